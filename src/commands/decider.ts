@@ -1,0 +1,31 @@
+/** The shape of every decision in this program, and the refusals a decision can give. */
+
+export type Decider<State, Command, Event> = {
+  initial: State;
+  /**
+   * Pure: no clock, no random, no I/O; the command brings times and ids. Returns what happened, `[]` when
+   * it already had, or why it may not.
+   */
+  decide(command: Command, state: State): readonly Event[] | Refused;
+  /** Total: never throws. */
+  evolve(state: State, event: Event): State;
+};
+
+/** Why a command was refused. http/errors.ts maps each code to a status, once. */
+export type RefusalCode =
+  | 'request_differs'
+  | 'unknown_payment'
+  | 'payment_pending'
+  | 'payment_succeeded'
+  | 'too_many_attempts'
+  | 'unmatched_result';
+
+/** An expected refusal: a value out of `decide`, thrown by `execute` so that http handles it in one place. */
+export class Refused extends Error {
+  override name = 'Refused';
+  readonly code: RefusalCode;
+  constructor(code: RefusalCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

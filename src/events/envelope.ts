@@ -1,0 +1,71 @@
+/**
+ * What surrounds an event in its stream: an id that recognises a repeat, who and what caused it, and a
+ * tamper-evidence chain (every event carries the hash of the one before it and its own).
+ */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from './canonical-json.ts';
+
+export type Metadata = {
+  $correlationId: string;
+  $causationId: string;
+  /** `merchant:<code>`, `gateway`, `registry`, `payer`, `reactor:<name>` or `staff:<id>`. */
+  actor: string;
+  schemaVersion: number;
+  previousHash: string;
+  hash: string;
+};
+
+export type Envelope<Event extends { type: string; data: unknown }> = Event & {
+  id: string;
+  metadata: Metadata;
+};
+
+/** Where an event comes from; `commandId` makes its events recognisable when an append is repeated. */
+export type Cause = { commandId: string; correlationId: string; causationId: string; actor: string };
+
+/** The hash that the first event of a stream names as its predecessor's. */
+export const genesisHash = '0'.repeat(64);
+
+/** Wraps the events that one command decided, chained onto `previousHash`. */
+export function seal<Event extends { type: string; data: unknown }>(
+  events: readonly Event[],
+  previousHash: string,
+  cause: Cause,
+  schemaVersion: number,
+): Envelope<Event>[] {
+  let previous = previousHash;
+  return events.map((event, index) => {
+    const unsealed = {
+      $correlationId: cause.correlationId,
+      $causationId: cause.causationId,
+      actor: cause.actor,
+      schemaVersion,
+      previousHash: previous,
+    };
+    const hash = hashOf(event.type, event.data, unsealed);
+    previous = hash;
+    return { ...event, id: uuidV5(cause.commandId, String(index)), metadata: { ...unsealed, hash } };
+  });
+}
+
+/** SHA-256, lower-case hex, over the canonical JSON of type, data and all metadata but the hash itself. */
+export function hashOf(type: string, data: unknown, metadata: object): string {
+  const { hash: _, ...rest } = metadata as Partial<Metadata>;
+  return createHash('sha256')
+    .update(canonicalJson({ type, data, metadata: rest }))
+    .digest('hex');
+}
+
+/** RFC 9562, section 5.5: a UUID that is always the same for the same namespace (itself a UUID) and name. */
+export function uuidV5(namespace: string, name: string): string {
+  const bytes = createHash('sha1')
+    .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
+    .update(name)
+    .digest();
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
+    '-',
+  );
+}

@@ -1,0 +1,46 @@
+/** Time is stored in UTC (ISO 8601 with `Z`) and shown and sent in Asia/Kuala_Lumpur, which has had no change of offset since 1982. */
+
+const offsetMs = 8 * 60 * 60 * 1000;
+
+/** `2026-11-20T01:02:03.000Z` → `2026-11-20T09:02:03+08:00` */
+export function toIsoWithOffset(utc: string): string {
+  return `${shifted(utc)}+08:00`;
+}
+
+/** `2026-11-20T01:02:03.000Z` → `2026-11-20 09:02:03` */
+export function toDateTime(utc: string): string {
+  return shifted(utc).replace('T', ' ');
+}
+
+/** `2026-11-20T01:02:03.000Z` → `20261120090203` */
+export function toDigits(utc: string): string {
+  return shifted(utc).replace(/\D/g, '');
+}
+
+const forms = [
+  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/,
+  /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/,
+];
+
+/**
+ * Reads a gateway's time in any of the three forms above (ISO 8601 may carry another offset; without one
+ * it is Malaysian time). Returns UTC as ISO 8601, or null when it is none of them or no real moment.
+ */
+export function readGatewayTime(text: string): string | null {
+  for (const form of forms) {
+    const match = form.exec(text.trim());
+    if (!match) continue;
+    const [, year, month, day, hour, minute, second, zone = '+08:00'] = match;
+    const wall = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+    // Date rolls 31 February over into March: a wall clock that does not come back was never real.
+    const asUtc = new Date(`${wall}Z`);
+    if (Number.isNaN(asUtc.getTime()) || !asUtc.toISOString().startsWith(wall)) return null;
+    const moment = new Date(`${wall}${zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2')}`);
+    return Number.isNaN(moment.getTime()) ? null : moment.toISOString();
+  }
+  return null;
+}
+
+function shifted(utc: string): string {
+  return new Date(new Date(utc).getTime() + offsetMs).toISOString().slice(0, 19);
+}

@@ -1,0 +1,67 @@
+/** Money is an integer number of sen everywhere inside; text with two decimals outside. No floating-point arithmetic. */
+
+declare const unit: unique symbol;
+/** A whole number of sen (RM 0.01), never negative. */
+export type Sen = number & { readonly [unit]: 'sen' };
+
+/** Why an amount was refused; the caller words the message. */
+export type AmountFault = 'not_numeric' | 'too_many_decimals' | 'not_positive' | 'too_large';
+
+const numericText = /^\d{1,9}(\.\d{1,2})?$/;
+
+/**
+ * Reads an amount in RM as it arrives from outside: a JSON number or a strict numeric string.
+ * Returns sen, or the fault. A JSON number within a millionth of a sen of a whole sen is that sen,
+ * so that the binary noise of a caller's own sum (30.299999999999997) is forgiven and a real third
+ * decimal (10.005) is not.
+ */
+export function parseAmount(value: unknown, maxSen: Sen): Sen | AmountFault {
+  const sen = typeof value === 'number' ? senOfNumber(value) : senOfText(value);
+  if (typeof sen === 'string') return sen;
+  if (sen <= 0n) return 'not_positive';
+  return sen > BigInt(maxSen) ? 'too_large' : (Number(sen) as Sen);
+}
+
+/**
+ * Reads the amount of a gateway result or a registry record: like `parseAmount`, but zero is an amount,
+ * thousands separators are refused and anything unreadable is null (which never equals what was asked).
+ */
+export function readAmount(value: string): Sen | null {
+  const sen = senOfText(value.trim());
+  return typeof sen === 'bigint' ? (Number(sen) as Sen) : null;
+}
+
+/** 12050 → `120.50`, the form in which every amount leaves the service. */
+export function formatSen(sen: Sen): string {
+  const digits = String(sen).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/** 1234550 → `RM 12,345.50`, for people. */
+export function displaySen(sen: Sen): string {
+  const [ringgit, cents] = formatSen(sen).split('.');
+  return `RM ${ringgit?.replace(/\B(?=(\d{3})+$)/g, ',')}.${cents}`;
+}
+
+export function addSen(...amounts: readonly Sen[]): Sen {
+  return amounts.reduce<number>((sum, sen) => sum + sen, 0) as Sen;
+}
+
+function senOfText(value: unknown): bigint | AmountFault {
+  if (typeof value !== 'string') return 'not_numeric';
+  if (!numericText.test(value)) return /^\d{1,9}\.\d{3,}$/.test(value) ? 'too_many_decimals' : 'not_numeric';
+  const [ringgit = '0', cents = ''] = value.split('.');
+  return BigInt(ringgit + cents.padEnd(2, '0'));
+}
+
+function senOfNumber(value: number): bigint | AmountFault {
+  if (!Number.isFinite(value)) return 'not_numeric';
+  if (value < 0) return 'not_positive';
+  if (value >= 1e15) return 'too_large';
+  // toFixed writes the exact binary value rounded to 10 decimals: from here on all is integer.
+  const tenthsOfNano = BigInt(value.toFixed(10).replace('.', ''));
+  const perSen = 100_000_000n;
+  const sen = (tenthsOfNano + perSen / 2n) / perSen;
+  const noise = tenthsOfNano - sen * perSen;
+  return noise > 100n || noise < -100n ? 'too_many_decimals' : sen;
+}

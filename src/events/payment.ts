@@ -1,0 +1,235 @@
+/**
+ * What can happen to a payment, and the fold that turns its events into its state. Read top to bottom:
+ * values, events, state, `evolve`. What may happen is decided in src/commands/payment.ts.
+ */
+import {
+  array,
+  boolean,
+  define,
+  enums,
+  type Infer,
+  integer,
+  literal,
+  min,
+  nullable,
+  object,
+  record,
+  string,
+  unknown,
+} from 'superstruct';
+import type { Sen } from './money.ts';
+
+// ── Values ───────────────────────────────────────────────────────────────────────────────────────────
+
+export const channels = ['generic', 'landreg'] as const;
+export type Channel = (typeof channels)[number];
+
+export const paymentModes = ['fpx', 'fpx1', 'cc', 'dc', 'dnqr', 'wallet'] as const;
+export type PaymentMode = (typeof paymentModes)[number];
+
+/** What a gateway or the registry can report of an attempt to pay. */
+export const outcomes = ['succeeded', 'failed', 'cancelled', 'pending'] as const;
+export type Outcome = (typeof outcomes)[number];
+
+const sen = define<Sen>('sen', (value) => Number.isSafeInteger(value) && (value as number) >= 0);
+const utc = define<string>('UTC time', (value) => typeof value === 'string' && /^\d{4}-.*Z$/.test(value));
+/** `''` where the other side named no method, or one we do not know (the raw field keeps it). */
+const mode = enums(['', ...paymentModes]);
+
+export const PaymentItem = object({
+  description: string(),
+  /** Land title id (id_hakmilik); `''` where there is none. */
+  titleId: string(),
+  amountSen: sen,
+});
+export type PaymentItem = Infer<typeof PaymentItem>;
+
+/** Who pays, as the merchant told us; every field is `''` where it said nothing. */
+export const Payer = object({
+  name: string(),
+  email: string(),
+  icNo: string(),
+  address1: string(),
+  address2: string(),
+  city: string(),
+  postcode: string(),
+  state: string(),
+  phoneNo: string(),
+});
+export type Payer = Infer<typeof Payer>;
+
+/** A result as the gateway, the registry or staff report it; `''` and null where they said nothing readable. */
+export const PaymentResult = object({
+  outcome: enums(outcomes),
+  mode,
+  sellerOrderNo: string(),
+  gatewayTransactionId: string(),
+  amountSen: nullable(sen),
+  /** `''` means not said, which is MYR. */
+  currency: string(),
+  paidAt: nullable(utc),
+  receiptNo: string(),
+  buyerBank: string(),
+  buyerName: string(),
+  /** The fields as received, for evidence. */
+  raw: record(string(), string()),
+});
+export type PaymentResult = Infer<typeof PaymentResult>;
+
+export const sources = ['gateway', 'requery', 'staff'] as const;
+export type Source = (typeof sources)[number];
+
+// ── Events ───────────────────────────────────────────────────────────────────────────────────────────
+
+const resultRecorded = {
+  at: utc,
+  source: enums(sources),
+  /** False only for an unsigned gateway result taken in development. */
+  verified: boolean(),
+  result: PaymentResult,
+};
+
+export const paymentEvents = {
+  PaymentRequested: object({
+    at: utc,
+    transactionId: string(),
+    channel: enums(channels),
+    merchant: object({ code: string(), id: integer(), name: string() }),
+    /** The merchant's own: trans_id, or the land registry's transaksi_id. */
+    reference: string(),
+    amountSen: sen,
+    service: string(),
+    description: string(),
+    items: array(PaymentItem),
+    payer: Payer,
+    /** `''` on the land-registry channel, whose callback address is configuration. */
+    callbackUrl: string(),
+    redirectUrl: string(),
+    /** Land-registry branch (kod_cawangan); `''` on the generic channel. */
+    branchCode: string(),
+    extra: record(string(), unknown()),
+  }),
+  PaymentMethodChosen: object({
+    at: utc,
+    attempt: min(integer(), 1),
+    mode: enums(paymentModes),
+    bankCode: string(),
+    chargeSen: sen,
+    sellerOrderNo: string(),
+  }),
+  PaymentSucceeded: object({
+    ...resultRecorded,
+    receiptNo: string(),
+    /** It came after a failure or cancellation that no newer attempt had followed. */
+    late: boolean(),
+  }),
+  PaymentFailed: object(resultRecorded),
+  PaymentCancelled: object(resultRecorded),
+  PaymentPending: object(resultRecorded),
+  /** A result that clashes with what is already known and changes nothing; for staff. */
+  GatewayResultContradicted: object({ ...resultRecorded, standing: enums(outcomes) }),
+  /** A success of another amount or currency: not paid, stays open; for staff. */
+  AmountMismatchDetected: object({ ...resultRecorded, expectedSen: sen, currency: literal('MYR') }),
+  /** A second success with another gateway transaction id: money to refund; for staff. */
+  DuplicatePaymentDetected: object({ ...resultRecorded, firstGatewayTransactionId: string() }),
+};
+
+type DataOf = { [Type in keyof typeof paymentEvents]: Infer<(typeof paymentEvents)[Type]> };
+export type PaymentEvent = { [Type in keyof DataOf]: { type: Type; data: DataOf[Type] } }[keyof DataOf];
+export type PaymentRequested = DataOf['PaymentRequested'];
+
+export const paymentStreamPrefix = 'payment-';
+export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}${transactionId}`;
+
+// ── State ────────────────────────────────────────────────────────────────────────────────────────────
+
+export type Attempt = Omit<DataOf['PaymentMethodChosen'], 'attempt'>;
+
+/** What one recorded result was, without its evidence: enough to recognise it and to tell the history. */
+export type RecordedResult = Omit<PaymentResult, 'raw'> & {
+  at: string;
+  source: Source;
+  /** True when it set the payment's status; false when it was set apart for staff. */
+  applied: boolean;
+};
+
+export type PaymentStatus = 'requested' | Outcome;
+
+export type RequestedPayment = {
+  status: PaymentStatus;
+  request: PaymentRequested;
+  attempts: readonly Attempt[];
+  /** Every result ever recorded, in order. */
+  results: readonly RecordedResult[];
+  /** Set once, by the success. */
+  receipt: { receiptNo: string; late: boolean } | null;
+  /** How many attempts had been made when the payment last failed or was cancelled. */
+  closedAttempts: number;
+};
+
+/** JSON through and through: a state that was stored and read back folds on exactly as before. */
+export type Payment = { status: 'none' } | RequestedPayment;
+
+export const noPayment: Payment = { status: 'none' };
+
+/** Folds one event into the state. Total: an event that makes no sense here leaves the state as it is. */
+export function evolve(state: Payment, event: PaymentEvent): Payment {
+  if (state.status === 'none') {
+    if (event.type !== 'PaymentRequested') return state;
+    return {
+      status: 'requested',
+      request: event.data,
+      attempts: [],
+      results: [],
+      receipt: null,
+      closedAttempts: 0,
+    };
+  }
+  switch (event.type) {
+    case 'PaymentMethodChosen': {
+      const { attempt: _, ...attempt } = event.data;
+      return { ...state, attempts: [...state.attempts, attempt] };
+    }
+    case 'PaymentSucceeded': {
+      if (state.status === 'succeeded') return state;
+      const { receiptNo, late } = event.data;
+      return { ...recorded(state, event, true), status: 'succeeded', receipt: { receiptNo, late } };
+    }
+    case 'PaymentFailed':
+    case 'PaymentCancelled':
+    case 'PaymentPending': {
+      if (state.status === 'succeeded') return state;
+      const { outcome } = event.data.result;
+      const closedAttempts = outcome === 'pending' ? state.closedAttempts : state.attempts.length;
+      return { ...recorded(state, event, true), status: outcome, closedAttempts };
+    }
+    case 'GatewayResultContradicted':
+    case 'AmountMismatchDetected':
+    case 'DuplicatePaymentDetected':
+      return recorded(state, event, false);
+    default:
+      return state;
+  }
+}
+
+type ResultEvent = Exclude<PaymentEvent, { type: 'PaymentRequested' | 'PaymentMethodChosen' }>;
+
+function recorded(state: RequestedPayment, event: ResultEvent, applied: boolean): RequestedPayment {
+  const { raw: _, ...result } = event.data.result;
+  const { at, source } = event.data;
+  return { ...state, results: [...state.results, { ...result, at, source, applied }] };
+}
+
+/** The result that gave the payment its present status, or null before the first. */
+export function standingResult(payment: RequestedPayment): RecordedResult | null {
+  return payment.results.findLast((result) => result.applied) ?? null;
+}
+
+/** The attempt a seller order number names, else the latest, else null. */
+export function attemptOf(payment: RequestedPayment, sellerOrderNo: string): Attempt | null {
+  return (
+    payment.attempts.find((attempt) => attempt.sellerOrderNo === sellerOrderNo) ??
+    payment.attempts.at(-1) ??
+    null
+  );
+}

@@ -1,0 +1,68 @@
+/** What the program asks of EventStoreDB, in its own words. The implementation is client.ts. */
+
+export type Position = { commit: bigint; prepare: bigint };
+
+export type NewEvent = { id: string; type: string; data: unknown; metadata: unknown };
+
+export type RecordedEvent = {
+  id: string;
+  type: string;
+  /** As stored: parsed JSON, not validated. */
+  data: unknown;
+  metadata: unknown;
+  streamName: string;
+  revision: number;
+  position: Position;
+  created: Date;
+};
+
+/** The revision the stream must be at for an append to go through. */
+export type ExpectedRevision = number | 'no_stream';
+
+/** Another append came first. Expected under concurrency: load and decide again. */
+export class WrongExpectedRevision extends Error {
+  override name = 'WrongExpectedRevision';
+  readonly streamName: string;
+  constructor(streamName: string, expected: ExpectedRevision, actual: ExpectedRevision) {
+    super(`Stream ${streamName} is at ${actual}, not at ${expected}`);
+    this.streamName = streamName;
+  }
+}
+
+/** The event store cannot be reached or did not answer in time. Nothing is known to be lost; try again. */
+export class EventStoreUnavailable extends Error {
+  override name = 'EventStoreUnavailable';
+}
+
+/** What a subscription hands over, strictly in the order of the log. */
+export type SubscriptionMessage =
+  | { kind: 'event'; event: RecordedEvent }
+  /** Everything up to here was considered and nothing more matched: safe to remember as a checkpoint. */
+  | { kind: 'checkpoint'; position: Position }
+  | { kind: 'caught_up' };
+
+export type EventStore = {
+  /**
+   * Appends events atomically. An append whose outcome is unknown (deadline, dropped connection) is
+   * resolved by reading the stream and comparing event ids before this returns or throws.
+   * Throws WrongExpectedRevision, EventStoreUnavailable.
+   */
+  append(
+    streamName: string,
+    events: readonly NewEvent[],
+    expected: ExpectedRevision,
+  ): Promise<{ revision: number; position: Position }>;
+  /** All events of a stream from a revision on; none when there is no such stream. Throws EventStoreUnavailable. */
+  load(streamName: string, from?: number): Promise<RecordedEvent[]>;
+  /**
+   * Follows $all, only streams whose name starts with one of the prefixes, after a position (null: from the
+   * start), for ever: a broken connection is resumed with backoff after the last message handed over.
+   * Ends when the signal aborts or the consumer stops; the call to the server is released either way.
+   */
+  subscribe(options: {
+    streamPrefixes: readonly string[];
+    after: Position | null;
+    signal: AbortSignal;
+  }): AsyncIterable<SubscriptionMessage>;
+  close(): Promise<void>;
+};
