@@ -8,34 +8,27 @@ export class UnreadableEvent extends Error {
   override name = 'UnreadableEvent';
 }
 
-/** A stored event as a payment event of the current schema. Throws UnreadableEvent; its message names no values. */
-export function readPaymentEvent(stored: { type: string; data: unknown; metadata: unknown }): PaymentEvent {
-  return read(paymentEvents, stored) as PaymentEvent;
+type Stored = { type: string; data: unknown; metadata: unknown };
+
+/** A stored event as a payment event of the current schema. Throws UnreadableEvent; its message holds no values. */
+export function readPaymentEvent({ type, data, metadata }: Stored): PaymentEvent {
+  if (!isPaymentEventType(type)) throw new UnreadableEvent(`Unknown event type ${type}`);
+  const lifted = lift(type, data, metadata);
+  const [failure] = validate(lifted, paymentEvents[type] as Struct<unknown>);
+  if (failure)
+    throw new UnreadableEvent(`${type} does not fit its schema at ${failure.path.join('.') || 'its root'}`);
+  return { type, data: lifted } as PaymentEvent;
 }
 
-function read(
-  structs: Record<string, Struct<unknown, unknown>>,
-  stored: { type: string; data: unknown; metadata: unknown },
-) {
-  const { type } = stored;
-  const struct = Object.hasOwn(structs, type) ? structs[type] : undefined;
-  if (!struct) throw new UnreadableEvent(`Unknown event type ${type}`);
-  let lifted: unknown;
+function isPaymentEventType(type: string): type is PaymentEvent['type'] {
+  return Object.hasOwn(paymentEvents, type);
+}
+
+function lift(type: string, data: unknown, metadata: unknown): unknown {
+  const version = typeof metadata === 'object' && metadata !== null && Reflect.get(metadata, 'schemaVersion');
   try {
-    lifted = upcast(type, schemaVersionOf(stored.metadata), stored.data);
+    return upcast(type, Number(version), data);
   } catch (error) {
     throw new UnreadableEvent(error instanceof Error ? error.message : String(error));
   }
-  const [failure, data] = validate(lifted, struct);
-  if (failure)
-    throw new UnreadableEvent(
-      `Event ${type} does not fit its schema at ${failure.path.join('.') || 'its root'}`,
-    );
-  return { type, data };
-}
-
-function schemaVersionOf(metadata: unknown): number {
-  return typeof metadata === 'object' && metadata !== null
-    ? Number(Reflect.get(metadata, 'schemaVersion'))
-    : Number.NaN;
 }
