@@ -1,0 +1,173 @@
+/** The gateway's HTTP side: takes hand-overs, shows the bank's page, takes the payer's decision. */
+import { randomBytes } from 'node:crypto';
+import Router, { type RouterContext } from '@koa/router';
+import Koa, { type Context, type Next } from 'koa';
+import koaBody from 'koa-body';
+import type { Logger } from 'pino';
+import { enums, is, object, optional, record, string } from 'superstruct';
+import { type Fields, hasRightChecksum, signedText } from './checksum.ts';
+import { readHandOver } from './hand-over.ts';
+import type { Order, Orders } from './orders.ts';
+import { outcomes, outcomesFor } from './outcomes.ts';
+import { page } from './pages.ts';
+import { resultFields } from './result-fields.ts';
+import type { createServerPosts } from './server-posts.ts';
+
+type Dependencies = {
+  orders: Orders;
+  serverPosts: ReturnType<typeof createServerPosts>;
+  secret: string;
+  log: Logger;
+};
+
+const Decision = object({
+  outcome: enums(outcomes),
+  delivery: optional(enums(['both', 'browser', 'server'])),
+  delaySeconds: optional(enums(['0', '5', '30'])),
+});
+
+// Names stay as they were sent: brackets and dots are part of what was signed, never structure.
+const form = koaBody({
+  multipart: false,
+  json: false,
+  text: false,
+  formLimit: '64kb',
+  queryString: { depth: 0, allowDots: false, parseArrays: false, plainObjects: true },
+});
+
+export function createApp(dependencies: Dependencies): Koa {
+  const router = new Router();
+  router.get('/', (ctx) => {
+    ctx.body = page('orders', { orders: dependencies.orders.recent(50) });
+  });
+  router.post('/', form, (ctx) => takeHandOver(ctx, dependencies));
+  router.get('/orders/:orderNo', (ctx) => showOrder(ctx, dependencies));
+  router.post('/orders/:orderNo', form, (ctx) => takeDecision(ctx, dependencies));
+  router.get('/orders/:orderNo/return', (ctx) => sendPayerBack(ctx, dependencies));
+
+  const app = new Koa();
+  app.use((ctx, next) => answerErrors(ctx, next, dependencies.log));
+  app.use(guard);
+  app.use(router.routes());
+  app.use(router.allowedMethods({ throw: true }));
+  app.on('error', (err: unknown) => dependencies.log.warn({ err }, 'sandbox connection failed'));
+  return app;
+}
+
+function takeHandOver(ctx: Context, { orders, secret, log }: Dependencies): void {
+  const fields = fieldsOf(ctx);
+  if (!hasRightChecksum(fields, secret)) {
+    ctx.throw(403, 'The checksum is wrong', {
+      hint: 'CHECKSUM is missing, or was not made with the secret that this gateway and your system share. Nothing was stored and nobody was charged.',
+      signedText: signedText(fields),
+    });
+  }
+  const handOver = readHandOver(fields);
+  if ('wrong' in handOver) {
+    ctx.throw(400, 'This order cannot be taken', {
+      hint: `The checksum is right, but these fields are missing or not valid: ${handOver.wrong.join(', ')}.`,
+    });
+  }
+  if (orders.add(handOver) === 'different') {
+    ctx.throw(409, 'This order number is taken', {
+      hint: `Order ${handOver.orderNo} was handed over before with other content. Use a new MERCHANT_ORDER_NO for every try.`,
+    });
+  }
+  log.info({ orderNo: handOver.orderNo }, 'sandbox order taken');
+  seeOther(ctx, `/orders/${handOver.orderNo}`);
+}
+
+function showOrder(ctx: RouterContext, { orders }: Dependencies): void {
+  const order = knownOrder(ctx, orders);
+  ctx.body = page('order', {
+    order,
+    outcomes: outcomesFor(order.state),
+    results: orders.results(order.orderNo),
+    posts: orders.posts(order.orderNo),
+    canReturn: orders.browserResult(order.orderNo) !== undefined,
+  });
+}
+
+function takeDecision(ctx: RouterContext, { orders, serverPosts, log }: Dependencies): void {
+  const order = knownOrder(ctx, orders);
+  const decision = fieldsOf(ctx);
+  if (!is(decision, Decision)) ctx.throw(400, 'No such decision');
+  // A second authoriser approves at the bank, long after the payer's browser has gone back.
+  const delivery = order.state === 'pending' ? 'server' : (decision.delivery ?? 'both');
+  const delayMs = Number(decision.delaySeconds ?? 0) * 1_000;
+  if (orders.decide(order.orderNo, decision.outcome, delivery, delayMs)) {
+    log.info({ orderNo: order.orderNo, outcome: decision.outcome, delivery }, 'sandbox order decided');
+    serverPosts.start(order);
+  }
+  // The second of two clicks lands where the first one did.
+  const canReturn = orders.browserResult(order.orderNo) !== undefined;
+  seeOther(ctx, `/orders/${order.orderNo}${canReturn ? '/return' : ''}`);
+}
+
+function sendPayerBack(ctx: RouterContext, { orders, secret }: Dependencies): void {
+  const order = knownOrder(ctx, orders);
+  const result = orders.browserResult(order.orderNo);
+  if (!result) {
+    seeOther(ctx, `/orders/${order.orderNo}`);
+    return;
+  }
+  const nonce = randomBytes(16).toString('base64');
+  ctx.set('Content-Security-Policy', `${contentSecurityPolicy}; script-src 'nonce-${nonce}'`);
+  ctx.body = page('return', { order, result, fields: resultFields(order, result, secret), nonce });
+}
+
+function knownOrder(ctx: RouterContext, orders: Orders): Order {
+  return orders.find(ctx.params.orderNo ?? '') ?? ctx.throw(404, 'There is no such order here');
+}
+
+/** The posted form: every name once, or 400. */
+function fieldsOf(ctx: Context): Fields {
+  const body: unknown = ctx.request.body;
+  if (body === undefined) ctx.throw(415, 'Send a form (application/x-www-form-urlencoded)');
+  if (!is(body, record(string(), string()))) ctx.throw(400, 'A field was sent twice');
+  return body;
+}
+
+function seeOther(ctx: Context, path: string): void {
+  ctx.redirect(path);
+  ctx.status = 303;
+}
+
+const contentSecurityPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Headers of every answer; and only loopback names are answered, so that no web page can reach in by DNS rebinding. */
+function guard(ctx: Context, next: Next): Promise<unknown> {
+  ctx.set({
+    'Cache-Control': 'no-store',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': contentSecurityPolicy,
+  });
+  if (!isLoopback(ctx.hostname)) ctx.throw(421, 'The sandbox answers under localhost only');
+  return next();
+}
+
+/** Whether a host name or address means this machine itself. */
+export function isLoopback(host: string): boolean {
+  return ['localhost', '127.0.0.1', '::1', '[::1]'].includes(host);
+}
+
+async function answerErrors(ctx: Context, next: Next, log: Logger): Promise<void> {
+  try {
+    await next();
+    if (ctx.status === 404 && ctx.body == null) ctx.throw(404, 'There is no such page here');
+  } catch (error) {
+    const shown = asShown(error);
+    if (shown.status >= 500) log.error({ err: error, path: ctx.path }, 'sandbox request failed');
+    ctx.status = shown.status;
+    ctx.body = page('error', shown);
+  }
+}
+
+/** What the error page says. Only errors made for the client keep their text; a 500 gives nothing away. */
+function asShown(error: unknown): { status: number; message: string; hint: string; signedText: string } {
+  const made = { status: 500, message: 'The sandbox failed', hint: '', signedText: '' };
+  if (!(error instanceof Error && 'status' in error && typeof error.status === 'number')) return made;
+  return error.status < 500 ? { ...made, ...error, message: error.message, status: error.status } : made;
+}

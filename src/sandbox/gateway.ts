@@ -1,0 +1,57 @@
+/**
+ * A payment gateway for trying things out: takes orders, shows a bank's page, and reports what the payer chose there
+ * through the payer's browser and from its own server, as real gateways do. It knows the service only by its wire.
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { createApp, isLoopback } from './app.ts';
+import { openOrders } from './orders.ts';
+import { createServerPosts } from './server-posts.ts';
+
+/** How long `close` waits for requests that are being answered. */
+const drainMs = 1_000;
+
+/**
+ * Starts the gateway on a loopback `host` and `port` (0: any free one), its orders in the SQLite `file`, and takes up
+ * posts that an earlier run left due. `secret` is the one shared with the service. Throws when the host is not
+ * loopback, the secret empty, the port taken or the file unusable.
+ */
+export async function startSandboxGateway(options: {
+  host: string;
+  port: number;
+  secret: string;
+  file: string;
+  log: Logger;
+}): Promise<{ url: string; port: number; close(): Promise<void> }> {
+  const { host, secret, log } = options;
+  if (!isLoopback(host)) throw new Error(`The sandbox gateway listens on loopback only, not on ${host}`);
+  if (secret === '') throw new Error('The sandbox gateway needs a secret to sign its results');
+
+  const orders = openOrders(options.file);
+  const serverPosts = createServerPosts({ orders, secret, log });
+  const server = createServer(createApp({ orders, serverPosts, secret, log }).callback());
+  server.listen(options.port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    orders.close();
+    throw error;
+  }
+  for (const order of orders.withDueResults()) serverPosts.start(order);
+
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      const impatience = setTimeout(() => server.closeAllConnections(), drainMs);
+      await Promise.all([closed, serverPosts.close()]);
+      clearTimeout(impatience);
+      orders.close();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** What the service hands over with the payer: the form it posts to the gateway, read and checked. */
+import {
+  coerce,
+  create,
+  define,
+  type Infer,
+  pattern,
+  refine,
+  StructError,
+  size,
+  string,
+  type,
+} from 'superstruct';
+import type { Fields } from './checksum.ts';
+
+/** One line of text: whatever control characters it came with are a space, as a form would mangle them anyway. */
+const line = coerce(size(string(), 0, 500), string(), (text) => text.replace(/\p{Cc}+/gu, ' ').trim());
+/** Echoed to the service in every result, so it has to travel unchanged. */
+const code = (maxLength: number) => pattern(string(), new RegExp(`^[A-Za-z0-9._-]{1,${maxLength}}$`));
+
+const responseUrl = define<string>('http(s) address', (value) => {
+  if (typeof value !== 'string' || value.length > 2_000 || !URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
+});
+
+const HandOverForm = type({
+  MERCHANT_CODE: refine(size(string(), 1, 100), 'one line', (text) => !/\p{Cc}/u.test(text)),
+  TRANS_ID: code(40),
+  MERCHANT_ORDER_NO: code(40),
+  AMOUNT: refine(pattern(string(), /^\d{1,9}\.\d{2}$/), 'more than 0.00', (text) => Number(text) > 0),
+  PAYMENT_MODE: code(20),
+  BANK_CODE: line,
+  DESCRIPTION: line,
+  BUYER_NAME: line,
+  BUYER_EMAIL: line,
+  RESPONSE_URL: responseUrl,
+});
+
+export type HandOver = Readonly<{
+  orderNo: string;
+  merchantCode: string;
+  transId: string;
+  amountSen: number;
+  paymentMode: string;
+  bankCode: string;
+  description: string;
+  buyerName: string;
+  buyerEmail: string;
+  responseUrl: string;
+}>;
+
+/** Reads the form; optional fields may be absent. Answers the names of the fields that are wrong when any is. */
+export function readHandOver(fields: Fields): HandOver | { wrong: string[] } {
+  const optional = { BANK_CODE: '', DESCRIPTION: '', BUYER_NAME: '', BUYER_EMAIL: '' };
+  try {
+    return handOverOf(create({ ...optional, ...fields }, HandOverForm));
+  } catch (error) {
+    if (!(error instanceof StructError)) throw error;
+    return { wrong: [...new Set(error.failures().map((failure) => failure.path.join('.')))] };
+  }
+}
+
+function handOverOf(form: Infer<typeof HandOverForm>): HandOver {
+  return {
+    orderNo: form.MERCHANT_ORDER_NO,
+    merchantCode: form.MERCHANT_CODE,
+    transId: form.TRANS_ID,
+    amountSen: Number(form.AMOUNT.replace('.', '')),
+    paymentMode: form.PAYMENT_MODE,
+    bankCode: form.BANK_CODE,
+    description: form.DESCRIPTION,
+    buyerName: form.BUYER_NAME,
+    buyerEmail: form.BUYER_EMAIL,
+    responseUrl: form.RESPONSE_URL,
+  };
+}

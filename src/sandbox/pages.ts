@@ -1,0 +1,17 @@
+/** The gateway's pages, in a look of their own: nobody should take the bank for the agency, or either for real. */
+import { fileURLToPath } from 'node:url';
+import nunjucks from 'nunjucks';
+import { bankName, malaysianTime, ringgit } from './result-fields.ts';
+
+const environment = new nunjucks.Environment(
+  new nunjucks.FileSystemLoader(fileURLToPath(new URL('../../views/sandbox', import.meta.url))),
+  { autoescape: true, throwOnUndefined: true },
+);
+environment.addGlobal('bankName', bankName);
+environment.addFilter('time', malaysianTime);
+environment.addFilter('rm', (amountSen: number) => ringgit(amountSen).replace(/\B(?=(\d{3})+\.)/g, ','));
+
+/** HTML of one page; every value in `locals` is escaped. */
+export function page(name: 'orders' | 'order' | 'return' | 'error', locals: object): string {
+  return environment.render(`${name}.html`, locals);
+}

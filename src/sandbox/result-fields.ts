@@ -1,0 +1,36 @@
+/** A result as it travels to the service: the same fields whether the server or the payer's browser brings it. */
+import { checksumOf, type Fields } from './checksum.ts';
+import type { Order, Result } from './orders.ts';
+
+/** The bank everybody uses here; "contoh" is Malay for "example". */
+export const bankName = 'Bank Contoh';
+
+/** The signed form of a result. RECEIPT_NO is there on success only. */
+export function resultFields(order: Order, result: Result, secret: string): Fields {
+  const fields = {
+    STATUS: result.status,
+    PAYMENT_MODE: order.paymentMode,
+    MERCHANT_CODE: order.merchantCode,
+    TRANS_ID: order.transId,
+    ...(result.status === '1' && { RECEIPT_NO: `SBX${result.paymentTransId}` }),
+    PAYMENT_TRANS_ID: result.paymentTransId,
+    PAYMENT_DATETIME: malaysianTime(result.decidedAtMs),
+    AMOUNT: ringgit(result.amountSen),
+    BUYER_BANK: bankName,
+    BUYER_NAME: order.buyerName,
+    MERCHANT_ORDER_NO: order.orderNo,
+  };
+  return { ...fields, CHECKSUM: checksumOf(fields, secret) };
+}
+
+/** `YYYY-MM-DD HH:mm:ss` in Asia/Kuala_Lumpur, where the clock is never changed. */
+export function malaysianTime(atMs: number): string {
+  const offsetMs = 8 * 60 * 60 * 1000;
+  return new Date(atMs + offsetMs).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** 123456 → `1234.56` */
+export function ringgit(amountSen: number): string {
+  const digits = String(amountSen).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}

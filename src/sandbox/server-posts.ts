@@ -1,0 +1,91 @@
+/**
+ * Posts results from the gateway's server to the service, whatever the payer's browser does. Results of one order
+ * go out one after the other; a service that is down or answers 5xx is tried again for half a minute.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Order, Orders, Result } from './orders.ts';
+import { resultFields } from './result-fields.ts';
+
+const pausesMs = [0, 500, 1_000, 2_000, 4_000, 8_000, 16_000];
+const timeoutMs = 10_000;
+
+/** `start` takes up what is due for an order and returns at once; `close` ends under way, what is left stays due. */
+export function createServerPosts({ orders, secret, log }: { orders: Orders; secret: string; log: Logger }) {
+  const closing = new AbortController();
+  const underWay = new Map<string, Promise<void>>();
+
+  async function postAllDue(order: Order): Promise<void> {
+    try {
+      for (let due = orders.nextDue(order.orderNo); due; due = orders.nextDue(order.orderNo)) {
+        await pause(Math.max(0, due.notBeforeMs - Date.now()), undefined, { signal: closing.signal });
+        await postUntilTaken(order, due);
+      }
+    } catch (error) {
+      if (!closing.signal.aborted) log.error({ err: error, orderNo: order.orderNo }, 'sandbox post failed');
+    } finally {
+      // In the same turn in which nothing more was due, so that no later `start` finds a loop that has ended.
+      underWay.delete(order.orderNo);
+    }
+  }
+
+  async function postUntilTaken(order: Order, result: Result): Promise<void> {
+    for (const [index, pauseMs] of pausesMs.entries()) {
+      await pause(pauseMs, undefined, { signal: closing.signal });
+      const { answer, settled } = await postOnce(order, result);
+      const last = index === pausesMs.length - 1;
+      const serverPost = settled ?? (last ? 'given-up' : 'due');
+      orders.recordPost({ resultId: result.id, atMs: Date.now(), answer }, serverPost);
+      log.info(
+        { orderNo: order.orderNo, status: result.status, answer, serverPost },
+        'sandbox result posted',
+      );
+      if (serverPost !== 'due') return;
+    }
+  }
+
+  /** What the service answered; `settled` is missing when it is worth trying again. */
+  async function postOnce(
+    order: Order,
+    result: Result,
+  ): Promise<{ answer: string; settled?: 'delivered' | 'refused' }> {
+    try {
+      const response = await fetch(order.responseUrl, {
+        method: 'POST',
+        body: new URLSearchParams(resultFields(order, result, secret)),
+        redirect: 'manual',
+        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
+      });
+      await response.body?.cancel();
+      const answer = `HTTP ${response.status}`;
+      if (response.status >= 500 || response.status === 429) return { answer };
+      return { answer, settled: response.status < 400 ? 'delivered' : 'refused' };
+    } catch (error) {
+      closing.signal.throwIfAborted();
+      return { answer: failureText(error) };
+    }
+  }
+
+  return {
+    start(order: Order): void {
+      if (underWay.has(order.orderNo)) return;
+      underWay.set(
+        order.orderNo,
+        Promise.resolve().then(() => postAllDue(order)),
+      );
+    },
+
+    async close(): Promise<void> {
+      closing.abort();
+      await Promise.all(underWay.values());
+    },
+  };
+}
+
+/** fetch hides the reason (ECONNREFUSED, a bad certificate) in the error's cause. */
+function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
+  return error.name === 'TimeoutError' ? `no answer in ${timeoutMs / 1_000} s` : error.message;
+}
