@@ -5,7 +5,6 @@
 import {
   array,
   boolean,
-  define,
   enums,
   type Infer,
   integer,
@@ -17,7 +16,7 @@ import {
   string,
   unknown,
 } from 'superstruct';
-import type { Sen } from './money.ts';
+import { sen, utc } from './structs.ts';
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -31,8 +30,6 @@ export type PaymentMode = (typeof paymentModes)[number];
 export const outcomes = ['succeeded', 'failed', 'cancelled', 'pending'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-const sen = define<Sen>('sen', (value) => Number.isSafeInteger(value) && (value as number) >= 0);
-const utc = define<string>('UTC time', (value) => typeof value === 'string' && /^\d{4}-.*Z$/.test(value));
 /** `''` where the other side named no method, or one we do not know (the raw field keeps it). */
 const mode = enums(['', ...paymentModes]);
 

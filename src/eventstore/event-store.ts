@@ -54,6 +54,8 @@ export type EventStore = {
   ): Promise<{ revision: number; position: Position }>;
   /** All events of a stream from a revision on; none when there is no such stream. Throws EventStoreUnavailable. */
   load(streamName: string, from?: number): Promise<RecordedEvent[]>;
+  /** The last event of a stream, or null when there is no such stream. Throws EventStoreUnavailable. */
+  loadLast(streamName: string): Promise<RecordedEvent | null>;
   /**
    * Follows $all, only streams whose name starts with one of the prefixes, after a position (null: from the
    * start), for ever: a broken connection is resumed with backoff after the last message handed over.

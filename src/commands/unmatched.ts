@@ -1,0 +1,45 @@
+/** Keeps a gateway result that no payment takes, so that nothing a gateway said is ever lost. */
+import { assert } from 'superstruct';
+import { canonicalJson } from '../events/canonical-json.ts';
+import { type Cause, genesisHash, type Metadata, seal } from '../events/envelope.ts';
+import { GatewayResultUnmatched, unmatchedStream } from '../events/unmatched.ts';
+import { schemaVersion } from '../events/upcast.ts';
+import { type EventStore, EventStoreUnavailable, WrongExpectedRevision } from '../eventstore/event-store.ts';
+
+const maxConflicts = 50;
+
+/**
+ * Appends the result to `gateway-unmatched`; a gateway that repeats itself at once adds nothing.
+ * Throws EventStoreUnavailable.
+ */
+export async function quarantineResult(
+  eventStore: Pick<EventStore, 'append' | 'loadLast'>,
+  result: GatewayResultUnmatched,
+  cause: Cause,
+): Promise<void> {
+  assert(result, GatewayResultUnmatched);
+  for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
+    const last = await eventStore.loadLast(unmatchedStream);
+    if (last && sameResult(last.data as GatewayResultUnmatched, result)) return;
+    const previousHash = last ? (last.metadata as Metadata).hash : genesisHash;
+    const sealed = seal(
+      [{ type: 'GatewayResultUnmatched', data: result }],
+      previousHash,
+      cause,
+      schemaVersion,
+    );
+    try {
+      await eventStore.append(unmatchedStream, sealed, last?.revision ?? 'no_stream');
+      return;
+    } catch (error) {
+      if (!(error instanceof WrongExpectedRevision)) throw error;
+    }
+  }
+  throw new EventStoreUnavailable(
+    `Stream ${unmatchedStream} changed ${maxConflicts} times while a result waited`,
+  );
+}
+
+function sameResult(a: GatewayResultUnmatched, b: GatewayResultUnmatched): boolean {
+  return a.channel === b.channel && canonicalJson(a.raw) === canonicalJson(b.raw);
+}
