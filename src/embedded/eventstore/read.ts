@@ -1,0 +1,190 @@
+// Read: a stream or $all, either way, to its end or, as a subscription, for as long as the caller listens.
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { type ServerWritableStream, status } from '@grpc/grpc-js';
+import { type EventFilter, parseFilter } from './filter.ts';
+import { PAGE_EVENTS, type PageRequest, type Storage, type StoredEvent } from './storage.ts';
+import { grpcError, parseStreamName, RequestFault, streamIdentifier } from './wire.ts';
+
+/** Responses are ready bytes: a stored event goes out as it is. */
+export type ReadCall = ServerWritableStream<streams.ReadReq, Uint8Array>;
+
+type Reading = PageRequest & { filter: EventFilter | undefined };
+
+/** The handler of Read, and what ends the subscriptions when the server closes. */
+export function createReads(storage: Storage) {
+  const subscriptions = new Set<ReadCall>();
+
+  async function read(call: ReadCall): Promise<void> {
+    const cancelled = new AbortController();
+    call.once('cancelled', () => cancelled.abort());
+    const send = async (message: Uint8Array): Promise<void> => {
+      // Nothing is read from storage for a caller who does not keep up.
+      if (!call.write(message)) await once(call, 'drain', { signal: cancelled.signal });
+    };
+    try {
+      const options = call.request.getOptions();
+      if (!options) throw new RequestFault('A read needs options');
+      if (options.hasSubscription()) {
+        subscriptions.add(call);
+        await follow(storage, subscriptionOf(storage, options), send, cancelled.signal);
+      } else {
+        await readToEnd(storage, readingOf(options), send);
+      }
+      call.end();
+    } catch (error) {
+      if (!cancelled.signal.aborted) call.emit('error', grpcError(error));
+    } finally {
+      subscriptions.delete(call);
+    }
+  }
+
+  return {
+    read: (call: ReadCall): void => void read(call),
+
+    /** As a node of EventStoreDB that is stopped does: CANCELLED, upon which clients subscribe anew. */
+    endSubscriptions(): void {
+      for (const call of subscriptions) {
+        call.emit('error', { code: status.CANCELLED, details: 'The event store is closing' });
+        call.emit('cancelled', 'cancelled');
+      }
+    },
+  };
+}
+
+type Send = (message: Uint8Array) => Promise<void>;
+
+async function readToEnd(storage: Storage, reading: Reading, send: Send): Promise<void> {
+  const { stream, direction, filter } = reading;
+  if (stream !== undefined && storage.head(stream) < 0) return send(streamNotFound(stream));
+  let { from, limit } = reading;
+  while (limit > 0) {
+    const page = storage.page({ ...reading, from, limit });
+    const last = page.at(-1);
+    if (!last) return;
+    for (const event of page) {
+      if (filter && !filter.matches(event)) continue;
+      await send(event.message);
+      limit -= 1;
+    }
+    from = placeOf(last, stream) + (direction === 'forwards' ? 1 : -1);
+  }
+}
+
+/** Never returns: a caller who cancels makes `send` or the wait for the next commit throw. */
+async function follow(
+  storage: Storage,
+  reading: Reading,
+  send: Send,
+  cancelled: AbortSignal,
+): Promise<never> {
+  const { stream, filter } = reading;
+  let { from } = reading;
+  let live = false;
+  let considered = 0;
+  await send(confirmation());
+  for (;;) {
+    const page = storage.page({ ...reading, from });
+    if (live && page.length === PAGE_EVENTS) {
+      live = false;
+      await send(fellBehind());
+    }
+    for (const event of page) {
+      if (!filter || filter.matches(event)) await send(event.message);
+      from = placeOf(event, stream) + 1;
+      considered += 1;
+      if (filter && considered % filter.checkpointInterval === 0) await send(checkpoint(event.position));
+    }
+    if (page.length > 0) continue;
+    if (live) {
+      // Nothing was awaited since the page came back empty, so no commit can slip by.
+      await once(storage.events, 'committed', { signal: cancelled });
+    } else {
+      live = true;
+      if (filter) await send(checkpoint(from - 1));
+      await send(caughtUp());
+    }
+  }
+}
+
+const placeOf = (event: StoredEvent, stream: string | undefined): number =>
+  stream === undefined ? event.position : event.revision;
+
+function readingOf(options: streams.ReadReq.Options): Reading {
+  const direction = options.getReadDirection() === 1 ? 'backwards' : 'forwards';
+  const limit = numberOf(options.getCount());
+  const filter = parseFilter(options.getFilter());
+  const ofStream = options.getStream();
+  if (ofStream) {
+    const stream = parseStreamName(ofStream.getStreamIdentifier());
+    const from = ofStream.hasEnd() ? Number.MAX_SAFE_INTEGER : numberOf(ofStream.getRevision());
+    return { stream, from, direction, limit, filter };
+  }
+  const all = options.getAll();
+  const given = all?.getPosition();
+  // The position given is read forwards and left out backwards.
+  const place = given ? numberOf(given.getCommitPosition()) - (direction === 'backwards' ? 1 : 0) : 0;
+  const from = all?.hasEnd() ? Number.MAX_SAFE_INTEGER : place;
+  return { from, direction, limit, filter };
+}
+
+function subscriptionOf(storage: Storage, options: streams.ReadReq.Options): Reading {
+  const filter = parseFilter(options.getFilter());
+  const whole = { direction: 'forwards', limit: PAGE_EVENTS, filter } as const;
+  const ofStream = options.getStream();
+  if (ofStream) {
+    const stream = parseStreamName(ofStream.getStreamIdentifier());
+    const after = ofStream.hasEnd()
+      ? storage.head(stream)
+      : ofStream.hasRevision()
+        ? numberOf(ofStream.getRevision())
+        : -1;
+    return { ...whole, stream, from: after + 1 };
+  }
+  const all = options.getAll();
+  const given = all?.getPosition();
+  const after = all?.hasEnd() ? storage.lastPosition() : given ? numberOf(given.getCommitPosition()) : 0;
+  return { ...whole, from: after + 1 };
+}
+
+/** The protocol's unsigned 64 bits, of which no store here needs more than 53. */
+const numberOf = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER - 1);
+
+function confirmation(): Uint8Array {
+  const message = new streams.ReadResp.SubscriptionConfirmation();
+  message.setSubscriptionId(randomUUID());
+  const response = new streams.ReadResp();
+  response.setConfirmation(message);
+  return response.serializeBinary();
+}
+
+function checkpoint(position: number): Uint8Array {
+  const message = new streams.ReadResp.Checkpoint();
+  message.setCommitPosition(String(position));
+  message.setPreparePosition(String(position));
+  const response = new streams.ReadResp();
+  response.setCheckpoint(message);
+  return response.serializeBinary();
+}
+
+function caughtUp(): Uint8Array {
+  const response = new streams.ReadResp();
+  response.setCaughtUp(new streams.ReadResp.CaughtUp());
+  return response.serializeBinary();
+}
+
+function fellBehind(): Uint8Array {
+  const response = new streams.ReadResp();
+  response.setFellBehind(new streams.ReadResp.FellBehind());
+  return response.serializeBinary();
+}
+
+function streamNotFound(stream: string): Uint8Array {
+  const message = new streams.ReadResp.StreamNotFound();
+  message.setStreamIdentifier(streamIdentifier(stream));
+  const response = new streams.ReadResp();
+  response.setStreamNotFound(message);
+  return response.serializeBinary();
+}

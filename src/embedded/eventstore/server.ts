@@ -1,0 +1,139 @@
+// A small EventStoreDB: its gRPC protocol, as the official client speaks it, over one SQLite file.
+
+import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import persistent from '@eventstore/db-client/generated/persistent_grpc_pb.js';
+import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import type shared from '@eventstore/db-client/generated/shared_pb.js';
+import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import {
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+  type sendUnaryData,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { createAppend, createBatchAppend } from './append.ts';
+import { createReads } from './read.ts';
+import { openStorage } from './storage.ts';
+import { MAX_APPEND_BYTES } from './wire.ts';
+
+const VERSION = '23.10.0';
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/** Streams as the client knows it, save that what is read is stored ready to send. */
+const streamsService = {
+  ...StreamsService,
+  read: {
+    ...StreamsService.read,
+    responseSerialize: (message: Uint8Array) =>
+      Buffer.from(message.buffer, message.byteOffset, message.byteLength),
+  },
+};
+
+/**
+ * Serves the store in `file` (made when missing) on `host` and `port`; port 0 takes a free one.
+ * Throws when another process has the file or the port. `close` answers pending appends, ends subscriptions
+ * and lets go of file and port.
+ */
+export async function startEventStore({
+  file,
+  host,
+  port,
+}: {
+  file: string;
+  host: string;
+  port: number;
+}): Promise<{ port: number; close(): Promise<void> }> {
+  const storage = openStorage(file);
+  const reads = createReads(storage);
+  const server = new Server({ 'grpc.max_receive_message_length': MAX_APPEND_BYTES + 1024 * 1024 });
+  server.addService(streamsService, {
+    read: reads.read,
+    append: createAppend(storage),
+    batchAppend: createBatchAppend(storage),
+    ...refusals(
+      { delete: StreamsService.delete, tombstone: StreamsService.tombstone },
+      'a ledger deletes nothing',
+    ),
+  });
+  server.addService(features.ServerFeaturesService, { getSupportedMethods });
+  for (const [service, why] of REFUSED) server.addService(service, refusals(service, why));
+  const boundPort = await bind(server, `${host}:${port}`).catch((error: unknown) => {
+    storage.close();
+    throw error;
+  });
+
+  return {
+    port: boundPort,
+    async close() {
+      storage.flush();
+      reads.endSubscriptions();
+      await shutDown(server);
+      storage.close();
+    },
+  };
+}
+
+const REFUSED: readonly (readonly [ServiceDefinition, string])[] = [
+  [
+    persistent.PersistentSubscriptionsService,
+    'use a catch-up subscription and keep its checkpoint beside what it writes',
+  ],
+  [gossip.GossipService, 'this is a single node; connect with esdb:// and tls=false'],
+];
+
+/** Handlers that answer UNIMPLEMENTED and say why. */
+function refusals(methods: ServiceDefinition, why: string): UntypedServiceImplementation {
+  return Object.fromEntries(
+    Object.entries(methods).map(([name, { path, responseStream }]) => {
+      const error = {
+        code: status.UNIMPLEMENTED,
+        details: `${path} is not offered by the embedded event store: ${why}`,
+      };
+      const handler = responseStream
+        ? (call: NodeJS.EventEmitter) => void call.emit('error', error)
+        : (_: unknown, callback: sendUnaryData<never>) => callback(error);
+      return [name, handler];
+    }),
+  );
+}
+
+function getSupportedMethods(
+  _: ServerUnaryCall<shared.Empty, featureMessages.SupportedMethods>,
+  callback: sendUnaryData<featureMessages.SupportedMethods>,
+): void {
+  const methods = ['read', 'append', 'batchappend'].map((name) => {
+    const method = new featureMessages.SupportedMethod();
+    method.setServiceName('event_store.client.streams.streams');
+    method.setMethodName(name);
+    return method;
+  });
+  const response = new featureMessages.SupportedMethods();
+  response.setEventStoreServerVersion(VERSION);
+  response.setMethodsList(methods);
+  callback(null, response);
+}
+
+function bind(server: Server, address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    );
+  });
+}
+
+function shutDown(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, CLOSE_TIMEOUT_MS);
+    server.tryShutdown(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,154 @@
+// Between the store's own terms and EventStoreDB's protobuf messages: events, expected revisions, identifiers, errors.
+
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import statusMessages from '@eventstore/db-client/generated/status_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import anyMessages from 'google-protobuf/google/protobuf/any_pb.js';
+
+export type ExpectedRevision = 'any' | 'no_stream' | 'stream_exists' | bigint;
+
+/** An event as a client sends it, parsed and checked. */
+export type ProposedEvent = {
+  /** Lower-case UUID. */
+  id: string;
+  type: string;
+  contentType: string;
+  data: Uint8Array;
+  metadata: Uint8Array;
+};
+
+/** A request that cannot be taken, whatever the state of the store: why, in words for the caller. */
+export class RequestFault extends Error {
+  readonly code: status;
+
+  constructor(message: string, code: status = status.INVALID_ARGUMENT) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Everything of one append together, as in EventStoreDB; the client takes at most 17 MiB per event back. */
+export const MAX_APPEND_BYTES = 16 * 1024 * 1024;
+
+const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Either form of the protocol's UUID as lower-case text. */
+export function parseUuid(uuid: shared.UUID | undefined): string {
+  const structured = uuid?.getStructured();
+  const text = structured
+    ? [structured.getMostSignificantBits(), structured.getLeastSignificantBits()]
+        .map((bits) => BigInt.asUintN(64, BigInt(bits)).toString(16).padStart(16, '0'))
+        .join('')
+        .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    : (uuid?.getString().toLowerCase() ?? '');
+  if (!UUID_PATTERN.test(text)) throw new RequestFault(`'${text.slice(0, 64)}' is not a UUID`);
+  return text;
+}
+
+export const bytesOfUuid = (id: string): Buffer => Buffer.from(id.replaceAll('-', ''), 'hex');
+
+export function uuidMessage(id: string): shared.UUID {
+  const message = new shared.UUID();
+  message.setString(id);
+  return message;
+}
+
+export function parseStreamName(identifier: shared.StreamIdentifier | undefined): string {
+  const name = Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8');
+  if (name === '') throw new RequestFault('A stream name is required');
+  return name;
+}
+
+export function streamIdentifier(name: string): shared.StreamIdentifier {
+  const message = new shared.StreamIdentifier();
+  message.setStreamName(Buffer.from(name, 'utf8'));
+  return message;
+}
+
+/** Takes an event of either kind of append. Throws RequestFault when the type or content type is missing. */
+export function parseProposed(
+  message: streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage,
+): ProposedEvent {
+  const properties = message.getMetadataMap();
+  const type = properties.get('type');
+  const contentType = properties.get('content-type');
+  if (!type || !contentType) throw new RequestFault('An event needs the metadata "type" and "content-type"');
+  return {
+    id: parseUuid(message.getId()),
+    type,
+    contentType,
+    data: message.getData_asU8(),
+    metadata: message.getCustomMetadata_asU8(),
+  };
+}
+
+/** Bytes that count towards MAX_APPEND_BYTES. */
+export const sizeBytesOf = ({ type, contentType, data, metadata }: ProposedEvent): number =>
+  type.length + contentType.length + data.length + metadata.length;
+
+/** The complete ReadResp with which this event will be read from now on. */
+export function encodeEvent(
+  event: ProposedEvent,
+  at: { stream: string; revision: number; position: number; created: Date },
+): Uint8Array {
+  const position = String(at.position);
+  const recorded = new streams.ReadResp.ReadEvent.RecordedEvent();
+  recorded.setId(uuidMessage(event.id));
+  recorded.setStreamIdentifier(streamIdentifier(at.stream));
+  recorded.setStreamRevision(String(at.revision));
+  recorded.setPreparePosition(position);
+  recorded.setCommitPosition(position);
+  recorded
+    .getMetadataMap()
+    .set('type', event.type)
+    .set('content-type', event.contentType)
+    // Ticks of 100 ns, of which a millisecond has 10,000.
+    .set('created', `${at.created.getTime()}0000`);
+  recorded.setCustomMetadata(event.metadata);
+  recorded.setData(event.data);
+  const read = new streams.ReadResp.ReadEvent();
+  read.setEvent(recorded);
+  read.setCommitPosition(position);
+  const response = new streams.ReadResp();
+  response.setEvent(read);
+  return response.serializeBinary();
+}
+
+/** One of EventStoreDB's errors as gRPC trailers: `exception` names it, the other keys are what the client reads. */
+export function trailer(
+  code: status,
+  exception: string,
+  details: string,
+  properties: Readonly<Record<string, string>> = {},
+): Partial<ServiceError> {
+  const metadata = new Metadata();
+  metadata.set('exception', exception);
+  for (const [key, value] of Object.entries(properties)) metadata.set(key, value);
+  return { code, details, metadata };
+}
+
+/** What an error of ours is to a gRPC caller; a fault of the disk is INTERNAL with SQLite's words. */
+export function grpcError(error: unknown): Partial<ServiceError> {
+  if (error instanceof RequestFault) return { code: error.code, details: error.message };
+  const details = error instanceof Error ? error.message : String(error);
+  return { code: status.INTERNAL, details };
+}
+
+type Serializable = { serializeBinary(): Uint8Array };
+
+/** The google.rpc.Status of a batch append's answer; its details are what tells the client which error to throw. */
+export function statusMessage(
+  code: status,
+  message: string,
+  name: string,
+  details: Serializable,
+): statusMessages.Status {
+  const any = new anyMessages.Any();
+  any.pack(details.serializeBinary(), `event_store.client.${name}`);
+  const answer = new statusMessages.Status();
+  answer.setCode(code as number);
+  answer.setMessage(message);
+  answer.setDetails(any);
+  return answer;
+}
