@@ -1,0 +1,124 @@
+/** Both ends of the gateway's wire: a service that hands orders over and takes results, on real ports. */
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { startSandboxGateway } from '../../src/sandbox/gateway.ts';
+
+export const secret = 'a secret of two';
+export type Fields = Record<string, string>;
+
+/** The checksum rule written a third time, from URL's own encoder, so that a slip in ours cannot hide. */
+export function sign(fields: Fields): string {
+  const encoded = (value: string) =>
+    new URLSearchParams([['', value]])
+      .toString()
+      .slice(1)
+      .replaceAll('+', '%20')
+      .replaceAll('*', '%2A')
+      .replaceAll('%7E', '~');
+  const signed = Object.entries(fields)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+    .join('&');
+  return createHmac('sha256', secret).update(signed).digest('hex');
+}
+
+/** A folder that is gone after the test. */
+export async function temporaryFolder(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sandbox-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A gateway that ends with the test, before its folder goes. */
+export async function startGateway(t: ExecutionContext, file?: string) {
+  const gateway = await startSandboxGateway({
+    host: '127.0.0.1',
+    port: 0,
+    secret,
+    file: file ?? join(await temporaryFolder(t), 'orders.db'),
+    log: pino({ level: 'silent' }),
+  });
+  t.teardown(() => gateway.close());
+  return gateway;
+}
+
+/** A service that takes results at `url`. `next` waits for the next one; `answers` are used up before 303 is. */
+export async function startReceiver(t: ExecutionContext, { port = 0, answers = [] as number[] } = {}) {
+  const received: Fields[] = [];
+  const server = createServer(async (request, response) => {
+    const body = new URLSearchParams(await text(request));
+    response.writeHead(answers.shift() ?? 303, { location: '/receipt' }).end();
+    received.push(Object.fromEntries(body));
+    server.emit('result');
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  t.teardown(close);
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}/generic/response`,
+    received,
+    close,
+    async next(): Promise<Fields> {
+      while (received.length === 0) await once(server, 'result');
+      return received.shift() ?? {};
+    },
+  };
+}
+
+/** A hand-over as the service makes it, signed. */
+export function order(changes: Fields): Fields {
+  const fields: Fields = {
+    MERCHANT_CODE: 'demo-app',
+    TRANS_ID: '0123456789ABCDEFGHJKMNPQRS',
+    MERCHANT_ORDER_NO: '0123456789ABCDEFGHJKMNPQRS-1',
+    AMOUNT: '1234.50',
+    PAYMENT_MODE: 'fpx',
+    BANK_CODE: 'TEST0021',
+    DESCRIPTION: 'Assessment tax (2026) & more',
+    BUYER_NAME: "Siti 'Ana' binti Ali*~!",
+    BUYER_EMAIL: 'siti@example.com',
+    RESPONSE_URL: 'http://127.0.0.1:9/never',
+    ...changes,
+  };
+  return { ...fields, CHECKSUM: sign(fields) };
+}
+
+/** Posts a form without following the redirect, as a browser would see it. */
+export function post(url: string, fields: Fields): Promise<Response> {
+  return fetch(url, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' });
+}
+
+/** The hidden fields and the target of the form that the payer's browser posts. */
+export function browserForm(html: string): { action: string; fields: Fields } {
+  const inputs = html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g);
+  const fields = Object.fromEntries(
+    Array.from(inputs, ([, name = '', value = '']) => [name, unescaped(value)]),
+  );
+  return { action: unescaped(/action="([^"]*)"/.exec(html)?.[1] ?? ''), fields };
+}
+
+function unescaped(html: string): string {
+  const characters: Fields = {
+    '&lt;': '<',
+    '&gt;': '>',
+    '&quot;': '"',
+    '&#39;': "'",
+    '&#96;': '`',
+    '&amp;': '&',
+    '&#92;': '\\',
+  };
+  return html.replace(/&[#\w]+;/g, (entity) => characters[entity] ?? entity);
+}
