@@ -1,0 +1,114 @@
+/**
+ * The environment, read once at boot. Every fault is reported at once, by the variable's name and never with
+ * its value; production refuses insecure defaults.
+ */
+import { hostname } from 'node:os';
+import { ConfigError } from './config/config-error.ts';
+import { type Environment, readEnvironment } from './config/environment.ts';
+import { loadMerchants, type Merchant } from './config/merchants.ts';
+import { loadPaymentMethods, type PaymentMethods } from './config/payment-methods.ts';
+import { parseAmount, type Sen } from './events/money.ts';
+
+export type Config = {
+  production: boolean;
+  /** The running environment's name, as /generic/check reports it. */
+  environment: string;
+  host: string;
+  port: number;
+  /** No trailing slash. */
+  baseUrl: string;
+  dataDir: string;
+  esdbUrl: string;
+  databaseUrl: string;
+  merchants: ReadonlyMap<string, Merchant>;
+  methods: PaymentMethods;
+  transactionIdKey: string;
+  maxAmountSen: Sen;
+  gateway: {
+    url: string;
+    secret: string;
+    /** Development without a secret of its own: a result without CHECKSUM is taken, and marked unverified. */
+    acceptUnsigned: boolean;
+  };
+  sandbox: { enabled: boolean; port: number };
+  logLevel: LogLevel;
+};
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/**
+ * Reads the configuration. `provided` holds what the embedded parts of `ledger serve` supply (store addresses,
+ * generated keys); the environment wins over it. Throws ConfigError naming every fault.
+ */
+export function loadConfig(environment: Environment, provided: Environment = {}): Config {
+  const env = readEnvironment(environment, provided);
+  const production =
+    env.oneOf('NODE_ENV', ['development', 'production', 'test'], 'development') === 'production';
+  const secret = (name: string, why: string): string => {
+    const found = env.required(name, why);
+    if (production && found !== '' && found.length < 32)
+      env.faults.push(`${name} must have at least 32 characters in production`);
+    return found;
+  };
+
+  const host = env.text('HOST', '127.0.0.1');
+  const port = env.port('PORT', 5173);
+  const baseUrl = env.url(
+    'BASE_URL',
+    env.text('BASE_URL', `http://${linkHost(host)}:${port}`),
+    'http:',
+    'https:',
+  );
+  if (production && !baseUrl.startsWith('https://'))
+    env.faults.push('BASE_URL must be the public address, with https://, in production');
+  const esdbUrl = env.required('ESDB_URL', 'esdb://…, or start with `ledger serve`, which brings its own');
+  if (esdbUrl !== '' && !/^esdb(\+discover)?:\/\//.test(esdbUrl))
+    env.faults.push('ESDB_URL must be a connection string that begins with esdb:// or esdb+discover://');
+  const databaseUrl = env.required(
+    'DATABASE_URL',
+    'postgres://…, or start with `ledger serve`, which brings its own',
+  );
+  const maxAmountSen = parseAmount(env.text('MAX_AMOUNT_RM', '1000000.00'), 99_999_999_999 as Sen);
+  if (typeof maxAmountSen === 'string')
+    env.faults.push('MAX_AMOUNT_RM must be an amount in RM such as 1000000.00');
+
+  const config: Config = {
+    production,
+    environment: env.text('ENVIRONMENT_NAME', production ? 'production' : 'development'),
+    host,
+    port,
+    baseUrl,
+    dataDir: env.text('DATA_DIR', './data'),
+    esdbUrl,
+    databaseUrl: env.url('DATABASE_URL', databaseUrl, 'postgres:', 'postgresql:'),
+    merchants: env.file(
+      () => loadMerchants(env.text('MERCHANTS_FILE', 'config/merchants.yaml'), production),
+      new Map(),
+    ),
+    methods: env.file(
+      () => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE', 'config/payment-methods.yaml')),
+      new Map(),
+    ),
+    transactionIdKey: secret('TRANSACTION_ID_KEY', 'every transaction id is derived from it, for life'),
+    maxAmountSen: typeof maxAmountSen === 'string' ? (0 as Sen) : maxAmountSen,
+    gateway: {
+      url: env.url('GATEWAY_URL', env.required('GATEWAY_URL', 'payers are sent there'), 'http:', 'https:'),
+      secret: secret('GATEWAY_SECRET', 'gateway results are verified with it'),
+      acceptUnsigned: !production && env.given('GATEWAY_SECRET') === undefined,
+    },
+    sandbox: {
+      enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
+      port: env.port('SANDBOX_PORT', port === 0 ? 0 : port + 1),
+    },
+    logLevel: env.oneOf('LOG_LEVEL', logLevels, 'info'),
+  };
+  if (env.faults.length > 0) throw new ConfigError(env.faults);
+  return config;
+}
+
+/** The name under which this machine reaches a server bound to `host`. */
+function linkHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return hostname();
+  return host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+}

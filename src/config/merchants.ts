@@ -1,0 +1,78 @@
+/** The merchants: who may ask for payments, with which keys. Held in a file, validated at boot. */
+import {
+  array,
+  enums,
+  integer,
+  min,
+  nonempty,
+  object,
+  optional,
+  pattern,
+  record,
+  size,
+  string,
+} from 'superstruct';
+import type { Sen } from '../events/money.ts';
+import { type PaymentMode, paymentModes } from '../events/payment.ts';
+import { ConfigError } from './config-error.ts';
+import { readYamlFile, ringgit } from './yaml-file.ts';
+
+export type Merchant = {
+  code: string;
+  name: string;
+  id: number;
+  /** `sha256:<64 hex digits>` or the plain key. */
+  apiKeys: readonly string[];
+  /** Hosts that redirect_url may name; null allows any. */
+  redirectHosts: readonly string[] | null;
+  /** What this merchant's payers are charged, where it differs from the method's own charge. */
+  charges: Partial<Record<PaymentMode, Sen>>;
+};
+
+const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
+
+const MerchantsFile = object({
+  merchants: record(
+    code,
+    object({
+      name: nonempty(string()),
+      id: min(integer(), 1),
+      api_keys: nonempty(array(pattern(string(), /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/))),
+      redirect_hosts: optional(nonempty(array(nonempty(string())))),
+      charges: optional(record(enums(paymentModes), ringgit)),
+    }),
+  ),
+});
+
+/** Keys that everybody knows; production refuses them. */
+const publicKeys = ['demo-key'];
+
+/** Reads the merchants file. Throws ConfigError naming every key at fault, never a value. */
+export function loadMerchants(path: string, production: boolean): ReadonlyMap<string, Merchant> {
+  const { merchants } = readYamlFile(path, MerchantsFile);
+  const faults: string[] = [];
+  const codeOfId = new Map<number, string>();
+  for (const [merchantCode, { id, api_keys }] of Object.entries(merchants)) {
+    if (codeOfId.has(id))
+      faults.push(`${path}: merchants.${merchantCode}.id is also that of ${codeOfId.get(id)}`);
+    codeOfId.set(id, merchantCode);
+    if (production && api_keys.some((key) => publicKeys.includes(key)))
+      faults.push(
+        `${path}: merchants.${merchantCode}.api_keys holds a development key; production refuses it`,
+      );
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return new Map(
+    Object.entries(merchants).map(([merchantCode, merchant]) => [
+      merchantCode,
+      {
+        code: merchantCode,
+        name: merchant.name,
+        id: merchant.id,
+        apiKeys: merchant.api_keys,
+        redirectHosts: merchant.redirect_hosts ?? null,
+        charges: merchant.charges ?? {},
+      },
+    ]),
+  );
+}

@@ -1,0 +1,50 @@
+/** The payment methods on offer: limits, charges and banks. Held in a file, validated at boot. */
+import { array, nonempty, object, optional, string } from 'superstruct';
+import type { Sen } from '../events/money.ts';
+import { type PaymentMode, paymentModes } from '../events/payment.ts';
+import { readYamlFile, ringgit } from './yaml-file.ts';
+
+export type Bank = { code: string; name: string };
+
+export type PaymentMethod = {
+  mode: PaymentMode;
+  /** null: no limit of its own. */
+  minSen: Sen | null;
+  maxSen: Sen | null;
+  chargeSen: Sen;
+  /** Where a payer must name a bank; empty where the gateway asks. */
+  banks: readonly Bank[];
+};
+
+export type PaymentMethods = ReadonlyMap<PaymentMode, PaymentMethod>;
+
+const Method = object({
+  min: optional(ringgit),
+  max: optional(ringgit),
+  charge: optional(ringgit),
+  banks: optional(array(object({ code: nonempty(string()), name: nonempty(string()) }))),
+});
+
+const PaymentMethodsFile = object({
+  methods: object({
+    fpx: optional(Method),
+    fpx1: optional(Method),
+    cc: optional(Method),
+    dc: optional(Method),
+    dnqr: optional(Method),
+    wallet: optional(Method),
+  }),
+});
+
+/** Reads the methods in the order of the page; one that the file leaves out is not offered. Throws ConfigError naming every fault. */
+export function loadPaymentMethods(path: string): PaymentMethods {
+  const { methods } = readYamlFile(path, PaymentMethodsFile);
+  return new Map(
+    paymentModes.flatMap((mode): [PaymentMode, PaymentMethod][] => {
+      const method = methods[mode];
+      if (!method) return [];
+      const { min = null, max = null, charge = 0 as Sen, banks = [] } = method;
+      return [[mode, { mode, minSen: min, maxSen: max, chargeSen: charge, banks }]];
+    }),
+  );
+}

@@ -1,0 +1,48 @@
+/** Reads a YAML configuration file and checks it against a struct; a fault names the file and every key at fault. */
+import { readFileSync } from 'node:fs';
+import {
+  coerce,
+  create,
+  define,
+  type Failure,
+  number,
+  type Struct,
+  StructError,
+  string,
+  union,
+} from 'superstruct';
+import { parse } from 'yaml';
+import { readAmount, type Sen } from '../events/money.ts';
+import { ConfigError } from './config-error.ts';
+
+/** An amount in RM, written as 1.5 or "1.50"; read as sen. */
+export const ringgit = coerce(
+  define<Sen>('an amount in RM such as 1.50', (value) => Number.isSafeInteger(value)),
+  union([string(), number()]),
+  (value) => readAmount(String(value)) as Sen,
+);
+
+/** Throws ConfigError with a line for every fault; values are never quoted, since a file may hold keys. */
+export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
+  let content: unknown;
+  try {
+    content = parse(readFileSync(path, 'utf8'), { maxAliasCount: 10 });
+  } catch (error) {
+    throw new ConfigError([
+      `${path} cannot be read: ${error instanceof Error ? error.message.split('\n')[0] : error}`,
+    ]);
+  }
+  try {
+    return create(content, struct);
+  } catch (error) {
+    if (!(error instanceof StructError)) throw error;
+    throw new ConfigError([...new Set(error.failures().map((failure) => `${path}: ${wordsFor(failure)}`))]);
+  }
+}
+
+function wordsFor({ path, type, refinement, value }: Failure): string {
+  const key = path.join('.') || 'the file';
+  if (type === 'never') return `${key} is not a known key`;
+  if (value === undefined) return `${key} is missing`;
+  return `${key} is not valid (${refinement ?? type})`;
+}
