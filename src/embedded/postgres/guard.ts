@@ -1,0 +1,73 @@
+/**
+ * The process between the ledger and PostgreSQL: `node guard.ts <data folder> <port>`. PostgreSQL is its child, and
+ * it stops PostgreSQL when it is told to (SIGTERM) or when the ledger is gone (the IPC channel closes), which
+ * PostgreSQL by itself would not notice. It ends when PostgreSQL ends.
+ */
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { openCluster, spawnPostmaster } from './cluster.ts';
+import { clearLeftoverPostmaster, stopPostmaster } from './postmaster.ts';
+
+const pollMs = 25;
+
+async function guard(dataDir: string, port: number, stop: AbortSignal): Promise<number> {
+  const cluster = await openCluster(dataDir, stop);
+  await clearLeftoverPostmaster(cluster.pgData);
+  stop.throwIfAborted();
+
+  const postmaster = spawnPostmaster(cluster, port);
+  const { pid } = postmaster;
+  const isRunning = () => pid !== undefined && postmaster.exitCode === null && postmaster.signalCode === null;
+  postmaster.stderr?.pipe(process.stderr, { end: false });
+  stop.addEventListener('abort', () => {
+    if (pid !== undefined) void stopPostmaster(pid, isRunning);
+  });
+  const exited = once(postmaster, 'exit');
+  void tellWhenReady(`postgres://ledger:${cluster.password}@127.0.0.1:${port}/ledger`, isRunning);
+  const [exitCode] = await exited;
+  return exitCode ?? 1;
+}
+
+async function tellWhenReady(url: string, isRunning: () => boolean): Promise<void> {
+  while (!(await accepts(url))) {
+    if (!isRunning()) return;
+    await sleep(pollMs);
+  }
+  process.send?.({ ready: true }, undefined, undefined, ignoreGone);
+}
+
+async function accepts(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, ssl: false, connectionTimeoutMillis: 1_000 });
+  // A postmaster that dies while we are connected is seen by its exit, not here.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** With the ledger gone our messages reach nobody; that must not end the guard before PostgreSQL. */
+function ignoreGone(): void {}
+
+const [dataDir, port] = process.argv.slice(2);
+if (dataDir === undefined || port === undefined) throw new Error('usage: node guard.ts <data folder> <port>');
+process.stdout.on('error', ignoreGone);
+process.stderr.on('error', ignoreGone);
+
+const stop = new AbortController();
+process.on('SIGTERM', () => stop.abort());
+process.on('disconnect', () => stop.abort());
+// The ledger may have gone before anybody listened.
+if (!process.connected) stop.abort();
+
+try {
+  process.exitCode = await guard(dataDir, Number(port), stop.signal);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+if (process.connected) process.disconnect();

@@ -1,0 +1,66 @@
+/** Stopping postmasters: the guard's own, and one that a crash left behind. */
+import { execFile } from 'node:child_process';
+import { readFile, readlink, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Fast shutdown, then an immediate one (the next start recovers from the log), then the kernel's. */
+const escalation = [
+  { signal: 'SIGINT', patienceMs: 5_000 },
+  { signal: 'SIGQUIT', patienceMs: 2_000 },
+  { signal: 'SIGKILL', patienceMs: 2_000 },
+] as const;
+const pollMs = 20;
+
+/** Stops a postmaster and resolves when `isRunning` says it is gone. */
+export async function stopPostmaster(
+  pid: number,
+  isRunning: () => boolean | Promise<boolean>,
+): Promise<void> {
+  for (const { signal, patienceMs } of escalation) {
+    if (!(await isRunning())) return;
+    sendSignal(pid, signal);
+    const until = performance.now() + patienceMs;
+    while (performance.now() < until && (await isRunning())) await sleep(pollMs);
+  }
+}
+
+/**
+ * Readies a cluster for a new postmaster: stops one that outlived its guard, and removes the pid file of one whose
+ * pid now belongs to somebody else, which PostgreSQL would take for a running server.
+ */
+export async function clearLeftoverPostmaster(pgData: string): Promise<void> {
+  const pidFile = join(pgData, 'postmaster.pid');
+  const pid = await readPid(pidFile);
+  if (pid === undefined) return;
+  await stopPostmaster(pid, () => isPostmasterOf(pid, pgData));
+  if (!(await isPostmasterOf(pid, pgData))) await rm(pidFile, { force: true });
+}
+
+async function readPid(pidFile: string): Promise<number | undefined> {
+  const text = await readFile(pidFile, 'utf8').catch(() => '');
+  const pid = Number.parseInt(text, 10);
+  return pid > 1 ? pid : undefined;
+}
+
+/** Whether that process is one of this cluster's: every process of PostgreSQL works in its data folder. */
+async function isPostmasterOf(pid: number, pgData: string): Promise<boolean> {
+  try {
+    if (process.platform === 'linux') return (await readlink(`/proc/${pid}/cwd`)) === pgData;
+    const { stdout } = await run('ps', ['-p', String(pid), '-o', 'command=']);
+    return stdout.includes(`-D ${pgData}`);
+  } catch {
+    return false;
+  }
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone since we looked.
+  }
+}

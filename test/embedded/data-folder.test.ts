@@ -1,0 +1,62 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { lockDataFolder } from '../../src/embedded/data-folder.ts';
+import { temporaryFolder } from './helpers.ts';
+
+test('a data folder is made closed to other accounts, with the folders above it', async (t) => {
+  const folder = join(await temporaryFolder(t), 'above', 'data');
+  const held = lockDataFolder(folder);
+  t.teardown(held.release);
+  t.is(held.path, folder);
+  t.is((await stat(folder)).mode & 0o777, 0o700);
+});
+
+test('a held data folder is refused, naming the holder, until it is released', async (t) => {
+  const folder = await temporaryFolder(t);
+  const held = lockDataFolder(folder);
+  const refusal = {
+    message: `The data folder ${folder} is in use by process ${process.pid}. Stop that one first, or set DATA_DIR to another folder.`,
+  };
+  t.throws(() => lockDataFolder(folder), refusal);
+  // A refused attempt must not have loosened the lock.
+  t.throws(() => lockDataFolder(folder), refusal);
+  held.release();
+  held.release();
+  lockDataFolder(folder).release();
+});
+
+test('kill -9 of the holder frees the folder, whatever pid it left written', async (t) => {
+  const folder = await temporaryFolder(t);
+  const program = join(folder, 'holder.ts');
+  const lockModule = new URL('../../src/embedded/data-folder.ts', import.meta.url).href;
+  await writeFile(
+    program,
+    `import { lockDataFolder } from '${lockModule}';
+     lockDataFolder(process.argv[2]);
+     process.on('message', () => {});
+     process.send('held');`,
+  );
+  const holder = fork(program, [folder], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  t.teardown(() => holder.kill('SIGKILL'));
+  await once(holder, 'message');
+  t.throws(() => lockDataFolder(folder), { message: new RegExp(`in use by process ${holder.pid}\\.`) });
+
+  const exited = once(holder, 'exit');
+  holder.kill('SIGKILL');
+  await exited;
+  lockDataFolder(folder).release();
+});
+
+test('a folder that cannot be used is named', async (t) => {
+  const folder = await temporaryFolder(t);
+  await writeFile(join(folder, 'file'), '');
+  t.throws(() => lockDataFolder(join(folder, 'file')), { message: /file/ });
+
+  await mkdir(join(folder, 'taken/ledger.lock'), { recursive: true });
+  t.throws(() => lockDataFolder(join(folder, 'taken')), {
+    message: /^The data folder .*taken cannot be used/,
+  });
+});

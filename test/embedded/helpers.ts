@@ -1,0 +1,91 @@
+/** Temporary folders, processes to kill, and a connection: what the tests of the embedded servers share. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+import pg from 'pg';
+
+/** A folder of the test's own, deleted after it. */
+export async function temporaryFolder(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ledger-embedded-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+  return folder;
+}
+
+/** Waits for something that another process does; the test's own time limit is the limit. */
+export async function until<T>(
+  look: () => T | false | undefined | Promise<T | false | undefined>,
+): Promise<T> {
+  while (true) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    await sleep(20);
+  }
+}
+
+/** Starts the stand-in for `ledger serve` on a data folder; the test may kill it. */
+export function spawnLedger(
+  t: ExecutionContext,
+  dataDir: string,
+  account: { uid?: number; gid?: number } = {},
+): ChildProcess {
+  const modulePath = fileURLToPath(new URL('./ledger-stand-in.ts', import.meta.url));
+  const ledger = fork(modulePath, [dataDir], { ...account, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  t.teardown(() => stopLedger(ledger));
+  return ledger;
+}
+
+/** The connection string, once it is ready to serve. */
+export async function urlOf(ledger: ChildProcess): Promise<string> {
+  let complaint = '';
+  ledger.stderr?.on('data', (chunk) => {
+    complaint += chunk;
+  });
+  const message = await Promise.race([once(ledger, 'message'), once(ledger, 'close')]);
+  if (typeof message[0]?.url === 'string') return message[0].url;
+  throw new Error(complaint);
+}
+
+export async function stopLedger(ledger: ChildProcess): Promise<void> {
+  if (ledger.exitCode !== null || ledger.signalCode !== null) return;
+  const exited = once(ledger, 'exit');
+  ledger.kill('SIGTERM');
+  await exited;
+}
+
+export async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  // Told by the query's own rejection; without a listener it would end the test process too.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether a process still runs; one that has ended and only waits to be collected by its parent does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return process.platform !== 'linux' || !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** The postmaster of a data folder, and the guard that is its parent. Linux only, as /proc is. */
+export async function postgresPids(dataDir: string): Promise<{ postmaster: number; guard: number }> {
+  const postmaster = Number.parseInt(
+    await readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8'),
+    10,
+  );
+  const status = await readFile(`/proc/${postmaster}/status`, 'utf8');
+  return { postmaster, guard: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]) };
+}

@@ -1,0 +1,13 @@
+/** What `ledger serve` does with PostgreSQL, as a process that a test can kill: lock, start, tell, stop on SIGTERM. */
+import { lockDataFolder } from '../../src/embedded/data-folder.ts';
+import { startPostgres } from '../../src/embedded/postgres.ts';
+
+const dataDir = process.argv[2] ?? '';
+const quiet = { debug() {}, info() {}, error() {} };
+const { path } = lockDataFolder(dataDir);
+const postgres = await startPostgres({ dataDir: path, log: quiet });
+process.once('SIGTERM', async () => {
+  await postgres.stop();
+  process.disconnect();
+});
+process.send?.({ url: postgres.url });

@@ -1,0 +1,163 @@
+import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import {
+  isAlive,
+  postgresPids,
+  query,
+  spawnLedger,
+  stopLedger,
+  temporaryFolder,
+  until,
+  urlOf,
+} from './helpers.ts';
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+test('the database is UTF-8, durable, closed to all but its owner, and still there after a restart', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const first = spawnLedger(t, dataDir);
+  const url = await urlOf(first);
+  await query(url, `create table kept as select 'Terima kasih – 谢谢' as text`);
+  const settings = `select current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
+    current_setting('synchronous_commit') as commit, current_setting('listen_addresses') as address,
+    rolsuper from pg_roles where rolname = current_user`;
+  t.deepEqual(await query(url, settings), [
+    { encoding: 'UTF8', fsync: 'on', commit: 'on', address: '127.0.0.1', rolsuper: false },
+  ]);
+
+  const wrongPassword = new URL(url);
+  wrongPassword.password = 'guess';
+  await t.throwsAsync(query(wrongPassword.href, 'select 1'), { message: /password authentication failed/ });
+  const superuser = new URL(url);
+  superuser.username = 'postgres';
+  await t.throwsAsync(query(superuser.href, 'select 1'), { message: /no pg_hba.conf entry/ });
+
+  const passwordFile = join(dataDir, 'postgres/password');
+  t.is((await stat(passwordFile)).mode & 0o777, 0o600);
+  t.is(await readFile(passwordFile, 'utf8'), new URL(url).password);
+
+  await stopLedger(first);
+  await t.throwsAsync(query(url, 'select 1'), { code: 'ECONNREFUSED' });
+  const second = await urlOf(spawnLedger(t, dataDir));
+  t.deepEqual(await query(second, 'select text from kept'), [{ text: 'Terima kasih – 谢谢' }]);
+});
+
+test('a second start on the same data folder is refused and leaves the first alone', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const first = spawnLedger(t, dataDir);
+  const url = await urlOf(first);
+  await t.throwsAsync(urlOf(spawnLedger(t, dataDir)), {
+    message: new RegExp(`The data folder ${dataDir} is in use by process ${first.pid}`),
+  });
+  t.deepEqual(await query(url, 'select 1 as one'), [{ one: 1 }]);
+});
+
+onLinux(
+  'whichever process is killed, PostgreSQL comes back at the same address with every commit',
+  async (t) => {
+    const dataDir = await temporaryFolder(t);
+    const ledger = spawnLedger(t, dataDir);
+    const url = await urlOf(ledger);
+    await query(url, 'create table kept (word text)');
+    for (const victim of ['postmaster', 'guard'] as const) {
+      const before = await postgresPids(dataDir);
+      await query(url, `insert into kept values ('${victim}')`);
+      process.kill(before[victim], 'SIGKILL');
+      await until(async () => {
+        const now = await postgresPids(dataDir).catch(() => before);
+        return now.guard !== before.guard && now.postmaster !== before.postmaster;
+      });
+      const words = await until(() => query(url, 'select word from kept').catch(() => undefined));
+      t.like(words.at(-1), { word: victim });
+      t.false(isAlive(before.postmaster));
+    }
+  },
+);
+
+onLinux('kill -9 of the ledger takes PostgreSQL with it, and the next start has every commit', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const ledger = spawnLedger(t, dataDir);
+  const url = await urlOf(ledger);
+  const { guard, postmaster } = await postgresPids(dataDir);
+  await query(url, 'create table kept as select 1 as one');
+  ledger.kill('SIGKILL');
+  await until(() => !isAlive(guard) && !isAlive(postmaster));
+  t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select one from kept'), [{ one: 1 }]);
+});
+
+onLinux(
+  'a PostgreSQL that outlived ledger and guard is stopped by the next start, not doubled',
+  async (t) => {
+    const dataDir = await temporaryFolder(t);
+    const ledger = spawnLedger(t, dataDir);
+    const url = await urlOf(ledger);
+    const { guard, postmaster } = await postgresPids(dataDir);
+    await query(url, 'create table kept as select 1 as one');
+    process.kill(guard, 'SIGSTOP');
+    ledger.kill('SIGKILL');
+    process.kill(guard, 'SIGKILL');
+    await until(() => !isAlive(guard));
+    t.true(isAlive(postmaster));
+    t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select one from kept'), [{ one: 1 }]);
+    t.false(isAlive(postmaster));
+  },
+);
+
+onLinux('everything killed at once leaves nothing that stops the next start', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const ledger = spawnLedger(t, dataDir);
+  const url = await urlOf(ledger);
+  const { guard, postmaster } = await postgresPids(dataDir);
+  await query(url, 'create table kept as select 1 as one');
+  process.kill(guard, 'SIGSTOP');
+  for (const pid of [ledger.pid ?? 0, postmaster, guard]) process.kill(pid, 'SIGKILL');
+  t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select one from kept'), [{ one: 1 }]);
+});
+
+onLinux(
+  'a pid file whose pid belongs to somebody else now is no obstacle, and that process is spared',
+  async (t) => {
+    const dataDir = await temporaryFolder(t);
+    const first = spawnLedger(t, dataDir);
+    await urlOf(first);
+    const pidFile = join(dataDir, 'postgres/data/postmaster.pid');
+    const left = await readFile(pidFile, 'utf8');
+    await stopLedger(first);
+
+    const bystanderFile = join(dataDir, 'bystander.mjs');
+    await writeFile(bystanderFile, `process.on('message', () => {}); process.send('here');`);
+    const bystander = fork(bystanderFile);
+    t.teardown(() => bystander.kill('SIGKILL'));
+    await once(bystander, 'message');
+    await writeFile(pidFile, left.replace(/^\d+/, String(bystander.pid)));
+
+    t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select 1 as one'), [{ one: 1 }]);
+    t.true(isAlive(bystander.pid ?? 0));
+  },
+);
+
+test('a cluster whose making was cut short by kill -9 is made anew, and its remains removed', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const home = join(dataDir, 'postgres');
+  const cut = spawnLedger(t, dataDir);
+  await until(async () => (await readdir(dataDir)).some((name) => name.startsWith('postgres.new-')));
+  cut.kill('SIGKILL');
+  await mkdir(`${home}.new-${randomBytes(3).toString('hex')}/data/base`, { recursive: true });
+  t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select 1 as one'), [{ one: 1 }]);
+  t.deepEqual((await readdir(dataDir)).sort(), ['ledger.lock', 'ledger.pid', 'postgres']);
+});
+
+test('as an ordinary user, in a folder with a space and a quote in its name', async (t) => {
+  const folder = await temporaryFolder(t);
+  const dataDir = join(folder, `agensi's data`);
+  // Run by root, the test stands in for an ordinary user; run by one, it is one.
+  const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+  if (account) await chown(folder, account.uid, account.gid);
+  const url = await urlOf(spawnLedger(t, dataDir, account));
+  t.deepEqual(await query(url, 'select 1 as one'), [{ one: 1 }]);
+  t.is((await stat(join(dataDir, 'postgres/data'))).uid, account?.uid ?? (await stat(folder)).uid);
+});
