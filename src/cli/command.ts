@@ -1,0 +1,42 @@
+/** What a command of the `ledger` program is, and how a long-running one lives and ends. */
+import type { Log } from '../log.ts';
+
+export type Command = {
+  /** One line for `ledger help`. */
+  summary: string;
+  /** Its arguments, as `ledger help` shows them. */
+  usage: string;
+  options: Record<string, { type: 'string' }>;
+  /** Resolves to the exit code. */
+  run(values: Record<string, string | undefined>): Promise<number>;
+};
+
+/** Something that was started and can be stopped, without cutting what is under way. */
+export type Running = { stop(): Promise<void> };
+
+/**
+ * Runs until SIGTERM or SIGINT, then stops and resolves to exit code 0. A second signal ends the process at
+ * once, as does a parent that is gone when it held an IPC channel.
+ */
+export async function runUntilSignal(log: Log, start: () => Promise<Running>): Promise<number> {
+  const asked = Promise.withResolvers<string>();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      process.once(signal, () => process.exit(1));
+      asked.resolve(signal);
+    });
+  }
+  if (process.connected) process.once('disconnect', () => asked.resolve('the end of the parent process'));
+  const running = await start();
+  const reason = await asked.promise;
+  log.info({ reason }, 'stopping');
+  await running.stop();
+  log.info('stopped');
+  if (process.connected) process.disconnect();
+  return 0;
+}
+
+/** Stops parts in the reverse order of their start. */
+export async function stopAll(parts: readonly Running[]): Promise<void> {
+  for (const part of parts.toReversed()) await part.stop();
+}

@@ -1,0 +1,19 @@
+/** `ledger eventstore`: the embedded EventStoreDB on its own. `ledger serve` runs it as its child. */
+import { startEventStore } from '../embedded/eventstore/server.ts';
+import { createLog } from '../log.ts';
+import { type Command, runUntilSignal } from './command.ts';
+
+export const eventstore: Command = {
+  summary: 'the embedded event store alone',
+  usage: '[--port 2113] [--host 127.0.0.1] [--data data/eventstore.db]',
+  options: { port: { type: 'string' }, host: { type: 'string' }, data: { type: 'string' } },
+  run({ port = '2113', host = '127.0.0.1', data = 'data/eventstore.db' }) {
+    const log = createLog('info', 'eventstore');
+    return runUntilSignal(log, async () => {
+      const server = await startEventStore({ file: data, host, port: Number(port) });
+      log.info({ address: `esdb://${host}:${server.port}?tls=false`, file: data }, 'event store listening');
+      process.send?.({ ready: { port: server.port } });
+      return { stop: () => server.close() };
+    });
+  },
+};

@@ -1,0 +1,59 @@
+/** `ledger http`: the HTTP role. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createExecute } from '../commands/execute.ts';
+import { paymentDecider } from '../commands/payment.ts';
+import type { Config } from '../config.ts';
+import { readPaymentEvent } from '../events/recorded.ts';
+import { connectEventStore } from '../eventstore/client.ts';
+import { createApp } from '../http/app.ts';
+import { createLog, type Log } from '../log.ts';
+import { connectDatabase } from '../projections/database.ts';
+import { createPaymentQueries } from '../projections/payments-queries.ts';
+import { type Command, type Running, runUntilSignal } from './command.ts';
+import { loadRoleConfig } from './role-config.ts';
+
+/** How long a request that was under way may still take once the process was asked to end. */
+const drainMs = 10_000;
+
+/** Starts the HTTP role; resolves when it listens. */
+export async function startHttp(config: Config, log: Log): Promise<Running & { port: number }> {
+  const eventStore = connectEventStore({ url: config.esdbUrl, log });
+  const db = connectDatabase({ url: config.databaseUrl, log });
+  const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
+  const app = createApp({
+    config,
+    execute,
+    eventStore,
+    findPayment: createPaymentQueries(db).findPayment,
+    log,
+  });
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());
+  server.listen(config.port, config.host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  log.info({ address: `http://${config.host}:${port}` }, 'http listening');
+  return {
+    port,
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      const impatience = setTimeout(() => server.closeAllConnections(), drainMs);
+      await closed;
+      clearTimeout(impatience);
+      await Promise.all([eventStore.close(), db.destroy()]);
+    },
+  };
+}
+
+export const http: Command = {
+  summary: 'the HTTP role: merchants, payers, the gateway',
+  usage: '',
+  options: {},
+  run() {
+    const config = loadRoleConfig();
+    const log = createLog(config.logLevel, 'http');
+    return runUntilSignal(log, () => startHttp(config, log));
+  },
+};

@@ -1,0 +1,37 @@
+/** `ledger projections`: the role that keeps the read models. */
+import type { Config } from '../config.ts';
+import { connectEventStore } from '../eventstore/client.ts';
+import { createLog, type Log } from '../log.ts';
+import { connectDatabase } from '../projections/database.ts';
+import { payments } from '../projections/payments.ts';
+import { runProjection } from '../projections/run.ts';
+import { type Command, type Running, runUntilSignal } from './command.ts';
+import { loadRoleConfig } from './role-config.ts';
+
+const all = [payments];
+
+/** Starts every projection; each waits for its stores by itself, and stands by while another process leads it. */
+export function startProjections(config: Config, log: Log): Running {
+  const eventStore = connectEventStore({ url: config.esdbUrl, log });
+  const db = connectDatabase({ url: config.databaseUrl, log });
+  const runs = all.map((projection) =>
+    runProjection({ projection, eventStore, db, databaseUrl: config.databaseUrl, log }),
+  );
+  return {
+    async stop() {
+      await Promise.all(runs.map((run) => run.stop()));
+      await Promise.all([eventStore.close(), db.destroy()]);
+    },
+  };
+}
+
+export const projections: Command = {
+  summary: 'the role that keeps the read models',
+  usage: '',
+  options: {},
+  run() {
+    const config = loadRoleConfig();
+    const log = createLog(config.logLevel, 'projections');
+    return runUntilSignal(log, async () => startProjections(config, log));
+  },
+};

@@ -1,0 +1,9 @@
+/** The configuration of a role that runs on its own, beside the embedded stores of `ledger serve` where no URL is given. */
+import { type Config, loadConfig } from '../config.ts';
+import { readEndpoints } from '../embedded/endpoints.ts';
+
+/** Throws ConfigError. Production takes nothing from a data folder: what is not set is a fault. */
+export function loadRoleConfig(): Config {
+  const { NODE_ENV, DATA_DIR = './data' } = process.env;
+  return loadConfig(process.env, NODE_ENV === 'production' ? {} : readEndpoints(DATA_DIR));
+}

@@ -1,0 +1,102 @@
+/** `ledger serve`: all roles on one machine, with an embedded event store, PostgreSQL and sandbox gateway where no URL is given. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Config, loadConfig } from '../config.ts';
+import { superviseChild } from '../embedded/child.ts';
+import { lockDataFolder } from '../embedded/data-folder.ts';
+import { developmentKeys, type Variables, writeEndpoints } from '../embedded/endpoints.ts';
+import { freePort } from '../embedded/free-port.ts';
+import { startPostgres } from '../embedded/postgres.ts';
+import { createLog, type Log } from '../log.ts';
+import { startSandboxGateway } from '../sandbox/gateway.ts';
+import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
+import { startHttp } from './http.ts';
+import { startProjections } from './projections.ts';
+import { welcome } from './welcome.ts';
+
+export const serve: Command = {
+  summary: 'everything on this machine',
+  usage: '',
+  options: {},
+  run() {
+    // Faults are named before anything is started: here the parts to come are only promised.
+    const plan = loadConfig(process.env, promised());
+    const log = createLog(plan.logLevel, 'serve');
+    return runUntilSignal(log, () => start(plan, log));
+  },
+};
+
+/** Stand-ins for what the embedded parts will supply; in production keys are never among it. */
+function promised(): Variables {
+  return {
+    ESDB_URL: 'esdb://embedded',
+    DATABASE_URL: 'postgres://embedded',
+    ...(process.env['NODE_ENV'] !== 'production' && {
+      TRANSACTION_ID_KEY: 'embedded',
+      GATEWAY_SECRET: 'embedded',
+    }),
+    ...(process.env['SANDBOX'] !== 'false' &&
+      process.env['NODE_ENV'] !== 'production' && { GATEWAY_URL: 'http://sandbox' }),
+  };
+}
+
+async function start(plan: Config, log: Log): Promise<Running> {
+  const parts: Running[] = [];
+  const started = <Part extends Running>(part: Part): Part => {
+    parts.push(part);
+    return part;
+  };
+  try {
+    const folder = lockDataFolder(plan.dataDir);
+    started({ stop: async () => folder.release() });
+    const keys = plan.production ? {} : developmentKeys(folder.path);
+    const [eventStore, postgres] = await Promise.all([
+      process.env['ESDB_URL'] ? null : startEmbeddedEventStore(folder.path, log).then(started),
+      process.env['DATABASE_URL'] ? null : startPostgres({ dataDir: folder.path, log }).then(started),
+    ]);
+    const secret = process.env['GATEWAY_SECRET'] ?? keys['GATEWAY_SECRET'] ?? '';
+    const file = join(folder.path, 'sandbox-gateway.db');
+    const gateway =
+      process.env['GATEWAY_URL'] || !plan.sandbox.enabled
+        ? null
+        : started(await startGateway({ host: '127.0.0.1', port: plan.sandbox.port, secret, file, log }));
+    const endpoints = {
+      ...(eventStore && { ESDB_URL: eventStore.url }),
+      ...(postgres && { DATABASE_URL: postgres.url }),
+      ...(gateway && { GATEWAY_URL: gateway.url }),
+    };
+    writeEndpoints(folder.path, endpoints);
+    const config = loadConfig(process.env, { ...keys, ...endpoints });
+    started(startProjections(config, log));
+    const { port } = started(await startHttp(config, log));
+    welcome({
+      config,
+      port,
+      gatewayUrl: gateway?.url ?? null,
+      embedded: { eventStore: eventStore !== null, postgres: postgres !== null },
+    });
+    return { stop: () => stopAll(parts) };
+  } catch (error) {
+    await stopAll(parts);
+    throw error;
+  }
+}
+
+/** The embedded event store, as a process of its own that is kept running at one address. */
+async function startEmbeddedEventStore(dataDir: string, log: Log): Promise<Running & { url: string }> {
+  const port = await freePort();
+  const child = await superviseChild({
+    name: 'event store',
+    modulePath: fileURLToPath(new URL('../main.ts', import.meta.url)),
+    args: ['eventstore', '--port', String(port), '--data', join(dataDir, 'eventstore.db')],
+    log,
+  });
+  return { ...child, url: `esdb://127.0.0.1:${port}?tls=false` };
+}
+
+async function startGateway(
+  options: Parameters<typeof startSandboxGateway>[0],
+): Promise<Running & { url: string }> {
+  const { close, port } = await startSandboxGateway(options);
+  return { url: `http://localhost:${port}`, stop: close };
+}
