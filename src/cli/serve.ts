@@ -31,12 +31,12 @@ function promised(): Variables {
   return {
     ESDB_URL: 'esdb://embedded',
     DATABASE_URL: 'postgres://embedded',
-    ...(process.env['NODE_ENV'] !== 'production' && {
+    ...(process.env.NODE_ENV !== 'production' && {
       TRANSACTION_ID_KEY: 'embedded',
       GATEWAY_SECRET: 'embedded',
     }),
-    ...(process.env['SANDBOX'] !== 'false' &&
-      process.env['NODE_ENV'] !== 'production' && { GATEWAY_URL: 'http://sandbox' }),
+    ...(process.env.SANDBOX !== 'false' &&
+      process.env.NODE_ENV !== 'production' && { GATEWAY_URL: 'http://sandbox' }),
   };
 }
 
@@ -51,13 +51,13 @@ async function start(plan: Config, log: Log): Promise<Running> {
     started({ stop: async () => folder.release() });
     const keys = plan.production ? {} : developmentKeys(folder.path);
     const [eventStore, postgres] = await Promise.all([
-      process.env['ESDB_URL'] ? null : startEmbeddedEventStore(folder.path, log).then(started),
-      process.env['DATABASE_URL'] ? null : startPostgres({ dataDir: folder.path, log }).then(started),
+      process.env.ESDB_URL ? null : startEmbeddedEventStore(folder.path, log).then(started),
+      process.env.DATABASE_URL ? null : startPostgres({ dataDir: folder.path, log }).then(started),
     ]);
-    const secret = process.env['GATEWAY_SECRET'] ?? keys['GATEWAY_SECRET'] ?? '';
+    const secret = process.env.GATEWAY_SECRET || keys.GATEWAY_SECRET || '';
     const file = join(folder.path, 'sandbox-gateway.db');
     const gateway =
-      process.env['GATEWAY_URL'] || !plan.sandbox.enabled
+      process.env.GATEWAY_URL || !plan.sandbox.enabled
         ? null
         : started(await startGateway({ host: '127.0.0.1', port: plan.sandbox.port, secret, file, log }));
     const endpoints = {
