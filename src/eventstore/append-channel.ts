@@ -1,0 +1,93 @@
+/**
+ * The one way events leave this process. All appends share one gRPC stream, and the client keeps what is
+ * pending on it in a table global to the process: an error on one such stream rejects the appends of every
+ * other, whose answers then arrive for entries that are gone and throw where nobody can catch. So there is
+ * never more than one: after a failure its client is disposed of, with everything pending on it, before the
+ * next one is made. (A new client is needed anyway, as the old one may have cached a failure for good.)
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { AppendResult, EventData, EventStoreDBClient } from '@eventstore/db-client';
+import { withDeadline } from './deadline.ts';
+import { describe, isAnswer } from './errors.ts';
+import type { ExpectedRevision } from './event-store.ts';
+import type { Log } from './log.ts';
+
+let inUse = false;
+
+export type AppendChannel = ReturnType<typeof createAppendChannel>;
+
+/** `connect` makes a client; each `send` may take `deadlineMs`. */
+export function createAppendChannel({
+  connect,
+  deadlineMs,
+  log,
+}: {
+  connect: () => EventStoreDBClient;
+  deadlineMs: number;
+  log: Log;
+}) {
+  let client: EventStoreDBClient | undefined;
+  let replacing: Promise<void> | undefined;
+  let healthy = true;
+  const pending = new Set<Promise<unknown>>();
+
+  /** One try at an append. Throws what the client throws, or DeadlineExceeded. */
+  async function send(
+    streamName: string,
+    events: EventData[],
+    expected: ExpectedRevision,
+  ): Promise<AppendResult> {
+    while (replacing !== undefined) await replacing;
+    client ??= claim(connect);
+    const used = client;
+    const expectedRevision = expected === 'no_stream' ? expected : BigInt(expected);
+    const answer = withDeadline(used.appendToStream(streamName, events, { expectedRevision }), deadlineMs);
+    pending.add(answer);
+    try {
+      const result = await answer;
+      if (!healthy) log.info({}, 'Event store takes appends again');
+      healthy = true;
+      return result;
+    } catch (error) {
+      if (!isAnswer(error) && used === client) replacing ??= replace(used, error);
+      throw error;
+    } finally {
+      pending.delete(answer);
+    }
+  }
+
+  async function replace(broken: EventStoreDBClient, reason: unknown): Promise<void> {
+    if (healthy)
+      log.warn({ reason: describe(reason), pending: pending.size }, 'Event store takes no appends');
+    healthy = false;
+    await retire(broken);
+    client = connect();
+    replacing = undefined;
+  }
+
+  async function retire(broken: EventStoreDBClient): Promise<void> {
+    await setImmediate(); // appends just handed to the client have not joined its stream yet
+    await broken.dispose();
+    await Promise.allSettled(pending);
+    await broken.dispose(); // an append that waited for the server's capabilities may have opened another
+  }
+
+  return {
+    send,
+
+    /** Cuts off what is pending; its outcome is then unknown. */
+    async close(): Promise<void> {
+      while (replacing !== undefined) await replacing;
+      if (!client) return;
+      await retire(client);
+      client = undefined;
+      inUse = false;
+    },
+  };
+}
+
+function claim(connect: () => EventStoreDBClient): EventStoreDBClient {
+  if (inUse) throw new Error('Another event store connection of this process is already appending');
+  inUse = true;
+  return connect();
+}

@@ -1,0 +1,38 @@
+/** What an error of the EventStoreDB client means for us: it throws typed errors and raw gRPC errors alike. */
+import {
+  AccessDeniedError,
+  isCommandError,
+  MaxAppendSizeExceededError,
+  StreamDeletedError,
+} from '@eventstore/db-client';
+
+/** Our own deadline ran out: the client sets none on batch appends and reads, so a frozen server would hang us. */
+export class DeadlineExceeded extends Error {
+  override name = 'DeadlineExceeded';
+  constructor(deadlineMs: number) {
+    super(`No answer within ${deadlineMs} ms`);
+  }
+}
+
+/**
+ * Whether the error is the server's answer to one append, as against a failure of the call that all appends
+ * share. Only the latter carries a gRPC code, and then it says nothing about any one append.
+ */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof Error && isCommandError(error) && error.code === undefined;
+}
+
+/** Whether the server says no for a reason of its own and would say it again. */
+export function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof AccessDeniedError ||
+    error instanceof MaxAppendSizeExceededError ||
+    error instanceof StreamDeletedError
+  );
+}
+
+/** One line for messages and logs; several of the client's errors have an empty message. */
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || (isCommandError(error) ? error.type : error.name);
+}

@@ -1,0 +1,75 @@
+/** Reads streams, in pages, each with a deadline of its own: the client sets none. */
+import { type EventStoreDBClient, StreamNotFoundError } from '@eventstore/db-client';
+import pRetry from 'p-retry';
+import { DeadlineExceeded, describe, isRefusal } from './errors.ts';
+import { type EventStore, EventStoreUnavailable, type RecordedEvent } from './event-store.ts';
+import { toRecordedEvent } from './recorded-event.ts';
+
+const pageSize = 1000;
+
+type Dependencies = { client: EventStoreDBClient; deadlineMs: number; signal: AbortSignal };
+
+type Slice = { direction: 'forwards' | 'backwards'; fromRevision: bigint | 'end'; maxCount: number };
+
+/**
+ * `load` and `loadLast` of an event store. Both are tried again a few times within the deadline, so that a
+ * store that restarts in a moment goes unnoticed. Aborting the signal fails the reads under way.
+ */
+export function createReads({
+  client,
+  deadlineMs,
+  signal,
+}: Dependencies): Pick<EventStore, 'load' | 'loadLast'> {
+  async function read(streamName: string, slice: Slice): Promise<RecordedEvent[]> {
+    try {
+      return await pRetry(() => readOnce(streamName, slice), {
+        retries: 4,
+        minTimeout: 50,
+        maxRetryTime: deadlineMs,
+        randomize: true,
+        shouldRetry: ({ error }) => !isRefusal(error) && !signal.aborted,
+      });
+    } catch (error) {
+      const message = `Cannot read stream ${streamName}: ${describe(error)}`;
+      if (isRefusal(error)) throw new Error(message, { cause: error });
+      throw new EventStoreUnavailable(message, { cause: error });
+    }
+  }
+
+  async function readOnce(streamName: string, slice: Slice): Promise<RecordedEvent[]> {
+    signal.throwIfAborted();
+    const found = client.readStream(streamName, slice);
+    found.on('error', () => {}); // the loop hears it; one that comes after the loop would end the process
+    const timer = setTimeout(() => found.destroy(new DeadlineExceeded(deadlineMs)), deadlineMs);
+    const events: RecordedEvent[] = [];
+    try {
+      for await (const { event } of found) if (event) events.push(toRecordedEvent(event));
+    } catch (error) {
+      if (error instanceof StreamNotFoundError) return [];
+      found.cancel().catch(() => {}); // rejects when there was no connection to begin with
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    signal.throwIfAborted(); // a read that is cancelled on our side ends as if it were complete
+    return events;
+  }
+
+  return {
+    async load(streamName, from = 0) {
+      const events: RecordedEvent[] = [];
+      let page: RecordedEvent[];
+      do {
+        const fromRevision = BigInt(from + events.length);
+        page = await read(streamName, { direction: 'forwards', fromRevision, maxCount: pageSize });
+        for (const event of page) events.push(event);
+      } while (page.length === pageSize);
+      return events;
+    },
+
+    async loadLast(streamName) {
+      const [last] = await read(streamName, { direction: 'backwards', fromRevision: 'end', maxCount: 1 });
+      return last ?? null;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * Follows $all for ever. The client's subscriptions end, in one of several ways (error, cancellation, a plain
+ * end), and never come back by themselves; here each end leads to a new one after the last message handed over.
+ */
+import { setTimeout } from 'node:timers/promises';
+import {
+  type AllStreamResolvedEvent,
+  type AllStreamSubscription,
+  type EventStoreDBClient,
+  START,
+  streamNameFilter,
+} from '@eventstore/db-client';
+import { describe } from './errors.ts';
+import type { EventStore, Position, SubscriptionMessage } from './event-store.ts';
+import type { Log } from './log.ts';
+import { toRecordedEvent } from './recorded-event.ts';
+
+/** Messages held on this side for a consumer that is slow; beyond, the server waits. */
+const bufferedMessages = 256;
+/** A checkpoint every 512 events considered; the server considers them in windows of 32. */
+const checkpointInterval = 16;
+const maxPauseMs = 5000;
+
+type Subscribe = Parameters<EventStore['subscribe']>[0];
+
+/** `subscribe` of an event store; `client` is for this subscription alone, as a failure closes its channel. */
+export async function* follow(
+  { streamPrefixes, after, signal }: Subscribe,
+  { client, log }: { client: EventStoreDBClient; log: Log },
+): AsyncGenerator<SubscriptionMessage, void, undefined> {
+  let position = after;
+  let failures = 0;
+  while (!signal.aborted) {
+    let reason = 'ended by the server';
+    const subscription = open(client, streamPrefixes, position);
+    const release = () => subscription.unsubscribe().catch(() => {}); // rejects when it never got a connection
+    signal.addEventListener('abort', release);
+    try {
+      for await (const item of subscription as AsyncIterable<AllStreamResolvedEvent | SubscriptionMessage>) {
+        if (signal.aborted) return;
+        const message = toMessage(item);
+        position = positionOf(message) ?? position;
+        failures = 0;
+        yield message;
+      }
+    } catch (error) {
+      reason = describe(error);
+    } finally {
+      signal.removeEventListener('abort', release);
+      await release();
+    }
+    if (signal.aborted) return;
+    const pauseMs = backoffMs(failures);
+    failures += 1;
+    log.warn({ streamPrefixes, reason, pauseMs }, 'Subscription broken, will resume');
+    await setTimeout(pauseMs, undefined, { signal }).catch(() => {}); // rejects on abort, which ends the loop
+  }
+}
+
+/**
+ * The client tells of checkpoints and of having caught up ahead of the events it still buffers, so both are
+ * queued behind those events, as messages.
+ */
+function open(client: EventStoreDBClient, prefixes: readonly string[], after: Position | null) {
+  const filter = streamNameFilter({
+    prefixes: [...prefixes],
+    checkpointInterval,
+    checkpointReached: (subscription, position) => queue(subscription, { kind: 'checkpoint', position }),
+  });
+  const subscription = client.subscribeToAll(
+    { fromPosition: after ?? START, filter },
+    { highWaterMark: bufferedMessages },
+  );
+  subscription.on('caughtUp', () => queue(subscription, { kind: 'caught_up' }));
+  subscription.on('error', () => {}); // the loop hears it; one that comes after the loop would end the process
+  return subscription;
+}
+
+function queue(subscription: AllStreamSubscription, message: SubscriptionMessage): void {
+  subscription.push(message);
+}
+
+function toMessage(item: AllStreamResolvedEvent | SubscriptionMessage): SubscriptionMessage {
+  if ('kind' in item) return item;
+  if (!item.event) throw new Error('The server sent an event that is none');
+  return { kind: 'event', event: toRecordedEvent(item.event) };
+}
+
+function positionOf(message: SubscriptionMessage): Position | null {
+  if (message.kind === 'event') return message.event.position;
+  return message.kind === 'checkpoint' ? message.position : null;
+}
+
+/** Doubles from 100 ms, half of it random, so that many processes do not come back in step. */
+function backoffMs(failures: number): number {
+  const limitMs = Math.min(100 * 2 ** failures, maxPauseMs);
+  return Math.round(limitMs * (0.5 + Math.random() / 2));
+}
