@@ -49,7 +49,7 @@ export function createApp(dependencies: Dependencies): Koa {
   app.use((ctx, next) => answerErrors(ctx, next, dependencies.log));
   app.use(guard);
   app.use(router.routes());
-  app.use(router.allowedMethods({ throw: true }));
+  app.use(router.allowedMethods());
   app.on('error', (err: unknown) => dependencies.log.warn({ err }, 'sandbox connection failed'));
   return app;
 }
@@ -79,11 +79,13 @@ function takeHandOver(ctx: Context, { orders, secret, log }: Dependencies): void
 
 function showOrder(ctx: RouterContext, { orders }: Dependencies): void {
   const order = knownOrder(ctx, orders);
+  const posts = orders.posts(order.orderNo);
   ctx.body = page('order', {
     order,
     outcomes: outcomesFor(order.state),
-    results: orders.results(order.orderNo),
-    posts: orders.posts(order.orderNo),
+    results: orders
+      .results(order.orderNo)
+      .map((result) => ({ ...result, posts: posts.filter((post) => post.resultId === result.id) })),
     canReturn: orders.browserResult(order.orderNo) !== undefined,
   });
 }
@@ -156,7 +158,7 @@ export function isLoopback(host: string): boolean {
 async function answerErrors(ctx: Context, next: Next, log: Logger): Promise<void> {
   try {
     await next();
-    if (ctx.status === 404 && ctx.body == null) ctx.throw(404, 'There is no such page here');
+    if (ctx.status >= 400 && ctx.body == null) ctx.throw(ctx.status);
   } catch (error) {
     const shown = asShown(error);
     if (shown.status >= 500) log.error({ err: error, path: ctx.path }, 'sandbox request failed');

@@ -49,8 +49,9 @@ export async function startSandboxGateway(options: {
       const closed = once(server, 'close');
       server.close();
       const impatience = setTimeout(() => server.closeAllConnections(), drainMs);
-      await Promise.all([closed, serverPosts.close()]);
+      await closed;
       clearTimeout(impatience);
+      await serverPosts.close();
       orders.close();
     },
   };

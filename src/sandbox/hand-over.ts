@@ -15,8 +15,8 @@ import type { Fields } from './checksum.ts';
 
 /** One line of text: whatever control characters it came with are a space, as a form would mangle them anyway. */
 const line = coerce(size(string(), 0, 500), string(), (text) => text.replace(/\p{Cc}+/gu, ' ').trim());
-/** Echoed to the service in every result, so it has to travel unchanged. */
-const code = (maxLength: number) => pattern(string(), new RegExp(`^[A-Za-z0-9._-]{1,${maxLength}}$`));
+/** Echoed to the service in every result and part of a path here, so it has to travel unchanged. */
+const code = (maxLength: number) => pattern(string(), new RegExp(`^[A-Za-z0-9_-]{1,${maxLength}}$`));
 
 const responseUrl = define<string>('http(s) address', (value) => {
   if (typeof value !== 'string' || value.length > 2_000 || !URL.canParse(value)) return false;

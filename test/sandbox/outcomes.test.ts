@@ -169,6 +169,20 @@ test('server only, while the service is down and then up again', async (t) => {
   t.is(results[0]?.STATUS, '1');
 });
 
+test('a delayed server post waits its time, and does not hold up another order or the end', async (t) => {
+  const receiver = await startReceiver(t);
+  const gateway = await startGateway(t);
+  for (const [number, delaySeconds] of [
+    ['late-1', '30'],
+    ['prompt-1', '0'],
+  ] as const) {
+    await post(gateway.url, order({ RESPONSE_URL: receiver.url, MERCHANT_ORDER_NO: number }));
+    await post(`${gateway.url}/orders/${number}`, { outcome: 'approve', delaySeconds });
+  }
+  t.is((await receiver.next()).MERCHANT_ORDER_NO, 'prompt-1');
+  t.regex(await (await fetch(`${gateway.url}/orders/late-1`)).text(), /Being sent by the server/);
+});
+
 test('a result that the service refuses is not sent again', async (t) => {
   const { receiver, orderUrl, settledPage } = await open(t, [401]);
   await post(orderUrl, { outcome: 'approve' });
