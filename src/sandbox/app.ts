@@ -33,6 +33,8 @@ const form = koaBody({
   text: false,
   formLimit: '64kb',
   queryString: { depth: 0, allowDots: false, parseArrays: false, plainObjects: true },
+  // A body that cannot be read (a broken gzip, say) is the sender's fault unless the error says otherwise.
+  onError: (error, ctx) => ctx.throw(400, error),
 });
 
 export function createApp(dependencies: Dependencies): Koa {

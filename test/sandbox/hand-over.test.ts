@@ -89,6 +89,7 @@ test('bad requests are answered as such, never with a 500 or a stack', async (t)
     [415, await send('/', '{}', { 'content-type': 'application/json' })],
     [413, await send('/', `A=${'x'.repeat(1024 * 1024)}`)],
     [400, await send('/', 'A=1&A=2')],
+    [400, await send('/', 'not gzip', { ...form, 'content-encoding': 'gzip' })],
     [403, await send('/', '__proto__=1&a[b]=1&%FF=%ZZ')],
     [400, await send(orderPath, 'outcome=steal')],
     [400, await send(orderPath, 'outcome=approve&delivery=pigeon')],
