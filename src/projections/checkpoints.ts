@@ -1,0 +1,105 @@
+/**
+ * How far each projection has come, and what stopped it. One row per schema of tables, moved in the very
+ * transaction that writes the rows: neither can be ahead of the other.
+ */
+import type { Knex } from 'knex';
+import type { Position } from '../eventstore/event-store.ts';
+import type { Fault } from './failures.ts';
+import type { Projection } from './projection.ts';
+
+export type ProjectionStatus = {
+  /** The projection's name, or the schema of a rebuild. */
+  name: string;
+  version: number;
+  /** Null before the first event. */
+  position: Position | null;
+  updatedAt: Date;
+  fault: Fault | null;
+};
+
+/** Somebody else moved the checkpoint since it was read: what was folded from it must not be written. */
+export class CheckpointMoved extends Error {
+  override name = 'CheckpointMoved';
+}
+
+type Row = {
+  name: string;
+  version: number;
+  commit: string | null;
+  prepare: string | null;
+  updated_at: Date;
+  fault: Fault | null;
+};
+
+// Positions are 64 bits wide: they travel as text, never through a number.
+const columns = `name, version, commit_position::text as commit, prepare_position::text as prepare, updated_at, fault`;
+const undefinedTable = '42P01';
+
+/** Makes the projection's schema, tables and checkpoint where they are missing; returns its status. */
+export async function prepare(db: Knex, projection: Projection, schema: string): Promise<ProjectionStatus> {
+  return await db.transaction(async (trx) => {
+    // `if not exists` alone fails when two processes create the same thing at the same time.
+    await trx.raw(`select pg_advisory_xact_lock(hashtextextended('checkpoints', 0))`);
+    await trx.raw(`
+      create table if not exists checkpoints (
+        name text primary key,
+        version integer not null,
+        commit_position bigint,
+        prepare_position bigint,
+        updated_at timestamptz not null default now(),
+        fault jsonb
+      )`);
+    const { rows: added } = await trx.raw(
+      'insert into checkpoints (name, version) values (?, ?) on conflict do nothing returning name',
+      [schema, projection.version],
+    );
+    const { rows } = await trx.raw(`select ${columns} from checkpoints where name = ?`, [schema]);
+    if (added.length > 0) {
+      await trx.raw('create schema ??', [schema]);
+      await trx.raw('set local search_path to ??', [schema]);
+      await projection.createTables(trx);
+    }
+    return statusOf(rows[0]);
+  });
+}
+
+/** Moves the checkpoint and clears the fault. Holds the row until the transaction ends. Throws CheckpointMoved. */
+export async function advance(
+  trx: Knex.Transaction,
+  schema: string,
+  from: Position | null,
+  to: Position,
+): Promise<void> {
+  const { rowCount } = await trx.raw(
+    `update checkpoints set commit_position = ?, prepare_position = ?, updated_at = now(), fault = null
+     where name = ? and commit_position is not distinct from ? and prepare_position is not distinct from ?`,
+    [text(to.commit), text(to.prepare), schema, text(from?.commit), text(from?.prepare)],
+  );
+  if (rowCount !== 1) throw new CheckpointMoved(`The checkpoint of ${schema} was moved by another process`);
+}
+
+/** Keeps why the projection stands still, for health and the console, until it moves again. */
+export async function recordFault(db: Knex, schema: string, fault: Fault): Promise<void> {
+  await db.raw('update checkpoints set fault = ? where name = ?', [JSON.stringify(fault), schema]);
+}
+
+/** Where every projection stands; empty before the first ever ran. Rejects within 2 s when Postgres is down. */
+export async function projectionStatus(db: Knex): Promise<ProjectionStatus[]> {
+  try {
+    const { rows } = await db.raw(`select ${columns} from checkpoints order by name`).timeout(2_000);
+    return rows.map(statusOf);
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, 'code') === undefinedTable) return [];
+    throw error;
+  }
+}
+
+function statusOf({ name, version, commit, prepare, updated_at: updatedAt, fault }: Row): ProjectionStatus {
+  const position =
+    commit === null || prepare === null ? null : { commit: BigInt(commit), prepare: BigInt(prepare) };
+  return { name, version, position, updatedAt, fault };
+}
+
+function text(position: bigint | undefined): string | null {
+  return position?.toString() ?? null;
+}

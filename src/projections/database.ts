@@ -1,0 +1,51 @@
+/** The connection to PostgreSQL: every wait has a bound, so that a dead or frozen server shows as an error. */
+import createKnex, { type Knex } from 'knex';
+import pg from 'pg';
+import type { Logger } from 'pino';
+
+const int8 = 20;
+
+/**
+ * A pool of connections; nothing is connected until the first query. A query fails within 2 s when the
+ * server is down, within 30 s when it stopped answering; for less, add `.timeout(ms)` to the query.
+ */
+export function connectDatabase({ url, log }: { url: string; log: Logger }): Knex {
+  return createKnex({
+    client: 'pg',
+    connection: {
+      connectionString: url,
+      types: { getTypeParser: (oid) => (oid === int8 ? safeInteger : pg.types.getTypeParser(oid)) },
+      application_name: 'ledger',
+      keepAlive: true,
+      connectionTimeoutMillis: 2_000,
+      // The server's own limit comes first and leaves a usable connection; the client's is for a frozen server.
+      statement_timeout: 25_000,
+      query_timeout: 30_000,
+      // Frees the locks of a process that froze in the middle of a transaction.
+      idle_in_transaction_session_timeout: 10_000,
+    },
+    pool: { min: 0, max: 10, validate: isIdle },
+    acquireConnectionTimeout: 3_000,
+    // Else the message of a failed query would hold its values, and with them personal data.
+    compileSqlOnError: false,
+    log: {
+      warn: (message) => log.warn(message),
+      error: (message) => log.error(message),
+      deprecate: (message) => log.warn(message),
+      debug: (message) => log.debug(message),
+    },
+  });
+}
+
+/** A connection whose last query was given up waiting for may still be busy, or left in a transaction. */
+function isIdle(connection: { readyForQuery: boolean; getTransactionStatus(): string | null }): boolean {
+  return connection.readyForQuery && connection.getTransactionStatus() === 'I';
+}
+
+/** bigint columns and counts as numbers; a value that a number cannot hold exactly throws. */
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value))
+    throw new RangeError(`${text} is past the safe integers: select it as text`);
+  return value;
+}

@@ -1,0 +1,47 @@
+/** Tells an event that cannot be folded from a database that is away, and words a failure without personal data. */
+import pg from 'pg';
+import { UnreadableEvent } from '../events/recorded.ts';
+import type { RecordedEvent } from '../eventstore/event-store.ts';
+import { ProjectionFault } from './projection.ts';
+
+/** The projection refused a batch, and would refuse it again: one of its events is at fault. */
+export class BatchRefused extends Error {
+  override name = 'BatchRefused';
+}
+
+/** Why a projection stands still, and the event it stands before (null when it never began). No personal data. */
+export type Fault = { message: string; event: { stream: string; revision: number; type: string } | null };
+
+/** Thrown when going on makes no sense until somebody mends what the fault says. */
+export class StandStill extends Error {
+  override name = 'StandStill';
+  readonly fault: Fault;
+  constructor(message: string, event: RecordedEvent | null) {
+    super(message);
+    this.fault = {
+      message,
+      event: event && { stream: event.streamName, revision: event.revision, type: event.type },
+    };
+  }
+}
+
+// Wrong number of rows, unfit data, broken constraint, wrong SQL, limit of the program: the same every time.
+// All other classes are of connections, resources and locks, which get well again.
+const deterministicClasses = /^(21|22|23|42|54)/;
+
+/** Whether Postgres would refuse the same statement with the same values again. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && deterministicClasses.test(error.code ?? '');
+}
+
+/** Only our own messages are known to hold no values; of any other failure the kind and the place are told. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof UnreadableEvent || error instanceof ProjectionFault) return error.message;
+  if (error instanceof pg.DatabaseError) {
+    const place = [error.table, error.column, error.constraint].filter(Boolean).join(' ');
+    return `Postgres refused the rows: ${error.code} ${place}`.trim();
+  }
+  if (!(error instanceof Error)) return 'A value that is no error was thrown';
+  const frame = error.stack?.split('\n').find((line) => /^\s+at /.test(line));
+  return `${error.name} ${frame?.trim() ?? ''}`.trim();
+}

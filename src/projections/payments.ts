@@ -1,0 +1,121 @@
+/** One row per payment: the state that its events fold to, and the columns that payments are found by. */
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  paymentStreamPrefix,
+  type RequestedPayment,
+  standingResult,
+} from '../events/payment.ts';
+import { readPaymentEvent } from '../events/recorded.ts';
+import type { RecordedEvent } from '../eventstore/event-store.ts';
+import { toJsonb } from './jsonb.ts';
+import { type Projection, ProjectionFault } from './projection.ts';
+
+export const payments: Projection = {
+  name: 'payments',
+  version: 1,
+  streamPrefixes: [paymentStreamPrefix],
+
+  async createTables(db) {
+    // The reference is not unique here: the transaction id is derived from it, and two references may look the
+    // same once U+0000 is gone. An index of unique references would let a merchant stop everybody's payments.
+    await db.raw(`
+      create table payments (
+        transaction_id text primary key,
+        revision integer not null,
+        channel text not null,
+        merchant_code text not null,
+        reference text not null,
+        status text not null,
+        amount_sen bigint not null,
+        receipt_no text,
+        requested_at timestamptz not null,
+        paid_at timestamptz,
+        updated_at timestamptz not null,
+        state jsonb not null
+      )`);
+    await db.raw('create index payments_by_reference on payments (merchant_code, reference)');
+    await db.raw('create index payments_by_receipt_no on payments (receipt_no)');
+  },
+
+  async project(events, db) {
+    const ids = [...new Set(events.map(transactionIdOf))];
+    const { rows } = await db.raw<{ rows: Folded[] }>(
+      'select transaction_id as "transactionId", revision, state from payments where transaction_id = any(?)',
+      [ids],
+    );
+    const changed = fold(rows, events);
+    if (changed.length > 0) await db.raw(upsert, [toJsonb(changed.map(rowOf))]);
+  },
+};
+
+type Folded = { transactionId: string; revision: number; state: Payment };
+type Changed = Folded & { updatedAt: Date };
+
+const transactionIdOf = ({ streamName }: RecordedEvent) => streamName.slice(paymentStreamPrefix.length);
+
+/** The payments that the events changed. An event that its row already holds is passed over. */
+function fold(rows: readonly Folded[], events: readonly RecordedEvent[]): Changed[] {
+  const stored = new Map(rows.map((row) => [row.transactionId, row]));
+  const changed = new Map<string, Changed>();
+  for (const event of events) {
+    const transactionId = transactionIdOf(event);
+    const { revision, state } = changed.get(transactionId) ?? stored.get(transactionId) ?? unwritten;
+    if (event.revision <= revision) continue;
+    if (event.revision > revision + 1)
+      throw new ProjectionFault(`Revision ${revision + 1} of the stream is missing before this event`);
+    changed.set(transactionId, {
+      transactionId,
+      revision: event.revision,
+      state: evolve(state, readPaymentEvent(event)),
+      updatedAt: event.created,
+    });
+  }
+  return [...changed.values()];
+}
+
+const unwritten = { revision: -1, state: noPayment };
+
+function rowOf({ transactionId, revision, state, updatedAt }: Changed) {
+  if (state.status === 'none')
+    throw new ProjectionFault('The stream does not begin with a requested payment');
+  const { request, receipt } = state;
+  return {
+    transaction_id: transactionId,
+    revision,
+    channel: request.channel,
+    merchant_code: request.merchant.code,
+    reference: findable(request.reference),
+    status: state.status,
+    amount_sen: request.amountSen,
+    receipt_no: receipt && findable(receipt.receiptNo),
+    requested_at: request.at,
+    paid_at: state.status === 'succeeded' ? paidAt(state) : null,
+    updated_at: updatedAt,
+    state,
+  };
+}
+
+/** What a column holds of a text from outside: an index entry has a limit. The state has the whole of it. */
+function findable(text: string): string {
+  return text.slice(0, 200);
+}
+
+/** When the gateway says it was paid, else when we heard of it; null for a year that Postgres has no name for. */
+function paidAt(payment: RequestedPayment): Date | null {
+  const result = standingResult(payment);
+  const time = new Date(result?.paidAt ?? result?.at ?? Number.NaN);
+  return time.getUTCFullYear() > 0 ? time : null;
+}
+
+const upsert = `
+  insert into payments
+  select * from jsonb_to_recordset(?::jsonb) as changed (
+    transaction_id text, revision integer, channel text, merchant_code text, reference text, status text,
+    amount_sen bigint, receipt_no text, requested_at timestamptz, paid_at timestamptz, updated_at timestamptz,
+    state jsonb
+  )
+  on conflict (transaction_id) do update set
+    revision = excluded.revision, status = excluded.status, receipt_no = excluded.receipt_no,
+    paid_at = excluded.paid_at, updated_at = excluded.updated_at, state = excluded.state`;
