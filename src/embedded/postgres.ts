@@ -26,13 +26,13 @@ export async function startPostgres({
   log: ChildLog;
 }): Promise<EmbeddedPostgres> {
   const port = await freePort();
+  const { home, passwordFile } = clusterFolder(dataDir);
   const guard = await superviseChild({
-    name: 'PostgreSQL',
+    name: `PostgreSQL in ${home}`,
     modulePath: fileURLToPath(new URL('./postgres/guard.ts', import.meta.url)),
     args: [dataDir, String(port)],
     log,
   });
-  const { passwordFile } = clusterFolder(dataDir);
   const password = await readFile(passwordFile, 'utf8');
   return { url: `postgres://ledger:${password}@127.0.0.1:${port}/ledger`, stop: guard.stop };
 }

@@ -42,8 +42,20 @@ test('the database is UTF-8, durable, closed to all but its owner, and still the
 
   await stopLedger(first);
   await t.throwsAsync(query(url, 'select 1'), { code: 'ECONNREFUSED' });
-  const second = await urlOf(spawnLedger(t, dataDir));
-  t.deepEqual(await query(second, 'select text from kept'), [{ text: 'Terima kasih – 谢谢' }]);
+  const second = spawnLedger(t, dataDir);
+  t.deepEqual(await query(await urlOf(second), 'select text from kept'), [{ text: 'Terima kasih – 谢谢' }]);
+  await stopLedger(second);
+});
+
+test('a start that cannot succeed says why', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const first = spawnLedger(t, dataDir);
+  await urlOf(first);
+  await stopLedger(first);
+  await writeFile(join(dataDir, 'postgres/password'), 'not the one');
+  await t.throwsAsync(urlOf(spawnLedger(t, dataDir)), {
+    message: /PostgreSQL in .*postgres does not start: .*password authentication failed for user "ledger"/s,
+  });
 });
 
 test('a second start on the same data folder is refused and leaves the first alone', async (t) => {

@@ -23,10 +23,13 @@ async function guard(dataDir: string, port: number, stop: AbortSignal): Promise<
   stop.addEventListener('abort', () => {
     if (pid !== undefined) void stopPostmaster(pid, isRunning);
   });
-  const exited = once(postmaster, 'exit');
-  void tellWhenReady(`postgres://ledger:${cluster.password}@127.0.0.1:${port}/ledger`, isRunning);
-  const [exitCode] = await exited;
-  return exitCode ?? 1;
+  const url = `postgres://ledger:${cluster.password}@127.0.0.1:${port}/ledger`;
+  try {
+    const [[exitCode]] = await Promise.all([once(postmaster, 'exit'), tellWhenReady(url, isRunning)]);
+    return exitCode ?? 1;
+  } finally {
+    if (pid !== undefined) await stopPostmaster(pid, isRunning);
+  }
 }
 
 async function tellWhenReady(url: string, isRunning: () => boolean): Promise<void> {
@@ -37,20 +40,22 @@ async function tellWhenReady(url: string, isRunning: () => boolean): Promise<voi
   process.send?.({ ready: true }, undefined, undefined, ignoreGone);
 }
 
+/** @throws what waiting will not cure: a password, role or database that is not the cluster's */
 async function accepts(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, ssl: false, connectionTimeoutMillis: 1_000 });
   // A postmaster that dies while we are connected is seen by its exit, not here.
-  client.on('error', () => undefined);
+  client.on('error', ignoreGone);
   try {
     await client.connect();
     await client.end();
     return true;
-  } catch {
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '')) throw error;
     return false;
   }
 }
 
-/** With the ledger gone our messages reach nobody; that must not end the guard before PostgreSQL. */
+/** When nobody is left to hear us, the guard must still live to stop PostgreSQL. */
 function ignoreGone(): void {}
 
 const [dataDir, port] = process.argv.slice(2);
