@@ -1,9 +1,9 @@
 /** Keeps a child process running for as long as this process lives: started, awaited, restarted, stopped. */
 import { fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { StartError } from './start-error.ts';
 
 export type ChildLog = Pick<Logger, 'debug' | 'info' | 'error'>;
 
@@ -41,11 +41,11 @@ const linesToldAtDeath = 20;
 /**
  * Starts a child and resolves when it is ready, which it says over IPC: `process.send({ ready: … })`. From then
  * on a child that ends unasked is started again with the same arguments, after a pause that grows from 0.1 to 5 s.
- * What it prints on stdout is logged at info, stderr at debug.
+ * Its stdout is ours; `process.send({ notice: 'text' })` is logged at info, its stderr at debug.
  *
  * The child must end itself when its IPC channel disconnects: this process may be killed without a word.
  *
- * @throws Error when 5 attempts ended before the child was ready the first time
+ * @throws StartError when 5 attempts ended before the child was ready the first time
  */
 export async function superviseChild(spec: ChildSpec): Promise<SupervisedChild> {
   const { name, log } = spec;
@@ -66,7 +66,7 @@ export async function superviseChild(spec: ChildSpec): Promise<SupervisedChild> 
       if (stopping.signal.aborted) return;
       faults = wasReady && performance.now() - startedAt > steadyAfterMs ? 1 : faults + 1;
       if (!wasReady && faults === startAttempts) {
-        firstReady.reject(new Error(`${name} does not start: ${ending}`));
+        firstReady.reject(new StartError(`${name} does not start: ${ending}`));
         return;
       }
       const pauseMs = Math.min(firstPauseMs * 2 ** (faults - 1), longestPauseMs);
@@ -95,31 +95,29 @@ function launch({ name, modulePath, args, log }: ChildSpec): Run {
     // A process group of its own: Ctrl-C in the terminal must reach this process alone, which stops its
     // children when it has drained, and not before.
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });
   const lastLines: string[] = [];
-  onLine(child.stdout, (line) => log.info({ child: name }, line));
-  onLine(child.stderr, (line) => {
-    if (line === '') return;
-    log.debug({ child: name }, line);
-    lastLines.push(line);
-    if (lastLines.length > linesToldAtDeath) lastLines.shift();
-  });
+  if (child.stderr) {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      if (line === '') return;
+      log.debug({ child: name }, line);
+      lastLines.push(line);
+      if (lastLines.length > linesToldAtDeath) lastLines.shift();
+    });
+  }
   const ended = new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.on('close', (code, signal) => resolve([signal ?? `exit code ${code}`, ...lastLines].join('\n')));
   });
   const ready = new Promise<boolean>((resolve) => {
-    child.on('message', (message) => {
-      if (typeof message === 'object' && message !== null && 'ready' in message) resolve(true);
+    child.on('message', (message: { ready?: unknown; notice?: unknown }) => {
+      if (message.ready !== undefined) resolve(true);
+      if (message.notice !== undefined) log.info({ child: name }, String(message.notice));
     });
     void ended.then(() => resolve(false));
   });
   return { pid: child.pid, kill: (signal) => void child.kill(signal), ready, ended };
-}
-
-function onLine(stream: Readable | null, tell: (line: string) => void): void {
-  if (stream) createInterface({ input: stream }).on('line', tell);
 }
 
 function killGroup(pid: number | undefined): void {

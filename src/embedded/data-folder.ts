@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { StartError } from './start-error.ts';
 
 export type DataFolder = {
   /** Absolute path. */
@@ -23,7 +24,7 @@ const heldLocks = new Set<DatabaseSync>();
  * The lock is one of the kernel's, on a file that SQLite opens: unlike a pid file it is gone with the process
  * that held it, even after kill -9. The pid beside it is for the message only.
  *
- * @throws Error naming the process that holds the folder, or saying why it cannot be used
+ * @throws StartError naming the process that holds the folder, or saying why it cannot be used
  */
 export function lockDataFolder(dataDir: string): DataFolder {
   const path = resolve(dataDir);
@@ -49,12 +50,12 @@ function openExclusively(path: string, pidFile: string): DatabaseSync {
   } catch (error) {
     lock?.close();
     if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) {
-      throw new Error(
+      throw new StartError(
         `The data folder ${path} is in use by ${holder(pidFile)}. ` +
           'Stop that one first, or set DATA_DIR to another folder.',
       );
     }
-    throw new Error(`The data folder ${path} cannot be used: ${String(error)}`, { cause: error });
+    throw new StartError(`The data folder ${path} cannot be used: ${String(error)}`, { cause: error });
   }
 }
 

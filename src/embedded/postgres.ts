@@ -16,7 +16,7 @@ export type EmbeddedPostgres = {
  * The caller holds the folder's lock (`lockDataFolder`). When PostgreSQL dies it comes back on the same port;
  * when this process dies, PostgreSQL is stopped.
  *
- * @throws Error with PostgreSQL's own last words when it does not start
+ * @throws StartError with PostgreSQL's own last words when it does not start
  */
 export async function startPostgres({
   dataDir,

@@ -25,7 +25,7 @@ test('resolves when the child is ready, with its arguments, and stop ends it', a
   const { spec, told } = await childOf(
     t,
     `console.error(process.argv.slice(2).join(' '));
-     console.log(process.pid);
+     process.send({ notice: process.pid });
      process.on('SIGTERM', () => process.exit(0));
      process.send({ hello: true });
      process.send({ ready: { port: 1 } });`,
@@ -46,7 +46,7 @@ test('resolves when the child is ready, with its arguments, and stop ends it', a
 test('a child that dies is started again, and logged with its last words', async (t) => {
   const { spec, told } = await childOf(
     t,
-    `console.log(process.pid);
+    `process.send({ notice: process.pid });
      process.on('SIGUSR2', () => { console.error('so long'); process.exitCode = 7; process.disconnect(); });
      process.on('disconnect', () => {});
      process.send({ ready: true });`,
@@ -73,7 +73,10 @@ test('a child that never becomes ready is given up after five attempts, with its
 });
 
 test('stop while a child waits to be started again starts no other', async (t) => {
-  const { spec, told } = await childOf(t, `console.log(process.pid); process.send({ ready: true });`);
+  const { spec, told } = await childOf(
+    t,
+    `process.send({ notice: process.pid }); process.send({ ready: true });`,
+  );
   const child = await superviseChild(spec);
   await until(() => told.some(({ level }) => level === 'error'));
   await child.stop();

@@ -34,7 +34,7 @@ export async function clusterAccount(pgData: string): Promise<Account | undefine
   }
   const account = { uid: Number(entry[2]), gid: Number(entry[3]) };
   await run('chown', ['-hR', `${account.uid}:${account.gid}`, pgData]);
-  process.stdout.write(`PostgreSQL does not run as root: it gets its files and runs as "${entry[1]}"\n`);
+  tellOperator(`PostgreSQL does not run as root: it gets its files and runs as "${entry[1]}"`);
   return account;
 }
 
@@ -52,7 +52,7 @@ export async function clusterBinaries(account: Account | undefined): Promise<Bin
   const copy = join(cacheFolder, `postgres-${version}`);
   if (!(await canRun(join(copy, 'bin/postgres'), account))) {
     await copyForAll(join(packageFolder, 'native'), copy);
-    process.stdout.write(`${packageFolder} is closed to other accounts; PostgreSQL runs from ${copy}\n`);
+    tellOperator(`${packageFolder} is closed to other accounts; PostgreSQL runs from ${copy}`);
   }
   return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
 }
@@ -84,4 +84,9 @@ async function copyForAll(from: string, to: string): Promise<void> {
   await run('chmod', ['-R', 'u+rwX,go+rX,go-w', cacheFolder]);
   await rm(to, { recursive: true, force: true });
   await rename(draft, to);
+}
+
+/** Through the guard's supervisor, into the ledger's log. */
+function tellOperator(notice: string): void {
+  process.send?.({ notice }, undefined, undefined, () => undefined);
 }

@@ -60,7 +60,6 @@ function ignoreGone(): void {}
 
 const [dataDir, port] = process.argv.slice(2);
 if (dataDir === undefined || port === undefined) throw new Error('usage: node guard.ts <data folder> <port>');
-process.stdout.on('error', ignoreGone);
 process.stderr.on('error', ignoreGone);
 
 const stop = new AbortController();
