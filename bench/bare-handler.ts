@@ -1,0 +1,23 @@
+// The baseline of bench/http.ts: a bare Koa handler that does one append of a payment's size, and nothing else.
+
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { connectEventStore } from '../src/eventstore/client.ts';
+import { createLog } from '../src/log.ts';
+
+const [url = ''] = process.argv.slice(2);
+const eventStore = connectEventStore({ url, log: createLog('silent', 'bench') });
+const data = { text: 'x'.repeat(900) };
+
+const app = new Koa();
+app.use(async (ctx) => {
+  const event = { id: randomUUID(), type: 'Bare', data, metadata: {} };
+  await eventStore.append(`bare-${event.id}`, [event], 'no_stream');
+  ctx.body = 'ok';
+});
+const server = createServer(app.callback()).listen(0, '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port });
+});
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,140 @@
+// POST /generic/request against a bare Koa handler that does one append to the same event store: what the whole of
+// authentication, validation, decision, hash chain and payment page costs. Run alone: npm run bench http
+
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../src/embedded/free-port.ts';
+import type { Row } from './row.ts';
+
+const inFlight = 64;
+const rounds = 5;
+const roundMs = 2_000;
+
+const path = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+
+/** Takes about half a minute. */
+export async function benchHttp(): Promise<Row[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-http-'));
+  const children: ChildProcess[] = [];
+  try {
+    const store = fork(path('eventstore-server.ts'), [join(folder, 'events.db')]);
+    children.push(store);
+    const esdbUrl = `esdb://127.0.0.1:${await portOf(store)}?tls=false`;
+    const bare = fork(path('bare-handler.ts'), [esdbUrl]);
+    children.push(bare);
+    const barePort = await portOf(bare);
+    const port = await freePort();
+    children.push(await startHttp(port, esdbUrl));
+
+    const post = paymentRequests();
+    const bareRates: number[] = [];
+    const rates: number[] = [];
+    // Turn by turn, so that whatever else the machine does falls on both; the first round only warms up.
+    for (let round = 0; round <= rounds; round += 1) {
+      bareRates.push(await requestsPerSecond(barePort, '/', post));
+      rates.push(await requestsPerSecond(port, '/generic/request', post));
+    }
+    const [baseline, measured] = [median(bareRates.slice(1)), median(rates.slice(1))];
+    return [
+      { name: 'bare Koa handler with one append', value: baseline, unit: 'requests/s' },
+      { name: 'POST /generic/request, page and all', value: measured, unit: 'requests/s', ratio: measured / baseline, target: 'ratio >= 0.6' },
+    ];
+  } finally {
+    for (const child of children) {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function portOf(child: ChildProcess): Promise<number> {
+  const [{ port }] = await once(child, 'message');
+  return port;
+}
+
+async function startHttp(port: number, esdbUrl: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [path('../src/main.ts'), 'http'], {
+    env: {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      ESDB_URL: esdbUrl,
+      DATABASE_URL: 'postgres://127.0.0.1:9/none',
+      GATEWAY_URL: 'http://127.0.0.1:9/',
+      GATEWAY_SECRET: 'bench',
+      TRANSACTION_ID_KEY: 'bench',
+      LOG_LEVEL: 'warn',
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  while (!(await fetch(`http://127.0.0.1:${port}/generic/check`).catch(() => null))) {
+    if (child.exitCode !== null) throw new Error('ledger http did not start');
+    await sleep(50);
+  }
+  return child;
+}
+
+/** A new payment each time, as merchants send them. */
+function paymentRequests(): () => string {
+  let sent = 0;
+  const run = Date.now().toString(36);
+  return () => {
+    sent += 1;
+    return JSON.stringify({
+      merchant_code: 'demo-app',
+      trans_id: `BENCH-${run}-${sent}`,
+      amount: '120.50',
+      service: 'Licences',
+      description: 'Business licence 2026',
+      callback_url: 'https://merchant.example/callback',
+      redirect_url: 'https://merchant.example/done',
+      name: 'Nurul binti Abdullah',
+      email: 'nurul@example.com',
+      ic_no: '900101-14-5678',
+    });
+  };
+}
+
+async function requestsPerSecond(port: number, requestPath: string, body: () => string): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
+  const startedAt = performance.now();
+  let answered = 0;
+  const loop = async () => {
+    while (performance.now() - startedAt < roundMs) {
+      await send(agent, port, requestPath, body());
+      answered += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, loop));
+  const seconds = (performance.now() - startedAt) / 1000;
+  agent.destroy();
+  return answered / seconds;
+}
+
+function send(agent: Agent, port: number, requestPath: string, body: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: 'Bearer demo-key',
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    };
+    const sending = request({ agent, port, host: '127.0.0.1', path: requestPath, method: 'POST', headers }, (response) => {
+      response.resume();
+      response.on('end', () =>
+        response.statusCode === 200 ? resolve() : reject(new Error(`answered ${response.statusCode}`)),
+      );
+    });
+    sending.on('error', reject);
+    sending.end(body);
+  });
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

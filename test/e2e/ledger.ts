@@ -1,0 +1,203 @@
+// The program as its users run it: roles as processes of their own, on stores that may be killed, and a merchant and a
+// gateway that speak to it over HTTP.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { freePort } from '../../src/embedded/free-port.ts';
+import { startPostgres } from '../../src/embedded/postgres.ts';
+import { checksumOf } from '../../src/sandbox/checksum.ts';
+import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
+
+export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+export const gatewaySecret = 'a gateway secret of this test only';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** A `ledger` command that is started again, on demand, with the same arguments. */
+export type Role = {
+  /** kill -9, then start again and wait until it is ready. */
+  crash(): Promise<void>;
+  /** SIGTERM; resolves to the exit code. */
+  stop(): Promise<number | null>;
+  /** All it has printed. */
+  output(): string;
+};
+
+/** Starts `ledger <args>` and waits until `ready` says so. It is stopped when the test ends. */
+export async function startRole(
+  t: ExecutionContext,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  ready: (output: string) => boolean | Promise<boolean>,
+): Promise<Role> {
+  let child: ChildProcess;
+  let printed = '';
+  const launch = async () => {
+    const started = spawn(process.execPath, [main, ...args], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child = started;
+    for (const stream of [started.stdout, started.stderr]) {
+      stream.on('data', (chunk) => {
+        printed += chunk;
+        if (process.env.TEST_LOG_LEVEL) process.stderr.write(chunk);
+      });
+    }
+    await until(async () => {
+      if (started.exitCode !== null) throw new Error(`ledger ${args[0]} ended:\n${printed}`);
+      return ready(printed);
+    });
+  };
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    const [code] = await exited;
+    return code;
+  };
+  await launch();
+  t.teardown(() => end('SIGTERM'));
+  return {
+    async crash() {
+      await end('SIGKILL');
+      printed = '';
+      await launch();
+    },
+    stop: () => end('SIGTERM'),
+    output: () => printed,
+  };
+}
+
+export type Deployment = {
+  baseUrl: string;
+  esdbUrl: string;
+  databaseUrl: string;
+  http: Role;
+  projections: Role;
+  eventStore: Role;
+  postgres: { crash(): Promise<void> };
+};
+
+/** Every role in a process of its own, as in production, on a folder of the test's own. */
+export async function startDeployment(t: ExecutionContext): Promise<Deployment> {
+  const dataDir = await temporaryFolder(t);
+  const [eventStorePort, httpPort] = [await freePort(), await freePort()];
+  const postgres = await startPostgres({ dataDir, log });
+  t.teardown(() => postgres.stop());
+  const eventStore = await startRole(
+    t,
+    ['eventstore', '--port', String(eventStorePort), '--data', join(dataDir, 'eventstore.db')],
+    {},
+    (output) => output.includes('listening'),
+  );
+  const baseUrl = `http://127.0.0.1:${httpPort}`;
+  const esdbUrl = `esdb://127.0.0.1:${eventStorePort}?tls=false`;
+  const environment = {
+    PORT: String(httpPort),
+    BASE_URL: baseUrl,
+    DATA_DIR: dataDir,
+    ESDB_URL: esdbUrl,
+    DATABASE_URL: postgres.url,
+    GATEWAY_URL: 'http://127.0.0.1:9/',
+    GATEWAY_SECRET: gatewaySecret,
+    TRANSACTION_ID_KEY: 'a transaction id key of this test only',
+    LOG_LEVEL: 'info',
+  };
+  const http = await startRole(t, ['http'], environment, (output) => output.includes('listening'));
+  const projections = await startRole(t, ['projections'], environment, (output) =>
+    output.includes('started'),
+  );
+  return {
+    baseUrl,
+    esdbUrl,
+    databaseUrl: postgres.url,
+    http,
+    projections,
+    eventStore,
+    postgres: {
+      async crash() {
+        const { postmaster } = await postgresPids(dataDir);
+        process.kill(postmaster, 'SIGKILL');
+        await until(() => !isAlive(postmaster));
+        await until(async () => (await postgresPids(dataDir).catch(() => null))?.postmaster !== postmaster);
+      },
+    },
+  };
+}
+
+export type PaymentRequestBody = Record<string, unknown>;
+
+export function paymentRequest(reference: string, more: PaymentRequestBody = {}): PaymentRequestBody {
+  return {
+    merchant_code: 'demo-app',
+    trans_id: reference,
+    amount: '120.50',
+    service: 'Licences',
+    description: 'Business licence 2026',
+    callback_url: 'http://127.0.0.1:9/callback',
+    redirect_url: 'http://127.0.0.1:9/done',
+    name: 'Nurul binti Abdullah',
+    email: 'nurul@example.com',
+    ...more,
+  };
+}
+
+/** POST /generic/request as a merchant's server does. */
+export function requestPayment(
+  baseUrl: string,
+  body: PaymentRequestBody,
+  accept = 'application/json',
+): Promise<Response> {
+  return fetch(`${baseUrl}/generic/request`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json', accept },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(10_000),
+  });
+}
+
+/** A signed result, as the gateway would post it. */
+export function gatewayResult(transactionId: string, more: Record<string, string> = {}): URLSearchParams {
+  const fields = {
+    STATUS: '1',
+    PAYMENT_MODE: 'fpx',
+    MERCHANT_CODE: 'demo-app',
+    TRANS_ID: transactionId,
+    RECEIPT_NO: '',
+    PAYMENT_TRANS_ID: `FPX${transactionId}`,
+    PAYMENT_DATETIME: '2026-11-20 09:30:00',
+    AMOUNT: '120.50',
+    BUYER_BANK: 'Bank Islam',
+    BUYER_NAME: 'NURUL BINTI ABDULLAH',
+    MERCHANT_ORDER_NO: `${transactionId}-1`,
+    ...more,
+  };
+  return new URLSearchParams({ ...fields, CHECKSUM: checksumOf(fields, gatewaySecret) });
+}
+
+export function postResult(baseUrl: string, body: URLSearchParams): Promise<Response> {
+  return fetch(`${baseUrl}/generic/response`, {
+    method: 'POST',
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(10_000),
+  });
+}
+
+/** Tries until it is acknowledged, as a merchant or a gateway would; an answer other than 5xx is an answer. */
+export async function persistently(attempt: () => Promise<Response>): Promise<Response> {
+  while (true) {
+    try {
+      const response = await attempt();
+      if (response.status < 500) return response;
+    } catch {
+      // Refused or cut: the process is being killed just now.
+    }
+    await sleep(50);
+  }
+}
