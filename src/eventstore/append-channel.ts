@@ -12,7 +12,8 @@ import { describe, isAnswer } from './errors.ts';
 import type { ExpectedRevision } from './event-store.ts';
 import type { Log } from './log.ts';
 
-let inUse = false;
+/** Which channel of this process may append. */
+let owner: symbol | undefined;
 
 export type AppendChannel = ReturnType<typeof createAppendChannel>;
 
@@ -26,6 +27,7 @@ export function createAppendChannel({
   deadlineMs: number;
   log: Log;
 }) {
+  const self = Symbol('append channel');
   let client: EventStoreDBClient | undefined;
   let replacing: Promise<void> | undefined;
   let healthy = true;
@@ -38,7 +40,7 @@ export function createAppendChannel({
     expected: ExpectedRevision,
   ): Promise<AppendResult> {
     while (replacing !== undefined) await replacing;
-    client ??= claim(connect);
+    client ??= connect();
     const used = client;
     const expectedRevision = expected === 'no_stream' ? expected : BigInt(expected);
     const answer = withDeadline(used.appendToStream(streamName, events, { expectedRevision }), deadlineMs);
@@ -61,7 +63,7 @@ export function createAppendChannel({
       log.warn({ reason: describe(reason), pending: pending.size }, 'Event store takes no appends');
     healthy = false;
     await retire(broken);
-    client = connect();
+    client = undefined;
     replacing = undefined;
   }
 
@@ -75,19 +77,18 @@ export function createAppendChannel({
   return {
     send,
 
+    /** To be called before any `send`. Throws when another connection of this process has not been closed. */
+    claim(): void {
+      owner ??= self;
+      if (owner !== self) throw new Error('Another event store connection of this process is appending');
+    },
+
     /** Cuts off what is pending; its outcome is then unknown. */
     async close(): Promise<void> {
       while (replacing !== undefined) await replacing;
-      if (!client) return;
-      await retire(client);
+      if (client) await retire(client);
       client = undefined;
-      inUse = false;
+      if (owner === self) owner = undefined;
     },
   };
-}
-
-function claim(connect: () => EventStoreDBClient): EventStoreDBClient {
-  if (inUse) throw new Error('Another event store connection of this process is already appending');
-  inUse = true;
-  return connect();
 }

@@ -34,6 +34,7 @@ export function createAppend({
   return async (streamName, newEvents, expected) => {
     const append = { streamName, events: newEvents.map(toEventData), expected };
     assertSendable(append);
+    channel.claim();
     try {
       return await send(append);
     } catch (error) {

@@ -19,7 +19,7 @@ import { toRecordedEvent } from './recorded-event.ts';
 const bufferedMessages = 256;
 /** A checkpoint every 512 events considered; the server considers them in windows of 32. */
 const checkpointInterval = 16;
-const maxPauseMs = 5000;
+const maxPauseMs = 2000;
 
 type Subscribe = Parameters<EventStore['subscribe']>[0];
 

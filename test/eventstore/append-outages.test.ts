@@ -1,0 +1,195 @@
+/** Appends while the event store is killed, frozen, stopped or away: acknowledged means stored, once. */
+import serverFeatures from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import { Server as GrpcServer, ServerCredentials, status } from '@grpc/grpc-js';
+import test, { type ExecutionContext } from 'ava';
+import { EventStoreUnavailable, WrongExpectedRevision } from '../../src/eventstore/event-store.ts';
+import { appendElsewhere, newEvent, open, range, startServer, startWire, until } from './helpers.ts';
+
+// Serial, as only one connection of a process can append at a time.
+
+for (const [signal, rounds] of [
+  ['SIGKILL', 5],
+  ['SIGTERM', 2],
+] as const) {
+  test.serial(
+    `${signal} again and again under load: what is acknowledged is stored, once, in its place`,
+    async (t) => {
+      const server = await startServer(t);
+      const store = open(t, server.port);
+      const acknowledged = new Map<string, string[]>();
+      let appended = 0;
+      let running = true;
+
+      async function appendAlone(streamName: string) {
+        const ids: string[] = [];
+        acknowledged.set(streamName, ids);
+        while (running) {
+          const event = newEvent();
+          // Nobody else writes here, so a wrong revision would be a wrong answer: it fails the test.
+          const { revision } = await store.append(
+            streamName,
+            [event],
+            ids.length ? ids.length - 1 : 'no_stream',
+          );
+          t.is(revision, ids.length);
+          ids.push(event.id);
+          appended += 1;
+        }
+      }
+
+      const writers = Promise.all(range(32).map((n) => appendAlone(`payment-${n}`)));
+      for (const round of range(rounds)) {
+        const goal = appended + 200 + round * 37;
+        await until(() => appended >= goal);
+        await server.end(signal);
+        await server.start();
+      }
+      running = false;
+      await writers;
+
+      for (const [streamName, ids] of acknowledged) {
+        const stored = await store.load(streamName);
+        t.deepEqual(
+          stored.map(({ id }) => id),
+          ids,
+        );
+      }
+    },
+  );
+}
+
+/** A connection over a wire that works, with one event in stream payment-1, and a second one straight to the server. */
+async function storeOverWire(t: ExecutionContext) {
+  const server = await startServer(t);
+  const wire = await startWire(t, server.port);
+  const store = open(t, wire.port);
+  const observer = open(t, server.port);
+  await store.append('payment-1', [newEvent()], 'no_stream');
+  return { server, wire, store, observer };
+}
+
+test.serial('the answer is lost: found in the stream', async (t) => {
+  const { wire, store, observer } = await storeOverWire(t);
+  const events = [newEvent(), newEvent()];
+  wire.lost.answers = true;
+  const append = store.append('payment-1', events, 0);
+  await until(async () => (await observer.load('payment-1')).length === 3);
+  wire.cut();
+  const stored = await observer.load('payment-1', 1);
+  t.deepEqual(await append, { revision: 2, position: stored[1]?.position });
+  t.deepEqual(
+    stored.map(({ id }) => id),
+    events.map(({ id }) => id),
+  );
+});
+
+test.serial('the answer is lost and others have appended since: still found', async (t) => {
+  const { server, wire, store, observer } = await storeOverWire(t);
+  wire.lost.answers = true;
+  const append = store.append('payment-1', [newEvent()], 0);
+  await until(async () => (await observer.load('payment-1')).length === 2);
+  await appendElsewhere(server.port, 'payment-1', 1);
+  wire.cut();
+  t.is((await append).revision, 1);
+});
+
+test.serial('the request is lost: sent again', async (t) => {
+  const { wire, store } = await storeOverWire(t);
+  const event = newEvent();
+  wire.lost.requests = true;
+  const sentBefore = wire.bytes.requests;
+  const append = store.append('payment-1', [event], 0);
+  await until(() => wire.bytes.requests > sentBefore);
+  wire.cut();
+  t.is((await append).revision, 1);
+  t.deepEqual(
+    (await store.load('payment-1', 1)).map(({ id }) => id),
+    [event.id],
+  );
+});
+
+test.serial('the request is lost and another takes its place: a conflict, not an outage', async (t) => {
+  const { server, wire, store } = await storeOverWire(t);
+  wire.lost.requests = true;
+  const sentBefore = wire.bytes.requests;
+  const append = store.append('payment-1', [newEvent()], 0);
+  await until(() => wire.bytes.requests > sentBefore);
+  await appendElsewhere(server.port, 'payment-1', 0);
+  wire.cut();
+  await t.throwsAsync(append, {
+    instanceOf: WrongExpectedRevision,
+    message: 'Stream payment-1 is at 1, not at 0',
+  });
+});
+
+test.serial('frozen, then woken: the append goes through, once', async (t) => {
+  const server = await startServer(t);
+  const store = open(t, server.port, { callDeadlineMs: 200 });
+  await store.append('payment-1', [newEvent()], 'no_stream');
+  server.signal('SIGSTOP');
+  const append = store.append('payment-1', [newEvent()], 0);
+  await until(() => store.logged.some(({ message }) => message === 'Event store takes no appends'));
+  server.signal('SIGCONT');
+  t.is((await append).revision, 1);
+  t.is((await store.load('payment-1')).length, 2);
+  t.is(store.logged.at(-1)?.message, 'Event store takes appends again');
+});
+
+test.serial('frozen for long: unavailable; the same append again later is stored once', async (t) => {
+  const server = await startServer(t);
+  const store = open(t, server.port, { callDeadlineMs: 100, giveUpAfterMs: 300 });
+  const event = newEvent();
+  await store.append('payment-1', [newEvent()], 'no_stream');
+  server.signal('SIGSTOP');
+  await t.throwsAsync(store.append('payment-1', [event], 0), { instanceOf: EventStoreUnavailable });
+  await t.throwsAsync(store.load('payment-1'), { instanceOf: EventStoreUnavailable });
+  server.signal('SIGCONT');
+  await until(() =>
+    store.load('payment-1').then(
+      () => true,
+      () => false,
+    ),
+  );
+  t.is((await store.append('payment-1', [event], 0)).revision, 1);
+  t.is((await store.load('payment-1')).length, 2);
+});
+
+test.serial(
+  'nobody listens at first: an append waits a while, then is unavailable; later it works',
+  async (t) => {
+    const server = await startServer(t);
+    await server.end('SIGTERM');
+    const store = open(t, server.port, { giveUpAfterMs: 300 });
+    await t.throwsAsync(store.append('payment-1', [newEvent()], 'no_stream'), {
+      instanceOf: EventStoreUnavailable,
+      message: /^Cannot tell whether stream payment-1 took an append: 14 UNAVAILABLE/,
+    });
+    await server.start();
+    t.is((await store.append('payment-1', [newEvent()], 'no_stream')).revision, 0);
+  },
+);
+
+test.serial('a server that cannot say what it can do is asked again', async (t) => {
+  const server = await startServer(t);
+  await server.end('SIGTERM');
+  const unready = new GrpcServer();
+  let asked = 0;
+  unready.addService(serverFeatures.ServerFeaturesService, {
+    getSupportedMethods: (_: unknown, answer: (error: object) => void) => {
+      asked += 1;
+      answer({ code: status.INTERNAL, details: 'not ready' });
+    },
+  });
+  await new Promise<void>((resolve, reject) =>
+    unready.bindAsync(`127.0.0.1:${server.port}`, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    ),
+  );
+  t.teardown(() => unready.forceShutdown());
+  const store = open(t, server.port);
+  const append = store.append('payment-1', [newEvent()], 'no_stream');
+  await until(() => asked > 0);
+  unready.forceShutdown();
+  await server.start();
+  t.is((await append).revision, 0);
+});

@@ -1,0 +1,150 @@
+/** An event store to kill, freeze and restart, a wire to cut, and a connection: what these tests share. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import { connectEventStore } from '../../src/eventstore/client.ts';
+import type { EventStore, NewEvent } from '../../src/eventstore/event-store.ts';
+
+export type Server = {
+  port: number;
+  signal(name: NodeJS.Signals): void;
+  /** Ends the process with a signal and waits until it is gone. */
+  end(name: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same file and port. */
+  start(): Promise<void>;
+};
+
+/** The embedded event store in a process of its own, on a folder of the test's own. */
+export async function startServer(t: ExecutionContext, port = 0): Promise<Server> {
+  const folder = await mkdtemp(join(tmpdir(), 'ledger-eventstore-'));
+  const modulePath = fileURLToPath(new URL('./server-child.ts', import.meta.url));
+  let child: ChildProcess;
+  const server: Server = {
+    port,
+    signal: (name) => child.kill(name),
+    async end(name) {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill(name);
+      await exited;
+    },
+    async start() {
+      const args = [modulePath, join(folder, 'events.db'), String(server.port)];
+      child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      server.port = Number(await firstLine(child));
+    },
+  };
+  await server.start();
+  t.teardown(async () => {
+    await server.end('SIGKILL');
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  });
+  return server;
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new Error('no output to read');
+  const [chunk] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  return String(chunk).trim();
+}
+
+export type Wire = {
+  port: number;
+  /** Bytes that came to the relay so far, lost ones included. */
+  bytes: { requests: number; answers: number };
+  /** What is swallowed, by direction, as if the network lost it. */
+  lost: { requests: boolean; answers: boolean };
+  connections: Set<Socket>;
+  /** Breaks every connection and loses nothing from then on. */
+  cut(): void;
+};
+
+/** A TCP relay in front of the server, to lose requests or answers on purpose. */
+export async function startWire(t: ExecutionContext, serverPort: number): Promise<Wire> {
+  const wire: Wire = {
+    port: 0,
+    bytes: { requests: 0, answers: 0 },
+    lost: { requests: false, answers: false },
+    connections: new Set(),
+    cut() {
+      for (const near of wire.connections) near.destroy();
+      wire.lost = { requests: false, answers: false };
+    },
+  };
+
+  function forward(from: Socket, to: Socket, direction: 'requests' | 'answers') {
+    from.on('data', (chunk) => {
+      wire.bytes[direction] += chunk.length;
+      if (wire.lost[direction] || to.write(chunk)) return;
+      from.pause();
+      to.once('drain', () => from.resume());
+    });
+    from.on('error', () => {});
+    from.on('close', () => to.destroy());
+  }
+
+  const relay = createServer((near) => {
+    const far = connect(serverPort, '127.0.0.1');
+    wire.connections.add(near);
+    near.on('close', () => wire.connections.delete(near));
+    forward(near, far, 'requests');
+    forward(far, near, 'answers');
+  });
+  relay.listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  wire.port = (relay.address() as AddressInfo).port;
+  t.teardown(() => {
+    wire.cut();
+    relay.close();
+  });
+  return wire;
+}
+
+export type Logged = { level: 'info' | 'warn'; message: string };
+
+/** A connection that is closed after the test, and what it logged. */
+export function open(
+  t: ExecutionContext,
+  port: number,
+  options: { settings?: string; callDeadlineMs?: number; giveUpAfterMs?: number } = {},
+): EventStore & { logged: Logged[] } {
+  const { settings = '', ...deadlines } = options;
+  const logged: Logged[] = [];
+  const log = {
+    info: (_: object, message: string) => logged.push({ level: 'info', message }),
+    warn: (_: object, message: string) => logged.push({ level: 'warn', message }),
+  };
+  const store = connectEventStore({
+    url: `esdb://127.0.0.1:${port}?tls=false${settings}`,
+    log,
+    ...deadlines,
+  });
+  t.teardown(() => store.close());
+  return { ...store, logged };
+}
+
+/** Lets another process append one event, as this one's connection may not be able to. */
+export async function appendElsewhere(port: number, streamName: string, expected: number | 'no_stream') {
+  const modulePath = fileURLToPath(new URL('./writer-child.ts', import.meta.url));
+  const url = `esdb://127.0.0.1:${port}?tls=false`;
+  await promisify(execFile)(process.execPath, [modulePath, url, streamName, String(expected)]);
+}
+
+export function newEvent(data: unknown = { some: 'thing' }): NewEvent {
+  return { id: randomUUID(), type: 'SomethingHappened', data, metadata: { actor: 'test' } };
+}
+
+export const range = (length: number) => Array.from({ length }, (_, index) => index);
+
+/** Waits for something that another process does; the test's own time limit is the limit. */
+export async function until(look: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await look())) await sleep(10);
+}
