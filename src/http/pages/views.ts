@@ -1,0 +1,35 @@
+// `ctx.render('payment', model)`: the templates of views/, through koa-views, with our own nunjucks environment.
+// (koa-views' default engine compiles a template at every render and takes some locals as engine options.)
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Middleware } from 'koa';
+import koaViews from 'koa-views';
+import nunjucks from 'nunjucks';
+import { script, style } from './inline.ts';
+import type { ErrorPage, HandOverPage, HomePage, PaymentPage, ReceiptPage } from './models.ts';
+import { texts } from './texts.ts';
+
+type Page = PaymentPage | HandOverPage | ReceiptPage | ErrorPage | HomePage;
+
+const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
+
+/**
+ * Koa middleware that gives `ctx.render(name, model)` for the templates in views/, each with its model from
+ * models.ts. With `reload` a template is read again at every render, for development. A template that refers to
+ * what its model lacks throws, rather than showing a page with a hole.
+ */
+export const createViews = ({ reload }: { reload: boolean }): Middleware => {
+  const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(folder, { noCache: reload }), {
+    autoescape: true,
+    throwOnUndefined: true,
+    trimBlocks: true,
+    lstripBlocks: true,
+  });
+  environment.addGlobal('style', new nunjucks.runtime.SafeString(style));
+  environment.addGlobal('script', new nunjucks.runtime.SafeString(script));
+
+  const render = async (file: string, page: Page) =>
+    environment.render(relative(folder, file), { ...page, t: texts[page.lang] });
+
+  return koaViews(folder, { extension: 'njk', engineSource: { njk: render } });
+};
