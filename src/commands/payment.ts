@@ -3,6 +3,7 @@ import { canonicalJson } from '../events/canonical-json.ts';
 import { toDigits } from '../events/malaysian-time.ts';
 import { addSen, type Sen } from '../events/money.ts';
 import {
+  type Attempt,
   attemptOf,
   type Channel,
   evolve,
@@ -16,6 +17,7 @@ import {
   type RecordedResult,
   type RequestedPayment,
   type Source,
+  sellerOrderOf,
   standingResult,
 } from '../events/payment.ts';
 import { type Decider, Refused } from './decider.ts';
@@ -85,9 +87,7 @@ function choosePaymentMethod(
   if (state.status === 'pending')
     return new Refused('payment_pending', 'This payment is waiting for authorisation at the bank');
   const { at, mode, bankCode, chargeSen } = command;
-  const already = state.attempts[command.attempt - 1];
-  const open = command.attempt > state.closedAttempts;
-  if (open && already?.mode === mode && already.bankCode === bankCode) return [];
+  if (chosenAttempt(state, command)) return [];
   if (state.attempts.length >= maxAttempts)
     return new Refused('too_many_attempts', `A payment can be tried ${maxAttempts} times`);
   const attempt = state.attempts.length + 1;
@@ -95,11 +95,18 @@ function choosePaymentMethod(
   return [{ type: 'PaymentMethodChosen', data: { at, attempt, mode, bankCode, chargeSen, sellerOrderNo } }];
 }
 
-const eventOf = {
-  failed: 'PaymentFailed',
-  cancelled: 'PaymentCancelled',
-  pending: 'PaymentPending',
-} as const satisfies Record<Exclude<Outcome, 'succeeded'>, PaymentEvent['type']>;
+/**
+ * The open attempt that a choice made, at once or when it was sent before; null when it made none yet.
+ * One page can make several (the payer goes back and takes another bank), so its number is only the lowest.
+ */
+export function chosenAttempt(
+  state: RequestedPayment,
+  choice: Pick<ChoosePaymentMethod, 'attempt' | 'mode' | 'bankCode'>,
+): Attempt | null {
+  const first = Math.max(choice.attempt - 1, state.closedAttempts);
+  const since = state.attempts.slice(first);
+  return since.find(({ mode, bankCode }) => mode === choice.mode && bankCode === choice.bankCode) ?? null;
+}
 
 /** The state table of content/docs/payment-states.md. */
 function recordGatewayResult(
@@ -113,73 +120,75 @@ function recordGatewayResult(
   )
     return new Refused('unmatched_result', 'No such transaction');
 
+  return command.result.outcome === 'succeeded'
+    ? recordSuccess(command, state)
+    : recordOther(command, command.result.outcome, state);
+}
+
+/** A success of what was asked is never set apart while the payment is open, whatever came before it. */
+function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): readonly PaymentEvent[] {
   const { at, source, verified, result } = command;
   const data = { at, source, verified, result };
-  const comparable = comparableResults(state, result);
-  if (comparable.some((earlier) => isSameResult(earlier, result))) return [];
-
-  const standing = standingResult(state);
-  if (result.outcome === 'succeeded') {
-    const expectedSen = expectedAmount(state, result);
-    if (result.amountSen !== expectedSen || !isRinggit(result.currency))
-      return [{ type: 'AmountMismatchDetected', data: { ...data, expectedSen, currency: 'MYR' } }];
-    if (state.status === 'succeeded') {
-      const firstGatewayTransactionId = standing?.gatewayTransactionId ?? '';
-      return [{ type: 'DuplicatePaymentDetected', data: { ...data, firstGatewayTransactionId } }];
-    }
-    return [
-      {
-        type: 'PaymentSucceeded',
-        data: { ...data, receiptNo: receiptNoFor(command, state), late: isLate(state, result) },
-      },
-    ];
+  const expectedSen = expectedAmount(state, result);
+  const matches = result.amountSen === expectedSen && isRinggit(result.currency);
+  if (matches && state.status !== 'succeeded') {
+    const receiptNo = receiptNoFor(command, state);
+    return [{ type: 'PaymentSucceeded', data: { ...data, receiptNo, late: isLate(state, result) } }];
   }
+  if (state.results.some((earlier) => isSameSuccess(earlier, result))) return [];
+  if (!matches) return [{ type: 'AmountMismatchDetected', data: { ...data, expectedSen, currency: 'MYR' } }];
+  const firstGatewayTransactionId = standingResult(state)?.gatewayTransactionId ?? '';
+  return [{ type: 'DuplicatePaymentDetected', data: { ...data, firstGatewayTransactionId } }];
+}
 
-  const final = comparable.find(
-    (earlier) => earlier.applied && earlier.outcome !== 'pending' && isSameAttempt(earlier, result),
+const eventOf = {
+  failed: 'PaymentFailed',
+  cancelled: 'PaymentCancelled',
+  pending: 'PaymentPending',
+} as const satisfies Record<Exclude<Outcome, 'succeeded'>, PaymentEvent['type']>;
+
+function recordOther(
+  { at, source, verified, result }: RecordGatewayResult,
+  outcome: keyof typeof eventOf,
+  state: RequestedPayment,
+): readonly PaymentEvent[] {
+  const data = { at, source, verified, result };
+  const ofSameAttempt = state.results.filter((earlier) => isSameAttempt(earlier, result, state));
+  if (ofSameAttempt.some((earlier) => earlier.outcome === outcome)) return [];
+  if (state.status === 'pending' && outcome === 'pending') return [];
+  const final = ofSameAttempt.find((earlier) => earlier.applied && earlier.outcome !== 'pending');
+  const standing = state.status === 'succeeded' ? 'succeeded' : final?.outcome;
+  if (standing) return [{ type: 'GatewayResultContradicted', data: { ...data, standing } }];
+  return [{ type: eventOf[outcome], data }];
+}
+
+/** Two results are of one attempt when they speak of one seller order and name no two gateway transactions. */
+function isSameAttempt(earlier: RecordedResult, result: PaymentResult, state: RequestedPayment): boolean {
+  return (
+    earlier.sellerOrderNo === sellerOrderOf(state, result) &&
+    !differ(earlier.gatewayTransactionId, result.gatewayTransactionId)
   );
-  const contradicted = state.status === 'succeeded' ? standing : final;
-  if (contradicted)
-    return [{ type: 'GatewayResultContradicted', data: { ...data, standing: contradicted.outcome } }];
-  if (state.status === 'pending' && result.outcome === 'pending') return [];
-  return [{ type: eventOf[result.outcome], data }];
 }
 
-/**
- * The earlier results that a new one can be a repeat or a contradiction of. One that names neither a seller
- * order nor a gateway transaction (the registry's may not) speaks of the latest attempt.
- */
-function comparableResults(state: RequestedPayment, result: PaymentResult): readonly RecordedResult[] {
-  if (result.sellerOrderNo !== '' || result.gatewayTransactionId !== '') return state.results;
-  return state.results.slice(
-    Math.max(
-      0,
-      state.results.findLastIndex((earlier) => earlier.applied),
-    ),
-  );
-}
-
-function isSameResult(earlier: RecordedResult, result: PaymentResult): boolean {
-  if (earlier.outcome !== result.outcome || !isSameAttempt(earlier, result)) return false;
-  if (result.outcome !== 'succeeded') return true;
-  return earlier.amountSen === result.amountSen && isRinggit(earlier.currency) === isRinggit(result.currency);
-}
-
-/** Two results are of one attempt unless an id that both carry differs; the gateway's own id is the better one. */
-function isSameAttempt(a: RecordedResult, b: PaymentResult): boolean {
-  const differ = (one: string, other: string) => one !== '' && other !== '' && one !== other;
+/** For two successes the gateway's own id decides, where both carry it: another one is other money. */
+function isSameSuccess(earlier: RecordedResult, result: PaymentResult): boolean {
   if (
-    a.outcome === 'succeeded' &&
-    b.outcome === 'succeeded' &&
-    a.gatewayTransactionId &&
-    b.gatewayTransactionId
+    earlier.outcome !== 'succeeded' ||
+    earlier.amountSen !== result.amountSen ||
+    isRinggit(earlier.currency) !== isRinggit(result.currency)
   )
-    return a.gatewayTransactionId === b.gatewayTransactionId;
-  return !differ(a.sellerOrderNo, b.sellerOrderNo) && !differ(a.gatewayTransactionId, b.gatewayTransactionId);
+    return false;
+  if (earlier.gatewayTransactionId && result.gatewayTransactionId)
+    return earlier.gatewayTransactionId === result.gatewayTransactionId;
+  return !differ(earlier.sellerOrderNo, result.sellerOrderNo);
+}
+
+function differ(one: string, other: string): boolean {
+  return one !== '' && other !== '' && one !== other;
 }
 
 function expectedAmount(state: RequestedPayment, result: PaymentResult): Sen {
-  const charge = attemptOf(state, result.sellerOrderNo)?.chargeSen;
+  const charge = attemptOf(state, result)?.chargeSen;
   return charge ? addSen(state.request.amountSen, charge) : state.request.amountSen;
 }
 
@@ -190,7 +199,7 @@ function isRinggit(currency: string): boolean {
 /** Late: after a failure or cancellation, unless it belongs to a try that the payer started since. */
 function isLate(state: RequestedPayment, result: PaymentResult): boolean {
   if (state.status !== 'failed' && state.status !== 'cancelled') return false;
-  const attempt = attemptOf(state, result.sellerOrderNo);
+  const attempt = attemptOf(state, result);
   return attempt === null || state.attempts.indexOf(attempt) < state.closedAttempts;
 }
 

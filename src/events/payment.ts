@@ -13,6 +13,8 @@ import {
   nullable,
   object,
   record,
+  refine,
+  type Struct,
   string,
   unknown,
 } from 'superstruct';
@@ -86,6 +88,14 @@ const resultRecorded = {
   result: PaymentResult,
 };
 
+/** An event whose result cannot say another thing than its type does. */
+function reporting<Data extends { result: PaymentResult }, Schema>(
+  allowed: readonly Outcome[],
+  struct: Struct<Data, Schema>,
+): Struct<Data, Schema> {
+  return refine(struct, 'outcome', ({ result }) => allowed.includes(result.outcome));
+}
+
 export const paymentEvents = {
   PaymentRequested: object({
     at: utc,
@@ -114,21 +124,33 @@ export const paymentEvents = {
     chargeSen: sen,
     sellerOrderNo: string(),
   }),
-  PaymentSucceeded: object({
-    ...resultRecorded,
-    receiptNo: string(),
-    /** It came after a failure or cancellation that no newer attempt had followed. */
-    late: boolean(),
-  }),
-  PaymentFailed: object(resultRecorded),
-  PaymentCancelled: object(resultRecorded),
-  PaymentPending: object(resultRecorded),
+  PaymentSucceeded: reporting(
+    ['succeeded'],
+    object({
+      ...resultRecorded,
+      receiptNo: string(),
+      /** It came after a failure or cancellation that no newer attempt had followed. */
+      late: boolean(),
+    }),
+  ),
+  PaymentFailed: reporting(['failed'], object(resultRecorded)),
+  PaymentCancelled: reporting(['cancelled'], object(resultRecorded)),
+  PaymentPending: reporting(['pending'], object(resultRecorded)),
   /** A result that clashes with what is already known and changes nothing; for staff. */
-  GatewayResultContradicted: object({ ...resultRecorded, standing: enums(outcomes) }),
+  GatewayResultContradicted: reporting(
+    ['failed', 'cancelled', 'pending'],
+    object({ ...resultRecorded, standing: enums(outcomes) }),
+  ),
   /** A success of another amount or currency: not paid, stays open; for staff. */
-  AmountMismatchDetected: object({ ...resultRecorded, expectedSen: sen, currency: literal('MYR') }),
+  AmountMismatchDetected: reporting(
+    ['succeeded'],
+    object({ ...resultRecorded, expectedSen: sen, currency: literal('MYR') }),
+  ),
   /** A second success with another gateway transaction id: money to refund; for staff. */
-  DuplicatePaymentDetected: object({ ...resultRecorded, firstGatewayTransactionId: string() }),
+  DuplicatePaymentDetected: reporting(
+    ['succeeded'],
+    object({ ...resultRecorded, firstGatewayTransactionId: string() }),
+  ),
 };
 
 type DataOf = { [Type in keyof typeof paymentEvents]: Infer<(typeof paymentEvents)[Type]> };
@@ -142,7 +164,10 @@ export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}$
 
 export type Attempt = Omit<DataOf['PaymentMethodChosen'], 'attempt'>;
 
-/** What one recorded result was, without its evidence: enough to recognise it and to tell the history. */
+/**
+ * What one recorded result was, without its evidence: enough to recognise it and to tell the history.
+ * Its `sellerOrderNo` is the one it was taken to speak of (see `sellerOrderOf`).
+ */
 export type RecordedResult = Omit<PaymentResult, 'raw'> & {
   at: string;
   source: Source;
@@ -214,7 +239,8 @@ type ResultEvent = Exclude<PaymentEvent, { type: 'PaymentRequested' | 'PaymentMe
 function recorded(state: RequestedPayment, event: ResultEvent, applied: boolean): RequestedPayment {
   const { raw: _, ...result } = event.data.result;
   const { at, source } = event.data;
-  return { ...state, results: [...state.results, { ...result, at, source, applied }] };
+  const sellerOrderNo = sellerOrderOf(state, result);
+  return { ...state, results: [...state.results, { ...result, sellerOrderNo, at, source, applied }] };
 }
 
 /** The result that gave the payment its present status, or null before the first. */
@@ -222,8 +248,23 @@ export function standingResult(payment: RequestedPayment): RecordedResult | null
   return payment.results.findLast((result) => result.applied) ?? null;
 }
 
-/** The attempt a seller order number names, else the latest, else null. */
-export function attemptOf(payment: RequestedPayment, sellerOrderNo: string): Attempt | null {
+type ResultIds = Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId'>;
+
+/**
+ * The seller order a result speaks of: the one it names; else, as the registry's records name none, that of an
+ * earlier result of the same gateway transaction; else the latest attempt's; `''` before the first attempt.
+ */
+export function sellerOrderOf(payment: RequestedPayment, result: ResultIds): string {
+  if (result.sellerOrderNo !== '') return result.sellerOrderNo;
+  const known = payment.results.find(
+    ({ gatewayTransactionId: id }) => id !== '' && id === result.gatewayTransactionId,
+  );
+  return known?.sellerOrderNo ?? payment.attempts.at(-1)?.sellerOrderNo ?? '';
+}
+
+/** The attempt a result speaks of; one that names an order we never made is taken for the latest. */
+export function attemptOf(payment: RequestedPayment, result: ResultIds): Attempt | null {
+  const sellerOrderNo = sellerOrderOf(payment, result);
   return (
     payment.attempts.find((attempt) => attempt.sellerOrderNo === sellerOrderNo) ??
     payment.attempts.at(-1) ??

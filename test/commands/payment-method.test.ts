@@ -1,0 +1,126 @@
+// Choosing how to pay: attempts, pages sent twice, and when no more can be made.
+import test from 'ava';
+import {
+  type ChoosePaymentMethod,
+  chosenAttempt,
+  maxAttempts,
+  paymentDecider,
+} from '../../src/commands/payment.ts';
+import { channels, type PaymentEvent } from '../../src/events/payment.ts';
+import { applied, choose, chosen, orderNo, requested, result, sen, succeeded } from '../support/payments.ts';
+import { checkSpec, type Spec } from '../support/spec.ts';
+
+const card = { mode: 'cc', bankCode: '' } as const;
+const otherBank = { bankCode: 'BIMB0340' };
+
+for (const channel of channels) {
+  const start = requested(channel);
+  const failedOnce = [start, chosen(1), applied(result(1, 'failed'))];
+  const cancelledOnce = [start, chosen(1), applied(result(1, 'cancelled'))];
+  const cases: Record<string, Spec<ChoosePaymentMethod, PaymentEvent>> = {
+    'a payment nobody requested': { given: [], when: choose(1), expect: 'unknown_payment' },
+    'the first choice': { given: [start], when: choose(1), expect: [chosen(1)] },
+    'the charge of the method is kept': {
+      given: [start],
+      when: choose(1, { ...card, chargeSen: sen(150) }),
+      expect: [chosen(1, { ...card, chargeSen: sen(150) })],
+    },
+    'the same page sent twice is one attempt': { given: [start, chosen(1)], when: choose(1), expect: [] },
+    'the same page sent twice, although the charge changed in between': {
+      given: [start, chosen(1)],
+      when: choose(1, { chargeSen: sen(150) }),
+      expect: [],
+    },
+    'back on the same page, another bank': {
+      given: [start, chosen(1)],
+      when: choose(1, otherBank),
+      expect: [chosen(2, otherBank)],
+    },
+    'back on the same page, another method': {
+      given: [start, chosen(1)],
+      when: choose(1, card),
+      expect: [chosen(2, card)],
+    },
+    'the other bank of the same page sent twice': {
+      given: [start, chosen(1), chosen(2, otherBank)],
+      when: choose(1, otherBank),
+      expect: [],
+    },
+    'the first bank of the same page once more': {
+      given: [start, chosen(1), chosen(2, otherBank)],
+      when: choose(1),
+      expect: [],
+    },
+    'a page drawn anew makes a new attempt of the same choice': {
+      given: [start, chosen(1)],
+      when: choose(2),
+      expect: [chosen(2)],
+    },
+    'after a failure': { given: failedOnce, when: choose(2), expect: [chosen(2)] },
+    'after a cancellation': { given: cancelledOnce, when: choose(2), expect: [chosen(2)] },
+    'the old page sent after a failure is a new attempt': {
+      given: failedOnce,
+      when: choose(1),
+      expect: [chosen(2)],
+    },
+    'the old page sent twice after a failure': {
+      given: [...failedOnce, chosen(2)],
+      when: choose(1),
+      expect: [],
+    },
+    'while the bank has not authorised yet': {
+      given: [start, chosen(1), applied(result(1, 'pending'))],
+      when: choose(2),
+      expect: 'payment_pending',
+    },
+    'the page that is now pending, sent twice': {
+      given: [start, chosen(1), applied(result(1, 'pending'))],
+      when: choose(1),
+      expect: 'payment_pending',
+    },
+    'a failure after pending opens the payment again': {
+      given: [start, chosen(1), applied(result(1, 'pending')), applied(result(1, 'failed'))],
+      when: choose(2),
+      expect: [chosen(2)],
+    },
+    'paid already': {
+      given: [start, chosen(1), succeeded(result(1, 'succeeded'))],
+      when: choose(2),
+      expect: 'payment_succeeded',
+    },
+    'the last attempt there is': {
+      given: [start, ...attempts(maxAttempts - 1)],
+      when: choose(50),
+      expect: [chosen(50)],
+    },
+    'one attempt too many': {
+      given: [start, ...attempts(maxAttempts)],
+      when: choose(51),
+      expect: 'too_many_attempts',
+    },
+    'the last page sent twice is no attempt too many': {
+      given: [start, ...attempts(maxAttempts)],
+      when: choose(50),
+      expect: [],
+    },
+  };
+  for (const [name, spec] of Object.entries(cases)) {
+    test(`${channel}: ${name}`, (t) => checkSpec(t, paymentDecider, spec));
+  }
+}
+
+function attempts(count: number): PaymentEvent[] {
+  return Array.from({ length: count }, (_, index) => chosen(index + 1));
+}
+
+test('a choice that was sent twice is handed over under the order number it got the first time', (t) => {
+  const state = [requested(), chosen(1), chosen(2, otherBank)].reduce(
+    paymentDecider.evolve,
+    paymentDecider.initial,
+  );
+  if (state.status === 'none') return t.fail();
+  t.is(chosenAttempt(state, choose(1))?.sellerOrderNo, orderNo(1));
+  t.is(chosenAttempt(state, choose(1, otherBank))?.sellerOrderNo, orderNo(2));
+  t.is(chosenAttempt(state, choose(2)), null);
+  t.is(chosenAttempt(state, choose(1, card)), null);
+});

@@ -1,0 +1,190 @@
+// What a result is matched with, the amount expected of it, and the receipt number it gives.
+import test from 'ava';
+import { paymentDecider, type RecordGatewayResult } from '../../src/commands/payment.ts';
+import type { PaymentEvent } from '../../src/events/payment.ts';
+import {
+  amountSen,
+  applied,
+  chosen,
+  contradicted,
+  duplicated,
+  mismatched,
+  record,
+  request,
+  requested,
+  result,
+  sen,
+  succeeded,
+} from '../support/payments.ts';
+import { checkSpec, type Spec } from '../support/spec.ts';
+
+const start = requested();
+const success = result(1, 'succeeded');
+const noOrder = { sellerOrderNo: '' };
+const noIds = { sellerOrderNo: '', gatewayTransactionId: '' };
+const charged = sen(amountSen + 150);
+const card = chosen(1, { mode: 'cc', bankCode: '', chargeSen: sen(150) });
+const cardSuccess = result(1, 'succeeded', { amountSen: charged });
+
+const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
+  'no such payment': { given: [], when: record(success), expect: 'unmatched_result' },
+  'of the other channel': {
+    given: [start],
+    when: record(success, { channel: 'landreg' }),
+    expect: 'unmatched_result',
+  },
+  'of another merchant': {
+    given: [start],
+    when: record(success, { merchantCode: 'water' }),
+    expect: 'unmatched_result',
+  },
+  'of another merchant, on a paid payment': {
+    given: [start, succeeded(success)],
+    when: record(success, { merchantCode: 'COUNCIL' }),
+    expect: 'unmatched_result',
+  },
+
+  'the charge of the attempt is part of the amount': {
+    given: [start, card],
+    when: record(cardSuccess),
+    expect: [succeeded(cardSuccess)],
+  },
+  'without the charge it is another amount': {
+    given: [start, card],
+    when: record(success),
+    expect: [mismatched(success, charged)],
+  },
+  'every attempt has its own charge': {
+    given: [start, card, chosen(2)],
+    when: record(cardSuccess),
+    expect: [succeeded(cardSuccess)],
+  },
+  'the charge of another attempt is another amount': {
+    given: [start, card, chosen(2)],
+    when: record(result(2, 'succeeded', { amountSen: charged })),
+    expect: [mismatched(result(2, 'succeeded', { amountSen: charged }))],
+  },
+  'a success that names no order is of the latest attempt': {
+    given: [start, chosen(1), chosen(2, { chargeSen: sen(150) })],
+    when: record(result(2, 'succeeded', { ...noIds, amountSen: charged })),
+    expect: [succeeded(result(2, 'succeeded', { ...noIds, amountSen: charged }))],
+  },
+  'a success that names no order is of the attempt its gateway transaction is known from': {
+    given: [start, card, applied(result(1, 'failed')), chosen(2)],
+    when: record({ ...cardSuccess, ...noOrder }),
+    expect: [succeeded({ ...cardSuccess, ...noOrder }, { late: true })],
+  },
+  'a success of an order we never made is measured by the latest attempt': {
+    given: [start, card],
+    when: record(result(7, 'succeeded', { amountSen: charged })),
+    expect: [succeeded(result(7, 'succeeded', { amountSen: charged }))],
+  },
+  'set apart for its amount when the registry named no order, paid when the gateway names it': {
+    given: [start, card, chosen(2), mismatched({ ...cardSuccess, ...noOrder })],
+    when: record(cardSuccess),
+    expect: [succeeded(cardSuccess)],
+  },
+
+  'without any id: failed': {
+    given: [start, chosen(1)],
+    when: record(result(1, 'failed', noIds)),
+    expect: [applied(result(1, 'failed', noIds))],
+  },
+  'without any id: the latest attempt contradicts itself': {
+    given: [start, chosen(1), applied(result(1, 'failed'))],
+    when: record(result(1, 'cancelled', noIds)),
+    expect: [contradicted(result(1, 'cancelled', noIds), 'failed')],
+  },
+  'without any id, tried again since: it is of the new attempt': {
+    given: [start, chosen(1), applied(result(1, 'failed')), chosen(2)],
+    when: record(result(2, 'failed', noIds)),
+    expect: [applied(result(2, 'failed', noIds))],
+  },
+  'without any id, before any method was chosen: the first attempt is a new one': {
+    given: [start, applied(result(1, 'failed', noIds)), chosen(1)],
+    when: record(result(1, 'pending')),
+    expect: [applied(result(1, 'pending'))],
+  },
+  'without any id, on a paid payment: the success that is known': {
+    given: [start, chosen(1), chosen(2), succeeded(success)],
+    when: record(result(2, 'succeeded', noIds)),
+    expect: [],
+  },
+  'paid without any id: other money is noticed all the same': {
+    given: [start, chosen(1), succeeded(result(1, 'succeeded', noIds)), chosen(2)],
+    when: record(result(2, 'succeeded')),
+    expect: [duplicated(result(2, 'succeeded'), '')],
+  },
+  'paid without any id: the gateway names it later': {
+    given: [start, chosen(1), succeeded(result(1, 'succeeded', noIds))],
+    when: record(success),
+    expect: [],
+  },
+  'a known gateway transaction without its order is of its own attempt, not of the latest': {
+    given: [start, chosen(1), applied(result(1, 'failed')), chosen(2)],
+    when: record(result(1, 'failed', noOrder)),
+    expect: [],
+  },
+  'a new gateway transaction without its order is of the latest attempt': {
+    given: [start, chosen(1), applied(result(1, 'cancelled', { gatewayTransactionId: '' })), chosen(2)],
+    when: record(result(2, 'failed', noOrder)),
+    expect: [applied(result(2, 'failed', noOrder))],
+  },
+};
+
+// An attempt that ended without ids must not swallow or contradict what the next attempt reports.
+for (const ids of [noIds, noOrder]) {
+  for (const first of ['failed', 'cancelled', 'pending'] as const) {
+    for (const second of ['failed', 'cancelled', 'pending'] as const) {
+      const end = result(1, 'failed');
+      const earlier = first === 'pending' ? [applied(result(1, 'pending', ids)), applied(end)] : [];
+      const ended = first === 'pending' ? earlier : [applied(result(1, first, ids))];
+      const id = 'gatewayTransactionId' in ids ? 'any id' : 'an order';
+      cases[`${first} without ${id}, tried again: ${second} of the new attempt`] = {
+        given: [start, chosen(1), ...ended, chosen(2)],
+        when: record(result(2, second, { gatewayTransactionId: '' })),
+        expect: [applied(result(2, second, { gatewayTransactionId: '' }))],
+      };
+    }
+  }
+}
+
+for (const [name, spec] of Object.entries(cases)) test(name, (t) => checkSpec(t, paymentDecider, spec));
+
+const receiptNumbers: Record<string, [Partial<typeof success>, string]> = {
+  "the gateway's own": [{ receiptNo: 'R-2026/17' }, 'R-2026/17'],
+  'the Malaysian day of the payment': [{ paidAt: '2026-11-20T15:59:59.999Z' }, '7-20261120-BJ6HYDFE'],
+  'the day after UTC 16:00': [{ paidAt: '2026-11-20T16:00:00.000Z' }, '7-20261121-BJ6HYDFE'],
+  'over the year': [{ paidAt: '2026-12-31T16:00:00.000Z' }, '7-20270101-BJ6HYDFE'],
+  'the day it was recorded when no time was said': [{ paidAt: null }, '7-20261120-BJ6HYDFE'],
+};
+
+for (const [name, [said, receiptNo]] of Object.entries(receiptNumbers)) {
+  test(`receipt number: ${name}`, (t) => {
+    const paid = { ...success, ...said };
+    checkSpec(t, paymentDecider, {
+      given: [start],
+      when: record(paid),
+      expect: [succeeded(paid, { receiptNo })],
+    });
+  });
+}
+
+test("receipt number: the merchant's id is the one at the time of the request", (t) => {
+  const merchant = { ...request().merchant, id: 12 };
+  checkSpec(t, paymentDecider, {
+    given: [{ type: 'PaymentRequested', data: request({ merchant }) }],
+    when: record(success),
+    expect: [succeeded(success, { receiptNo: '12-20261120-BJ6HYDFE' })],
+  });
+});
+
+test('an unsigned result taken in development says so in its event', (t) => {
+  const [event] = [
+    paymentDecider.decide(
+      record(success, { verified: false }),
+      paymentDecider.evolve({ status: 'none' }, start),
+    ),
+  ].flat();
+  t.like(event, { type: 'PaymentSucceeded', data: { verified: false } });
+});

@@ -1,0 +1,262 @@
+// The state table: every result of a gateway or the registry, on every state a payment can be in.
+import test from 'ava';
+import { paymentDecider, type RecordGatewayResult } from '../../src/commands/payment.ts';
+import { channels, type PaymentEvent, type PaymentResult, sources } from '../../src/events/payment.ts';
+import {
+  applied,
+  chosen,
+  contradicted,
+  duplicated,
+  mismatched,
+  record,
+  requested,
+  result,
+  sen,
+  succeeded,
+} from '../support/payments.ts';
+import { checkSpec, type Spec } from '../support/spec.ts';
+
+type Case = { given: PaymentEvent[]; when: PaymentResult; expect: Spec<never, PaymentEvent>['expect'] };
+
+const success = result(1, 'succeeded');
+const failure = result(1, 'failed');
+const cancellation = result(1, 'cancelled');
+const pending = result(1, 'pending');
+const late = { late: true };
+
+/** Without the request, which each channel puts in front of what is given. */
+const cases: Record<string, Case> = {
+  'requested: success': { given: [chosen(1)], when: success, expect: [succeeded(success)] },
+  'requested: failed': { given: [chosen(1)], when: failure, expect: [applied(failure)] },
+  'requested: cancelled': { given: [chosen(1)], when: cancellation, expect: [applied(cancellation)] },
+  'requested: pending': { given: [chosen(1)], when: pending, expect: [applied(pending)] },
+  'requested, no method chosen here: success': { given: [], when: success, expect: [succeeded(success)] },
+  'requested, no method chosen here: failed': { given: [], when: failure, expect: [applied(failure)] },
+
+  'pending: success': {
+    given: [chosen(1), applied(pending)],
+    when: success,
+    expect: [succeeded(success)],
+  },
+  'pending: failed': { given: [chosen(1), applied(pending)], when: failure, expect: [applied(failure)] },
+  'pending: cancelled': {
+    given: [chosen(1), applied(pending)],
+    when: cancellation,
+    expect: [applied(cancellation)],
+  },
+  'pending: pending again': { given: [chosen(1), applied(pending)], when: pending, expect: [] },
+  'pending: pending of another attempt': {
+    given: [chosen(1), chosen(2), applied(pending)],
+    when: result(2, 'pending'),
+    expect: [],
+  },
+  'pending: failed of another attempt': {
+    given: [chosen(1), chosen(2), applied(pending)],
+    when: result(2, 'failed'),
+    expect: [applied(result(2, 'failed'))],
+  },
+};
+
+function add(more: Record<string, Case>): void {
+  Object.assign(cases, more);
+}
+
+for (const [status, standing, opposite] of [
+  ['failed', failure, cancellation],
+  ['cancelled', cancellation, failure],
+] as const) {
+  const closed = [chosen(1), applied(standing)];
+  const retried = [...closed, chosen(2)];
+  const otherTransaction = { gatewayTransactionId: 'P9' };
+  add({
+    [`${status}: success is late`]: { given: closed, when: success, expect: [succeeded(success, late)] },
+    [`${status}, tried again: success of the old attempt is late`]: {
+      given: retried,
+      when: success,
+      expect: [succeeded(success, late)],
+    },
+    [`${status}, tried again: success of the new attempt is in time`]: {
+      given: retried,
+      when: result(2, 'succeeded'),
+      expect: [succeeded(result(2, 'succeeded'))],
+    },
+    [`${status}, tried again, failed again: success of either is late`]: {
+      given: [...retried, applied(result(2, 'failed'))],
+      when: result(2, 'succeeded'),
+      expect: [succeeded(result(2, 'succeeded'), late)],
+    },
+    [`${status}: the same result again`]: { given: closed, when: standing, expect: [] },
+    [`${status}: the opposite of the same attempt`]: {
+      given: closed,
+      when: opposite,
+      expect: [contradicted(opposite, status)],
+    },
+    [`${status}: pending of the same attempt`]: {
+      given: closed,
+      when: pending,
+      expect: [contradicted(pending, status)],
+    },
+    [`${status}: a contradiction that was recorded, again`]: {
+      given: [...closed, contradicted(opposite, status)],
+      when: opposite,
+      expect: [],
+    },
+    [`${status} after pending: the old pending arrives once more`]: {
+      given: [chosen(1), applied(pending), applied(standing)],
+      when: pending,
+      expect: [],
+    },
+    ...Object.fromEntries(
+      (['failed', 'cancelled', 'pending'] as const).flatMap((outcome) => [
+        [
+          `${status}: ${outcome} of another seller order`,
+          { given: retried, when: result(2, outcome), expect: [applied(result(2, outcome))] },
+        ],
+        [
+          `${status}: ${outcome} of another gateway transaction`,
+          {
+            given: closed,
+            when: result(1, outcome, otherTransaction),
+            expect: [applied(result(1, outcome, otherTransaction))],
+          },
+        ],
+      ]),
+    ),
+    [`${status}, a new attempt pending: an old result of the first attempt`]: {
+      given: [...retried, applied(result(2, 'pending'))],
+      when: standing,
+      expect: [],
+    },
+    [`${status}, a new attempt pending: the first attempt contradicts itself`]: {
+      given: [...retried, applied(result(2, 'pending'))],
+      when: opposite,
+      expect: [contradicted(opposite, status)],
+    },
+    [`${status}, a new attempt pending: success of the old attempt is simply applied`]: {
+      given: [...retried, applied(result(2, 'pending'))],
+      when: success,
+      expect: [succeeded(success)],
+    },
+  });
+}
+
+const paid = [chosen(1), succeeded(success)];
+const otherMoney = result(2, 'succeeded');
+add({
+  'success: the same again': { given: paid, when: success, expect: [] },
+  'success: the same with other details (bank, name, time, raw)': {
+    given: paid,
+    when: { ...success, buyerBank: '', buyerName: '', paidAt: null, mode: '', receiptNo: 'X', raw: {} },
+    expect: [],
+  },
+  'success: failed': { given: paid, when: failure, expect: [contradicted(failure, 'succeeded')] },
+  'success: cancelled': {
+    given: paid,
+    when: cancellation,
+    expect: [contradicted(cancellation, 'succeeded')],
+  },
+  'success: pending': { given: paid, when: pending, expect: [contradicted(pending, 'succeeded')] },
+  'success: failed of another attempt': {
+    given: paid,
+    when: result(2, 'failed'),
+    expect: [contradicted(result(2, 'failed'), 'succeeded')],
+  },
+  'success: a contradiction again': {
+    given: [...paid, contradicted(failure, 'succeeded')],
+    when: failure,
+    expect: [],
+  },
+  'success after a failure: the failure again': {
+    given: [chosen(1), applied(failure), succeeded(success, late)],
+    when: failure,
+    expect: [],
+  },
+  'success: success of another gateway transaction is other money': {
+    given: paid,
+    when: otherMoney,
+    expect: [duplicated(otherMoney, 'P1')],
+  },
+  'success: other money on the same seller order': {
+    given: paid,
+    when: result(1, 'succeeded', { gatewayTransactionId: 'P2' }),
+    expect: [duplicated(result(1, 'succeeded', { gatewayTransactionId: 'P2' }), 'P1')],
+  },
+  'success: the other money again': {
+    given: [...paid, duplicated(otherMoney, 'P1')],
+    when: otherMoney,
+    expect: [],
+  },
+  'success: a third payment': {
+    given: [...paid, duplicated(otherMoney, 'P1')],
+    when: result(3, 'succeeded'),
+    expect: [duplicated(result(3, 'succeeded'), 'P1')],
+  },
+  'success: the same gateway transaction under another seller order is the same money': {
+    given: paid,
+    when: result(2, 'succeeded', { gatewayTransactionId: 'P1' }),
+    expect: [],
+  },
+  'success: the same gateway transaction with another amount': {
+    given: paid,
+    when: { ...success, amountSen: sen(1) },
+    expect: [mismatched({ ...success, amountSen: sen(1) })],
+  },
+});
+
+/** Success of something else than was asked, on an open payment and on a paid one. */
+const wrong: Record<string, PaymentResult> = {
+  'one sen less': { ...success, amountSen: sen(12_049) },
+  'one sen more': { ...success, amountSen: sen(12_051) },
+  nothing: { ...success, amountSen: sen(0) },
+  'an unreadable amount': { ...success, amountSen: null },
+  dollars: { ...success, currency: 'USD' },
+  'an unknown currency': { ...success, currency: 'MY' },
+};
+for (const [name, mismatch] of Object.entries(wrong)) {
+  const expect = [mismatched(mismatch)];
+  add({
+    [`requested: success of ${name}`]: { given: [chosen(1)], when: mismatch, expect },
+    [`pending: success of ${name}`]: { given: [chosen(1), applied(pending)], when: mismatch, expect },
+    [`failed: success of ${name}`]: { given: [chosen(1), applied(failure)], when: mismatch, expect },
+    [`cancelled: success of ${name}`]: { given: [chosen(1), applied(cancellation)], when: mismatch, expect },
+    [`success: success of ${name}`]: { given: paid, when: mismatch, expect },
+    [`success of ${name}, again`]: { given: [chosen(1), mismatched(mismatch)], when: mismatch, expect: [] },
+    [`success of ${name}, then the right one`]: {
+      given: [chosen(1), mismatched(mismatch)],
+      when: success,
+      expect: [succeeded(success)],
+    },
+    [`success of ${name}, then a failure`]: {
+      given: [chosen(1), mismatched(mismatch)],
+      when: failure,
+      expect: [applied(failure)],
+    },
+  });
+}
+for (const currency of ['MYR', 'myr', 'RM', '']) {
+  const inRinggit = { ...success, currency };
+  cases[`success in "${currency}"`] = { given: [chosen(1)], when: inRinggit, expect: [succeeded(inRinggit)] };
+}
+
+for (const channel of channels) {
+  for (const [name, { given, when, expect }] of Object.entries(cases)) {
+    test(`${channel}: ${name}`, (t) => {
+      const spec = { given: [requested(channel), ...given], when: record(when, { channel }), expect };
+      checkSpec(t, paymentDecider, spec);
+    });
+  }
+}
+
+for (const source of sources) {
+  for (const [name, { given, when, expect }] of Object.entries(cases)) {
+    test(`the same decision whatever the source, ${source}: ${name}`, (t) => {
+      const from = (event: PaymentEvent) => ({ ...event, data: { ...event.data, source } }) as PaymentEvent;
+      const spec: Spec<RecordGatewayResult, PaymentEvent> = {
+        given: [requested(), ...given],
+        when: record(when, { source }),
+        expect: typeof expect === 'string' ? expect : expect.map(from),
+      };
+      checkSpec(t, paymentDecider, spec);
+    });
+  }
+}

@@ -1,0 +1,164 @@
+// Payment events and commands with everything filled in: a test names only what it is about.
+import type { ChoosePaymentMethod, RecordGatewayResult, RequestPayment } from '../../src/commands/payment.ts';
+import type { Sen } from '../../src/events/money.ts';
+import type {
+  Channel,
+  Outcome,
+  PaymentEvent,
+  PaymentRequested,
+  PaymentResult,
+} from '../../src/events/payment.ts';
+
+type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>['data'];
+
+export const sen = (amount: number) => amount as Sen;
+export const transactionId = '5K3M9QW2Z7TCV8XN4RBJ6HYDFE';
+export const orderNo = (attempt: number) => `${transactionId}-${attempt}`;
+/** 09:00:00 in Malaysia. */
+export const requestedAt = '2026-11-20T01:00:00.000Z';
+export const resultAt = '2026-11-20T01:05:00.000Z';
+export const amountSen = sen(12_050);
+
+const common = {
+  at: requestedAt,
+  transactionId,
+  merchant: { code: 'council', id: 7, name: 'Example City Council' },
+  reference: 'INV-2026-000123',
+  amountSen,
+  service: 'Assessment tax',
+  description: 'Second half of 2026',
+  payer: {
+    name: 'Aminah binti Ismail',
+    email: 'aminah@example.my',
+    icNo: '900101145678',
+    address1: '1 Jalan Contoh',
+    address2: '',
+    city: 'Ipoh',
+    postcode: '30000',
+    state: 'Perak',
+    phoneNo: '0123456789',
+  },
+  redirectUrl: 'https://council.example/paid',
+  extra: { account_no: 'A-1' },
+};
+
+const byChannel = {
+  generic: {
+    channel: 'generic',
+    items: [],
+    callbackUrl: 'https://council.example/callback',
+    branchCode: '',
+  },
+  landreg: {
+    channel: 'landreg',
+    items: [
+      { description: 'Quit rent', titleId: '080102GRN00012345', amountSen: sen(10_000) },
+      { description: 'Search fee', titleId: '', amountSen: sen(2_050) },
+    ],
+    callbackUrl: '',
+    branchCode: '0801',
+  },
+} as const;
+
+export function request(over: Partial<PaymentRequested> = {}): PaymentRequested {
+  const { items, ...channel } = byChannel[over.channel ?? 'generic'];
+  return { ...common, ...channel, items: [...items], ...over };
+}
+
+export function requestPayment(over: Partial<PaymentRequested> = {}): RequestPayment {
+  return { type: 'RequestPayment', request: request(over) };
+}
+
+export function requested(channel: Channel = 'generic'): PaymentEvent {
+  return { type: 'PaymentRequested', data: request({ channel }) };
+}
+
+export function choose(attempt: number, over: Partial<ChoosePaymentMethod> = {}): ChoosePaymentMethod {
+  return {
+    type: 'ChoosePaymentMethod',
+    at: requestedAt,
+    attempt,
+    mode: 'fpx',
+    bankCode: 'MBB0228',
+    chargeSen: sen(0),
+    ...over,
+  };
+}
+
+export function chosen(attempt: number, over: Partial<DataOf<'PaymentMethodChosen'>> = {}): PaymentEvent {
+  const { type: _, ...choice } = choose(attempt);
+  return { type: 'PaymentMethodChosen', data: { ...choice, sellerOrderNo: orderNo(attempt), ...over } };
+}
+
+/** What the gateway reports of an attempt; both ids are of that attempt unless said otherwise. */
+export function result(attempt: number, outcome: Outcome, over: Partial<PaymentResult> = {}): PaymentResult {
+  return {
+    outcome,
+    mode: 'fpx',
+    sellerOrderNo: orderNo(attempt),
+    gatewayTransactionId: `P${attempt}`,
+    amountSen,
+    currency: '',
+    paidAt: '2026-11-20T01:04:30.000Z',
+    receiptNo: '',
+    buyerBank: 'Maybank2U',
+    buyerName: 'AMINAH BINTI ISMAIL',
+    raw: { STATUS: outcome },
+    ...over,
+  };
+}
+
+export function record(
+  reported: PaymentResult,
+  over: Partial<RecordGatewayResult> = {},
+): RecordGatewayResult {
+  return {
+    type: 'RecordGatewayResult',
+    at: resultAt,
+    source: 'gateway',
+    verified: true,
+    channel: 'generic',
+    merchantCode: 'council',
+    result: reported,
+    ...over,
+  };
+}
+
+/** What every event made of a result carries. */
+export function recorded(reported: PaymentResult) {
+  return { at: resultAt, source: 'gateway', verified: true, result: reported } as const;
+}
+
+export function succeeded(
+  reported: PaymentResult,
+  over: Partial<DataOf<'PaymentSucceeded'>> = {},
+): PaymentEvent {
+  return {
+    type: 'PaymentSucceeded',
+    data: { ...recorded(reported), receiptNo: '7-20261120-BJ6HYDFE', late: false, ...over },
+  };
+}
+
+const typeOf = {
+  failed: 'PaymentFailed',
+  cancelled: 'PaymentCancelled',
+  pending: 'PaymentPending',
+} as const;
+
+/** PaymentFailed, PaymentCancelled or PaymentPending, as the result says. */
+export function applied(reported: PaymentResult): PaymentEvent {
+  if (reported.outcome === 'succeeded') return succeeded(reported);
+  return { type: typeOf[reported.outcome], data: recorded(reported) };
+}
+
+export function contradicted(reported: PaymentResult, standing: Outcome): PaymentEvent {
+  return { type: 'GatewayResultContradicted', data: { ...recorded(reported), standing } };
+}
+
+export function mismatched(reported: PaymentResult, expectedSen: Sen = amountSen): PaymentEvent {
+  return { type: 'AmountMismatchDetected', data: { ...recorded(reported), expectedSen, currency: 'MYR' } };
+}
+
+export function duplicated(reported: PaymentResult, firstGatewayTransactionId: string): PaymentEvent {
+  return { type: 'DuplicatePaymentDetected', data: { ...recorded(reported), firstGatewayTransactionId } };
+}
