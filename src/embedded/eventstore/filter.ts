@@ -1,7 +1,7 @@
 // The filters of a subscription to $all: by regex or prefixes, on the stream's name or the event's type.
 
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
-import type { StoredEvent } from './storage.ts';
+import type { StoredEvent } from './log.ts';
 import { RequestFault } from './wire.ts';
 
 export type EventFilter = {

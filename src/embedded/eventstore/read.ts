@@ -2,10 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import { type EventFilter, parseFilter } from './filter.ts';
-import { PAGE_EVENTS, type PageRequest, type Storage, type StoredEvent } from './storage.ts';
+import { PAGE_EVENTS, type PageRequest, type StoredEvent } from './log.ts';
+import type { Storage } from './storage.ts';
 import { grpcError, parseStreamName, RequestFault, streamIdentifier } from './wire.ts';
 
 /** Responses are ready bytes: a stored event goes out as it is. */
@@ -20,20 +22,16 @@ export function createReads(storage: Storage) {
   async function read(call: ReadCall): Promise<void> {
     const cancelled = new AbortController();
     call.once('cancelled', () => cancelled.abort());
-    const send = async (message: Uint8Array): Promise<void> => {
-      // Nothing is read from storage for a caller who does not keep up.
-      if (!call.write(message)) await once(call, 'drain', { signal: cancelled.signal });
-    };
     try {
       const options = call.request.getOptions();
       if (!options) throw new RequestFault('A read needs options');
       if (options.hasSubscription()) {
         subscriptions.add(call);
-        await follow(storage, subscriptionOf(storage, options), send, cancelled.signal);
+        await follow(storage, subscriptionOf(storage, options), call, cancelled.signal);
       } else {
-        await readToEnd(storage, readingOf(options), send);
+        await readToEnd(storage, readingOf(options), call, cancelled.signal);
+        call.end();
       }
-      call.end();
     } catch (error) {
       if (!cancelled.signal.aborted) call.emit('error', grpcError(error));
     } finally {
@@ -54,11 +52,17 @@ export function createReads(storage: Storage) {
   };
 }
 
-type Send = (message: Uint8Array) => Promise<void>;
-
-async function readToEnd(storage: Storage, reading: Reading, send: Send): Promise<void> {
+async function readToEnd(
+  storage: Storage,
+  reading: Reading,
+  call: ReadCall,
+  cancelled: AbortSignal,
+): Promise<void> {
   const { stream, direction, filter } = reading;
-  if (stream !== undefined && storage.head(stream) < 0) return send(streamNotFound(stream));
+  if (stream !== undefined && storage.head(stream) < 0) {
+    call.write(streamNotFound(stream));
+    return;
+  }
   let { from, limit } = reading;
   while (limit > 0) {
     const page = storage.page({ ...reading, from, limit });
@@ -66,47 +70,58 @@ async function readToEnd(storage: Storage, reading: Reading, send: Send): Promis
     if (!last) return;
     for (const event of page) {
       if (filter && !filter.matches(event)) continue;
-      await send(event.message);
+      call.write(event.message);
       limit -= 1;
     }
     from = placeOf(last, stream) + (direction === 'forwards' ? 1 : -1);
+    await keepPace(call, cancelled);
   }
 }
 
-/** Never returns: a caller who cancels makes `send` or the wait for the next commit throw. */
+/** Never returns: when the caller cancels, one of the waits throws. */
 async function follow(
   storage: Storage,
   reading: Reading,
-  send: Send,
+  call: ReadCall,
   cancelled: AbortSignal,
 ): Promise<never> {
   const { stream, filter } = reading;
   let { from } = reading;
   let live = false;
   let considered = 0;
-  await send(confirmation());
+  call.write(confirmation());
   for (;;) {
     const page = storage.page({ ...reading, from });
-    if (live && page.length === PAGE_EVENTS) {
+    if (page.length === 0 && live) {
+      // Nothing was awaited since the page came back empty, so no commit can slip by.
+      await once(storage.commits, 'commit', { signal: cancelled });
+      continue;
+    }
+    if (page.length === 0) {
+      live = true;
+      if (filter) call.write(checkpoint(from - 1));
+      call.write(caughtUp());
+    } else if (page.length === PAGE_EVENTS && live) {
       live = false;
-      await send(fellBehind());
+      call.write(fellBehind());
     }
     for (const event of page) {
-      if (!filter || filter.matches(event)) await send(event.message);
+      if (!filter || filter.matches(event)) call.write(event.message);
       from = placeOf(event, stream) + 1;
       considered += 1;
-      if (filter && considered % filter.checkpointInterval === 0) await send(checkpoint(event.position));
+      if (filter && considered % filter.checkpointInterval === 0) call.write(checkpoint(event.position));
     }
-    if (page.length > 0) continue;
-    if (live) {
-      // Nothing was awaited since the page came back empty, so no commit can slip by.
-      await once(storage.events, 'committed', { signal: cancelled });
-    } else {
-      live = true;
-      if (filter) await send(checkpoint(from - 1));
-      await send(caughtUp());
-    }
+    await keepPace(call, cancelled);
   }
+}
+
+/**
+ * Between two pages: everybody else gets a turn, and a caller who does not keep up holds one page in memory, never more.
+ * Throws when the call was cancelled.
+ */
+async function keepPace(call: ReadCall, signal: AbortSignal): Promise<void> {
+  if (call.writableNeedDrain) await once(call, 'drain', { signal });
+  else await setImmediate(undefined, { signal });
 }
 
 const placeOf = (event: StoredEvent, stream: string | undefined): number =>

@@ -1,11 +1,16 @@
 // A small EventStoreDB: its gRPC protocol, as the official client speaks it, over one SQLite file.
 
+import { setImmediate } from 'node:timers/promises';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import monitoring from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
+import operations from '@eventstore/db-client/generated/operations_grpc_pb.js';
 import persistent from '@eventstore/db-client/generated/persistent_grpc_pb.js';
+import projections from '@eventstore/db-client/generated/projections_grpc_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import type shared from '@eventstore/db-client/generated/shared_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import users from '@eventstore/db-client/generated/users_grpc_pb.js';
 import {
   Server,
   ServerCredentials,
@@ -15,12 +20,14 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { createAppend, createBatchAppend } from './append.ts';
+import { createAppend } from './append.ts';
+import { createBatchAppends } from './batch-append.ts';
 import { createReads } from './read.ts';
 import { openStorage } from './storage.ts';
-import { MAX_APPEND_BYTES } from './wire.ts';
 
 const VERSION = '23.10.0';
+/** The client sends chunks of 3 MiB, and an event in one piece: what is too large must arrive to be refused. */
+const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /** Streams as the client knows it, save that what is read is stored ready to send. */
@@ -49,11 +56,12 @@ export async function startEventStore({
 }): Promise<{ port: number; close(): Promise<void> }> {
   const storage = openStorage(file);
   const reads = createReads(storage);
-  const server = new Server({ 'grpc.max_receive_message_length': MAX_APPEND_BYTES + 1024 * 1024 });
+  const batchAppends = createBatchAppends(storage);
+  const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
   server.addService(streamsService, {
     read: reads.read,
     append: createAppend(storage),
-    batchAppend: createBatchAppend(storage),
+    batchAppend: batchAppends.batchAppend,
     ...refusals(
       { delete: StreamsService.delete, tombstone: StreamsService.tombstone },
       'a ledger deletes nothing',
@@ -70,6 +78,9 @@ export async function startEventStore({
     port: boundPort,
     async close() {
       storage.flush();
+      // The answers to what was flushed are written before the calls that carry them end.
+      await setImmediate();
+      batchAppends.end();
       reads.endSubscriptions();
       await shutDown(server);
       storage.close();
@@ -80,9 +91,13 @@ export async function startEventStore({
 const REFUSED: readonly (readonly [ServiceDefinition, string])[] = [
   [
     persistent.PersistentSubscriptionsService,
-    'use a catch-up subscription and keep its checkpoint beside what it writes',
+    'use a subscription that catches up from a checkpoint of your own',
   ],
-  [gossip.GossipService, 'this is a single node; connect with esdb:// and tls=false'],
+  [projections.ProjectionsService, 'read models are built outside the event store'],
+  [gossip.GossipService, 'it is a single node'],
+  [users.UsersService, 'it knows no users'],
+  [operations.OperationsService, 'it needs no operator'],
+  [monitoring.MonitoringService, 'it keeps no statistics'],
 ];
 
 /** Handlers that answer UNIMPLEMENTED and say why. */

@@ -3,7 +3,7 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import statusMessages from '@eventstore/db-client/generated/status_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { Metadata, status } from '@grpc/grpc-js';
 import anyMessages from 'google-protobuf/google/protobuf/any_pb.js';
 
 export type ExpectedRevision = 'any' | 'no_stream' | 'stream_exists' | bigint;
@@ -27,9 +27,6 @@ export class RequestFault extends Error {
     this.code = code;
   }
 }
-
-/** Everything of one append together, as in EventStoreDB; the client takes at most 17 MiB per event back. */
-export const MAX_APPEND_BYTES = 16 * 1024 * 1024;
 
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -67,7 +64,7 @@ export function streamIdentifier(name: string): shared.StreamIdentifier {
 }
 
 /** Takes an event of either kind of append. Throws RequestFault when the type or content type is missing. */
-export function parseProposed(
+export function parseProposedEvent(
   message: streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage,
 ): ProposedEvent {
   const properties = message.getMetadataMap();
@@ -82,10 +79,6 @@ export function parseProposed(
     metadata: message.getCustomMetadata_asU8(),
   };
 }
-
-/** Bytes that count towards MAX_APPEND_BYTES. */
-export const sizeBytesOf = ({ type, contentType, data, metadata }: ProposedEvent): number =>
-  type.length + contentType.length + data.length + metadata.length;
 
 /** The complete ReadResp with which this event will be read from now on. */
 export function encodeEvent(
@@ -115,24 +108,21 @@ export function encodeEvent(
   return response.serializeBinary();
 }
 
-/** One of EventStoreDB's errors as gRPC trailers: `exception` names it, the other keys are what the client reads. */
-export function trailer(
+/** One of EventStoreDB's errors: `exception` among its trailers names it, the others are what the client reads with it. */
+export function errorTrailer(
   code: status,
-  exception: string,
   details: string,
-  properties: Readonly<Record<string, string>> = {},
-): Partial<ServiceError> {
+  trailers: Readonly<Record<string, string>>,
+): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
-  metadata.set('exception', exception);
-  for (const [key, value] of Object.entries(properties)) metadata.set(key, value);
+  for (const [key, value] of Object.entries(trailers)) metadata.set(key, value);
   return { code, details, metadata };
 }
 
-/** What an error of ours is to a gRPC caller; a fault of the disk is INTERNAL with SQLite's words. */
-export function grpcError(error: unknown): Partial<ServiceError> {
+/** What an error of ours is to a gRPC caller; a failing disk is INTERNAL, with SQLite's words. */
+export function grpcError(error: unknown): { code: status; details: string } {
   if (error instanceof RequestFault) return { code: error.code, details: error.message };
-  const details = error instanceof Error ? error.message : String(error);
-  return { code: status.INTERNAL, details };
+  return { code: status.INTERNAL, details: error instanceof Error ? error.message : String(error) };
 }
 
 type Serializable = { serializeBinary(): Uint8Array };

@@ -1,0 +1,46 @@
+// An append whose events are still coming in, and why it may be refused before the log is asked.
+
+import { status } from '@grpc/grpc-js';
+import type { AppendRequest } from './log.ts';
+import { type ExpectedRevision, type ProposedEvent, RequestFault } from './wire.ts';
+
+export type Draft = AppendRequest & { events: ProposedEvent[]; sizeBytes: number };
+
+/** EventStoreDB's own default, for all events of one append together. */
+export const MAX_APPEND_BYTES = 1024 * 1024;
+
+export const TOO_LARGE = `An append holds at most ${MAX_APPEND_BYTES} bytes`;
+export const TOO_LATE = 'The deadline passed before the append was committed';
+export const NO_OPTIONS = 'An append begins with its options';
+
+/** The append holds more than MAX_APPEND_BYTES. */
+export class AppendTooLarge extends Error {}
+
+/** Throws RequestFault for a metadata stream: a ledger truncates nothing. */
+export function openDraft(stream: string, expected: ExpectedRevision, deadlineMs: number): Draft {
+  if (stream.startsWith('$$')) {
+    const why =
+      'Stream metadata is not offered by the embedded event store: a ledger truncates and hides nothing';
+    throw new RequestFault(why, status.UNIMPLEMENTED);
+  }
+  return { stream, expected, deadlineMs, events: [], sizeBytes: 0 };
+}
+
+/** Throws AppendTooLarge. */
+export function addEvent(draft: Draft, event: ProposedEvent): void {
+  // EventStoreDB counts like this: the type in UTF-16, and nothing for ids.
+  draft.sizeBytes += event.type.length * 2 + event.data.length + event.metadata.length;
+  if (draft.sizeBytes > MAX_APPEND_BYTES) throw new AppendTooLarge(TOO_LARGE);
+  draft.events.push(event);
+}
+
+/** What either kind of append says it expects; `revision` is the figure sent, meant when nothing else is said. */
+export function expectedRevisionOf(
+  options: { hasAny(): boolean; hasNoStream(): boolean; hasStreamExists(): boolean },
+  revision: string,
+): ExpectedRevision {
+  if (options.hasAny()) return 'any';
+  if (options.hasNoStream()) return 'no_stream';
+  if (options.hasStreamExists()) return 'stream_exists';
+  return BigInt(revision);
+}

@@ -1,0 +1,192 @@
+// The event log as SQLite tables: what an append may do, and pages of events in order.
+// An event is kept as the very message a reader gets, so that reading is copying bytes.
+
+import type { DatabaseSync } from 'node:sqlite';
+import { bytesOfUuid, type ExpectedRevision, encodeEvent, type ProposedEvent } from './wire.ts';
+
+/** What a client asks to have appended to one stream, all or nothing. */
+export type AppendRequest = {
+  stream: string;
+  expected: ExpectedRevision;
+  events: readonly ProposedEvent[];
+  /** Milliseconds since 1970; an append not committed by then is refused. */
+  deadlineMs: number;
+};
+
+/** `revision` is that of the stream's last event then, -1 when there is none. */
+export type AppendResult =
+  | { outcome: 'appended'; revision: number; position: number }
+  | { outcome: 'wrong-expected-version'; currentRevision: number }
+  | { outcome: 'deadline-exceeded' };
+
+/** An event as stored; `message` is a complete ReadResp. */
+export type StoredEvent = {
+  position: number;
+  revision: number;
+  stream: string;
+  type: string;
+  message: Uint8Array;
+};
+
+/** `from` is included: a position in $all or, with `stream`, a revision in it. */
+export type PageRequest = {
+  stream?: string;
+  from: number;
+  direction: 'forwards' | 'backwards';
+  limit: number;
+};
+
+/** The most events in a page; large events make it shorter. */
+export const PAGE_EVENTS = 256;
+const PAGE_BYTES = 1024 * 1024;
+
+// A stream's number keeps the indexes small and, streams being young when they grow, their new entries close together.
+export const SCHEMA = `
+  create table if not exists streams (id integer primary key, name text not null unique);
+  create table if not exists events (
+    position integer primary key,
+    stream integer not null references streams,
+    revision integer not null,
+    id blob not null,
+    type text not null,
+    message blob not null
+  );
+  create unique index if not exists events_by_revision on events (stream, revision);
+  create index if not exists events_by_id on events (stream, id);
+`;
+
+/** The log in an open database. `append` is to run inside a transaction of the caller's. */
+export function openLog(db: DatabaseSync) {
+  const statements = prepareStatements(db);
+  return {
+    append: (request: AppendRequest): AppendResult => append(statements, request),
+
+    /** The next events in order, at most `limit`, PAGE_EVENTS and about a mebibyte; none is the end. */
+    page: (request: PageRequest): StoredEvent[] => page(statements, request),
+
+    /** The revision of the stream's last event, -1 when there is none. */
+    head: (stream: string): number => headOf(statements, numberOfStream(statements, stream)),
+
+    /** The position of the last event of all, 0 when there is none. */
+    lastPosition: (): number => lastPosition(statements),
+  };
+}
+
+type Statements = ReturnType<typeof prepareStatements>;
+
+function prepareStatements(db: DatabaseSync) {
+  const event = `
+    select position, revision, name as stream, type, message
+    from events join streams on streams.id = events.stream`;
+  return {
+    findStream: db.prepare('select id from streams where name = ?'),
+    addStream: db.prepare('insert into streams (name) values (?)'),
+    findHead: db.prepare('select max(revision) as revision from events where stream = ?'),
+    findLast: db.prepare('select max(position) as position from events'),
+    findById: db.prepare(
+      'select position, revision from events where stream = ? and id = ? order by position desc limit 1',
+    ),
+    findByRevision: db.prepare(
+      'select position, revision from events where stream = ? and revision = ? and id = ?',
+    ),
+    addEvent: db.prepare('insert into events values (?, ?, ?, ?, ?, ?)'),
+    pageOfAll: {
+      forwards: db.prepare(`${event} where position >= ? order by position limit ?`),
+      backwards: db.prepare(`${event} where position <= ? order by position desc limit ?`),
+    },
+    pageOfStream: {
+      forwards: db.prepare(`${event} where stream = ? and revision >= ? order by revision limit ?`),
+      backwards: db.prepare(`${event} where stream = ? and revision <= ? order by revision desc limit ?`),
+    },
+  };
+}
+
+const numberOfStream = ({ findStream }: Statements, name: string): number | null =>
+  (findStream.get(name)?.id as number | undefined) ?? null;
+
+const headOf = ({ findHead }: Statements, stream: number | null): number =>
+  (findHead.get(stream)?.revision as number | null) ?? -1;
+
+const lastPosition = ({ findLast }: Statements): number => (findLast.get()?.position as number | null) ?? 0;
+
+/**
+ * Decides and writes one append. A repeat is answered like the first time: for an exact revision below the head when
+ * these event ids are at those revisions, for "any" and "stream exists" when they are in the stream at all.
+ * As in EventStoreDB, an append at the head is never taken for a repeat, and half a repeat is a conflict.
+ */
+function append(statements: Statements, request: AppendRequest): AppendResult {
+  if (Date.now() > request.deadlineMs) return { outcome: 'deadline-exceeded' };
+  const stream = numberOfStream(statements, request.stream);
+  const head = headOf(statements, stream);
+  const conflict = { outcome: 'wrong-expected-version', currentRevision: head } as const;
+  if (request.expected === 'stream_exists' && head < 0) return conflict;
+  const expectedHead = expectedHeadOf(request.expected);
+  if (expectedHead !== undefined && expectedHead > head) return conflict;
+  if (expectedHead !== head) {
+    const firstRevision = expectedHead === undefined ? undefined : expectedHead + 1;
+    const repeat = findRepeat(statements, stream, request.events, firstRevision);
+    if (typeof repeat === 'object') return { outcome: 'appended', ...repeat };
+    if (repeat === 'in part' || expectedHead !== undefined) return conflict;
+  }
+  return { outcome: 'appended', ...write(statements, stream, head, request) };
+}
+
+/** The head that an append insists on; undefined when any will do. */
+function expectedHeadOf(expected: ExpectedRevision): number | undefined {
+  if (expected === 'no_stream') return -1;
+  return typeof expected === 'bigint' ? Number(expected) : undefined;
+}
+
+type Place = { position: number; revision: number };
+
+/** Where the last of these very events already is; without `firstRevision` they may be anywhere in the stream. */
+function findRepeat(
+  { findById, findByRevision }: Statements,
+  stream: number | null,
+  events: readonly ProposedEvent[],
+  firstRevision: number | undefined,
+): Place | 'new' | 'in part' {
+  let last: Place | undefined;
+  for (const [index, event] of events.entries()) {
+    const id = bytesOfUuid(event.id);
+    const found =
+      firstRevision === undefined
+        ? findById.get(stream, id)
+        : findByRevision.get(stream, firstRevision + index, id);
+    if (!found) return last ? 'in part' : 'new';
+    last = found as Place;
+  }
+  return last ?? 'new';
+}
+
+function write(statements: Statements, known: number | null, head: number, request: AppendRequest): Place {
+  let position = lastPosition(statements);
+  let revision = head;
+  if (request.events.length === 0) return { position, revision };
+  const stream = known ?? Number(statements.addStream.run(request.stream).lastInsertRowid);
+  const created = new Date();
+  for (const event of request.events) {
+    position += 1;
+    revision += 1;
+    const message = encodeEvent(event, { stream: request.stream, revision, position, created });
+    statements.addEvent.run(position, stream, revision, bytesOfUuid(event.id), event.type, message);
+  }
+  return { position, revision };
+}
+
+function page(statements: Statements, { stream, from, direction, limit }: PageRequest): StoredEvent[] {
+  const count = Math.min(limit, PAGE_EVENTS);
+  const rows =
+    stream === undefined
+      ? statements.pageOfAll[direction].iterate(from, count)
+      : statements.pageOfStream[direction].iterate(numberOfStream(statements, stream), from, count);
+  const found: StoredEvent[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const event = row as StoredEvent;
+    found.push(event);
+    bytes += event.message.length;
+    if (bytes >= PAGE_BYTES) break;
+  }
+  return found;
+}
