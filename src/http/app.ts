@@ -1,0 +1,31 @@
+/** The HTTP role as a Koa application. Read `createApp` for the order in which a request passes through. */
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { RequestState } from './context.ts';
+import type { Dependencies } from './dependencies.ts';
+import { createErrorAnswers } from './errors.ts';
+import { addGenericRoutes } from './generic/routes.ts';
+import { createHome } from './home.ts';
+import { createViews } from './pages/views.ts';
+import { createRequestLog } from './request-log.ts';
+import { createSecurityHeaders } from './security-headers.ts';
+
+export type { Dependencies } from './dependencies.ts';
+
+export function createApp(dependencies: Dependencies): Koa<RequestState> {
+  const { config, log } = dependencies;
+  const router = new Router<RequestState>();
+  router.get('/', createHome(dependencies));
+  addGenericRoutes(router, dependencies);
+
+  const app = new Koa<RequestState>();
+  app.use(createRequestLog(log));
+  app.use(createSecurityHeaders(config));
+  app.use(createViews({ reload: !config.production }));
+  app.use(createErrorAnswers({ baseUrl: config.baseUrl, log }));
+  app.use(router.routes());
+  app.use(router.allowedMethods());
+  // What fails after the answer was given, such as a connection that breaks.
+  app.on('error', (err: unknown) => log.warn({ err }, 'connection failed'));
+  return app;
+}

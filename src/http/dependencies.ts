@@ -1,0 +1,29 @@
+/** What the HTTP role needs from the rest of the program. */
+import type { Execute } from '../commands/execute.ts';
+import type { PaymentCommand } from '../commands/payment.ts';
+import type { Config } from '../config.ts';
+import type { Payment, PaymentEvent } from '../events/payment.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
+import type { Log } from '../log.ts';
+
+export type Dependencies = {
+  config: HttpConfig;
+  execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>;
+  /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down. */
+  findPayment(transactionId: string): Promise<{ state: Payment } | null>;
+  log: Log;
+  clock?: () => Date;
+};
+
+export type HttpConfig = Pick<
+  Config,
+  | 'production'
+  | 'environment'
+  | 'baseUrl'
+  | 'merchants'
+  | 'methods'
+  | 'transactionIdKey'
+  | 'maxAmountSen'
+  | 'gateway'
+> & { sandbox: Pick<Config['sandbox'], 'enabled'> };

@@ -1,0 +1,105 @@
+/** The one place that turns whatever went wrong into a status and a body: JSON for programs, a page for people. */
+import type { Next } from 'koa';
+import { type RefusalCode, Refused } from '../commands/decider.ts';
+import { EventStoreUnavailable } from '../eventstore/event-store.ts';
+import type { Log } from '../log.ts';
+import type { Context } from './context.ts';
+import { pickLanguage } from './pages/language.ts';
+import type { ErrorPage } from './pages/models.ts';
+
+type Problem = ErrorPage['problem'];
+
+/** An answer other than success that a handler gives; the message names fields, never values. */
+export class HttpProblem extends Error {
+  override name = 'HttpProblem';
+  readonly status: number;
+  readonly problem: Problem;
+  /** Where the page's button leads. */
+  readonly actionUrl: string | undefined;
+  constructor(status: number, problem: Problem, message: string, actionUrl?: string) {
+    super(message);
+    this.status = status;
+    this.problem = problem;
+    this.actionUrl = actionUrl;
+  }
+}
+
+type Answer = Pick<HttpProblem, 'status' | 'problem' | 'message'> & { actionUrl?: string | undefined };
+
+const refusals: Readonly<Record<RefusalCode, { status: number; problem: Problem }>> = {
+  request_differs: { status: 409, problem: 'conflict' },
+  unknown_payment: { status: 404, problem: 'paymentNotFound' },
+  payment_pending: { status: 409, problem: 'alreadyPaid' },
+  payment_succeeded: { status: 409, problem: 'alreadyPaid' },
+  too_many_attempts: { status: 409, problem: 'badRequest' },
+  unmatched_result: { status: 404, problem: 'paymentNotFound' },
+};
+
+const unavailable: Answer = {
+  status: 503,
+  problem: 'unavailable',
+  message: 'The service is not available at the moment; try again in a few seconds',
+};
+const internal: Answer = { status: 500, problem: 'internal', message: 'Internal error' };
+const notFound: Answer = { status: 404, problem: 'pageNotFound', message: 'Not found' };
+const notAllowed: Answer = { status: 405, problem: 'pageNotFound', message: 'Method not allowed' };
+
+const retryAfterSeconds = '5';
+
+/** Koa middleware around everything that can fail. What is unexpected is logged; its answer gives nothing away. */
+export function createErrorAnswers({ baseUrl, log }: { baseUrl: string; log: Log }) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    try {
+      await next();
+    } catch (error) {
+      const answer = answerTo(error);
+      if (answer.status >= 500) log.error({ err: error, requestId: ctx.state.requestId }, 'request failed');
+      await give(ctx, answer, baseUrl);
+      return;
+    }
+    // The router answers these with a bare status.
+    if (ctx.body != null || ctx.status < 400) return;
+    await give(ctx, ctx.status === 404 ? notFound : { ...notAllowed, status: ctx.status }, baseUrl);
+  };
+}
+
+/** What koa-body's parsers throw: their own messages quote the body, so none of them is passed on. */
+export function bodyProblem(error: Error): HttpProblem {
+  const status: unknown = Reflect.get(error, 'status') ?? Reflect.get(error, 'httpCode');
+  if (status === 413) return new HttpProblem(413, 'tooLarge', 'The request body is too large');
+  if (status === 415) return new HttpProblem(415, 'badRequest', 'This encoding of the body is not supported');
+  return new HttpProblem(400, 'badRequest', 'The request body is malformed');
+}
+
+function answerTo(error: unknown): Answer {
+  if (error instanceof HttpProblem) return error;
+  if (error instanceof Refused) return { ...refusals[error.code], message: error.message };
+  return error instanceof EventStoreUnavailable ? unavailable : internal;
+}
+
+async function give(ctx: Context, answer: Answer, baseUrl: string): Promise<void> {
+  const { status, message } = answer;
+  ctx.status = status;
+  if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+  if (status === 503) ctx.set('Retry-After', retryAfterSeconds);
+  if (!wantsPage(ctx)) {
+    ctx.body = { status: false, message };
+    return;
+  }
+  const page: ErrorPage = {
+    lang: pickLanguage(ctx.query.lang, ctx.get('Accept-Language')),
+    httpStatus: status,
+    problem: answer.problem,
+    detail: status === 400 ? message : undefined,
+    requestId: ctx.state.requestId,
+    actionUrl: answer.actionUrl ?? (answer.problem === 'pageNotFound' ? `${baseUrl}/` : undefined),
+  };
+  await ctx.render('error', page);
+}
+
+/** Merchants' endpoints always answer JSON, payers' pages only when JSON is asked for, the rest as it is asked. */
+function wantsPage(ctx: Context): boolean {
+  if (ctx.path === '/generic/check' || ctx.path === '/generic/request') return false;
+  const isPayersPage = /^\/(?:$|generic\/(?:pay|receipt)\/)/.test(ctx.path);
+  return ctx.accepts(isPayersPage ? ['html', 'json'] : ['json', 'html']) === 'html';
+}

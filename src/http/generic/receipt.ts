@@ -1,0 +1,10 @@
+/** GET /generic/receipt/{id}: the receipt, or the statement of a payment that has not succeeded. The id is the capability. */
+import type { Context } from '../context.ts';
+import type { PayerPages } from '../payer/pages.ts';
+import type { ReadPayment } from './read-payment.ts';
+
+export function createReceipt({ readPayment, pages }: { readPayment: ReadPayment; pages: PayerPages }) {
+  return async (ctx: Context): Promise<void> => {
+    await pages.showReceipt(ctx, await readPayment(ctx.params.id ?? ''));
+  };
+}

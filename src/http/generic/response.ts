@@ -1,0 +1,106 @@
+/** POST /generic/response: the gateway reports how an attempt to pay ended, from its server and through the payer's browser. */
+import {
+  type GatewayFields,
+  type GatewayResult,
+  readGatewayResult,
+  verifyFields,
+} from '../../clients/gateway.ts';
+import { Refused } from '../../commands/decider.ts';
+import { transactionIdPattern } from '../../commands/transaction-id.ts';
+import { quarantineResult } from '../../commands/unmatched.ts';
+import { paymentStream } from '../../events/payment.ts';
+import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
+import { type Context, causeOf, seeOther } from '../context.ts';
+import type { Dependencies, HttpConfig } from '../dependencies.ts';
+import { HttpProblem } from '../errors.ts';
+import type { Links } from '../payer/links.ts';
+
+type ResponseDependencies = Pick<Dependencies, 'execute' | 'eventStore'> & {
+  config: Pick<HttpConfig, 'gateway'>;
+  links: Links;
+  clock: () => Date;
+};
+
+export function createResponse(dependencies: ResponseDependencies) {
+  const { config, links } = dependencies;
+  return async (ctx: Context): Promise<void> => {
+    const fields = fieldsOf(ctx.request.body);
+    const verified = authenticate(fields, config.gateway);
+    const reported = readGatewayResult(fields);
+    if (!reported) {
+      await quarantine(ctx, { verified, reason: 'unreadable', raw: fields }, dependencies);
+      throw new HttpProblem(400, 'badRequest', 'STATUS must be 0, 1, 2 or 3');
+    }
+    if (!(await record(ctx, reported, verified, dependencies))) {
+      await quarantine(ctx, { verified, reason: 'unknown_transaction', raw: fields }, dependencies);
+      throw new HttpProblem(404, 'paymentNotFound', 'Transaction not found');
+    }
+    // By now the result is durable, whatever becomes of this answer.
+    seeOther(ctx, links.receipt(reported.transactionId));
+  };
+}
+
+/** False when no payment takes the result. */
+async function record(
+  ctx: Context,
+  { transactionId, merchantCode, result }: GatewayResult,
+  verified: boolean,
+  { execute, clock }: ResponseDependencies,
+): Promise<boolean> {
+  if (!transactionIdPattern.test(transactionId)) return false;
+  try {
+    await execute(
+      paymentStream(transactionId),
+      {
+        type: 'RecordGatewayResult',
+        at: clock().toISOString(),
+        source: 'gateway',
+        verified,
+        channel: 'generic',
+        merchantCode,
+        result,
+      },
+      causeOf(ctx, 'gateway'),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof Refused && error.code === 'unmatched_result') return false;
+    throw error;
+  }
+}
+
+function quarantine(
+  ctx: Context,
+  result: Pick<GatewayResultUnmatched, 'verified' | 'reason' | 'raw'>,
+  { eventStore, clock }: ResponseDependencies,
+): Promise<void> {
+  const unmatched = { at: clock().toISOString(), channel: 'generic', ...result } as const;
+  return quarantineResult(eventStore, unmatched, causeOf(ctx, 'gateway'));
+}
+
+/** Whether the checksum proves the result; false only where unsigned ones are taken. Throws HttpProblem 401. */
+function authenticate(fields: GatewayFields, { secret, acceptUnsigned }: HttpConfig['gateway']): boolean {
+  const checksum = verifyFields(fields, secret);
+  if (checksum === 'valid') return true;
+  if (checksum === 'missing' && acceptUnsigned) return false;
+  throw new HttpProblem(401, 'unauthorized', 'CHECKSUM is missing or wrong');
+}
+
+/**
+ * The fields as sent. Every name once, whatever its case: of two values nobody could say which one was meant, or
+ * which one was signed. A JSON number is the text it is written as.
+ */
+function fieldsOf(body: unknown): GatewayFields {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new HttpProblem(400, 'badRequest', 'The body must be a form or a JSON object');
+  const entries = Object.entries(body).map(([name, value]) => [name, textOf(name, value)] as const);
+  if (new Set(entries.map(([name]) => name.toUpperCase())).size < entries.length)
+    throw new HttpProblem(400, 'badRequest', 'A field was sent twice');
+  return Object.fromEntries(entries);
+}
+
+function textOf(name: string, value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text === 'string' && text.isWellFormed() && name.isWellFormed()) return text;
+  throw new HttpProblem(400, 'badRequest', 'Every field must be a text, sent once');
+}

@@ -1,0 +1,32 @@
+/** The generic payment API: one file per endpoint beside this one. */
+import type Router from '@koa/router';
+import { createAuthenticate } from '../auth/merchant.ts';
+import { createPageTokens } from '../auth/page-token.ts';
+import { anyBody, formBody, jsonBody } from '../body.ts';
+import type { RequestState } from '../context.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { createLinks } from '../payer/links.ts';
+import { createPayerPages } from '../payer/pages.ts';
+import { createCheck } from './check.ts';
+import { createChooseMethod, createShowPaymentPage } from './pay.ts';
+import { createReadPayment } from './read-payment.ts';
+import { createReceipt } from './receipt.ts';
+import { createRequest } from './request.ts';
+import { createResponse } from './response.ts';
+
+export function addGenericRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
+  const { config, clock = () => new Date() } = dependencies;
+  const authenticate = createAuthenticate(config.merchants);
+  const links = createLinks(config.baseUrl);
+  const tokens = createPageTokens(config.transactionIdKey);
+  const readPayment = createReadPayment('generic', dependencies);
+  const pages = createPayerPages({ config, links, tokens, clock });
+  const parts = { ...dependencies, authenticate, clock, links, pages, readPayment, tokens };
+
+  router.get('/generic/check', anyBody, createCheck(parts));
+  router.post('/generic/request', jsonBody, createRequest(parts));
+  router.get('/generic/pay/:id', createShowPaymentPage(parts));
+  router.post('/generic/pay/:id', formBody, createChooseMethod(parts));
+  router.post('/generic/response', anyBody, createResponse(parts));
+  router.get('/generic/receipt/:id', createReceipt(parts));
+}

@@ -1,0 +1,36 @@
+/** GET /: says what this is; where the sandbox runs, also how to try a first payment. */
+import { type Context, languageOf } from './context.ts';
+import type { HttpConfig } from './dependencies.ts';
+import type { HomePage } from './pages/models.ts';
+import { otherLanguage } from './payer/links.ts';
+
+export function createHome({ config }: { config: Pick<HttpConfig, 'baseUrl' | 'gateway' | 'sandbox'> }) {
+  const { baseUrl, gateway, sandbox } = config;
+  const tryOut = sandbox.enabled
+    ? { command: firstRequest(baseUrl), gatewayUrl: gateway.url, links: [] }
+    : undefined;
+  return (ctx: Context): Promise<void> => {
+    const lang = languageOf(ctx);
+    const page: HomePage = { lang, otherLanguageUrl: `${baseUrl}/?lang=${otherLanguage(lang)}`, tryOut };
+    return ctx.render('home', page);
+  };
+}
+
+/** As the development merchant of config/merchants.yaml. */
+function firstRequest(baseUrl: string): string {
+  const body = {
+    trans_id: 'FIRST-1',
+    amount: '25.00',
+    service: 'Licences',
+    description: 'Dog licence',
+    callback_url: `${baseUrl}/`,
+    redirect_url: `${baseUrl}/`,
+    name: 'Aminah binti Ismail',
+  };
+  return [
+    `curl ${baseUrl}/generic/request \\`,
+    `  -H 'Authorization: Bearer demo-key' -H 'X-Merchant-Code: demo-app' \\`,
+    `  -H 'Content-Type: application/json' -H 'Accept: application/json' \\`,
+    `  -d '${JSON.stringify(body)}'`,
+  ].join('\n');
+}

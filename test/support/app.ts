@@ -1,0 +1,140 @@
+/** The HTTP role on real parts: a port of its own, and the embedded event store in a process of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { createExecute } from '../../src/commands/execute.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import type { Merchant } from '../../src/config/merchants.ts';
+import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
+import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
+import { readPaymentEvent } from '../../src/events/recorded.ts';
+import { connectEventStore } from '../../src/eventstore/client.ts';
+import type { EventStore } from '../../src/eventstore/event-store.ts';
+import { createApp, type Dependencies } from '../../src/http/app.ts';
+import { sen } from './payments.ts';
+
+export const gatewaySecret = 'a gateway secret of the tests';
+export const apiKey = 'a-key-of-the-tests';
+
+export type TestApp = {
+  url: string;
+  eventStore: EventStore;
+  /** The payment's events as the program reads them. */
+  events(transactionId: string): Promise<PaymentEvent[]>;
+  /** Lines of the log, parsed. */
+  logged: Record<string, unknown>[];
+  close(): Promise<void>;
+};
+
+/** Two merchants; the second names its redirect hosts and has a charge of its own. */
+const merchants: Merchant[] = [
+  {
+    code: 'council',
+    name: 'Example City Council',
+    id: 7,
+    apiKeys: [apiKey],
+    redirectHosts: null,
+    charges: {},
+  },
+  {
+    code: 'museum',
+    name: 'Museum <of> "Ships" & Sails',
+    id: 8,
+    // printf %s "$KEY" | sha256sum
+    apiKeys: ['older-key', 'sha256:d79c9f2c5af9e392600576551946bc8abadc0eb310debc7a0f54a876cf2cfd83'],
+    redirectHosts: ['museum.example'],
+    charges: { cc: sen(150) },
+  },
+];
+
+/** What a test changes of the parts that the app is made of. */
+export type Changes = {
+  config?: Partial<Dependencies['config']>;
+  findPayment?: Dependencies['findPayment'];
+  eventStore?: Partial<Dependencies['eventStore']>;
+  clock?: () => Date;
+};
+
+/** Starts the app. Only the first in a process may be the one that appends: pass `beside` to share its store. */
+export async function startApp(changes: Changes = {}, beside?: TestApp): Promise<TestApp> {
+  const store = beside ? null : await startStore();
+  const eventStore =
+    beside?.eventStore ?? connectEventStore({ url: store?.url ?? '', log: pino({ level: 'silent' }) });
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+
+  let handle: RequestListener = () => undefined;
+  const server = createServer((request, response) => handle(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const parts = { ...eventStore, ...changes.eventStore };
+  handle = createApp({
+    config: {
+      production: false,
+      environment: 'test',
+      baseUrl: url,
+      merchants: new Map(merchants.map((merchant) => [merchant.code, merchant])),
+      methods: loadPaymentMethods(
+        fileURLToPath(new URL('../../config/payment-methods.yaml', import.meta.url)),
+      ),
+      transactionIdKey: 'a key of the tests',
+      maxAmountSen: sen(100_000_000),
+      gateway: { url: 'https://gateway.example/pay', secret: gatewaySecret, acceptUnsigned: false },
+      sandbox: { enabled: false },
+      ...changes.config,
+    },
+    execute: createExecute({ eventStore: parts, decider: paymentDecider, read: readPaymentEvent }),
+    eventStore: parts,
+    findPayment: changes.findPayment ?? (async () => null),
+    log,
+    ...(changes.clock && { clock: changes.clock }),
+  }).callback();
+
+  return {
+    url,
+    eventStore,
+    logged,
+    events: async (transactionId) =>
+      (await eventStore.load(paymentStream(transactionId))).map(readPaymentEvent),
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      if (!store) return;
+      await eventStore.close();
+      await store.stop();
+    },
+  };
+}
+
+async function startStore(): Promise<{ url: string; stop(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'ledger-http-'));
+  const modulePath = fileURLToPath(new URL('../eventstore/server-child.ts', import.meta.url));
+  const child = spawn(process.execPath, [modulePath, join(folder, 'events.db'), '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const port = await firstLine(child);
+  return {
+    url: `esdb://127.0.0.1:${port}?tls=false`,
+    async stop() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new Error('no output to read');
+  const [chunk] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  return String(chunk).trim();
+}
