@@ -17,9 +17,10 @@ export function toDigits(utc: string): string {
   return shifted(utc).replace(/\D/g, '');
 }
 
+// No other centuries: year 0 and year 10000 of another offset are no four-digit years in UTC.
 const forms = [
-  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/,
-  /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/,
+  /^((?:19|20)\d\d)-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/,
+  /^((?:19|20)\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/,
 ];
 
 /**
