@@ -20,7 +20,7 @@ export type Envelope<Event extends { type: string; data: unknown }> = Event & {
   metadata: Metadata;
 };
 
-/** Where an event comes from; `commandId` makes its events recognisable when an append is repeated. */
+/** Where an event comes from; `commandId`, a UUID, makes its events recognisable when an append is repeated. */
 export type Cause = { commandId: string; correlationId: string; causationId: string; actor: string };
 
 /** The hash that the first event of a stream names as its predecessor's. */
@@ -56,8 +56,14 @@ export function hashOf(type: string, data: unknown, metadata: object): string {
     .digest('hex');
 }
 
-/** RFC 9562, section 5.5: a UUID that is always the same for the same namespace (itself a UUID) and name. */
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * RFC 9562, section 5.5: a UUID that is always the same for the same namespace (itself a UUID) and name.
+ * Throws TypeError on any other namespace: ids made of nothing would take every command for a repeat.
+ */
 export function uuidV5(namespace: string, name: string): string {
+  if (!uuid.test(namespace)) throw new TypeError('A UUID namespace must be a UUID');
   const bytes = createHash('sha1')
     .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
     .update(name)

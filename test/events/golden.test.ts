@@ -1,0 +1,46 @@
+// Events as they were stored, one file per type and schema version, kept for good: what was once written must
+// stay readable and mean the same. golden/v<n>/<Type>.json is an event; golden/states.json the state it leads to.
+import { readdirSync, readFileSync } from 'node:fs';
+import test from 'ava';
+import { hashOf, type Metadata } from '../../src/events/envelope.ts';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  type PaymentEvent,
+  paymentEvents,
+} from '../../src/events/payment.ts';
+import { readPaymentEvent } from '../../src/events/recorded.ts';
+import { schemaVersion } from '../../src/events/upcast.ts';
+
+type Golden = { type: string; data: unknown; metadata: Metadata };
+
+const folder = new URL('golden/', import.meta.url);
+const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, folder), 'utf8'));
+const golden = (version: number, type: string) => json(`v${version}/${type}.json`) as Golden;
+const states = json('states.json') as Record<string, Payment>;
+const versions = Array.from({ length: schemaVersion }, (_, index) => index + 1);
+
+test('every event type has a golden file of the current version', (t) => {
+  const files = readdirSync(new URL(`v${schemaVersion}/`, folder)).map((name) => name.replace('.json', ''));
+  t.deepEqual(files.toSorted(), Object.keys(paymentEvents).toSorted());
+});
+
+for (const version of versions) {
+  for (const file of readdirSync(new URL(`v${version}/`, folder))) {
+    const type = file.replace('.json', '');
+
+    test(`v${version} ${type} is read, and folds into the state it always did`, (t) => {
+      const before = type === 'PaymentRequested' ? [] : ['PaymentRequested'];
+      if (before.length > 0 && type !== 'PaymentMethodChosen') before.push('PaymentMethodChosen');
+      const events: PaymentEvent[] = [...before, type].map((name) => readPaymentEvent(golden(version, name)));
+      t.deepEqual(events.reduce(evolve, noPayment), states[type]);
+    });
+
+    test(`v${version} ${type} still has the hash it was sealed with`, (t) => {
+      const { data, metadata } = golden(version, type);
+      t.is(metadata.schemaVersion, version);
+      t.is(hashOf(type, data, metadata), metadata.hash);
+    });
+  }
+}
