@@ -20,16 +20,19 @@ type Appended = Awaited<ReturnType<EventStore['append']>>;
 
 /**
  * `append` of an event store. The same events at the same explicit revision can be sent again without harm:
- * at most one of the tries can go through. Gives up with EventStoreUnavailable after about `giveUpAfterMs`.
+ * at most one of the tries can go through. Gives up with EventStoreUnavailable after about `giveUpAfterMs`,
+ * or once the signal aborts.
  */
 export function createAppend({
   channel,
   load,
   giveUpAfterMs,
+  signal,
 }: {
   channel: AppendChannel;
   load: EventStore['load'];
   giveUpAfterMs: number;
+  signal: AbortSignal;
 }): EventStore['append'] {
   return async (streamName, newEvents, expected) => {
     const append = { streamName, events: newEvents.map(toEventData), expected };
@@ -64,6 +67,7 @@ export function createAppend({
         minTimeout: 100,
         maxRetryTime: giveUpAfterMs,
         randomize: true,
+        signal,
         shouldRetry: ({ error }) => !isDefinite(error),
       });
     } catch (error) {

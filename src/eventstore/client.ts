@@ -30,9 +30,10 @@ export function connectEventStore({
   const appending = new Set<Promise<unknown>>();
   const connect = () => EventStoreDBClient.connectionString(withSettings(url));
   const readClient = connect();
-  const reads = createReads({ client: readClient, deadlineMs: callDeadlineMs, signal: closing.signal });
+  const { signal } = closing;
+  const reads = createReads({ client: readClient, deadlineMs: callDeadlineMs, signal });
   const channel = createAppendChannel({ connect, deadlineMs: callDeadlineMs, log });
-  const append = createAppend({ channel, load: reads.load, giveUpAfterMs });
+  const append = createAppend({ channel, load: reads.load, giveUpAfterMs, signal });
   let closed = false;
 
   return {
@@ -45,8 +46,8 @@ export function connectEventStore({
       return await appended.finally(() => appending.delete(appended));
     },
 
-    subscribe({ signal, ...options }) {
-      const untilClosed = AbortSignal.any([signal, closing.signal]);
+    subscribe(options) {
+      const untilClosed = AbortSignal.any([options.signal, signal]);
       return follow({ ...options, signal: untilClosed }, { client: connect(), log });
     },
 

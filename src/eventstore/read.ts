@@ -27,7 +27,8 @@ export function createReads({
         minTimeout: 50,
         maxRetryTime: deadlineMs,
         randomize: true,
-        shouldRetry: ({ error }) => !isRefusal(error) && !signal.aborted,
+        signal,
+        shouldRetry: ({ error }) => !isRefusal(error),
       });
     } catch (error) {
       const message = `Cannot read stream ${streamName}: ${describe(error)}`;

@@ -1,0 +1,113 @@
+/** Appends to a store that is well: what comes back, what is refused, and races. */
+import test from 'ava';
+import { EventStoreUnavailable, WrongExpectedRevision } from '../../src/eventstore/event-store.ts';
+import { newEvent, open, range, startServer } from './helpers.ts';
+
+// Serial, as only one connection of a process can append at a time.
+
+test.serial('answers with the revision and position that are stored', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const events = [newEvent({ text: 'Cik Siti 🏦', n: 1.5 }), newEvent(['a', null])];
+  const appended = await store.append('payment-1', events, 'no_stream');
+  const stored = await store.load('payment-1');
+  t.like(appended, { revision: 1, position: stored[1]?.position });
+  t.deepEqual(
+    stored.map(({ id, type, data, metadata }) => ({ id, type, data, metadata })),
+    events,
+  );
+});
+
+test.serial(
+  'of many at the same revision one goes through; the others hear where the stream is',
+  async (t) => {
+    const store = open(t, (await startServer(t)).port);
+    const results = await Promise.allSettled(
+      range(20).map(() => store.append('payment-1', [newEvent()], 'no_stream')),
+    );
+    const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason);
+    t.is(refused.length, 19);
+    for (const error of refused) {
+      t.true(error instanceof WrongExpectedRevision);
+      t.is(error.message, 'Stream payment-1 is at 0, not at no_stream');
+    }
+    await t.throwsAsync(store.append('payment-2', [newEvent()], 3), {
+      instanceOf: WrongExpectedRevision,
+      message: 'Stream payment-2 is at no_stream, not at 3',
+    });
+  },
+);
+
+test.serial('a repeat adds nothing and answers as the first did', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const events = [newEvent(), newEvent()];
+  const first = await store.append('payment-1', events, 'no_stream');
+  await store.append('payment-1', [newEvent()], 1);
+  t.deepEqual(await store.append('payment-1', events, 'no_stream'), first);
+  t.is((await store.load('payment-1')).length, 3);
+});
+
+test.serial('what cannot be sent is refused here and harms no other append', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const good = range(10).map((n) => store.append(`payment-${n}`, [newEvent()], 'no_stream'));
+  const bad = [
+    store.append('payment-x', [], 'no_stream'),
+    store.append('', [newEvent()], 'no_stream'),
+    store.append('payment-x', [{ ...newEvent(), id: 'none' }], 'no_stream'),
+    store.append('payment-x', [{ ...newEvent(), type: '' }], 'no_stream'),
+    store.append('payment-x', [newEvent(1n)], 'no_stream'),
+    store.append('payment-x', [{ ...newEvent(), data: undefined }], 'no_stream'),
+    store.append('payment-x', [{ ...newEvent(), metadata: undefined }], 'no_stream'),
+    store.append('payment-x', [newEvent('x'.repeat(1024 * 1024))], 'no_stream'),
+    store.append('payment-x', [newEvent()], -1),
+    store.append('payment-x', [newEvent()], 0.5),
+  ];
+  for (const append of bad) {
+    const error = await t.throwsAsync(append);
+    t.true(error instanceof RangeError || error instanceof TypeError, String(error));
+  }
+  for (const append of good) t.is((await append).revision, 0);
+  t.deepEqual(await store.load('payment-x'), []);
+});
+
+test.serial('just under the limit goes through', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const text = 'x'.repeat(500_000);
+  await store.append('payment-1', [newEvent(text), newEvent(text)], 'no_stream');
+  t.deepEqual(
+    (await store.load('payment-1')).map(({ data }) => data),
+    [text, text],
+  );
+});
+
+test.serial('a second connection of the same process can append once the first is closed', async (t) => {
+  const { port } = await startServer(t);
+  const first = open(t, port);
+  const second = open(t, port);
+  await first.append('payment-1', [newEvent()], 'no_stream');
+  await t.throwsAsync(second.append('payment-1', [newEvent()], 0), {
+    message: /Another event store connection/,
+  });
+  t.is((await second.load('payment-1')).length, 1);
+  await first.close();
+  t.is((await second.append('payment-1', [newEvent()], 0)).revision, 1);
+});
+
+test.serial('closing lets pending appends finish and takes no more', async (t) => {
+  const { port } = await startServer(t);
+  const store = open(t, port);
+  const pending = range(50).map((n) => store.append(`payment-${n}`, [newEvent()], 'no_stream'));
+  await store.close();
+  for (const append of pending) t.is((await append).revision, 0);
+  await t.throwsAsync(store.append('payment-1', [newEvent()], 0), { instanceOf: EventStoreUnavailable });
+  await t.throwsAsync(store.load('payment-1'), { instanceOf: EventStoreUnavailable });
+});
+
+test.serial('closing does not wait for ever for a server that is frozen', async (t) => {
+  const server = await startServer(t);
+  const store = open(t, server.port, { callDeadlineMs: 200, giveUpAfterMs: 60_000 });
+  await store.append('payment-1', [newEvent()], 'no_stream');
+  server.signal('SIGSTOP');
+  const append = store.append('payment-1', [newEvent()], 0);
+  const [, outcome] = await Promise.allSettled([store.close(), append]);
+  t.true(outcome.status === 'rejected' && outcome.reason instanceof EventStoreUnavailable);
+});
