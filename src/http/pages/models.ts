@@ -1,5 +1,6 @@
 // What each page shows: one type per template in views/. Builders elsewhere make these from payments; every
-// value is plain text, already formatted and in the page's language. Templates only lay out and escape.
+// value is plain text, already formatted and in the page's language; amounts read `RM 1,234.50`, with a no-break
+// space. Templates only lay out and escape.
 import type { Language } from './language.ts';
 import type { Texts } from './texts/en.ts';
 

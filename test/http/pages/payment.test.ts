@@ -53,6 +53,14 @@ test('a method outside its limits cannot be chosen, and its reason is tied to it
   t.notRegex(tag(html, /<input type="radio"[^>]*value="cc"[^>]*>/), /disabled/);
 });
 
+test('where no method accepts the amount, the page says so and offers nothing to press', async (t) => {
+  const methods = paymentPage.methods.map((method) => ({ ...method, unavailable: 'Not available.' }));
+  const html = await render('payment', { ...paymentPage, methods });
+  t.true(html.includes(texts.en.payment.noMethod));
+  t.notRegex(html, /<button/);
+  t.false((await render('payment', paymentPage)).includes(texts.en.payment.noMethod));
+});
+
 test('charge and total are shown where a charge applies', async (t) => {
   const html = await render('payment', paymentPage);
   t.is(html.match(/Charge RM\u00a01\.20, total RM\u00a0121\.70/g)?.length, 1);

@@ -77,8 +77,9 @@ export const en = {
     notReceipt: 'This is not a receipt.',
     explanations: {
       success: 'The payment has been received. Keep this receipt for your records.',
-      failed: 'The payment did not go through. Nothing has been paid to the agency.',
-      cancelled: 'The payment was cancelled. Nothing has been paid to the agency.',
+      failed:
+        'The payment did not go through. No payment has been received. If money has left your account, contact the agency before you pay again.',
+      cancelled: 'The payment was cancelled. No payment has been received.',
       pending:
         'The bank has not confirmed the payment yet. A corporate account may still need an approver. Do not pay again: this page shows the outcome once it is known.',
       requested:
@@ -141,7 +142,7 @@ export const en = {
     },
     expired: {
       title: 'This page has expired',
-      what: 'For your safety a payment page can be used for a limited time only. Nothing has been charged.',
+      what: 'For your safety a payment page can be used for a limited time only. Nothing has been charged in this step.',
       todo: 'Open a fresh page and choose your payment method again.',
       action: 'Open a fresh page',
     },

@@ -79,8 +79,9 @@ export const ms: Texts = {
     notReceipt: 'Ini bukan resit.',
     explanations: {
       success: 'Pembayaran telah diterima. Simpan resit ini untuk rekod anda.',
-      failed: 'Pembayaran tidak berjaya. Tiada bayaran dibuat kepada agensi.',
-      cancelled: 'Pembayaran telah dibatalkan. Tiada bayaran dibuat kepada agensi.',
+      failed:
+        'Pembayaran tidak berjaya. Tiada bayaran diterima. Jika wang telah ditolak daripada akaun anda, hubungi agensi sebelum membayar semula.',
+      cancelled: 'Pembayaran telah dibatalkan. Tiada bayaran diterima.',
       pending:
         'Bank belum mengesahkan pembayaran. Akaun korporat mungkin masih memerlukan pelulus. Jangan bayar semula: halaman ini menunjukkan keputusan sebaik sahaja diketahui.',
       requested:
@@ -143,7 +144,7 @@ export const ms: Texts = {
     },
     expired: {
       title: 'Halaman ini telah tamat tempoh',
-      what: 'Demi keselamatan anda, halaman pembayaran hanya boleh digunakan untuk tempoh terhad. Tiada caj dikenakan.',
+      what: 'Demi keselamatan anda, halaman pembayaran hanya boleh digunakan untuk tempoh terhad. Tiada caj dikenakan pada langkah ini.',
       todo: 'Buka halaman baharu dan pilih kaedah pembayaran anda semula.',
       action: 'Buka halaman baharu',
     },
