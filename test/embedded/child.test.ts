@@ -27,10 +27,12 @@ test('resolves when the child is ready, with its arguments, and stop ends it', a
     `console.error(process.argv.slice(2).join(' '));
      process.send({ notice: process.pid });
      process.on('SIGTERM', () => process.exit(0));
+     process.on('disconnect', () => process.exit(0));
      process.send({ hello: true });
      process.send({ ready: { port: 1 } });`,
   );
   const child = await superviseChild(spec);
+  t.teardown(child.stop);
   const [pid] = await until(() => pids(told).length === 1 && pids(told));
   t.true(isAlive(pid ?? 0));
   await child.stop();
@@ -52,6 +54,7 @@ test('a child that dies is started again, and logged with its last words', async
      process.send({ ready: true });`,
   );
   const child = await superviseChild(spec);
+  t.teardown(child.stop);
   const [first] = await until(() => pids(told).length === 1 && pids(told));
   process.kill(first ?? 0, 'SIGUSR2');
   const [, second] = await until(() => pids(told).length === 2 && pids(told));
@@ -78,6 +81,7 @@ test('stop while a child waits to be started again starts no other', async (t) =
     `process.send({ notice: process.pid }); process.send({ ready: true });`,
   );
   const child = await superviseChild(spec);
+  t.teardown(child.stop);
   await until(() => told.some(({ level }) => level === 'error'));
   await child.stop();
   const [last] = pids(told).slice(-1);

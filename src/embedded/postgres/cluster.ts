@@ -28,8 +28,19 @@ const settings = {
   log_timezone: 'UTC',
 };
 
-/** Over TCP on this machine, with the password, as the role that owns `ledger`; the superuser never. */
-const hostBasedAccess = 'host ledger ledger 127.0.0.1/32 scram-sha-256\n';
+// Sorting and case by PostgreSQL's own rules, so that no upgrade of the system's C library changes an index.
+// "trust" reaches nobody: no server listens before hostBasedAccess replaces it.
+const initdbFlags = [
+  '--username=postgres',
+  '--auth=trust',
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+];
+
+/** Over TCP on this machine, with the password, as the role `ledger`; the superuser never. */
+const hostBasedAccess = 'host all ledger 127.0.0.1/32 scram-sha-256\n';
 
 /** Where a data folder keeps its cluster. The password is with it, so that the two cannot part. */
 export function clusterFolder(dataDir: string): { home: string; pgData: string; passwordFile: string } {
@@ -73,19 +84,10 @@ async function createCluster(home: string, signal: AbortSignal): Promise<void> {
   const account = await clusterAccount(pgData);
   const { initdb, postgres } = await clusterBinaries(account);
   const { folder, options } = processIn(pgData, account);
-  await run(
-    initdb,
-    // Sorting and case by PostgreSQL's own rules, so that no upgrade of the system's C library changes an index.
-    // "trust" reaches nobody: no server listens before pg_hba.conf is replaced below.
-    ['-D', folder, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C'].concat([
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-    ]),
-    { ...options, signal },
-  );
+  await run(initdb, ['-D', folder, ...initdbFlags], { ...options, signal });
   const password = randomBytes(24).toString('base64url');
   await runStatements(postgres, folder, { ...options, signal }, [
-    `create role ledger login password '${password}'`,
+    `create role ledger login createdb password '${password}'`,
     'create database ledger owner ledger',
   ]);
   await writeFile(join(pgData, 'pg_hba.conf'), hostBasedAccess, { flush: true });
