@@ -42,6 +42,6 @@ export function describeFailure(error: unknown): string {
     return `Postgres refused the rows: ${error.code} ${place}`.trim();
   }
   if (!(error instanceof Error)) return 'A value that is no error was thrown';
-  const frame = error.stack?.split('\n').find((line) => /^\s+at /.test(line));
+  const frame = error.stack?.split('\n').find((line) => line.includes('file://'));
   return `${error.name} ${frame?.trim() ?? ''}`.trim();
 }

@@ -9,7 +9,6 @@ import {
 } from '../events/payment.ts';
 import { readPaymentEvent } from '../events/recorded.ts';
 import type { RecordedEvent } from '../eventstore/event-store.ts';
-import { toJsonb } from './jsonb.ts';
 import { type Projection, ProjectionFault } from './projection.ts';
 
 export const payments: Projection = {
@@ -18,8 +17,10 @@ export const payments: Projection = {
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {
-    // The reference is not unique here: the transaction id is derived from it, and two references may look the
-    // same once U+0000 is gone. An index of unique references would let a merchant stop everybody's payments.
+    // The state is json, not jsonb: jsonb refuses U+0000 and half a surrogate pair, which people's input can hold,
+    // and a state that came back changed would not fold on as it did.
+    // The reference is not unique here: the transaction id, derived from it, is; and two references may look the
+    // same in `findable`. A unique index would let one merchant stop everybody's payments.
     await db.raw(`
       create table payments (
         transaction_id text primary key,
@@ -33,7 +34,7 @@ export const payments: Projection = {
         requested_at timestamptz not null,
         paid_at timestamptz,
         updated_at timestamptz not null,
-        state jsonb not null
+        state json not null
       )`);
     await db.raw('create index payments_by_reference on payments (merchant_code, reference)');
     await db.raw('create index payments_by_receipt_no on payments (receipt_no)');
@@ -46,7 +47,7 @@ export const payments: Projection = {
       [ids],
     );
     const changed = fold(rows, events);
-    if (changed.length > 0) await db.raw(upsert, [toJsonb(changed.map(rowOf))]);
+    if (changed.length > 0) await db.raw(upsert, [JSON.stringify(changed.map(rowOf))]);
   },
 };
 
@@ -85,7 +86,7 @@ function rowOf({ transactionId, revision, state, updatedAt }: Changed) {
     transaction_id: transactionId,
     revision,
     channel: request.channel,
-    merchant_code: request.merchant.code,
+    merchant_code: findable(request.merchant.code),
     reference: findable(request.reference),
     status: state.status,
     amount_sen: request.amountSen,
@@ -93,13 +94,17 @@ function rowOf({ transactionId, revision, state, updatedAt }: Changed) {
     requested_at: request.at,
     paid_at: state.status === 'succeeded' ? paidAt(state) : null,
     updated_at: updatedAt,
-    state,
+    // Text within the text, so that Postgres reads none of its escapes before it is json.
+    state: JSON.stringify(state),
   };
 }
 
-/** What a column holds of a text from outside: an index entry has a limit. The state has the whole of it. */
+/**
+ * A text from outside as a column can hold and index it: at most 200 characters, U+FFFD for what Postgres has no
+ * text for. Only the columns are cut and mended like this; the state keeps what was said.
+ */
 function findable(text: string): string {
-  return text.slice(0, 200);
+  return text.slice(0, 200).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 /** When the gateway says it was paid, else when we heard of it; null for a year that Postgres has no name for. */
@@ -111,10 +116,12 @@ function paidAt(payment: RequestedPayment): Date | null {
 
 const upsert = `
   insert into payments
-  select * from jsonb_to_recordset(?::jsonb) as changed (
+  select transaction_id, revision, channel, merchant_code, reference, status, amount_sen, receipt_no,
+    requested_at, paid_at, updated_at, state::json
+  from json_to_recordset(?) as changed (
     transaction_id text, revision integer, channel text, merchant_code text, reference text, status text,
     amount_sen bigint, receipt_no text, requested_at timestamptz, paid_at timestamptz, updated_at timestamptz,
-    state jsonb
+    state text
   )
   on conflict (transaction_id) do update set
     revision = excluded.revision, status = excluded.status, receipt_no = excluded.receipt_no,

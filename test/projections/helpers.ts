@@ -1,0 +1,177 @@
+/** Real stores for the tests of projections: an event store and a Postgres that may be killed, and histories to put in. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+import type { Knex } from 'knex';
+import { pino } from 'pino';
+import { startPostgres as startEmbedded } from '../../src/embedded/postgres.ts';
+import { genesisHash, seal } from '../../src/events/envelope.ts';
+import type { Sen } from '../../src/events/money.ts';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  type PaymentEvent,
+  type PaymentRequested,
+  paymentStream,
+} from '../../src/events/payment.ts';
+import { readPaymentEvent } from '../../src/events/recorded.ts';
+import { schemaVersion } from '../../src/events/upcast.ts';
+import { connectEventStore } from '../../src/eventstore/client.ts';
+import type { EventStore, Position } from '../../src/eventstore/event-store.ts';
+import { projectionStatus } from '../../src/projections/checkpoints.ts';
+import { connectDatabase } from '../../src/projections/database.ts';
+import { query, temporaryFolder, until } from '../embedded/helpers.ts';
+
+export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+
+export type Postgres = { url: string; dataDir: string };
+export type Database = { url: string; db: Knex };
+
+const startedHere: (() => Promise<unknown>)[] = [];
+
+/** A Postgres for a whole test file, which ends it with `test.after.always(stopPostgres)`; killed, it comes back by itself. */
+export async function startPostgres(): Promise<Postgres> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'ledger-projections-'));
+  const { url, stop } = await startEmbedded({ dataDir, log });
+  startedHere.push(stop, () => rm(dataDir, { recursive: true, force: true, maxRetries: 10 }));
+  return { url, dataDir };
+}
+
+export async function stopPostgres(): Promise<void> {
+  for (const stop of startedHere) await stop();
+}
+
+/** The database, with nothing of an earlier test in it; for tests that run one after the other. */
+export async function emptyDatabase(t: ExecutionContext, { url }: Postgres): Promise<Database> {
+  await query(url, 'drop schema if exists payments, event_counts, event_counts_next cascade');
+  await query(url, 'drop table if exists checkpoints');
+  const db = connectDatabase({ url, log });
+  t.teardown(() => db.destroy());
+  return { url, db };
+}
+
+export type RunningStore = { url: string; eventStore: EventStore; kill(): Promise<void> };
+
+/** An event store in a process of its own; `kill` is kill -9, and a new one on the same port and file. */
+export async function startStore(t: ExecutionContext): Promise<RunningStore> {
+  const file = join(await temporaryFolder(t), 'events.sqlite');
+  const script = fileURLToPath(new URL('../embedded/eventstore/child.ts', import.meta.url));
+  let child: ChildProcess;
+  const launch = async (port: number): Promise<number> => {
+    child = fork(script, [file, String(port)], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    const [line] = await once(child.stdout ?? child, 'data');
+    return Number(line);
+  };
+  const port = await launch(0);
+  t.teardown(() => end(child));
+  const url = `esdb://127.0.0.1:${port}?tls=false`;
+  const eventStore = connectEventStore({ url, log });
+  t.teardown(() => eventStore.close());
+  return {
+    url,
+    eventStore,
+    async kill() {
+      await end(child);
+      await launch(port);
+    },
+  };
+}
+
+/** A process that runs projections, see runner-child.ts. */
+export function startRunner(t: ExecutionContext, store: RunningStore, database: Database): ChildProcess {
+  const script = fileURLToPath(new URL('./runner-child.ts', import.meta.url));
+  const child = fork(script, [store.url, database.url], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  t.teardown(() => end(child));
+  return child;
+}
+
+/** kill -9, and no sooner back than it is gone. */
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+/** Appends a payment's next events as `execute` would; returns the position of the last. */
+export async function append(
+  eventStore: EventStore,
+  transactionId: string,
+  events: readonly (PaymentEvent | { type: string; data: unknown })[],
+  expected: number | 'no_stream' = 'no_stream',
+): Promise<Position> {
+  const cause = {
+    commandId: randomUUID(),
+    correlationId: randomUUID(),
+    causationId: randomUUID(),
+    actor: 'gateway',
+  };
+  const sealed = seal(events, genesisHash, cause, schemaVersion);
+  const { position } = await eventStore.append(paymentStream(transactionId), sealed, expected);
+  return position;
+}
+
+/** Waits until a projection has come to a position. */
+export async function reached(db: Knex, name: string, position: Position): Promise<void> {
+  await until(async () => {
+    const at = (await statusOf(db, name))?.position;
+    return at !== null && at !== undefined && at.commit >= position.commit;
+  });
+}
+
+/** Also while Postgres is being restarted: then it is not known. */
+export async function statusOf(db: Knex, name: string) {
+  const all = await projectionStatus(db).catch(() => sleep(50).then(() => []));
+  return all.find((status) => status.name === name);
+}
+
+/** What a payment's events come to, read and folded afresh. */
+export async function foldAfresh(
+  eventStore: EventStore,
+  transactionId: string,
+): Promise<{ revision: number; state: Payment }> {
+  const events = await eventStore.load(paymentStream(transactionId));
+  return {
+    revision: events.length - 1,
+    state: events.map(readPaymentEvent).reduce(evolve, noPayment),
+  };
+}
+
+/** The first event of a payment. */
+export function paymentRequested(change: Partial<PaymentRequested> = {}): PaymentEvent {
+  const payer = { name: 'Aminah', email: '', icNo: '', address1: '', address2: '' };
+  const data = {
+    at: '2026-11-20T01:02:03.000Z',
+    transactionId: '',
+    channel: 'generic' as const,
+    merchant: { code: 'demo-app', id: 1, name: 'Demo' },
+    reference: 'R-1',
+    amountSen: 12_050 as Sen,
+    service: '',
+    description: '',
+    items: [],
+    payer: { ...payer, city: '', postcode: '', state: '', phoneNo: '' },
+    callbackUrl: '',
+    redirectUrl: '',
+    branchCode: '',
+    extra: {},
+  };
+  return { type: 'PaymentRequested', data: { ...data, ...change } };
+}
+
+/** An attempt to pay; any number of them may follow. */
+export function methodChosen(attempt = 1): PaymentEvent {
+  const chargeSen = 0 as Sen;
+  const at = '2026-11-20T01:03:00.000Z';
+  return {
+    type: 'PaymentMethodChosen',
+    data: { at, attempt, mode: 'fpx', bankCode: 'B', chargeSen, sellerOrderNo: `S-${attempt}` },
+  };
+}

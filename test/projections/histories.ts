@@ -1,0 +1,97 @@
+/** Made-up histories of payments, for fast-check: what a stream may hold, not only what a well-behaved gateway sends. */
+import fc from 'fast-check';
+import type { Sen } from '../../src/events/money.ts';
+import {
+  channels,
+  type Outcome,
+  type PaymentEvent,
+  paymentModes,
+  sources,
+} from '../../src/events/payment.ts';
+
+/** Any text, with what Postgres cannot store well represented. */
+const text = fc.string({
+  unit: fc.oneof(
+    { weight: 8, arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }) },
+    { weight: 1, arbitrary: fc.constantFrom('\0', '\ud800', '\udc00', '\\', '\\u0000', '"', '\ufffd') },
+  ),
+  maxLength: 12,
+});
+const at = fc
+  .date({ min: new Date('2020-01-01Z'), max: new Date('2030-01-01Z'), noInvalidDate: true })
+  .map((date) => date.toISOString());
+const sen = fc.integer({ min: 0, max: 100_000_000 }) as fc.Arbitrary<Sen>;
+
+const recorded = (...allowed: Outcome[]) => ({
+  at,
+  source: fc.constantFrom(...sources),
+  verified: fc.boolean(),
+  result: fc.record({
+    outcome: fc.constantFrom(...allowed),
+    mode: fc.constantFrom('' as const, ...paymentModes),
+    sellerOrderNo: text,
+    // Few, so that results of the same gateway transaction occur: the fold tells them by this.
+    gatewayTransactionId: fc.constantFrom('', 'G1', 'G\0', 'G\ud800'),
+    amountSen: fc.option(sen),
+    currency: fc.constantFrom('', 'MYR'),
+    paidAt: fc.option(at),
+    receiptNo: text,
+    buyerBank: text,
+    buyerName: text,
+    raw: fc.dictionary(text, text, { maxKeys: 3 }),
+  }),
+});
+
+const requested: fc.Arbitrary<PaymentEvent> = fc.record({
+  type: fc.constant('PaymentRequested'),
+  data: fc.record({
+    at,
+    transactionId: text,
+    channel: fc.constantFrom(...channels),
+    merchant: fc.record({ code: text, id: fc.integer(), name: text }),
+    reference: text,
+    amountSen: sen,
+    service: text,
+    description: text,
+    items: fc.array(fc.record({ description: text, titleId: text, amountSen: sen }), { maxLength: 3 }),
+    payer: fc.record({
+      name: text,
+      email: text,
+      icNo: text,
+      address1: text,
+      address2: text,
+      city: text,
+      postcode: text,
+      state: text,
+      phoneNo: text,
+    }),
+    callbackUrl: text,
+    redirectUrl: text,
+    branchCode: text,
+    extra: fc.dictionary(text, fc.jsonValue(), { maxKeys: 3 }),
+  }),
+});
+
+const event = (type: PaymentEvent['type'], data: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.record({ type: fc.constant(type), data: fc.record(data) }) as fc.Arbitrary<PaymentEvent>;
+
+const later = fc.oneof(
+  event('PaymentMethodChosen', {
+    at,
+    attempt: fc.integer({ min: 1, max: 50 }),
+    mode: fc.constantFrom(...paymentModes),
+    bankCode: text,
+    chargeSen: sen,
+    sellerOrderNo: text,
+  }),
+  event('PaymentSucceeded', { ...recorded('succeeded'), receiptNo: text, late: fc.boolean() }),
+  event('PaymentFailed', recorded('failed')),
+  event('PaymentCancelled', recorded('cancelled')),
+  event('PaymentPending', recorded('pending')),
+  event('DuplicatePaymentDetected', { ...recorded('succeeded'), firstGatewayTransactionId: text }),
+);
+
+/** A stream from its request on. */
+export const history = fc
+  .tuple(requested, fc.array(later, { maxLength: 8 }))
+  .map(([first, others]) => [first, ...others]);

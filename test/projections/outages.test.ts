@@ -1,0 +1,183 @@
+/** Every process that a projection needs is killed while it works; nothing may be lost and nothing taken twice. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import type { EventStore, Position } from '../../src/eventstore/event-store.ts';
+import { payments } from '../../src/projections/payments.ts';
+import { createPaymentQueries } from '../../src/projections/payments-queries.ts';
+import { runProjection } from '../../src/projections/run.ts';
+import { postgresPids, query, until } from '../embedded/helpers.ts';
+import { eventCounts, seen } from './event-counts.ts';
+import {
+  append,
+  type Database,
+  emptyDatabase,
+  end,
+  foldAfresh,
+  log,
+  methodChosen,
+  paymentRequested,
+  reached,
+  startPostgres,
+  startRunner,
+  startStore,
+  statusOf,
+  stopPostgres,
+} from './helpers.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+const streams = 8;
+const eventsEach = 60;
+
+/** Appends one event to each stream in turn, without haste, so that outages fall between and within batches. */
+async function appendSlowly(eventStore: EventStore): Promise<Position> {
+  let position: Position = { commit: 0n, prepare: 0n };
+  for (let revision = 0; revision < eventsEach; revision += 1) {
+    const event = revision === 0 ? paymentRequested() : methodChosen(revision);
+    const expected = revision === 0 ? 'no_stream' : revision - 1;
+    const appended = await Promise.all(
+      Array.from({ length: streams }, (_, stream) => append(eventStore, `P${stream}`, [event], expected)),
+    );
+    position = appended.reduce((last, one) => (one.commit > last.commit ? one : last), position);
+    await sleep(20);
+  }
+  return position;
+}
+
+/** Both projections have taken every event, and each once. */
+async function allTakenOnce(t: ExecutionContext, { db }: Database, eventStore: EventStore, last: Position) {
+  await Promise.all([reached(db, 'event_counts', last), reached(db, 'payments', last)]);
+  const expected = Array.from({ length: streams }, (_, stream) =>
+    Array.from({ length: eventsEach }, (_, revision) => `payment-P${stream} ${revision}`),
+  ).flat();
+  t.deepEqual(await seen(db), expected);
+  const { findPayment } = createPaymentQueries(db);
+  for (let stream = 0; stream < streams; stream += 1) {
+    t.deepEqual<unknown, unknown>(
+      await findPayment(`P${stream}`),
+      await foldAfresh(eventStore, `P${stream}`),
+    );
+  }
+}
+
+test.serial('kill -9 of the projections, again and again', async (t) => {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  let over = false;
+  const appending = appendSlowly(store.eventStore).finally(() => {
+    over = true;
+  });
+  let kills = 0;
+  while (!over) {
+    const before = (await statusOf(database.db, 'event_counts'))?.position?.commit;
+    const runner = startRunner(t, store, database);
+    // At the earliest when it has begun to move, and then anywhere.
+    await until(
+      async () => over || (await statusOf(database.db, 'event_counts'))?.position?.commit !== before,
+    );
+    await sleep(Math.random() * 100);
+    await end(runner);
+    kills += 1;
+  }
+  startRunner(t, store, database);
+  await allTakenOnce(t, database, store.eventStore, await appending);
+  t.true(kills > 1);
+});
+
+test.serial('kill -9 of the event store and of Postgres', async (t) => {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { eventStore } = store;
+  const runs = [payments, eventCounts].map((projection) =>
+    runProjection({ projection, eventStore, db: database.db, databaseUrl: database.url, log }),
+  );
+  const appending = appendSlowly(eventStore);
+  await until(async () => (await statusOf(database.db, 'payments'))?.position);
+  await store.kill();
+  await sleep(200);
+  const { postmaster } = await postgresPids(postgres.dataDir);
+  process.kill(postmaster, 'SIGKILL');
+  await until(async () => (await statusOf(database.db, 'payments')) !== undefined);
+  await store.kill();
+  await allTakenOnce(t, database, eventStore, await appending);
+  await Promise.all(runs.map((run) => run.stop()));
+});
+
+test.serial('sessions that Postgres ends, that of the lock too', async (t) => {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { eventStore } = store;
+  const runs = [payments, eventCounts].map((projection) =>
+    runProjection({ projection, eventStore, db: database.db, databaseUrl: database.url, log }),
+  );
+  const appending = appendSlowly(eventStore);
+  for (let round = 0; round < 5; round += 1) {
+    await sleep(200);
+    await query(
+      database.url,
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'ledger%'`,
+    );
+  }
+  await allTakenOnce(t, database, eventStore, await appending);
+  await Promise.all(runs.map((run) => run.stop()));
+});
+
+test.serial('one process leads; the other takes over when it is killed', async (t) => {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const locks = async () => {
+    const rows = await query(
+      database.url,
+      `select application_name as holder from pg_locks join pg_stat_activity using (pid)
+       where locktype = 'advisory' and granted order by 1`,
+    );
+    return rows.map(({ holder }) => holder);
+  };
+  const standing = async () =>
+    (await query(database.url, `select 1 from pg_stat_activity where application_name like 'ledger leader%'`))
+      .length;
+  const both = ['ledger leader event_counts', 'ledger leader payments'];
+
+  const first = startRunner(t, store, database);
+  await until(async () => (await locks()).length === 2);
+  startRunner(t, store, database);
+  await until(async () => (await standing()) === 4);
+  const appending = appendSlowly(store.eventStore);
+  await until(async () => (await statusOf(database.db, 'payments'))?.position);
+  t.deepEqual(await locks(), both);
+  await end(first);
+  await allTakenOnce(t, database, store.eventStore, await appending);
+  t.deepEqual(await locks(), both);
+});
+
+test.serial(
+  'a frozen Postgres: reads are refused while it lasts, and everything goes on after it',
+  async (t) => {
+    const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+    const { eventStore } = store;
+    const { db, url } = database;
+    const run = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+    await reached(db, 'payments', await append(eventStore, 'A', [paymentRequested()]));
+    const { postmaster } = await postgresPids(postgres.dataDir);
+    const processes = [
+      postmaster,
+      ...(await query(url, 'select pid from pg_stat_activity')).map(({ pid }) => Number(pid)),
+    ];
+    const send = (signal: NodeJS.Signals) => {
+      for (const pid of processes) tryKill(pid, signal);
+    };
+    t.teardown(() => send('SIGCONT'));
+    send('SIGSTOP');
+    await t.throwsAsync(createPaymentQueries(db).findPayment('A'));
+    const position = await append(eventStore, 'A', [methodChosen()], 0);
+    send('SIGCONT');
+    await reached(db, 'payments', position);
+    t.is((await createPaymentQueries(db).findPayment('A'))?.revision, 1);
+    await run.stop();
+  },
+);
+
+function tryKill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // That session has ended since.
+  }
+}

@@ -1,0 +1,140 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { Sen } from '../../src/events/money.ts';
+import { paymentStream } from '../../src/events/payment.ts';
+import { payments } from '../../src/projections/payments.ts';
+import { createPaymentQueries, type ProjectedPayment } from '../../src/projections/payments-queries.ts';
+import { runProjection } from '../../src/projections/run.ts';
+import {
+  append,
+  emptyDatabase,
+  foldAfresh,
+  log,
+  paymentRequested,
+  reached,
+  startPostgres,
+  startStore,
+  stopPostgres,
+} from './helpers.ts';
+import { history } from './histories.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+test.serial(
+  'a row is what a fresh fold of its stream is, whatever the history and however streams interleave',
+  async (t) => {
+    const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+    const run = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+    const { findPayment } = createPaymentQueries(db);
+    let serial = 0;
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(history, { minLength: 1, maxLength: 5 }), async (histories) => {
+        const streams = histories.map((events) => {
+          serial += 1;
+          return { id: `P${serial}`, events };
+        });
+        const longest = Math.max(...histories.map((events) => events.length));
+        let position = { commit: 0n, prepare: 0n };
+        for (let revision = 0; revision < longest; revision += 1) {
+          for (const { id, events } of streams) {
+            const event = events[revision];
+            if (event)
+              position = await append(eventStore, id, [event], revision === 0 ? 'no_stream' : revision - 1);
+          }
+        }
+        await reached(db, 'payments', position);
+        for (const { id } of streams) {
+          const { revision, state } = await foldAfresh(eventStore, id);
+          t.deepEqual(await findPayment(id), { revision, state } as ProjectedPayment);
+        }
+      }),
+      { numRuns: 15 },
+    );
+    await run.stop();
+  },
+);
+
+test.serial('the columns hold what payments are found by', async (t) => {
+  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const request = paymentRequested({
+    at: '2026-11-20T01:02:03.000Z',
+    channel: 'landreg',
+    merchant: { code: 'pejabat', id: 7, name: 'Pejabat Tanah' },
+    reference: `\0${'r'.repeat(5_000)}`,
+    amountSen: 9_000_000_000_000_000 as Sen,
+  });
+  const result = {
+    outcome: 'succeeded',
+    mode: 'fpx',
+    sellerOrderNo: '',
+    gatewayTransactionId: 'G1',
+    amountSen: 1,
+    currency: 'MYR',
+    paidAt: '2026-11-20T01:05:00.000Z',
+    receiptNo: 'R1',
+    buyerBank: '',
+    buyerName: '',
+    raw: {},
+  };
+  const paid = {
+    at: '2026-11-20T01:06:00.000Z',
+    source: 'gateway',
+    verified: true,
+    receiptNo: 'R1',
+    late: false,
+    result,
+  };
+  const odd = { ...paid, result: { ...result, paidAt: '0000-01-01T00:00:00.000Z' } };
+  await append(eventStore, 'A', [request]);
+  await append(eventStore, 'B', [request, { type: 'PaymentSucceeded', data: paid }]);
+  const last = await append(eventStore, 'C', [request, { type: 'PaymentSucceeded', data: odd }]);
+  const run = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+  await reached(db, 'payments', last);
+  await run.stop();
+
+  const rows = await db.withSchema('payments').from('payments').orderBy('transaction_id');
+  const { state: _, updated_at: updatedAt, ...unpaid } = rows[0];
+  t.true(updatedAt instanceof Date);
+  const common = {
+    channel: 'landreg',
+    merchant_code: 'pejabat',
+    reference: `\ufffd${'r'.repeat(199)}`,
+    amount_sen: 9_000_000_000_000_000,
+    requested_at: new Date('2026-11-20T01:02:03.000Z'),
+  };
+  t.deepEqual(unpaid, {
+    ...common,
+    transaction_id: 'A',
+    revision: 0,
+    status: 'requested',
+    receipt_no: null,
+    paid_at: null,
+  });
+  t.like(rows[1], {
+    ...common,
+    transaction_id: 'B',
+    revision: 1,
+    status: 'succeeded',
+    receipt_no: 'R1',
+    paid_at: new Date('2026-11-20T01:05:00.000Z'),
+  });
+  t.like(
+    rows[2],
+    { status: 'succeeded', paid_at: null },
+    'a year that Postgres has no name for stops nothing',
+  );
+});
+
+test.serial('a payment that is not there is null', async (t) => {
+  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { findPayment } = createPaymentQueries(db);
+  await t.throwsAsync(findPayment('A'), { message: /does not exist/ }, 'before the projection first ran');
+  const run = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+  await reached(db, 'payments', await append(eventStore, 'A', [paymentRequested()]));
+  t.is((await findPayment('A'))?.revision, 0);
+  t.is(await findPayment('B'), null);
+  t.is((await eventStore.load(paymentStream('B'))).length, 0);
+  await run.stop();
+});

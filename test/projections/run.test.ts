@@ -1,0 +1,223 @@
+import test from 'ava';
+import { payments } from '../../src/projections/payments.ts';
+import type { Projection } from '../../src/projections/projection.ts';
+import { runProjection } from '../../src/projections/run.ts';
+import { until } from '../embedded/helpers.ts';
+import { eventCounts, seen } from './event-counts.ts';
+import {
+  append,
+  emptyDatabase,
+  log,
+  methodChosen,
+  paymentRequested,
+  reached,
+  startPostgres,
+  startStore,
+  statusOf,
+  stopPostgres,
+} from './helpers.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+test.serial('a long log is taken in order, once, and a stopped run goes on where it stood', async (t) => {
+  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const start = () => runProjection({ projection: eventCounts, eventStore, db, databaseUrl: url, log });
+  await append(eventStore, 'A', [paymentRequested()]);
+  const attempts = Array.from({ length: 1_300 }, () => methodChosen());
+  const first = await append(eventStore, 'A', attempts, 0);
+  const run = start();
+  await reached(db, 'event_counts', first);
+  await run.stop();
+  t.is((await statusOf(db, 'event_counts'))?.position?.commit, first.commit);
+
+  const second = await append(eventStore, 'B', [paymentRequested(), methodChosen()]);
+  const next = start();
+  await reached(db, 'event_counts', second);
+  await next.stop();
+  const expected = [
+    ...Array.from({ length: 1_301 }, (_, revision) => `payment-A ${revision}`),
+    'payment-B 0',
+    'payment-B 1',
+  ];
+  t.deepEqual(await seen(db), expected);
+});
+
+test.serial(
+  'events of others move the checkpoint, so that a restart does not consider them again',
+  async (t) => {
+    const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+    const other = Array.from({ length: 100 }, (_, index) => ({
+      id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+      type: 'Noted',
+      data: {},
+      metadata: {},
+    }));
+    const { position } = await eventStore.append('gateway-unmatched', other, 'no_stream');
+    const run = runProjection({ projection: eventCounts, eventStore, db, databaseUrl: url, log });
+    await reached(db, 'event_counts', position);
+    await run.stop();
+    t.deepEqual(await seen(db), []);
+  },
+);
+
+test.serial(
+  'a checkpoint that somebody else moved: nothing is written, and reading begins again there',
+  async (t) => {
+    const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+    const run = runProjection({ projection: eventCounts, eventStore, db, databaseUrl: url, log });
+    await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
+    await db.transaction(async (trx) => {
+      await trx.raw('update checkpoints set commit_position = null, prepare_position = null');
+      await trx.raw('delete from event_counts.seen');
+    });
+    await reached(db, 'event_counts', await append(eventStore, 'A', [methodChosen()], 0));
+    await run.stop();
+    t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
+  },
+);
+
+test.serial('a poison event stops its own projection alone, after everything before it', async (t) => {
+  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const start = (projection: Projection) =>
+    runProjection({ projection, eventStore, db, databaseUrl: url, log });
+  await append(eventStore, 'A', [paymentRequested(), methodChosen()]);
+  const before = await append(eventStore, 'B', [paymentRequested()]);
+  await append(eventStore, 'B', [{ type: 'PaymentTeleported', data: { name: 'Aminah' } }], 0);
+  const last = await append(eventStore, 'C', [paymentRequested()]);
+  const rows = () =>
+    db.withSchema('payments').from('payments').orderBy('transaction_id').select('transaction_id', 'revision');
+
+  const unaffected = start(eventCounts);
+  await start(payments).ended;
+  const status = await statusOf(db, 'payments');
+  t.deepEqual(status?.fault, {
+    message: 'Unknown event type PaymentTeleported',
+    event: { stream: 'payment-B', revision: 1, type: 'PaymentTeleported' },
+  });
+  t.deepEqual(status?.position, before);
+  t.deepEqual(await rows(), [
+    { transaction_id: 'A', revision: 1 },
+    { transaction_id: 'B', revision: 0 },
+  ]);
+  await reached(db, 'event_counts', last);
+  t.is((await statusOf(db, 'event_counts'))?.fault, null);
+  await unaffected.stop();
+
+  await start(payments).ended;
+  t.is((await statusOf(db, 'payments'))?.fault?.event?.revision, 1, 'a new run tries it again');
+
+  const mended = start({
+    ...payments,
+    project: (events, trx) => payments.project(events.map(asKnown), trx),
+  });
+  await reached(db, 'payments', last);
+  await mended.stop();
+  t.is((await statusOf(db, 'payments'))?.fault, null);
+  t.deepEqual(await rows(), [
+    { transaction_id: 'A', revision: 1 },
+    { transaction_id: 'B', revision: 1 },
+    { transaction_id: 'C', revision: 0 },
+  ]);
+
+  function asKnown<Event extends { type: string }>(event: Event): Event {
+    return event.type === 'PaymentTeleported' ? { ...event, ...methodChosen() } : event;
+  }
+});
+
+const secret = 'Aminah binti Yusof';
+const faults: Record<string, { project: Projection['project']; message: RegExp }> = {
+  'a row that Postgres refuses': {
+    project: (_, trx) => trx.raw('insert into seen values (?, ?)', [secret, secret]),
+    message: /^Postgres refused the rows: 22P02$/,
+  },
+  'a bug in the projection': {
+    project: async () => void JSON.parse(secret),
+    message: /^SyntaxError at .*run\.test\.ts/,
+  },
+};
+for (const [title, { project, message }] of Object.entries(faults)) {
+  test.serial(`${title} is a fault that holds no personal data`, async (t) => {
+    const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+    await append(eventStore, 'A', [paymentRequested()]);
+    const projection = { ...eventCounts, project };
+    await runProjection({ projection, eventStore, db, databaseUrl: url, log }).ended;
+    const { fault, position } = (await statusOf(db, 'event_counts')) ?? {};
+    t.regex(fault?.message ?? '', message);
+    t.false(fault?.message.includes('Aminah'));
+    t.is(position, null);
+  });
+}
+
+test.serial('a hole in a stream is a fault', async (t) => {
+  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const run = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+  await reached(db, 'payments', await append(eventStore, 'A', [paymentRequested(), methodChosen()]));
+  await db.raw('update payments.payments set revision = 0');
+  await append(eventStore, 'A', [methodChosen(2)], 1);
+  await run.ended;
+  t.deepEqual((await statusOf(db, 'payments'))?.fault, {
+    message: 'Revision 1 of the stream is missing before this event',
+    event: { stream: 'payment-A', revision: 2, type: 'PaymentMethodChosen' },
+  });
+});
+
+test.serial('a stream that does not begin with a request is a fault', async (t) => {
+  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  await append(eventStore, 'A', [methodChosen()]);
+  await runProjection({ projection: payments, eventStore, db, databaseUrl: url, log }).ended;
+  t.is(
+    (await statusOf(db, 'payments'))?.fault?.message,
+    'The stream does not begin with a requested payment',
+  );
+});
+
+test.serial('tables of another version are not touched', async (t) => {
+  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const start = (projection: Projection) =>
+    runProjection({ projection, eventStore, db, databaseUrl: url, log });
+  const position = await append(eventStore, 'A', [paymentRequested()]);
+  const run = start(eventCounts);
+  await reached(db, 'event_counts', position);
+  await run.stop();
+  await append(eventStore, 'A', [methodChosen()], 0);
+  await start({ ...eventCounts, version: 2 }).ended;
+  t.like(await statusOf(db, 'event_counts'), {
+    version: 1,
+    position,
+    fault: { message: 'Its tables are of version 1, this program makes version 2: rebuild it', event: null },
+  });
+  t.deepEqual(await seen(db), ['payment-A 0']);
+});
+
+test.serial('another schema stands beside the first, with a checkpoint of its own', async (t) => {
+  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const position = await append(eventStore, 'A', [paymentRequested()]);
+  const common = { projection: eventCounts, eventStore, db, databaseUrl: url, log };
+  const runs = [runProjection(common), runProjection({ ...common, schema: 'event_counts_next' })];
+  await Promise.all([reached(db, 'event_counts', position), reached(db, 'event_counts_next', position)]);
+  await Promise.all(runs.map((run) => run.stop()));
+  t.deepEqual(await seen(db), ['payment-A 0']);
+  t.deepEqual(await db.withSchema('event_counts_next').from('seen').pluck('stream'), ['payment-A']);
+});
+
+test.serial('a run that stands by ends when it is stopped', async (t) => {
+  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const common = { projection: eventCounts, eventStore, db, databaseUrl: url, log };
+  const leader = runProjection(common);
+  await until(async () => (await statusOf(db, 'event_counts')) !== undefined);
+  const standby = runProjection(common);
+  await until(async () => (await leaderConnections()) === 2);
+  await standby.stop();
+  await until(async () => (await leaderConnections()) === 1);
+  await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
+  await leader.stop();
+  t.deepEqual(await seen(db), ['payment-A 0']);
+
+  async function leaderConnections(): Promise<number> {
+    const [row] = await db('pg_stat_activity')
+      .where({ application_name: 'ledger leader event_counts' })
+      .count({ connections: '*' });
+    return Number(row?.connections);
+  }
+});
