@@ -1,0 +1,92 @@
+// Arbitrary payment events and commands for fast-check. Few different ids, amounts and banks, so that they meet.
+import fc from 'fast-check';
+import type { ChoosePaymentMethod } from '../../src/commands/payment.ts';
+import {
+  channels,
+  outcomes,
+  type PaymentEvent,
+  type PaymentResult,
+  paymentModes,
+  sources,
+} from '../../src/events/payment.ts';
+import { amountSen, choose, orderNo, recorded, request, sen } from './payments.ts';
+
+const times = fc
+  .date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true })
+  .map((moment) => moment.toISOString());
+const amounts = fc.constantFrom(amountSen, sen(amountSen + 150), sen(1));
+const orderNos = fc.constantFrom('', 'unknown', orderNo(1), orderNo(2), orderNo(3));
+const gatewayTransactionIds = fc.constantFrom('', 'P1', 'P2', 'P3');
+
+export const results: fc.Arbitrary<PaymentResult> = fc.record({
+  outcome: fc.constantFrom(...outcomes),
+  mode: fc.constantFrom('', ...paymentModes),
+  sellerOrderNo: orderNos,
+  gatewayTransactionId: gatewayTransactionIds,
+  amountSen: fc.option(amounts),
+  currency: fc.constantFrom('', 'MYR', 'USD'),
+  paidAt: fc.option(times),
+  receiptNo: fc.constantFrom('', 'R-1'),
+  buyerBank: fc.string(),
+  buyerName: fc.string({ unit: 'binary' }),
+  raw: fc.dictionary(fc.string(), fc.string()),
+});
+
+export const choices: fc.Arbitrary<ChoosePaymentMethod> = fc
+  .record({
+    attempt: fc.integer({ min: 1, max: 4 }),
+    mode: fc.constantFrom('fpx', 'cc'),
+    bankCode: fc.constantFrom('', 'MBB0228'),
+    chargeSen: fc.constantFrom(sen(0), sen(150)),
+  })
+  .map((choice) => choose(choice.attempt, choice));
+
+/** Any event that its schema lets through, whether or not any command could have led to it. */
+export const events: fc.Arbitrary<PaymentEvent> = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom(...channels).map(requestedEvent) },
+  { weight: 3, arbitrary: choices.chain((choice) => orderNos.map((order) => chosenEvent(choice, order))) },
+  {
+    weight: 6,
+    arbitrary: fc.tuple(results, fc.constantFrom(...sources), fc.nat(), fc.boolean()).map(resultEvent),
+  },
+);
+
+function requestedEvent(channel: (typeof channels)[number]): PaymentEvent {
+  return { type: 'PaymentRequested', data: request({ channel }) };
+}
+
+function chosenEvent({ type: _, ...choice }: ChoosePaymentMethod, sellerOrderNo: string): PaymentEvent {
+  return { type: 'PaymentMethodChosen', data: { ...choice, sellerOrderNo } };
+}
+
+function resultEvent([result, source, kind, flag]: [
+  PaymentResult,
+  (typeof sources)[number],
+  number,
+  boolean,
+]): PaymentEvent {
+  const data = { ...recorded(result), source, verified: flag };
+  const contradicted = { ...data, standing: outcomes[kind % outcomes.length] ?? 'failed' };
+  switch (result.outcome) {
+    case 'succeeded': {
+      const kinds: PaymentEvent[] = [
+        { type: 'PaymentSucceeded', data: { ...data, receiptNo: result.receiptNo, late: flag } },
+        { type: 'AmountMismatchDetected', data: { ...data, expectedSen: amountSen, currency: 'MYR' } },
+        { type: 'DuplicatePaymentDetected', data: { ...data, firstGatewayTransactionId: 'P1' } },
+      ];
+      return kinds[kind % kinds.length] ?? { type: 'GatewayResultContradicted', data: contradicted };
+    }
+    case 'failed':
+      return flag
+        ? { type: 'PaymentFailed', data }
+        : { type: 'GatewayResultContradicted', data: contradicted };
+    case 'cancelled':
+      return flag
+        ? { type: 'PaymentCancelled', data }
+        : { type: 'GatewayResultContradicted', data: contradicted };
+    case 'pending':
+      return flag
+        ? { type: 'PaymentPending', data }
+        : { type: 'GatewayResultContradicted', data: contradicted };
+  }
+}
