@@ -13,29 +13,30 @@ import { grpcError, parseStreamName, RequestFault, streamIdentifier } from './wi
 /** Responses are ready bytes: a stored event goes out as it is. */
 export type ReadCall = ServerWritableStream<streams.ReadReq, Uint8Array>;
 
+/** Filters are for $all only, as in EventStoreDB. */
 type Reading = PageRequest & { filter: EventFilter | undefined };
 
 /** The handler of Read, and what ends the subscriptions when the server closes. */
 export function createReads(storage: Storage) {
-  const subscriptions = new Set<ReadCall>();
+  const subscriptions = new Set<AbortController>();
 
   async function read(call: ReadCall): Promise<void> {
-    const cancelled = new AbortController();
-    call.once('cancelled', () => cancelled.abort());
+    const stop = new AbortController();
+    call.once('cancelled', () => stop.abort());
     try {
       const options = call.request.getOptions();
       if (!options) throw new RequestFault('A read needs options');
       if (options.hasSubscription()) {
-        subscriptions.add(call);
-        await follow(storage, subscriptionOf(storage, options), call, cancelled.signal);
+        subscriptions.add(stop);
+        await follow(storage, subscriptionOf(storage, options), call, stop.signal);
       } else {
-        await readToEnd(storage, readingOf(options), call, cancelled.signal);
+        await readToEnd(storage, readingOf(options), call, stop.signal);
         call.end();
       }
     } catch (error) {
-      if (!cancelled.signal.aborted) call.emit('error', grpcError(error));
+      if (!call.cancelled) call.emit('error', grpcError(stop.signal.aborted ? stop.signal.reason : error));
     } finally {
-      subscriptions.delete(call);
+      subscriptions.delete(stop);
     }
   }
 
@@ -44,9 +45,8 @@ export function createReads(storage: Storage) {
 
     /** As a node of EventStoreDB that is stopped does: CANCELLED, upon which clients subscribe anew. */
     endSubscriptions(): void {
-      for (const call of subscriptions) {
-        call.emit('error', { code: status.CANCELLED, details: 'The event store is closing' });
-        call.emit('cancelled', 'cancelled');
+      for (const stop of subscriptions) {
+        stop.abort(new RequestFault('The event store is closing', status.CANCELLED));
       }
     },
   };
@@ -56,7 +56,7 @@ async function readToEnd(
   storage: Storage,
   reading: Reading,
   call: ReadCall,
-  cancelled: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
   const { stream, direction, filter } = reading;
   if (stream !== undefined && storage.head(stream) < 0) {
@@ -74,16 +74,16 @@ async function readToEnd(
       limit -= 1;
     }
     from = placeOf(last, stream) + (direction === 'forwards' ? 1 : -1);
-    await keepPace(call, cancelled);
+    await keepPace(call, signal);
   }
 }
 
-/** Never returns: when the caller cancels, one of the waits throws. */
+/** Never returns: when the caller cancels or the server closes, one of the waits throws. */
 async function follow(
   storage: Storage,
   reading: Reading,
   call: ReadCall,
-  cancelled: AbortSignal,
+  signal: AbortSignal,
 ): Promise<never> {
   const { stream, filter } = reading;
   let { from } = reading;
@@ -94,7 +94,7 @@ async function follow(
     const page = storage.page({ ...reading, from });
     if (page.length === 0 && live) {
       // Nothing was awaited since the page came back empty, so no commit can slip by.
-      await once(storage.commits, 'commit', { signal: cancelled });
+      await once(storage.commits, 'commit', { signal });
       continue;
     }
     if (page.length === 0) {
@@ -111,13 +111,13 @@ async function follow(
       considered += 1;
       if (filter && considered % filter.checkpointInterval === 0) call.write(checkpoint(event.position));
     }
-    await keepPace(call, cancelled);
+    await keepPace(call, signal);
   }
 }
 
 /**
  * Between two pages: everybody else gets a turn, and a caller who does not keep up holds one page in memory, never more.
- * Throws when the call was cancelled.
+ * Throws when the call is to stop.
  */
 async function keepPace(call: ReadCall, signal: AbortSignal): Promise<void> {
   if (call.writableNeedDrain) await once(call, 'drain', { signal });
@@ -130,24 +130,22 @@ const placeOf = (event: StoredEvent, stream: string | undefined): number =>
 function readingOf(options: streams.ReadReq.Options): Reading {
   const direction = options.getReadDirection() === 1 ? 'backwards' : 'forwards';
   const limit = numberOf(options.getCount());
-  const filter = parseFilter(options.getFilter());
   const ofStream = options.getStream();
   if (ofStream) {
     const stream = parseStreamName(ofStream.getStreamIdentifier());
     const from = ofStream.hasEnd() ? Number.MAX_SAFE_INTEGER : numberOf(ofStream.getRevision());
-    return { stream, from, direction, limit, filter };
+    return { stream, from, direction, limit, filter: undefined };
   }
   const all = options.getAll();
   const given = all?.getPosition();
   // The position given is read forwards and left out backwards.
   const place = given ? numberOf(given.getCommitPosition()) - (direction === 'backwards' ? 1 : 0) : 0;
   const from = all?.hasEnd() ? Number.MAX_SAFE_INTEGER : place;
-  return { from, direction, limit, filter };
+  return { from, direction, limit, filter: parseFilter(options.getFilter()) };
 }
 
 function subscriptionOf(storage: Storage, options: streams.ReadReq.Options): Reading {
-  const filter = parseFilter(options.getFilter());
-  const whole = { direction: 'forwards', limit: PAGE_EVENTS, filter } as const;
+  const onwards = { direction: 'forwards', limit: PAGE_EVENTS } as const;
   const ofStream = options.getStream();
   if (ofStream) {
     const stream = parseStreamName(ofStream.getStreamIdentifier());
@@ -156,12 +154,12 @@ function subscriptionOf(storage: Storage, options: streams.ReadReq.Options): Rea
       : ofStream.hasRevision()
         ? numberOf(ofStream.getRevision())
         : -1;
-    return { ...whole, stream, from: after + 1 };
+    return { ...onwards, stream, from: after + 1, filter: undefined };
   }
   const all = options.getAll();
   const given = all?.getPosition();
   const after = all?.hasEnd() ? storage.lastPosition() : given ? numberOf(given.getCommitPosition()) : 0;
-  return { ...whole, from: after + 1 };
+  return { ...onwards, from: after + 1, filter: parseFilter(options.getFilter()) };
 }
 
 /** The protocol's unsigned 64 bits, of which no store here needs more than 53. */

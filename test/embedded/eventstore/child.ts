@@ -1,8 +1,10 @@
-// An event store in a process of its own, for tests that kill it: prints its port, closes on SIGTERM.
+// An event store in a process of its own: prints its port, or why it cannot start, and closes on SIGTERM.
 
 import { startEventStore } from '../../../src/embedded/eventstore/server.ts';
 
-const [file = '', port = '0'] = process.argv.slice(2);
-const server = await startEventStore({ file, host: '127.0.0.1', port: Number(port) });
+// Only now that everything is loaded: to others the sources may be closed.
+if (process.env.UNPRIVILEGED && process.getuid?.() === 0) process.setuid?.(65_534);
+const [file = ''] = process.argv.slice(2);
+const server = await startEventStore({ file, host: '127.0.0.1', port: 0 });
 process.stdout.write(`${server.port}\n`);
 process.once('SIGTERM', () => void server.close());

@@ -1,0 +1,186 @@
+// What survives: kill -9, a full disk, a file that cannot be written, a second server, an orderly end.
+
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type AppendExpectedRevision,
+  type AppendResult,
+  type EventStoreDBClient,
+  NO_STREAM,
+} from '@eventstore/db-client';
+import ava, { type ExecutionContext } from 'ava';
+import { startEventStore } from '../../../src/embedded/eventstore/server.ts';
+import { anEvent, aStream, collect, connect, someEvents, spawnStore, temporaryFolder } from './harness.ts';
+
+// In series: the client keeps its pending appends for the whole process, and an error on one connection rejects them all.
+const test = ava.serial;
+
+async function withFile(run: (file: string) => Promise<void>): Promise<void> {
+  const { folder, remove } = await temporaryFolder();
+  try {
+    await run(join(folder, 'events.db'));
+  } finally {
+    await remove();
+  }
+}
+
+async function withClient<T>(port: number, use: (client: EventStoreDBClient) => Promise<T>): Promise<T> {
+  const client = connect(port);
+  try {
+    return await use(client);
+  } finally {
+    await client.dispose();
+  }
+}
+
+/** Appends to `lanes` streams at once, three events each time, until something fails; returns the last revision acknowledged by each. */
+async function appendUntilFailure(client: EventStoreDBClient, lanes: number): Promise<Map<string, bigint>> {
+  const acknowledged = new Map<string, bigint>();
+  const lane = async (stream: string) => {
+    let expectedRevision: AppendExpectedRevision = NO_STREAM;
+    for (;;) {
+      const appended: AppendResult = await client.appendToStream(stream, someEvents(3), { expectedRevision });
+      expectedRevision = appended.nextExpectedRevision;
+      acknowledged.set(stream, expectedRevision);
+    }
+  };
+  await Promise.allSettled(Array.from({ length: lanes }, (_, n) => lane(aStream(`lane-${n}`))));
+  return acknowledged;
+}
+
+async function everythingAcknowledgedIsThere(
+  t: ExecutionContext,
+  client: EventStoreDBClient,
+  acknowledged: Map<string, bigint>,
+): Promise<void> {
+  for (const [stream, last] of acknowledged) {
+    const events = await collect(client.readStream(stream));
+    const revisions = events.map(({ event }) => event?.revision);
+    t.deepEqual(
+      revisions,
+      Array.from(events, (_, n) => BigInt(n)),
+      'no gap',
+    );
+    t.is(new Set(events.map(({ event }) => event?.id)).size, events.length, 'each once');
+    t.is(events.length % 3, 0, 'appends whole');
+    // At most the append that was under way is there beyond what was acknowledged.
+    t.true(events.length === Number(last) + 1 || events.length === Number(last) + 4);
+  }
+  const positions = (await collect(client.readAll())).map(({ event }) => event?.position.commit);
+  t.deepEqual(
+    positions,
+    Array.from(positions, (_, n) => BigInt(n + 1)),
+  );
+}
+
+test('kill -9 in the middle of appends loses nothing that was acknowledged', async (t) => {
+  await withFile(async (file) => {
+    const acknowledged = new Map<string, bigint>();
+    for (let round = 0; round < 3; round += 1) {
+      const store = await spawnStore(file);
+      await withClient(store.port, async (client) => {
+        const appending = appendUntilFailure(client, 16);
+        setTimeout(() => void store.stop('SIGKILL'), 300 + round * 200);
+        for (const [stream, last] of await appending) acknowledged.set(stream, last);
+      });
+    }
+    t.true(acknowledged.size >= 16);
+    const store = await spawnStore(file);
+    await withClient(store.port, (client) => everythingAcknowledgedIsThere(t, client, acknowledged));
+    await store.stop('SIGTERM');
+  });
+});
+
+test('a full disk fails appends, and reads go on', async (t) => {
+  await withFile(async (file) => {
+    // What the file may grow to stands for the disk: at the limit a write fails, as root, too.
+    const full = await spawnStore(file, { blocks: 1_000 });
+    const acknowledged = await withClient(full.port, async (client) => {
+      const before = await appendUntilFailure(client, 4);
+      t.true(before.size > 0);
+      const error = await t.throwsAsync(client.appendToStream(aStream(), someEvents(200)));
+      t.regex(error?.message ?? '', /disk|full/);
+      await everythingAcknowledgedIsThere(t, client, before);
+      return before;
+    });
+    await full.stop('SIGTERM');
+    const roomy = await spawnStore(file);
+    await withClient(roomy.port, async (client) => {
+      await everythingAcknowledgedIsThere(t, client, acknowledged);
+      t.true((await client.appendToStream(aStream(), anEvent())).success);
+    });
+    await roomy.stop('SIGTERM');
+  });
+});
+
+test('a file that cannot be written is read, and appends fail', async (t) => {
+  await withFile(async (file) => {
+    const stream = aStream();
+    const writable = await spawnStore(file);
+    await withClient(writable.port, (client) => client.appendToStream(stream, someEvents(3)));
+    await writable.stop('SIGTERM');
+    await chmod(file, 0o444);
+    const store = await spawnStore(file, { unprivileged: true });
+    await withClient(store.port, async (client) => {
+      await t.throwsAsync(client.appendToStream(stream, anEvent()), { message: /readonly database/ });
+      t.is((await collect(client.readStream(stream))).length, 3);
+    });
+    await store.stop('SIGTERM');
+  });
+});
+
+test('a second server on the file says so and leaves the first alone', async (t) => {
+  await withFile(async (file) => {
+    const first = await spawnStore(file);
+    const inUse = { message: /events\.db is in use by another event store/ };
+    await t.throwsAsync(spawnStore(file), inUse);
+    await t.throwsAsync(startEventStore({ file, host: '127.0.0.1', port: 0 }), inUse);
+    await withClient(first.port, async (client) =>
+      t.true((await client.appendToStream(aStream(), anEvent())).success),
+    );
+    await first.stop('SIGKILL');
+    const next = await spawnStore(file);
+    await next.stop('SIGTERM');
+  });
+});
+
+test('a port that is taken is an error, and the file is free again', async (t) => {
+  await withFile(async (file) => {
+    const store = await spawnStore(`${file}-other`);
+    await t.throwsAsync(startEventStore({ file, host: '127.0.0.1', port: store.port }), {
+      message: /EADDRINUSE/,
+    });
+    await store.stop('SIGTERM');
+    const server = await startEventStore({ file, host: '127.0.0.1', port: 0 });
+    await server.close();
+  });
+});
+
+test('a file that is no database is an error', async (t) => {
+  await withFile(async (file) => {
+    await writeFile(file, 'x'.repeat(10_000));
+    await t.throwsAsync(startEventStore({ file, host: '127.0.0.1', port: 0 }), { message: /not a database/ });
+    await t.throwsAsync(startEventStore({ file: join(file, 'below'), host: '127.0.0.1', port: 0 }), {
+      message: /unable to open/,
+    });
+  });
+});
+
+test('an orderly end answers every append and ends subscriptions as cancelled', async (t) => {
+  await withFile(async (file) => {
+    const store = await spawnStore(file);
+    const acknowledged = await withClient(store.port, async (client) => {
+      const subscription = client.subscribeToAll();
+      const ended = t.throwsAsync<Error & { type?: string }>(collect(subscription));
+      const appending = appendUntilFailure(client, 16);
+      setTimeout(() => void store.stop('SIGTERM'), 300);
+      const last = await appending;
+      t.is((await ended)?.type, 'cancelled');
+      return last;
+    });
+    t.is(acknowledged.size, 16);
+    const again = await spawnStore(file);
+    await withClient(again.port, (client) => everythingAcknowledgedIsThere(t, client, acknowledged));
+    await again.stop('SIGTERM');
+  });
+});

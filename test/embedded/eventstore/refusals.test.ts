@@ -1,0 +1,173 @@
+// What the embedded event store does not offer says so, and requests that no proper client sends do it no harm.
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { persistentSubscriptionToStreamSettingsFromDefaults } from '@eventstore/db-client';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { credentials, status } from '@grpc/grpc-js';
+import test, { type ExecutionContext } from 'ava';
+import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import timestamp from 'google-protobuf/google/protobuf/timestamp_pb.js';
+import { anEvent, aStream, collect, type Store, withStore } from './harness.ts';
+
+let store: Store;
+let client: Store['client'];
+let raw: StreamsClient;
+test.before(async () => {
+  store = await withStore();
+  client = store.client;
+  raw = new StreamsClient(`127.0.0.1:${store.port}`, credentials.createInsecure());
+});
+test.after.always(async () => {
+  raw.close();
+  await store.close();
+});
+
+async function unimplemented(t: ExecutionContext, call: Promise<unknown>, why: RegExp): Promise<void> {
+  const error = await t.throwsAsync<Error & { code?: number }>(call);
+  t.is(error?.code, status.UNIMPLEMENTED);
+  t.regex(error?.message ?? '', why);
+}
+
+test('nothing is deleted', async (t) => {
+  const stream = aStream();
+  await client.appendToStream(stream, anEvent());
+  await unimplemented(
+    t,
+    client.deleteStream(stream),
+    /not offered by the embedded event store: a ledger deletes nothing/,
+  );
+  await unimplemented(t, client.tombstoneStream(stream), /a ledger deletes nothing/);
+  t.is((await collect(client.readStream(stream))).length, 1);
+});
+
+test('no persistent subscriptions, no projections', async (t) => {
+  const settings = persistentSubscriptionToStreamSettingsFromDefaults();
+  await unimplemented(
+    t,
+    client.createPersistentSubscriptionToStream(aStream(), 'group', settings),
+    /use a subscription/,
+  );
+  await unimplemented(
+    t,
+    collect(client.subscribeToPersistentSubscriptionToStream(aStream(), 'group')),
+    /use a subscription/,
+  );
+  await unimplemented(t, client.createProjection('p', 'fromAll()'), /outside the event store/);
+});
+
+type ChunkOptions = { id?: string; isFinal?: boolean; events?: number; stream?: string; deadlineMs?: number };
+
+/** A chunk of a batch append; the options are in it when it names a stream. */
+function chunk({ id = randomUUID(), isFinal = false, events = 0, stream, deadlineMs }: ChunkOptions) {
+  const message = new streams.BatchAppendReq();
+  message.setCorrelationId(uuid(id));
+  message.setIsFinal(isFinal);
+  if (stream !== undefined) {
+    const name = new shared.StreamIdentifier();
+    name.setStreamName(Buffer.from(stream));
+    const options = new streams.BatchAppendReq.Options();
+    options.setStreamIdentifier(name);
+    options.setAny(new empty.Empty());
+    if (deadlineMs) options.setDeadline(timestamp.Timestamp.fromDate(new Date(deadlineMs)));
+    message.setOptions(options);
+  }
+  for (let n = 0; n < events; n += 1) {
+    const event = new streams.BatchAppendReq.ProposedMessage();
+    event.setId(uuid(randomUUID()));
+    event.getMetadataMap().set('type', 'tested').set('content-type', 'application/json');
+    event.setData(Buffer.from('{}'));
+    message.addProposedMessages(event);
+  }
+  return message;
+}
+
+function uuid(text: string): shared.UUID {
+  const message = new shared.UUID();
+  message.setString(text);
+  return message;
+}
+
+/** Sends the chunks as one call and returns all answers in words. */
+async function batch(chunks: streams.BatchAppendReq[]): Promise<string[]> {
+  const call = raw.batchAppend();
+  const answers: string[] = [];
+  call.on('data', (response: streams.BatchAppendResp) => {
+    answers.push(response.getError()?.getMessage() ?? 'appended');
+  });
+  const ended = once(call, 'end');
+  for (const message of chunks) call.write(message);
+  call.end();
+  await ended;
+  return answers;
+}
+
+test('an append is answered once, whatever its chunks are', async (t) => {
+  const stream = aStream();
+  const [id, other] = [randomUUID(), randomUUID()];
+  t.deepEqual(await batch([chunk({ id, stream, events: 1 }), chunk({ id, isFinal: true, events: 1 })]), [
+    'appended',
+  ]);
+  t.deepEqual(await batch([chunk({ isFinal: true, events: 1 })]), ['An append begins with its options']);
+  t.deepEqual(await batch([chunk({ id }), chunk({ id }), chunk({ id, isFinal: true })]), [
+    'An append begins with its options',
+  ]);
+  t.deepEqual(await batch([chunk({ id, stream, events: 1 })]), ['The append ended before its last chunk']);
+  const mixed = [
+    chunk({ id, stream, events: 1 }),
+    chunk({ id: other, stream, events: 1, isFinal: true }),
+    chunk({ id, events: 1, isFinal: true }),
+  ];
+  t.deepEqual(await batch(mixed), ['appended', 'appended']);
+  t.is((await collect(client.readStream(stream))).length, 5);
+});
+
+test('an append that is not complete by its deadline is refused then, and not again by its last chunk', async (t) => {
+  const stream = aStream();
+  const id = randomUUID();
+  const call = raw.batchAppend();
+  const answers: streams.BatchAppendResp[] = [];
+  call.on('data', (response: streams.BatchAppendResp) => answers.push(response));
+  call.write(chunk({ id, stream, events: 1, deadlineMs: Date.now() + 100 }));
+  await once(call, 'data');
+  t.is(answers[0]?.getError()?.getDetails()?.getTypeName(), 'event_store.client.Timeout');
+  call.write(chunk({ id, events: 1, isFinal: true }));
+  call.end();
+  await once(call, 'end');
+  t.is(answers.length, 1);
+  await t.throwsAsync(collect(client.readStream(stream)), { message: /not found/ });
+});
+
+test('without a correlation id there is nobody to answer: the call fails, the store goes on', async (t) => {
+  await t.throwsAsync(batch([chunk({ id: 'nobody', stream: aStream(), isFinal: true })]), {
+    message: /is not a UUID/,
+  });
+  await t.throwsAsync(batch([new streams.BatchAppendReq()]), { message: /is not a UUID/ });
+  t.true((await client.appendToStream(aStream(), anEvent())).success);
+});
+
+test('an append or a read without options', async (t) => {
+  const append = (messages: streams.AppendReq[]) =>
+    new Promise((resolve, reject) => {
+      const call = raw.append((error, response) => (error ? reject(error) : resolve(response)));
+      for (const message of messages) call.write(message);
+      call.end();
+    });
+  await t.throwsAsync(append([]), { message: /begins with its options/ });
+  await t.throwsAsync(append([new streams.AppendReq()]), { message: /begins with its options/ });
+  await t.throwsAsync(collect(raw.read(new streams.ReadReq())), { message: /A read needs options/ });
+});
+
+test('a caller who vanishes with appends open leaves nothing behind', async (t) => {
+  const stream = aStream();
+  const call = raw.batchAppend();
+  call.on('error', () => undefined);
+  call.write(chunk({ stream, events: 1, deadlineMs: Date.now() + 50 }));
+  const answered = batch([chunk({ stream: aStream(), events: 1, isFinal: true })]);
+  call.cancel();
+  t.deepEqual(await answered, ['appended']);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await t.throwsAsync(collect(client.readStream(stream)), { message: /not found/ });
+});
