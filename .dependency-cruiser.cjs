@@ -34,7 +34,7 @@ module.exports = {
     only('commands', ...folders('events', 'eventstore')),
     only('projections', ...folders('events', 'eventstore'), ...library('knex', 'pg', 'pino')),
     only('receipts', ...folders('events')),
-    only('clients', '^src/config(/|\\.ts$)', 'node_modules/'),
+    only('clients', '^src/events/', '^src/config(/|\\.ts$)', 'node_modules/'),
     only('reactors', ...folders('commands', 'projections', 'receipts', 'clients', 'events', 'eventstore'), 'node_modules/'),
     only('http', ...folders('commands', 'projections', 'receipts', 'clients', 'events', 'eventstore'), '^src/(config(/|\\.ts$)|log\\.ts$)', 'node_modules/'),
     only('embedded', 'node_modules/'),
