@@ -1,0 +1,236 @@
+// Commands on a real event store: races, conflicts, and what is written.
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import { Refused } from '../../src/commands/decider.ts';
+import { createExecute } from '../../src/commands/execute.ts';
+import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
+import { type Cause, genesisHash, type Metadata, uuidV5 } from '../../src/events/envelope.ts';
+import { paymentStream } from '../../src/events/payment.ts';
+import { readPaymentEvent, UnreadableEvent } from '../../src/events/recorded.ts';
+import { type EventStore, EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
+import { open, startServer } from '../eventstore/helpers.ts';
+import { checkChain } from '../support/chain.ts';
+import {
+  choose,
+  orderNo,
+  record,
+  request,
+  requestPayment,
+  result,
+  sen,
+  transactionId,
+} from '../support/payments.ts';
+
+// Serial, as only one connection of a process can append at a time.
+
+const stream = paymentStream(transactionId);
+
+function cause(): Cause {
+  return {
+    commandId: randomUUID(),
+    correlationId: randomUUID(),
+    causationId: randomUUID(),
+    actor: 'gateway',
+  };
+}
+
+async function start(t: ExecutionContext) {
+  const eventStore = open(t, (await startServer(t)).port);
+  const through = (store: Pick<EventStore, 'append' | 'load'>) =>
+    createExecute({ eventStore: store, decider: paymentDecider, read: readPaymentEvent });
+  const execute = through(eventStore);
+  return {
+    eventStore,
+    through,
+    run: (command: PaymentCommand, by = cause()) => execute(stream, command, by),
+    create: (command: PaymentCommand, by = cause()) => execute(stream, command, by, { creates: true }),
+    load: () => eventStore.load(stream),
+  };
+}
+
+const fold = (stored: readonly { type: string; data: unknown; metadata: unknown }[]) =>
+  stored.map(readPaymentEvent).reduce(paymentDecider.evolve, paymentDecider.initial);
+
+const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
+
+test.serial('50 identical requests at once make one stream with one event', async (t) => {
+  const { create, load } = await start(t);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => create(requestPayment())));
+  const stored = await load();
+  t.deepEqual(typesOf(stored), ['PaymentRequested']);
+  t.is(answers.filter(({ events }) => events.length === 1).length, 1);
+  for (const { state } of answers) t.deepEqual(state, fold(stored));
+  checkChain(t, stored);
+});
+
+test.serial('of two requests with other content at once, one is refused', async (t) => {
+  const { create, load } = await start(t);
+  const answers = await Promise.allSettled([
+    create(requestPayment()),
+    create(requestPayment({ amountSen: sen(1) })),
+  ]);
+  const refused = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason);
+  t.is(refused.length, 1);
+  t.true(refused[0] instanceof Refused && refused[0].code === 'request_differs');
+  t.is((await load()).length, 1);
+});
+
+test.serial('two different results at once make one outcome', async (t) => {
+  const { create, run, load } = await start(t);
+  await create(requestPayment());
+  await run(choose(1));
+  const results = [result(1, 'succeeded'), result(1, 'failed')];
+  await Promise.all(results.map((reported) => run(record(reported))));
+  const stored = await load();
+  const state = fold(stored);
+  t.like(state, { status: 'succeeded', receipt: { receiptNo: '7-20261120-BJ6HYDFE' } });
+  t.is(typesOf(stored).filter((type) => type === 'PaymentSucceeded').length, 1);
+  // Whichever came first: the failure was applied before the success, or contradicts it.
+  t.is(stored.length, 4);
+  checkChain(t, stored);
+});
+
+test.serial(
+  '10 successes at once, each three times: one is the payment, nine are other money, none is lost',
+  async (t) => {
+    const { create, run, load } = await start(t);
+    await create(requestPayment());
+    await run(choose(1));
+    const successes = Array.from({ length: 10 }, (_, index) =>
+      result(1, 'succeeded', { gatewayTransactionId: `S${index}` }),
+    );
+    const answers = await Promise.all(
+      [successes, successes, successes].flat().map((reported) => run(record(reported))),
+    );
+    const stored = await load();
+    const types = typesOf(stored).slice(2).toSorted();
+    t.deepEqual(types, [...Array(9).fill('DuplicatePaymentDetected'), 'PaymentSucceeded']);
+    t.is(answers.flatMap(({ events }) => events).length, 10);
+    const state = fold(stored);
+    const known = state.status === 'none' ? [] : state.results.map((each) => each.gatewayTransactionId);
+    t.is(new Set(known).size, 10);
+    checkChain(t, stored);
+  },
+);
+
+test.serial('a request that finds its stream there is decided on what the stream says', async (t) => {
+  const { create, run, load } = await start(t);
+  await create(requestPayment());
+  await run(record(result(1, 'succeeded')));
+  const again = await create(requestPayment({ at: '2026-11-21T00:00:00.000Z' }));
+  t.deepEqual(again.events, []);
+  t.is(again.state.status, 'succeeded');
+  await t.throwsAsync(create(requestPayment({ description: 'another' })), { instanceOf: Refused });
+  t.is((await load()).length, 2);
+});
+
+test.serial(
+  'the answer is the state that the stream folds into, and the events that were added',
+  async (t) => {
+    const { create, run, load } = await start(t);
+    for (const step of [
+      () => create(requestPayment()),
+      () => run(choose(1)),
+      () => run(record(result(1, 'failed'))),
+      () => run(choose(2)),
+      () => run(record(result(1, 'cancelled'))),
+      () => run(record(result(2, 'succeeded'))),
+    ]) {
+      const { state, events } = await step();
+      const stored = await load();
+      t.deepEqual(state, fold(stored));
+      t.deepEqual(events, stored.slice(-1).map(readPaymentEvent));
+    }
+    checkChain(t, await load());
+  },
+);
+
+test.serial('the metadata is complete, and event ids follow from the command id', async (t) => {
+  const { create, run, load } = await start(t);
+  const requesting = { ...cause(), actor: 'merchant:council' };
+  const choosing = { ...cause(), actor: 'payer' };
+  await create(requestPayment(), requesting);
+  await run(choose(1), choosing);
+  const [first, second] = await load();
+  if (!first) return t.fail();
+  const { hash, ...metadata } = first.metadata as Metadata;
+  t.deepEqual(metadata, {
+    $correlationId: requesting.correlationId,
+    $causationId: requesting.causationId,
+    actor: 'merchant:council',
+    schemaVersion: 1,
+    previousHash: genesisHash,
+  });
+  t.like(second?.metadata, { actor: 'payer', previousHash: hash });
+  t.is(first.id, uuidV5(requesting.commandId, '0'));
+  t.is(second?.id, uuidV5(choosing.commandId, '0'));
+});
+
+test.serial('a command that is sent again under its own id is one command', async (t) => {
+  const { create, run, load } = await start(t);
+  await create(requestPayment());
+  const by = cause();
+  await Promise.all(Array.from({ length: 10 }, () => run(choose(1), by)));
+  t.is((await load()).length, 2);
+});
+
+test.serial('a refused command throws and writes nothing', async (t) => {
+  const { run, load } = await start(t);
+  for (const [command, code] of [
+    [choose(1), 'unknown_payment'],
+    [record(result(1, 'succeeded')), 'unmatched_result'],
+  ] as const) {
+    const refused = await t.throwsAsync<Refused>(run(command), { instanceOf: Refused });
+    t.is(refused?.code, code);
+  }
+  t.deepEqual(await load(), []);
+});
+
+test.serial('an event that could not be read again is never written', async (t) => {
+  const { create, load } = await start(t);
+  const command = requestPayment({ at: 'today', payer: { ...request().payer, icNo: '' } });
+  await t.throwsAsync(create(command), { instanceOf: UnreadableEvent });
+  t.deepEqual(await load(), []);
+});
+
+test.serial('nothing is decided on a stream that holds what this program cannot read', async (t) => {
+  const { create, run, eventStore, load } = await start(t);
+  await create(requestPayment());
+  const newer = { id: randomUUID(), type: 'PaymentRefunded', data: {}, metadata: { schemaVersion: 2 } };
+  await eventStore.append(stream, [newer], 0);
+  await t.throwsAsync(run(record(result(1, 'succeeded'))), { instanceOf: UnreadableEvent });
+  t.is((await load()).length, 2);
+});
+
+test.serial('a command whose every append is overtaken gives up in the end', async (t) => {
+  const { create, run, eventStore, through, load } = await start(t);
+  await create(requestPayment());
+  let rivals = 0;
+  const overtaken = through({
+    load: eventStore.load,
+    async append(...args) {
+      rivals += 1;
+      await run(record(result(1, 'failed', { sellerOrderNo: orderNo(rivals), gatewayTransactionId: '' })));
+      return await eventStore.append(...args);
+    },
+  });
+  const success = record(result(1, 'succeeded'));
+  await t.throwsAsync(overtaken(stream, success, cause()), { instanceOf: EventStoreUnavailable });
+  const stored = await load();
+  t.is(stored.length, 1 + rivals);
+  t.is(fold(stored).status, 'failed');
+  checkChain(t, stored);
+});
+
+test.serial('text of any kind comes back from the store as it was, hash included', async (t) => {
+  const { create, run, load } = await start(t);
+  const extra = { 'key"': 'é😀\u2028', list: [1, 0.1, null, { z: true, a: [] }], big: 1e21, small: 5e-324 };
+  await create(requestPayment({ extra, payer: { ...request().payer, name: 'Nur \ud800 \u0000' } }));
+  await run(record(result(1, 'succeeded', { raw: { BUYER_NAME: 'Söhne & \u0000 \udfff', __proto__x: '' } })));
+  const stored = await load();
+  checkChain(t, stored);
+  const again = await create(
+    requestPayment({ extra, payer: { ...request().payer, name: 'Nur \ud800 \u0000' } }),
+  );
+  t.is(again.events.length, 0);
+});
