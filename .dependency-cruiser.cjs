@@ -31,7 +31,7 @@ module.exports = {
     },
     only('events', ...library('superstruct')),
     only('eventstore', ...library('@eventstore/db-client', 'p-retry')),
-    only('commands', ...folders('events', 'eventstore')),
+    only('commands', ...folders('events', 'eventstore'), ...library('superstruct')),
     only('projections', ...folders('events', 'eventstore'), ...library('knex', 'pg', 'pino')),
     only('receipts', ...folders('events')),
     only('clients', '^src/events/', '^src/config(/|\\.ts$)', 'node_modules/'),

@@ -26,7 +26,9 @@ export async function runUntilSignal(log: Log, start: () => Promise<Running>): P
       asked.resolve(signal);
     });
   }
-  if (process.connected) process.once('disconnect', () => asked.resolve('the end of the parent process'));
+  const orphaned = () => asked.resolve('the end of the parent process');
+  if (process.connected) process.once('disconnect', orphaned);
+  else if (process.send) orphaned();
   const running = await start();
   const reason = await asked.promise;
   log.info({ reason }, 'stopping');

@@ -50,7 +50,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
     const folder = lockDataFolder(plan.dataDir);
     started({ stop: async () => folder.release() });
     const keys = plan.production ? {} : developmentKeys(folder.path);
-    const [eventStore, postgres] = await Promise.all([
+    const [eventStore, postgres] = await allStarted([
       process.env.ESDB_URL ? null : startEmbeddedEventStore(folder.path, log).then(started),
       process.env.DATABASE_URL ? null : startPostgres({ dataDir: folder.path, log }).then(started),
     ]);
@@ -80,6 +80,12 @@ async function start(plan: Config, log: Log): Promise<Running> {
     await stopAll(parts);
     throw error;
   }
+}
+
+/** Like Promise.all, but rejects only when nothing is on its way any more: all that started can then be stopped. */
+async function allStarted<Parts extends readonly unknown[]>(parts: readonly [...Parts]) {
+  await Promise.allSettled(parts);
+  return Promise.all(parts);
 }
 
 /** The embedded event store, as a process of its own that is kept running at one address. */
