@@ -1,16 +1,29 @@
 // What survives: kill -9, a full disk, a file that cannot be written, a second server, an orderly end.
 
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   type AppendExpectedRevision,
   type AppendResult,
+  binaryEvent,
   type EventStoreDBClient,
   NO_STREAM,
 } from '@eventstore/db-client';
 import ava, { type ExecutionContext } from 'ava';
 import { startEventStore } from '../../../src/embedded/eventstore/server.ts';
-import { anEvent, aStream, collect, connect, someEvents, spawnStore, temporaryFolder } from './harness.ts';
+import {
+  anEvent,
+  aStream,
+  collect,
+  connect,
+  type StoreProcess,
+  someEvents,
+  spawnStore,
+  temporaryFolder,
+} from './harness.ts';
 
 // In series: the client keeps its pending appends for the whole process, and an error on one connection rejects them all.
 const test = ava.serial;
@@ -184,3 +197,28 @@ test('an orderly end answers every append and ends subscriptions as cancelled', 
     await again.stop('SIGTERM');
   });
 });
+
+test('subscribers who do not read cost the server a page each, not what they missed', async (t) => {
+  await withFile(async (file) => {
+    const store = await spawnStore(file);
+    await withClient(store.port, async (client) => {
+      const stream = aStream();
+      const megabyte = () => binaryEvent({ type: 'large', data: new Uint8Array(1_000_000) });
+      const subscribers = Array.from({ length: 6 }, () => client.subscribeToStream(stream));
+      await Promise.all(subscribers.map((subscriber) => once(subscriber, 'confirmation')));
+      for (let n = 0; n < 10; n += 1) await client.appendToStream(stream, megabyte());
+      const before = await residentMebibytes(store);
+      for (let n = 0; n < 40; n += 1) await client.appendToStream(stream, megabyte());
+      const grown = (await residentMebibytes(store)) - before;
+
+      t.true(grown < 120, `grew by ${grown} MiB, where buffering would take 240`);
+      await Promise.all(subscribers.map((subscriber) => subscriber.unsubscribe()));
+    });
+    await store.stop('SIGTERM');
+  });
+});
+
+async function residentMebibytes({ process: { pid } }: StoreProcess): Promise<number> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)]);
+  return Number(stdout) / 1024;
+}
