@@ -41,6 +41,11 @@ for (const channel of channels) {
       when: choose(1, card),
       expect: [chosen(2, card)],
     },
+    'back on the same page, from one method without banks to another': {
+      given: [start, chosen(1, card)],
+      when: choose(1, { ...card, mode: 'wallet' }),
+      expect: [chosen(2, { ...card, mode: 'wallet' })],
+    },
     'the other bank of the same page sent twice': {
       given: [start, chosen(1), chosen(2, otherBank)],
       when: choose(1, otherBank),

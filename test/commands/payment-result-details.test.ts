@@ -100,6 +100,11 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     when: record(result(2, 'failed', noIds)),
     expect: [applied(result(2, 'failed', noIds))],
   },
+  'without any id, after an earlier attempt that named no transaction either': {
+    given: [start, chosen(1), applied(result(1, 'failed', { gatewayTransactionId: '' })), chosen(2)],
+    when: record(result(2, 'failed', noIds)),
+    expect: [applied(result(2, 'failed', noIds))],
+  },
   'without any id, before any method was chosen: the first attempt is a new one': {
     given: [start, applied(result(1, 'failed', noIds)), chosen(1)],
     when: record(result(1, 'pending')),

@@ -70,6 +70,11 @@ for (const [status, standing, opposite] of [
   const otherTransaction = { gatewayTransactionId: 'P9' };
   add({
     [`${status}: success is late`]: { given: closed, when: success, expect: [succeeded(success, late)] },
+    [`${status}, no method chosen here: success is late`]: {
+      given: [applied(standing)],
+      when: success,
+      expect: [succeeded(success, late)],
+    },
     [`${status}, tried again: success of the old attempt is late`]: {
       given: retried,
       when: success,
