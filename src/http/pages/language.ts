@@ -1,5 +1,7 @@
 // Which language a page is shown in.
-export type Language = 'en' | 'ms';
+import type { Language } from '../../receipts/texts.ts';
+
+export type { Language };
 
 /**
  * The language that `?lang=` names, else the one that Accept-Language prefers, else English.

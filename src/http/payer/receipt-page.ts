@@ -1,23 +1,10 @@
 /** The receipt, or statement, of a payment as a page. */
 import type { RequestedPayment } from '../../events/payment.ts';
-import { type HistoryEntry, receiptOf } from '../../receipts/receipt.ts';
+import { receiptOf } from '../../receipts/receipt.ts';
+import { historyText, statusName, texts, timeText } from '../../receipts/texts.ts';
 import type { Language } from '../pages/language.ts';
 import type { ReceiptPage } from '../pages/models.ts';
-import { texts } from '../pages/texts.ts';
 import { backToMerchant, type Links, otherLanguage } from './links.ts';
-
-const timeFormat = (locale: string) =>
-  new Intl.DateTimeFormat(locale, {
-    dateStyle: 'long',
-    timeStyle: 'medium',
-    hourCycle: 'h23',
-    timeZone: 'Asia/Kuala_Lumpur',
-  });
-
-const times: Readonly<Record<Language, Intl.DateTimeFormat>> = {
-  en: timeFormat('en-GB'),
-  ms: timeFormat('ms-MY'),
-};
 
 export function receiptPage(payment: RequestedPayment, lang: Language, links: Links): ReceiptPage {
   const receipt = receiptOf(payment);
@@ -27,7 +14,7 @@ export function receiptPage(payment: RequestedPayment, lang: Language, links: Li
   return {
     lang,
     otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),
-    status: status === 'succeeded' ? 'success' : status,
+    status: statusName(status),
     agency: receipt.agency,
     receiptNo: receipt.receiptNo,
     dateTime: timeText(receipt.at, lang),
@@ -57,13 +44,4 @@ export function receiptPage(payment: RequestedPayment, lang: Language, links: Li
     tryAgainUrl: again ? links.pay(transactionId, lang) : undefined,
     refreshUrl: open ? links.receipt(transactionId, lang) : undefined,
   };
-}
-
-function timeText(utc: string, lang: Language): string {
-  return times[lang].format(new Date(utc));
-}
-
-function historyText(entry: HistoryEntry, lang: Language): string {
-  const { history, modes } = texts[lang];
-  return entry.kind === 'methodChosen' ? history.methodChosen(modes[entry.mode]) : history[entry.kind];
 }

@@ -1,23 +1,10 @@
-// The pages in English. Names that other systems rely on (statuses, modes) are those of the interface documents.
+// The pages in English.
+import { en as receiptTexts } from '../../../receipts/texts/en.ts';
+
 export const en = {
+  ...receiptTexts,
   masthead: 'Official payment service',
   otherLanguage: { code: 'ms', name: 'Bahasa Melayu' },
-
-  statuses: {
-    success: 'Successful',
-    failed: 'Failed',
-    cancelled: 'Cancelled',
-    pending: 'Pending',
-    requested: 'Awaiting payment',
-  },
-  modes: {
-    fpx: 'FPX Online Banking (Individual)',
-    fpx1: 'FPX Online Banking (Corporate)',
-    cc: 'Credit Card',
-    dc: 'Debit Card',
-    dnqr: 'DuitNow QR',
-    wallet: 'E-Wallet',
-  },
 
   limits: (min: string, max: string) => `${min} to ${max}`,
   belowLimit: (min: string) => `Not available: this method starts at ${min}.`,
@@ -26,17 +13,7 @@ export const en = {
 
   amountToPay: 'Amount to pay',
   payTo: 'Pay to',
-  service: 'Service',
-  description: 'Description',
-  reference: 'Reference',
-  payer: 'Payer',
-  item: 'Item',
   items: 'Items',
-  amount: 'Amount',
-  charge: 'Charge',
-  total: 'Total',
-  method: 'Payment method',
-  bank: 'Bank',
 
   payment: {
     title: 'Pay',
@@ -72,45 +49,11 @@ export const en = {
   },
 
   receipt: {
-    official: 'Official receipt',
-    statement: 'Statement of payment',
-    notReceipt: 'This is not a receipt.',
-    explanations: {
-      success: 'The payment has been received. Keep this receipt for your records.',
-      failed:
-        'The payment did not go through. No payment has been received. If money has left your account, contact the agency before you pay again.',
-      cancelled: 'The payment was cancelled. No payment has been received.',
-      pending:
-        'The bank has not confirmed the payment yet. A corporate account may still need an approver. Do not pay again: this page shows the outcome once it is known.',
-      requested:
-        'No outcome has reached us yet. If you have just paid, wait a moment and check again. Do not pay twice.',
-    },
-    payee: 'Payee',
-    receiptNo: 'Receipt number',
-    dateTime: 'Date and time',
-    icNo: 'IC number',
-    transactionId: 'Transaction ID',
-    fpxNo: 'FPX number',
-    orderNo: 'Seller order number',
-    details: 'Details',
-    amounts: 'Amount',
-    history: 'History',
+    ...receiptTexts.receipt,
     back: 'Return to',
     pdf: 'Download PDF',
     tryAgain: 'Try again',
     refresh: 'Check the status again',
-  },
-  history: {
-    requested: 'Payment requested',
-    methodChosen: (method: string) => `${method} chosen`,
-    success: 'Payment successful',
-    lateSuccess: 'Payment confirmed after an earlier attempt had ended',
-    failed: 'Attempt failed',
-    cancelled: 'Attempt cancelled',
-    pending: 'Waiting for the bank to confirm',
-    amountMismatch: 'A payment of another amount was reported; staff will look into it',
-    duplicate: 'A second payment was reported; staff will look into a refund',
-    emailSent: 'Receipt sent by email',
   },
 
   errorCode: (httpStatus: number) => `Error ${httpStatus}`,

@@ -1,25 +1,11 @@
 // The pages in Malay.
+import { ms as receiptTexts } from '../../../receipts/texts/ms.ts';
 import type { Texts } from './en.ts';
 
 export const ms: Texts = {
+  ...receiptTexts,
   masthead: 'Perkhidmatan pembayaran rasmi',
   otherLanguage: { code: 'en', name: 'English' },
-
-  statuses: {
-    success: 'Berjaya',
-    failed: 'Gagal',
-    cancelled: 'Dibatalkan',
-    pending: 'Menunggu Pengesahan',
-    requested: 'Menunggu bayaran',
-  },
-  modes: {
-    fpx: 'Perbankan Internet (Individu)',
-    fpx1: 'Perbankan Internet (Korporat)',
-    cc: 'Kad Kredit',
-    dc: 'Kad Debit',
-    dnqr: 'DuitNow QR',
-    wallet: 'e-Dompet',
-  },
 
   limits: (min, max) => `${min} hingga ${max}`,
   belowLimit: (min) => `Tidak tersedia: kaedah ini bermula pada ${min}.`,
@@ -28,17 +14,7 @@ export const ms: Texts = {
 
   amountToPay: 'Jumlah perlu dibayar',
   payTo: 'Bayar kepada',
-  service: 'Perkhidmatan',
-  description: 'Perihal',
-  reference: 'No. rujukan',
-  payer: 'Pembayar',
-  item: 'Perkara',
   items: 'Senarai bayaran',
-  amount: 'Amaun',
-  charge: 'Caj',
-  total: 'Jumlah',
-  method: 'Kaedah pembayaran',
-  bank: 'Bank',
 
   payment: {
     title: 'Bayar',
@@ -74,45 +50,11 @@ export const ms: Texts = {
   },
 
   receipt: {
-    official: 'Resit rasmi',
-    statement: 'Penyata pembayaran',
-    notReceipt: 'Ini bukan resit.',
-    explanations: {
-      success: 'Pembayaran telah diterima. Simpan resit ini untuk rekod anda.',
-      failed:
-        'Pembayaran tidak berjaya. Tiada bayaran diterima. Jika wang telah ditolak daripada akaun anda, hubungi agensi sebelum membayar semula.',
-      cancelled: 'Pembayaran telah dibatalkan. Tiada bayaran diterima.',
-      pending:
-        'Bank belum mengesahkan pembayaran. Akaun korporat mungkin masih memerlukan pelulus. Jangan bayar semula: halaman ini menunjukkan keputusan sebaik sahaja diketahui.',
-      requested:
-        'Kami belum menerima sebarang keputusan. Jika anda baru membayar, tunggu seketika dan semak semula. Jangan bayar dua kali.',
-    },
-    payee: 'Penerima',
-    receiptNo: 'No. resit',
-    dateTime: 'Tarikh dan masa',
-    icNo: 'No. kad pengenalan',
-    transactionId: 'ID transaksi',
-    fpxNo: 'No. FPX',
-    orderNo: 'No. pesanan penjual',
-    details: 'Butiran',
-    amounts: 'Amaun',
-    history: 'Sejarah',
+    ...receiptTexts.receipt,
     back: 'Kembali ke',
     pdf: 'Muat turun PDF',
     tryAgain: 'Cuba lagi',
     refresh: 'Semak semula status',
-  },
-  history: {
-    requested: 'Pembayaran diminta',
-    methodChosen: (method) => `${method} dipilih`,
-    success: 'Pembayaran berjaya',
-    lateSuccess: 'Pembayaran disahkan selepas percubaan terdahulu tamat',
-    failed: 'Percubaan gagal',
-    cancelled: 'Percubaan dibatalkan',
-    pending: 'Menunggu pengesahan bank',
-    amountMismatch: 'Pembayaran dengan amaun lain dilaporkan; kakitangan akan menyemaknya',
-    duplicate: 'Pembayaran kedua dilaporkan; kakitangan akan menyemak bayaran balik',
-    emailSent: 'Resit dihantar melalui e-mel',
   },
 
   errorCode: (httpStatus) => `Ralat ${httpStatus}`,

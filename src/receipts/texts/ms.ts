@@ -1,0 +1,79 @@
+// What a receipt says in Malay.
+import type { ReceiptTexts } from './en.ts';
+
+export const ms: ReceiptTexts = {
+  statuses: {
+    success: 'Berjaya',
+    failed: 'Gagal',
+    cancelled: 'Dibatalkan',
+    pending: 'Menunggu Pengesahan',
+    requested: 'Menunggu bayaran',
+  },
+  modes: {
+    fpx: 'Perbankan Internet (Individu)',
+    fpx1: 'Perbankan Internet (Korporat)',
+    cc: 'Kad Kredit',
+    dc: 'Kad Debit',
+    dnqr: 'DuitNow QR',
+    wallet: 'e-Dompet',
+  },
+
+  service: 'Perkhidmatan',
+  description: 'Perihal',
+  reference: 'No. rujukan',
+  payer: 'Pembayar',
+  item: 'Perkara',
+  amount: 'Amaun',
+  charge: 'Caj',
+  total: 'Jumlah',
+  method: 'Kaedah pembayaran',
+  bank: 'Bank',
+
+  receipt: {
+    official: 'Resit rasmi',
+    statement: 'Penyata pembayaran',
+    notReceipt: 'Ini bukan resit.',
+    explanations: {
+      success: 'Pembayaran telah diterima. Simpan resit ini untuk rekod anda.',
+      failed:
+        'Pembayaran tidak berjaya. Tiada bayaran diterima. Jika wang telah ditolak daripada akaun anda, hubungi agensi sebelum membayar semula.',
+      cancelled: 'Pembayaran telah dibatalkan. Tiada bayaran diterima.',
+      pending:
+        'Bank belum mengesahkan pembayaran. Akaun korporat mungkin masih memerlukan pelulus. Jangan bayar semula: halaman resit menunjukkan keputusan sebaik sahaja diketahui.',
+      requested:
+        'Kami belum menerima sebarang keputusan. Jika anda baru membayar, tunggu seketika dan semak semula. Jangan bayar dua kali.',
+    },
+    payee: 'Penerima',
+    receiptNo: 'No. resit',
+    dateTime: 'Tarikh dan masa',
+    icNo: 'No. kad pengenalan',
+    transactionId: 'ID transaksi',
+    fpxNo: 'No. FPX',
+    orderNo: 'No. pesanan penjual',
+    details: 'Butiran',
+    amounts: 'Amaun',
+    history: 'Sejarah',
+  },
+
+  history: {
+    requested: 'Pembayaran diminta',
+    methodChosen: (method) => `${method} dipilih`,
+    success: 'Pembayaran berjaya',
+    lateSuccess: 'Pembayaran disahkan selepas percubaan terdahulu tamat',
+    failed: 'Percubaan gagal',
+    cancelled: 'Percubaan dibatalkan',
+    pending: 'Menunggu pengesahan bank',
+    amountMismatch: 'Pembayaran dengan amaun lain dilaporkan; kakitangan akan menyemaknya',
+    duplicate: 'Pembayaran kedua dilaporkan; kakitangan akan menyemak bayaran balik',
+    emailSent: 'Resit dihantar melalui e-mel',
+  },
+
+  pdf: {
+    amountInWords: 'Jumlah dalam perkataan',
+    verify: 'Semak resit ini',
+    scan: 'Imbas kod, atau buka alamat ini. Halaman itu mengesahkan nombor, amaun, tarikh dan status.',
+    codeOf: (url) => `Kod QR bagi ${url}`,
+    computerGenerated: 'Dokumen ini dijana oleh komputer dan tidak memerlukan tandatangan.',
+    page: (page, pages) => `Halaman ${page} daripada ${pages}`,
+  },
+};
