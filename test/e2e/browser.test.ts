@@ -1,0 +1,179 @@
+// A payer pays in a real browser: from the merchant's page to the sandbox bank and back to the receipt, with and without
+// scripts, on a phone and on a desktop, from our own page and from one that the merchant relays.
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { freePort } from '../../src/embedded/free-port.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
+import { openBrowser, skippedWithoutBrowser, type Visitor } from './browser.ts';
+import { paymentRequest, requestPayment, startRole } from './ledger.ts';
+
+type Service = { baseUrl: string; gatewayUrl: string };
+
+/** `npm start`, on ports and a folder of the test's own. */
+async function startService(t: ExecutionContext): Promise<Service> {
+  const [port, sandboxPort] = [await freePort(), await freePort()];
+  const environment = {
+    PORT: String(port),
+    SANDBOX_PORT: String(sandboxPort),
+    DATA_DIR: await temporaryFolder(t),
+  };
+  await startRole(t, ['serve'], environment, (output) => output.includes('is running'));
+  return { baseUrl: `http://localhost:${port}`, gatewayUrl: `http://localhost:${sandboxPort}` };
+}
+
+let references = 0;
+async function newPayment({ baseUrl }: Service, more: Record<string, unknown> = {}) {
+  references += 1;
+  const body = paymentRequest(`BROWSER-${references}`, { redirect_url: `${baseUrl}/?from=bank`, ...more });
+  const answer = await requestPayment(baseUrl, body);
+  const { data } = (await answer.json()) as { data: { transaction_id: string; payment_url: string } };
+  return { ...data, body };
+}
+
+async function payByFpx(page: Page): Promise<void> {
+  await page.getByRole('radio', { name: 'FPX Online Banking (Individual)' }).check();
+  await page.getByLabel('Bank', { exact: true }).first().selectOption('BIMB0340');
+  await page.getByRole('button', { name: 'Continue to payment' }).click();
+}
+
+/** Without scripts every form that would send itself waits for the payer to press its button. */
+async function goOnTo(page: Page, url: RegExp, scripts: boolean): Promise<void> {
+  if (!scripts) await page.locator('form button').first().click();
+  await page.waitForURL(url);
+}
+
+async function decideAtBank(
+  visitor: Visitor,
+  service: Service,
+  decision: string,
+  scripts: boolean,
+): Promise<void> {
+  const { page } = visitor;
+  await goOnTo(page, new RegExp(`^${service.gatewayUrl}/orders/`), scripts);
+  await page.getByRole('button', { name: decision }).first().click();
+  await goOnTo(page, /\/generic\/receipt\//, scripts);
+}
+
+async function fitsItsWidth(t: ExecutionContext, page: Page): Promise<void> {
+  const overflow = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  t.is(overflow, 0, `${page.url()} scrolls sideways`);
+}
+
+test('a payer pays, is declined and tries again, with and without scripts', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  t.timeout(180_000);
+  const service = await startService(t);
+  for (const { scripts, width } of [
+    { scripts: true, width: 1280 },
+    { scripts: false, width: 360 },
+  ]) {
+    const visitor = await openBrowser(t, { javaScriptEnabled: scripts, viewport: { width, height: 800 } });
+    const { page, complaints } = visitor;
+    const { payment_url, transaction_id, body } = await newPayment(service);
+
+    await page.goto(payment_url);
+    t.true((await page.getByRole('heading', { level: 1 }).innerText()).includes('120.50'));
+    if (scripts) await fitsItsWidth(t, page);
+    await payByFpx(page);
+    await decideAtBank(visitor, service, 'Decline', scripts);
+    t.true((await page.locator('main').innerText()).includes('Failed'));
+
+    await page.getByRole('link', { name: /try again/i }).click();
+    await page
+      .getByText(/did not go through|failed|unsuccessful/i)
+      .first()
+      .waitFor();
+    await payByFpx(page);
+    await decideAtBank(visitor, service, 'Approve', scripts);
+    t.is(new URL(page.url()).pathname, `/generic/receipt/${transaction_id}`);
+    const receipt = await page.locator('main').innerText();
+    for (const figure of [
+      'Official receipt',
+      'Successful',
+      '120.50',
+      String(body.trans_id),
+      `${transaction_id}-2`,
+    ])
+      t.true(receipt.includes(figure), `the receipt says ${figure}`);
+    if (scripts) await fitsItsWidth(t, page);
+
+    await page.goto(payment_url);
+    t.is(
+      new URL(page.url()).pathname,
+      `/generic/receipt/${transaction_id}`,
+      'what is paid cannot be paid again',
+    );
+    await page.getByRole('link', { name: /return to/i }).click();
+    await page.waitForURL(/from=bank/);
+    const back = new URL(page.url()).searchParams;
+    t.deepEqual(
+      [back.get('trans_id'), back.get('transaction_id'), back.get('status')],
+      [body.trans_id, transaction_id, '1'],
+    );
+    t.deepEqual(complaints, []);
+  }
+});
+
+test('a payment completes from a page that the merchant relays from its own origin', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  t.timeout(120_000);
+  const service = await startService(t);
+  for (const scripts of [true, false]) {
+    references += 1;
+    const answer = await requestPayment(
+      service.baseUrl,
+      paymentRequest(`RELAYED-${references}`),
+      'text/html',
+    );
+    const html = await answer.text();
+    t.true(Buffer.byteLength(html) < 40 * 1024, 'a payment page weighs under 40 KB');
+    const merchant = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html; charset=utf-8').end(html);
+    }).listen(0, '127.0.0.1');
+    t.teardown(() => void merchant.close());
+    await once(merchant, 'listening');
+
+    const visitor = await openBrowser(t, {
+      javaScriptEnabled: scripts,
+      viewport: { width: 360, height: 740 },
+    });
+    const { page } = visitor;
+    const elsewhere: string[] = [];
+    page.on('request', (request) => {
+      const { origin, hostname } = new URL(request.url());
+      if (!['localhost', '127.0.0.1'].includes(hostname)) elsewhere.push(origin);
+    });
+    await page.goto(`http://127.0.0.1:${(merchant.address() as AddressInfo).port}/checkout`);
+    await payByFpx(page);
+    await decideAtBank(visitor, service, 'Approve', scripts);
+    t.true((await page.locator('main').innerText()).includes('Official receipt'));
+    t.deepEqual(elsewhere, [], 'nothing comes from another host');
+  }
+});
+
+test('every decision of the bank shows on the page as what it is', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  t.timeout(120_000);
+  const service = await startService(t);
+  const visitor = await openBrowser(t, { viewport: { width: 1280, height: 900 } });
+  const { page } = visitor;
+  const cases: [string, string][] = [
+    ['Cancel', 'Cancelled'],
+    ['Leave pending', 'Pending'],
+    ['Approve twice', 'Successful'],
+    ['Approve with another amount', 'Awaiting payment'],
+  ];
+  for (const [decision, status] of cases) {
+    const { payment_url } = await newPayment(service);
+    await page.goto(payment_url);
+    await payByFpx(page);
+    await decideAtBank(visitor, service, decision, true);
+    t.true((await page.locator('main').innerText()).includes(status), `${decision}: ${await page.title()}`);
+  }
+});
