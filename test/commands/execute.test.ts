@@ -124,6 +124,22 @@ test.serial('a request that finds its stream there is decided on what the stream
   t.is((await load()).length, 2);
 });
 
+test.serial('a request reads nothing unless its stream is there already', async (t) => {
+  const { eventStore, through } = await start(t);
+  let reads = 0;
+  const counted = through({
+    append: eventStore.append,
+    async load(...args) {
+      reads += 1;
+      return await eventStore.load(...args);
+    },
+  });
+  await counted(stream, requestPayment(), cause(), { creates: true });
+  t.is(reads, 0);
+  await counted(stream, requestPayment(), cause(), { creates: true });
+  t.is(reads, 1);
+});
+
 test.serial(
   'the answer is the state that the stream folds into, and the events that were added',
   async (t) => {
