@@ -15,8 +15,6 @@ import type { EventStore, Position, SubscriptionMessage } from './event-store.ts
 import type { Log } from './log.ts';
 import { toRecordedEvent } from './recorded-event.ts';
 
-/** Messages held on this side for a consumer that is slow; beyond, the server waits. */
-const bufferedMessages = 256;
 /** A checkpoint every 512 events considered; the server considers them in windows of 32. */
 const checkpointInterval = 16;
 const maxPauseMs = 2000;
@@ -67,10 +65,7 @@ function open(client: EventStoreDBClient, prefixes: readonly string[], after: Po
     checkpointInterval,
     checkpointReached: (subscription, position) => queue(subscription, { kind: 'checkpoint', position }),
   });
-  const subscription = client.subscribeToAll(
-    { fromPosition: after ?? START, filter },
-    { highWaterMark: bufferedMessages },
-  );
+  const subscription = client.subscribeToAll({ fromPosition: after ?? START, filter });
   subscription.on('caughtUp', () => queue(subscription, { kind: 'caught_up' }));
   subscription.on('error', () => {}); // the loop hears it; one that comes after the loop would end the process
   return subscription;

@@ -81,6 +81,7 @@ export async function startWire(t: ExecutionContext, serverPort: number): Promis
   };
 
   function forward(from: Socket, to: Socket, direction: 'requests' | 'answers') {
+    from.setNoDelay(true);
     from.on('data', (chunk) => {
       wire.bytes[direction] += chunk.length;
       if (wire.lost[direction] || to.write(chunk)) return;
