@@ -31,7 +31,7 @@ type Dependencies = {
 };
 
 const firstRetryMs = 100;
-const longestRetryMs = 10_000;
+const longestRetryMs = 5_000;
 
 /**
  * Runs a projection until it is stopped; of all processes that run it, one leads and the others stand by.
@@ -149,7 +149,7 @@ function reasonOf(error: unknown): string {
   return error.message || String(Reflect.get(error, 'code') ?? error.name);
 }
 
-/** Waits longer after each failure in a row, up to 10 s, and not in step with other processes. */
+/** Waits longer after each failure in a row, up to 5 s, and not in step with other processes. */
 async function pause(failures: number, signal: AbortSignal): Promise<void> {
   const fullMs = Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
   await sleep(fullMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});

@@ -24,9 +24,11 @@ import {
 import { readPaymentEvent } from '../../src/events/recorded.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
-import type { EventStore, Position } from '../../src/eventstore/event-store.ts';
+import { type EventStore, EventStoreUnavailable, type Position } from '../../src/eventstore/event-store.ts';
 import { projectionStatus } from '../../src/projections/checkpoints.ts';
 import { connectDatabase } from '../../src/projections/database.ts';
+import type { Projection } from '../../src/projections/projection.ts';
+import { type ProjectionRun, runProjection } from '../../src/projections/run.ts';
 import { query, temporaryFolder, until } from '../embedded/helpers.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
@@ -62,12 +64,12 @@ export type RunningStore = { url: string; eventStore: EventStore; kill(): Promis
 /** An event store in a process of its own; `kill` is kill -9, and a new one on the same port and file. */
 export async function startStore(t: ExecutionContext): Promise<RunningStore> {
   const file = join(await temporaryFolder(t), 'events.sqlite');
-  const script = fileURLToPath(new URL('../embedded/eventstore/child.ts', import.meta.url));
+  const script = fileURLToPath(new URL('./store-child.ts', import.meta.url));
   let child: ChildProcess;
   const launch = async (port: number): Promise<number> => {
-    child = fork(script, [file, String(port)], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
-    const [line] = await once(child.stdout ?? child, 'data');
-    return Number(line);
+    child = fork(script, [file, String(port)]);
+    const [listening] = await once(child, 'message');
+    return listening;
   };
   const port = await launch(0);
   t.teardown(() => end(child));
@@ -82,6 +84,19 @@ export async function startStore(t: ExecutionContext): Promise<RunningStore> {
       await launch(port);
     },
   };
+}
+
+/** Runs a projection in this process, until the test is over at the latest. */
+export function run(
+  t: ExecutionContext,
+  projection: Projection,
+  { eventStore }: RunningStore,
+  { url, db }: Database,
+  schema = projection.name,
+): ProjectionRun {
+  const started = runProjection({ projection, eventStore, db, databaseUrl: url, log, schema });
+  t.teardown(() => started.stop());
+  return started;
 }
 
 /** A process that runs projections, see runner-child.ts. */
@@ -100,7 +115,7 @@ export async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Appends a payment's next events as `execute` would; returns the position of the last. */
+/** Appends a payment's next events as `execute` would, through any outage; returns the position of the last. */
 export async function append(
   eventStore: EventStore,
   transactionId: string,
@@ -114,8 +129,15 @@ export async function append(
     actor: 'gateway',
   };
   const sealed = seal(events, genesisHash, cause, schemaVersion);
-  const { position } = await eventStore.append(paymentStream(transactionId), sealed, expected);
+  const { position } = await until(() =>
+    eventStore.append(paymentStream(transactionId), sealed, expected).catch(falseWhenUnavailable),
+  );
   return position;
+}
+
+function falseWhenUnavailable(error: unknown): false {
+  if (error instanceof EventStoreUnavailable) return false;
+  throw error;
 }
 
 /** Waits until a projection has come to a position. */

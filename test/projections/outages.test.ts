@@ -4,7 +4,6 @@ import test, { type ExecutionContext } from 'ava';
 import type { EventStore, Position } from '../../src/eventstore/event-store.ts';
 import { payments } from '../../src/projections/payments.ts';
 import { createPaymentQueries } from '../../src/projections/payments-queries.ts';
-import { runProjection } from '../../src/projections/run.ts';
 import { postgresPids, query, until } from '../embedded/helpers.ts';
 import { eventCounts, seen } from './event-counts.ts';
 import {
@@ -13,10 +12,10 @@ import {
   emptyDatabase,
   end,
   foldAfresh,
-  log,
   methodChosen,
   paymentRequested,
   reached,
+  run,
   startPostgres,
   startRunner,
   startStore,
@@ -87,9 +86,7 @@ test.serial('kill -9 of the projections, again and again', async (t) => {
 test.serial('kill -9 of the event store and of Postgres', async (t) => {
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
   const { eventStore } = store;
-  const runs = [payments, eventCounts].map((projection) =>
-    runProjection({ projection, eventStore, db: database.db, databaseUrl: database.url, log }),
-  );
+  for (const projection of [payments, eventCounts]) run(t, projection, store, database);
   const appending = appendSlowly(eventStore);
   await until(async () => (await statusOf(database.db, 'payments'))?.position);
   await store.kill();
@@ -99,15 +96,12 @@ test.serial('kill -9 of the event store and of Postgres', async (t) => {
   await until(async () => (await statusOf(database.db, 'payments')) !== undefined);
   await store.kill();
   await allTakenOnce(t, database, eventStore, await appending);
-  await Promise.all(runs.map((run) => run.stop()));
 });
 
 test.serial('sessions that Postgres ends, that of the lock too', async (t) => {
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
   const { eventStore } = store;
-  const runs = [payments, eventCounts].map((projection) =>
-    runProjection({ projection, eventStore, db: database.db, databaseUrl: database.url, log }),
-  );
+  for (const projection of [payments, eventCounts]) run(t, projection, store, database);
   const appending = appendSlowly(eventStore);
   for (let round = 0; round < 5; round += 1) {
     await sleep(200);
@@ -117,7 +111,6 @@ test.serial('sessions that Postgres ends, that of the lock too', async (t) => {
     );
   }
   await allTakenOnce(t, database, eventStore, await appending);
-  await Promise.all(runs.map((run) => run.stop()));
 });
 
 test.serial('one process leads; the other takes over when it is killed', async (t) => {
@@ -153,7 +146,7 @@ test.serial(
     const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
     const { eventStore } = store;
     const { db, url } = database;
-    const run = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+    run(t, payments, store, database);
     await reached(db, 'payments', await append(eventStore, 'A', [paymentRequested()]));
     const { postmaster } = await postgresPids(postgres.dataDir);
     const processes = [
@@ -170,7 +163,6 @@ test.serial(
     send('SIGCONT');
     await reached(db, 'payments', position);
     t.is((await createPaymentQueries(db).findPayment('A'))?.revision, 1);
-    await run.stop();
   },
 );
 

@@ -4,14 +4,13 @@ import type { Sen } from '../../src/events/money.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { payments } from '../../src/projections/payments.ts';
 import { createPaymentQueries, type ProjectedPayment } from '../../src/projections/payments-queries.ts';
-import { runProjection } from '../../src/projections/run.ts';
 import {
   append,
   emptyDatabase,
   foldAfresh,
-  log,
   paymentRequested,
   reached,
+  run,
   startPostgres,
   startStore,
   stopPostgres,
@@ -24,8 +23,10 @@ test.after.always(stopPostgres);
 test.serial(
   'a row is what a fresh fold of its stream is, whatever the history and however streams interleave',
   async (t) => {
-    const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-    const run = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+    const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+    const { db } = database;
+    const { eventStore } = store;
+    run(t, payments, store, database);
     const { findPayment } = createPaymentQueries(db);
     let serial = 0;
 
@@ -52,12 +53,13 @@ test.serial(
       }),
       { numRuns: 15 },
     );
-    await run.stop();
   },
 );
 
 test.serial('the columns hold what payments are found by', async (t) => {
-  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { db } = database;
+  const { eventStore } = store;
   const request = paymentRequested({
     at: '2026-11-20T01:02:03.000Z',
     channel: 'landreg',
@@ -90,9 +92,8 @@ test.serial('the columns hold what payments are found by', async (t) => {
   await append(eventStore, 'A', [request]);
   await append(eventStore, 'B', [request, { type: 'PaymentSucceeded', data: paid }]);
   const last = await append(eventStore, 'C', [request, { type: 'PaymentSucceeded', data: odd }]);
-  const run = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+  run(t, payments, store, database);
   await reached(db, 'payments', last);
-  await run.stop();
 
   const rows = await db.withSchema('payments').from('payments').orderBy('transaction_id');
   const { state: _, updated_at: updatedAt, ...unpaid } = rows[0];
@@ -128,13 +129,14 @@ test.serial('the columns hold what payments are found by', async (t) => {
 });
 
 test.serial('a payment that is not there is null', async (t) => {
-  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { db } = database;
+  const { eventStore } = store;
   const { findPayment } = createPaymentQueries(db);
   await t.throwsAsync(findPayment('A'), { message: /does not exist/ }, 'before the projection first ran');
-  const run = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+  run(t, payments, store, database);
   await reached(db, 'payments', await append(eventStore, 'A', [paymentRequested()]));
   t.is((await findPayment('A'))?.revision, 0);
   t.is(await findPayment('B'), null);
   t.is((await eventStore.load(paymentStream('B'))).length, 0);
-  await run.stop();
 });

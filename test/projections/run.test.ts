@@ -1,16 +1,15 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { payments } from '../../src/projections/payments.ts';
 import type { Projection } from '../../src/projections/projection.ts';
-import { runProjection } from '../../src/projections/run.ts';
 import { until } from '../embedded/helpers.ts';
 import { eventCounts, seen } from './event-counts.ts';
 import {
   append,
   emptyDatabase,
-  log,
   methodChosen,
   paymentRequested,
   reached,
+  run,
   startPostgres,
   startStore,
   statusOf,
@@ -20,15 +19,20 @@ import {
 const postgres = await startPostgres();
 test.after.always(stopPostgres);
 
+async function startStores(t: ExecutionContext) {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  return { database, db: database.db, store, eventStore: store.eventStore };
+}
+
 test.serial('a long log is taken in order, once, and a stopped run goes on where it stood', async (t) => {
-  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  const start = () => runProjection({ projection: eventCounts, eventStore, db, databaseUrl: url, log });
+  const { database, db, store, eventStore } = await startStores(t);
+  const start = () => run(t, eventCounts, store, database);
   await append(eventStore, 'A', [paymentRequested()]);
   const attempts = Array.from({ length: 1_300 }, () => methodChosen());
   const first = await append(eventStore, 'A', attempts, 0);
-  const run = start();
+  const running = start();
   await reached(db, 'event_counts', first);
-  await run.stop();
+  await running.stop();
   t.is((await statusOf(db, 'event_counts'))?.position?.commit, first.commit);
 
   const second = await append(eventStore, 'B', [paymentRequested(), methodChosen()]);
@@ -46,7 +50,7 @@ test.serial('a long log is taken in order, once, and a stopped run goes on where
 test.serial(
   'events of others move the checkpoint, so that a restart does not consider them again',
   async (t) => {
-    const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+    const { database, db, store, eventStore } = await startStores(t);
     const other = Array.from({ length: 100 }, (_, index) => ({
       id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
       type: 'Noted',
@@ -54,9 +58,9 @@ test.serial(
       metadata: {},
     }));
     const { position } = await eventStore.append('gateway-unmatched', other, 'no_stream');
-    const run = runProjection({ projection: eventCounts, eventStore, db, databaseUrl: url, log });
+    const running = run(t, eventCounts, store, database);
     await reached(db, 'event_counts', position);
-    await run.stop();
+    await running.stop();
     t.deepEqual(await seen(db), []);
   },
 );
@@ -64,23 +68,22 @@ test.serial(
 test.serial(
   'a checkpoint that somebody else moved: nothing is written, and reading begins again there',
   async (t) => {
-    const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-    const run = runProjection({ projection: eventCounts, eventStore, db, databaseUrl: url, log });
+    const { database, db, store, eventStore } = await startStores(t);
+    const running = run(t, eventCounts, store, database);
     await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
     await db.transaction(async (trx) => {
       await trx.raw('update checkpoints set commit_position = null, prepare_position = null');
       await trx.raw('delete from event_counts.seen');
     });
     await reached(db, 'event_counts', await append(eventStore, 'A', [methodChosen()], 0));
-    await run.stop();
+    await running.stop();
     t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
   },
 );
 
 test.serial('a poison event stops its own projection alone, after everything before it', async (t) => {
-  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  const start = (projection: Projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl: url, log });
+  const { database, db, store, eventStore } = await startStores(t);
+  const start = (projection: Projection) => run(t, projection, store, database);
   await append(eventStore, 'A', [paymentRequested(), methodChosen()]);
   const before = await append(eventStore, 'B', [paymentRequested()]);
   await append(eventStore, 'B', [{ type: 'PaymentTeleported', data: { name: 'Aminah' } }], 0);
@@ -138,10 +141,10 @@ const faults: Record<string, { project: Projection['project']; message: RegExp }
 };
 for (const [title, { project, message }] of Object.entries(faults)) {
   test.serial(`${title} is a fault that holds no personal data`, async (t) => {
-    const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+    const { database, db, store, eventStore } = await startStores(t);
     await append(eventStore, 'A', [paymentRequested()]);
     const projection = { ...eventCounts, project };
-    await runProjection({ projection, eventStore, db, databaseUrl: url, log }).ended;
+    await run(t, projection, store, database).ended;
     const { fault, position } = (await statusOf(db, 'event_counts')) ?? {};
     t.regex(fault?.message ?? '', message);
     t.false(fault?.message.includes('Aminah'));
@@ -150,12 +153,12 @@ for (const [title, { project, message }] of Object.entries(faults)) {
 }
 
 test.serial('a hole in a stream is a fault', async (t) => {
-  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  const run = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+  const { database, db, store, eventStore } = await startStores(t);
+  const running = run(t, payments, store, database);
   await reached(db, 'payments', await append(eventStore, 'A', [paymentRequested(), methodChosen()]));
   await db.raw('update payments.payments set revision = 0');
   await append(eventStore, 'A', [methodChosen(2)], 1);
-  await run.ended;
+  await running.ended;
   t.deepEqual((await statusOf(db, 'payments'))?.fault, {
     message: 'Revision 1 of the stream is missing before this event',
     event: { stream: 'payment-A', revision: 2, type: 'PaymentMethodChosen' },
@@ -163,9 +166,9 @@ test.serial('a hole in a stream is a fault', async (t) => {
 });
 
 test.serial('a stream that does not begin with a request is a fault', async (t) => {
-  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { database, db, store, eventStore } = await startStores(t);
   await append(eventStore, 'A', [methodChosen()]);
-  await runProjection({ projection: payments, eventStore, db, databaseUrl: url, log }).ended;
+  await run(t, payments, store, database).ended;
   t.is(
     (await statusOf(db, 'payments'))?.fault?.message,
     'The stream does not begin with a requested payment',
@@ -173,13 +176,12 @@ test.serial('a stream that does not begin with a request is a fault', async (t) 
 });
 
 test.serial('tables of another version are not touched', async (t) => {
-  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  const start = (projection: Projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl: url, log });
+  const { database, db, store, eventStore } = await startStores(t);
+  const start = (projection: Projection) => run(t, projection, store, database);
   const position = await append(eventStore, 'A', [paymentRequested()]);
-  const run = start(eventCounts);
+  const running = start(eventCounts);
   await reached(db, 'event_counts', position);
-  await run.stop();
+  await running.stop();
   await append(eventStore, 'A', [methodChosen()], 0);
   await start({ ...eventCounts, version: 2 }).ended;
   t.like(await statusOf(db, 'event_counts'), {
@@ -191,27 +193,24 @@ test.serial('tables of another version are not touched', async (t) => {
 });
 
 test.serial('another schema stands beside the first, with a checkpoint of its own', async (t) => {
-  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { database, db, store, eventStore } = await startStores(t);
   const position = await append(eventStore, 'A', [paymentRequested()]);
-  const common = { projection: eventCounts, eventStore, db, databaseUrl: url, log };
-  const runs = [runProjection(common), runProjection({ ...common, schema: 'event_counts_next' })];
+  run(t, eventCounts, store, database);
+  run(t, eventCounts, store, database, 'event_counts_next');
   await Promise.all([reached(db, 'event_counts', position), reached(db, 'event_counts_next', position)]);
-  await Promise.all(runs.map((run) => run.stop()));
   t.deepEqual(await seen(db), ['payment-A 0']);
   t.deepEqual(await db.withSchema('event_counts_next').from('seen').pluck('stream'), ['payment-A']);
 });
 
 test.serial('a run that stands by ends when it is stopped', async (t) => {
-  const [{ url, db }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  const common = { projection: eventCounts, eventStore, db, databaseUrl: url, log };
-  const leader = runProjection(common);
+  const { database, db, store, eventStore } = await startStores(t);
+  run(t, eventCounts, store, database);
   await until(async () => (await statusOf(db, 'event_counts')) !== undefined);
-  const standby = runProjection(common);
+  const standby = run(t, eventCounts, store, database);
   await until(async () => (await leaderConnections()) === 2);
   await standby.stop();
   await until(async () => (await leaderConnections()) === 1);
   await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
-  await leader.stop();
   t.deepEqual(await seen(db), ['payment-A 0']);
 
   async function leaderConnections(): Promise<number> {
