@@ -21,7 +21,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.use(createRequestLog(log));
   app.use(createSecurityHeaders(config));
-  app.use(createViews({ reload: !config.production }));
+  app.use(createViews());
   app.use(createErrorAnswers({ baseUrl: config.baseUrl, log }));
   app.use(router.routes());
   app.use(router.allowedMethods());

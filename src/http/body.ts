@@ -34,7 +34,7 @@ export const jsonBody = bodyReader('application/json', json);
 /** For the payer's form. */
 export const formBody = bodyReader('application/x-www-form-urlencoded or multipart/form-data', forms);
 
-/** For the gateway, and for GET /generic/check. */
+/** For the gateway, whose encoding is not documented. */
 export const anyBody = bodyReader(
   'application/json, application/x-www-form-urlencoded or multipart/form-data',
   {
@@ -42,6 +42,12 @@ export const anyBody = bodyReader(
     ...json,
   },
 );
+
+/** For GET /generic/check, whose Content-Type is optional. */
+export const checkBody: Middleware = (ctx, next) => {
+  ctx.req.headers['content-type'] ??= 'application/json';
+  return anyBody(ctx, next);
+};
 
 function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): Middleware {
   const read = koaBody({

@@ -1,5 +1,5 @@
 /** The body of POST /generic/request: what each field may hold, and what is said when it holds something else. */
-import { any, coerce, define, type Infer, object, type Struct, validate } from 'superstruct';
+import { type Infer, object, Struct, validate } from 'superstruct';
 import type { Merchant } from '../../config/merchants.ts';
 import { type AmountFault, formatSen, parseAmount, type Sen } from '../../events/money.ts';
 import { HttpProblem } from '../errors.ts';
@@ -48,34 +48,45 @@ function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; productio
     postcode: optional((value) => textFault(value, 20)),
     state: optional((value) => textFault(value, 100)),
     phone_no: optional((value) => textFault(value, 30)),
-    extra: coerce(
-      define<Record<string, unknown>>('extra', (value) => extraFault(value) ?? true),
-      blank,
-      () => ({}),
-    ),
+    extra: extra(),
   });
 }
 
 // ── Kinds of field ───────────────────────────────────────────────────────────────────────────────────
 
-type FaultOf = (text: string) => string | null;
-
-const blank = define<null | undefined>('blank', (value) => value === null || value === undefined);
-
-function required(faultOf: FaultOf): Struct<string, null> {
-  return define('required text', (value) => {
-    if (value === null || value === undefined) return 'is required';
-    if (typeof value !== 'string') return 'must be text';
-    return value.trim() === '' ? 'is required' : (faultOf(value) ?? true);
+/** A field: `read` turns what was sent into the value or leaves it as it is, `faultOf` says what is wrong with that. */
+function field<T>(
+  read: (sent: unknown) => unknown,
+  faultOf: (value: unknown) => string | null,
+): Struct<T, null> {
+  return new Struct<T, null>({
+    type: 'field',
+    schema: null,
+    coercer: read,
+    validator: (value) => faultOf(value) ?? true,
   });
 }
 
-function optional(faultOf: FaultOf): Struct<string, null> {
-  const text = define<string>('optional text', (value) => {
-    if (typeof value !== 'string') return 'must be text';
-    return value === '' || (faultOf(value) ?? true);
-  });
-  return coerce(text, blank, () => '');
+type TextFault = (text: string) => string | null;
+
+function required(faultOf: TextFault): Struct<string, null> {
+  return field<string>(
+    (sent) => sent ?? '',
+    (value) => {
+      if (typeof value !== 'string') return 'must be text';
+      return value.trim() === '' ? 'is required' : faultOf(value);
+    },
+  );
+}
+
+function optional(faultOf: TextFault): Struct<string, null> {
+  return field<string>(
+    (sent) => sent ?? '',
+    (value) => {
+      if (typeof value !== 'string') return 'must be text';
+      return value === '' ? null : faultOf(value);
+    },
+  );
 }
 
 function amount(maxSen: Sen): Struct<Sen, null> {
@@ -86,12 +97,14 @@ function amount(maxSen: Sen): Struct<Sen, null> {
     not_positive: 'must be more than 0.00',
     too_large: `must be at most ${formatSen(maxSen)}`,
   };
-  const parsed = define<Sen>(
-    'amount',
-    (value) => typeof value === 'number' || messages[value as AmountFault | 'missing'],
+  return field<Sen>(
+    (sent) => ((sent ?? '') === '' ? 'missing' : parseAmount(sent, maxSen)),
+    (parsed) => (typeof parsed === 'number' ? null : messages[parsed as keyof typeof messages]),
   );
-  const isMissing = (value: unknown) => value === null || value === undefined || value === '';
-  return coerce(parsed, any(), (value) => (isMissing(value) ? 'missing' : parseAmount(value, maxSen)));
+}
+
+function extra(): Struct<Record<string, unknown>, null> {
+  return field<Record<string, unknown>>((sent) => sent ?? {}, extraFault);
 }
 
 // ── What can be wrong ────────────────────────────────────────────────────────────────────────────────

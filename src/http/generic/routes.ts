@@ -2,7 +2,7 @@
 import type Router from '@koa/router';
 import { createAuthenticate } from '../auth/merchant.ts';
 import { createPageTokens } from '../auth/page-token.ts';
-import { anyBody, formBody, jsonBody } from '../body.ts';
+import { anyBody, checkBody, formBody, jsonBody } from '../body.ts';
 import type { RequestState } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { createLinks } from '../payer/links.ts';
@@ -23,7 +23,7 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   const pages = createPayerPages({ config, links, tokens, clock });
   const parts = { ...dependencies, authenticate, clock, links, pages, readPayment, tokens };
 
-  router.get('/generic/check', anyBody, createCheck(parts));
+  router.get('/generic/check', checkBody, createCheck(parts));
   router.post('/generic/request', jsonBody, createRequest(parts));
   router.get('/generic/pay/:id', createShowPaymentPage(parts));
   router.post('/generic/pay/:id', formBody, createChooseMethod(parts));

@@ -15,11 +15,10 @@ const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
 
 /**
  * Koa middleware that gives `ctx.render(name, model)` for the templates in views/, each with its model from
- * models.ts. With `reload` a template is read again at every render, for development. A template that refers to
- * what its model lacks throws, rather than showing a page with a hole.
+ * models.ts. A template that refers to what its model lacks throws, rather than showing a page with a hole.
  */
-export const createViews = ({ reload }: { reload: boolean }): Middleware => {
-  const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(folder, { noCache: reload }), {
+export const createViews = (): Middleware => {
+  const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(folder), {
     autoescape: true,
     throwOnUndefined: true,
     trimBlocks: true,
@@ -28,8 +27,9 @@ export const createViews = ({ reload }: { reload: boolean }): Middleware => {
   environment.addGlobal('style', new nunjucks.runtime.SafeString(style));
   environment.addGlobal('script', new nunjucks.runtime.SafeString(script));
 
+  // Bytes, because Koa would encode a text twice: to count them and to send them.
   const render = async (file: string, page: Page) =>
-    environment.render(relative(folder, file), { ...page, t: texts[page.lang] });
+    Buffer.from(environment.render(relative(folder, file), { ...page, t: texts[page.lang] }));
 
   return koaViews(folder, { extension: 'njk', engineSource: { njk: render } });
 };

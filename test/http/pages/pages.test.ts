@@ -81,7 +81,7 @@ for (const [name, model] of Object.entries(pages)) {
 
   for (const lang of ['en', 'ms'] as const) {
     test(`${name}: well-formed, titled and in ${lang}`, async (t) => {
-      const { status, type, html } = await request(name, { ...model, lang }, { reload: true });
+      const { status, type, html } = await request(name, { ...model, lang });
       t.is(status, 200);
       t.is(type, 'text/html; charset=utf-8');
       t.regex(html, /^\s*<!doctype html>/);

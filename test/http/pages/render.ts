@@ -3,10 +3,10 @@ import Koa from 'koa';
 import { createViews } from '../../../src/http/pages/views.ts';
 
 /** The response to a request whose endpoint renders `model` with the template `name`. */
-export const request = async (name: string, model: object, { reload = false } = {}) => {
+export const request = async (name: string, model: object) => {
   const app = new Koa();
   app.silent = true;
-  app.use(createViews({ reload }));
+  app.use(createViews());
   app.use((ctx) => ctx.render(name, model));
   const server = app.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

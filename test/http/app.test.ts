@@ -1,0 +1,153 @@
+// What holds for every request: ids, logs, headers, and answers to what no route takes.
+import test from 'ava';
+import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
+import { apiKey, startApp } from '../support/app.ts';
+import {
+  chooseMethod,
+  createPayment,
+  postRequest,
+  postResult,
+  requestBody,
+  resultFields,
+  signed,
+} from './generic/helpers.ts';
+
+const app = await startApp();
+test.after.always(() => app.close());
+
+const html = { accept: 'text/html' };
+
+test('what is not here is 404: JSON for programs, a page for browsers', async (t) => {
+  const json = await fetch(`${app.url}/generic/nothing`);
+  t.deepEqual([json.status, await json.json()], [404, { status: false, message: 'Not found' }]);
+  const page = await fetch(`${app.url}/nothing`, { headers: html });
+  t.is(page.status, 404);
+  t.true((await page.text()).includes('This page does not exist'));
+});
+
+test('a method that a path does not take is 405 and names those it does', async (t) => {
+  for (const [path, allow] of [
+    ['/generic/check', 'HEAD, GET'],
+    ['/generic/request', 'POST'],
+    ['/generic/response', 'POST'],
+    ['/generic/receipt/x', 'HEAD, GET'],
+  ] as const) {
+    const response = await fetch(app.url + path, {
+      method: 'DELETE',
+      headers: { accept: 'application/json' },
+    });
+    t.deepEqual([response.status, response.headers.get('allow')], [405, allow], path);
+    t.deepEqual(await response.json(), { status: false, message: 'Method not allowed' });
+  }
+});
+
+test('HEAD answers as GET does, without a body', async (t) => {
+  const response = await fetch(`${app.url}/`, { method: 'HEAD' });
+  t.deepEqual([response.status, await response.text()], [200, '']);
+});
+
+test('endpoints of later interfaces are not here yet', async (t) => {
+  for (const path of ['/generic/download/x', '/generic/requery/x', '/generic/debug', '/generic/simulate'])
+    t.is((await fetch(app.url + path)).status, 404);
+});
+
+test('a sane request id is taken over into answer, log and events; any other is replaced', async (t) => {
+  const response = await postRequest(app, requestBody(), {
+    'x-request-id': 'order-2026.11_20',
+    accept: 'application/json',
+  });
+  t.is(response.headers.get('x-request-id'), 'order-2026.11_20');
+  const { data } = (await response.json()) as { data: { transaction_id: string } };
+  const [event] = await app.eventStore.load(`payment-${data.transaction_id}`);
+  t.like(event?.metadata, {
+    $correlationId: 'order-2026.11_20',
+    $causationId: 'order-2026.11_20',
+    actor: 'merchant:council',
+  });
+  t.true(app.logged.some(({ requestId }) => requestId === 'order-2026.11_20'));
+  for (const id of ['short', 'a b c d e f g h', `a${'b'.repeat(64)}`, '<script>alert(1)</script>']) {
+    const replaced = await fetch(`${app.url}/`, { headers: { 'x-request-id': id } });
+    t.regex(replaced.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
+  }
+});
+
+test('the log tells what happened and nothing about whom', async (t) => {
+  const body = requestBody();
+  const id = await createPayment(app, body);
+  await chooseMethod(app, id, { method: 'fpx', bank_fpx: 'MB2U0227' });
+  await postResult(app, signed(resultFields(id)));
+  await fetch(`${app.url}/generic/receipt/${id}?lang=ms&secret=query`);
+  await fetch(`${app.url}/generic/receipt/${id}/more`);
+  await postRequest(app, { ...body, email: 'not an address' });
+  await postRequest(app, '{"broken": "leaked"');
+  const lines = app.logged.map((line) => JSON.stringify(line));
+  t.true(lines.some((line) => line.includes('/generic/receipt/:id') && line.includes(id.slice(0, 6))));
+  const secrets = [
+    id,
+    apiKey,
+    'Aminah',
+    'aminah@',
+    '900101',
+    '120.50',
+    'secret=query',
+    'not an address',
+    'leaked',
+  ];
+  for (const secret of secrets)
+    t.deepEqual(
+      lines.filter((line) => line.includes(secret)),
+      [],
+    );
+});
+
+test('what nobody expected is a 500 with a fixed text, and the log has the cause', async (t) => {
+  const faulty = await startApp(
+    {
+      eventStore: {
+        append: () => Promise.reject(new Error('inner workings')),
+        load: () => Promise.reject(new Error('inner workings')),
+      },
+    },
+    app,
+  );
+  try {
+    const json = await postRequest(faulty, requestBody());
+    t.deepEqual([json.status, await json.json()], [500, { status: false, message: 'Internal error' }]);
+    const page = await fetch(`${faulty.url}/generic/receipt/${'0'.repeat(26)}`);
+    const text = await page.text();
+    t.is(page.status, 500);
+    t.true(text.includes('Something went wrong on our side'));
+    t.true(text.includes(page.headers.get('x-request-id') ?? 'no id'));
+    t.notRegex(text, /inner workings|\.ts:/);
+    t.is(faulty.logged.filter((line) => JSON.stringify(line).includes('inner workings')).length, 2);
+  } finally {
+    await faulty.close();
+  }
+});
+
+test('while the event store is down, requests are 503 with Retry-After', async (t) => {
+  const unavailable = () => Promise.reject(new EventStoreUnavailable('down'));
+  const down = await startApp({ eventStore: { append: unavailable, load: unavailable } }, app);
+  try {
+    const json = await postRequest(down, requestBody());
+    t.is(json.status, 503);
+    t.is(json.headers.get('retry-after'), '5');
+    const page = await fetch(`${down.url}/generic/receipt/${'0'.repeat(26)}`);
+    t.is(page.status, 503);
+    t.true((await page.text()).includes('The service is not available at the moment'));
+  } finally {
+    await down.close();
+  }
+});
+
+test('the front page shows a first payment where the sandbox runs, and only there', async (t) => {
+  t.notRegex(await (await fetch(app.url)).text(), /curl/);
+  const sandbox = await startApp({ config: { sandbox: { enabled: true } } }, app);
+  try {
+    const page = await (await fetch(sandbox.url)).text();
+    t.true(page.includes(`curl ${sandbox.url}/generic/request`));
+    t.true(page.includes('https://gateway.example/pay'));
+  } finally {
+    await sandbox.close();
+  }
+});

@@ -1,0 +1,239 @@
+// /generic/pay/{id}: the page, the choice of a method, and what is handed to the gateway.
+import test from 'ava';
+import { verifyFields } from '../../../src/clients/gateway.ts';
+import { apiKey, gatewaySecret, startApp } from '../../support/app.ts';
+import {
+  chooseMethod,
+  createPayment,
+  hiddenFields,
+  postRequest,
+  postResult,
+  requestBody,
+  resultFields,
+  signed,
+  tokenOf,
+} from './helpers.ts';
+
+const app = await startApp();
+test.after.always(() => app.close());
+
+const chosen = async (id: string) =>
+  (await app.events(id)).flatMap((event) => (event.type === 'PaymentMethodChosen' ? [event.data] : []));
+
+const payUrl = (id: string) => `${app.url}/generic/pay/${id}`;
+const receiptUrl = (id: string) => `${app.url}/generic/receipt/${id}`;
+
+test('choosing a bank hands the payer over to the gateway, signed', async (t) => {
+  const name = 'Dato’ "Ali" & Sons = 100% <b>';
+  const id = await createPayment(app, { name });
+  const response = await chooseMethod(app, id, { method: 'fpx', bank_fpx: 'MB2U0227', bank_fpx1: '' });
+  t.is(response.status, 200);
+  const html = await response.text();
+  t.regex(html, /<form [^>]*method="post" action="https:\/\/gateway\.example\/pay"/);
+  const { CHECKSUM, ...fields } = hiddenFields(html);
+  t.deepEqual(fields, {
+    MERCHANT_CODE: 'council',
+    TRANS_ID: id,
+    MERCHANT_ORDER_NO: `${id}-1`,
+    AMOUNT: '120.50',
+    PAYMENT_MODE: 'fpx',
+    BANK_CODE: 'MB2U0227',
+    DESCRIPTION: 'Second half of 2026',
+    BUYER_NAME: name,
+    BUYER_EMAIL: 'aminah@example.my',
+    RESPONSE_URL: `${app.url}/generic/response`,
+  });
+  t.is(verifyFields({ ...fields, CHECKSUM: CHECKSUM ?? '' }, gatewaySecret), 'valid');
+  const [{ at: _, ...choice } = { at: '' }, ...more] = await chosen(id);
+  t.deepEqual(choice, {
+    attempt: 1,
+    mode: 'fpx',
+    bankCode: 'MB2U0227',
+    chargeSen: 0,
+    sellerOrderNo: `${id}-1`,
+  });
+  t.deepEqual(more, []);
+});
+
+test('the hand-over page may run its one script and post to the gateway; the payment page may do neither', async (t) => {
+  const id = await createPayment(app);
+  const page = await fetch(payUrl(id));
+  t.regex(
+    page.headers.get('content-security-policy') ?? '',
+    /script-src 'none'.*form-action 'self' http:\/\/127/,
+  );
+  const handOver = await chooseMethod(app, id, { method: 'cc' });
+  t.regex(
+    handOver.headers.get('content-security-policy') ?? '',
+    /script-src 'sha256-.*form-action https:\/\/gateway\.example https:;/,
+  );
+});
+
+test('a method without banks needs none, and the charge of the merchant is added', async (t) => {
+  const headers = {
+    accept: 'application/json',
+    authorization: 'Bearer older-key',
+    'x-merchant-code': 'museum',
+  };
+  const body = requestBody({ redirect_url: 'https://museum.example/' });
+  const { data } = (await (await postRequest(app, body, headers)).json()) as {
+    data: { transaction_id: string };
+  };
+  const response = await chooseMethod(app, data.transaction_id, { method: 'cc' });
+  t.is(hiddenFields(await response.text()).AMOUNT, '122.00');
+  t.like((await chosen(data.transaction_id))[0], { mode: 'cc', bankCode: '', chargeSen: 150 });
+});
+
+test('the same page sent twice, even at once, is one attempt', async (t) => {
+  const id = await createPayment(app);
+  const token = tokenOf(await (await fetch(payUrl(id))).text());
+  const form = { token, method: 'fpx', bank_fpx: 'PBB0233' };
+  const answers = await Promise.all(Array.from({ length: 10 }, () => chooseMethod(app, id, form)));
+  const orders = await Promise.all(
+    answers.map(async (answer) => hiddenFields(await answer.text()).MERCHANT_ORDER_NO),
+  );
+  t.deepEqual([...new Set(orders)], [`${id}-1`]);
+  t.is((await chosen(id)).length, 1);
+});
+
+test('going back to another bank is another attempt with its own order number', async (t) => {
+  const id = await createPayment(app);
+  await chooseMethod(app, id, { method: 'fpx', bank_fpx: 'PBB0233' });
+  const second = await chooseMethod(app, id, { method: 'fpx', bank_fpx: 'RHB0218' });
+  t.is(hiddenFields(await second.text()).MERCHANT_ORDER_NO, `${id}-2`);
+});
+
+const faults: Record<string, [Record<string, string>, Record<string, string>, string]> = {
+  'no method': [{}, {}, 'Choose a payment method.'],
+  'an unknown method': [{}, { method: 'gold' }, 'This payment method is not available'],
+  'a method every object has': [{}, { method: 'toString' }, 'This payment method is not available'],
+  'no bank': [{}, { method: 'fpx', bank_fpx: '' }, 'Choose your bank.'],
+  'the bank of another method': [{}, { method: 'fpx', bank_fpx1: 'MBB0228' }, 'Choose your bank.'],
+  'an unknown bank': [{}, { method: 'fpx', bank_fpx: 'NOBANK' }, 'This bank is not in the list.'],
+  'a method above its limit': [
+    { amount: '30000.01' },
+    { method: 'fpx', bank_fpx: 'PBB0233' },
+    'This payment method is not available',
+  ],
+  'a method below its limit': [
+    { amount: '1.99' },
+    { method: 'fpx1', bank_fpx1: 'MBB0228' },
+    'This payment method is not available',
+  ],
+};
+
+for (const [title, [request, form, message]] of Object.entries(faults)) {
+  test(`the page comes back with what is wrong: ${title}`, async (t) => {
+    const id = await createPayment(app, request);
+    const response = await chooseMethod(app, id, form);
+    t.is(response.status, 400);
+    const html = await response.text();
+    t.true(html.includes(message));
+    t.not(tokenOf(html), '');
+    t.deepEqual(await chosen(id), []);
+  });
+}
+
+test('limits are inclusive, and what is outside them is shown disabled with the reason', async (t) => {
+  const atLimit = await createPayment(app, { amount: '30000.00' });
+  t.is((await chooseMethod(app, atLimit, { method: 'fpx', bank_fpx: 'PBB0233' })).status, 200);
+  const above = await (await fetch(payUrl(await createPayment(app, { amount: '30000.01' })))).text();
+  t.regex(above, /id="method-fpx" value="fpx" required disabled/);
+  t.regex(above, /this method goes up to RM 30,000\.00/);
+});
+
+test('a token is for one payment and cannot be made up', async (t) => {
+  const id = await createPayment(app);
+  const other = await createPayment(app);
+  const foreign = tokenOf(await (await fetch(payUrl(other))).text());
+  const own = tokenOf(await (await fetch(payUrl(id))).text());
+  const forgeries = [
+    '',
+    'x',
+    foreign,
+    own.replace(/^1\./, '2.'),
+    `${own}x`,
+    own.slice(0, -1),
+    '1.9999999999999.',
+  ];
+  for (const token of forgeries) {
+    const response = await chooseMethod(app, id, { token, method: 'cc' });
+    t.is(response.status, 401, token);
+    t.true((await response.text()).includes('This link is not valid'));
+  }
+  t.deepEqual(await chosen(id), []);
+});
+
+test('an expired token leads to a fresh page', async (t) => {
+  let now = new Date('2026-11-20T01:00:00.000Z');
+  const timed = await startApp({ clock: () => now }, app);
+  try {
+    const id = await createPayment(timed);
+    const url = `${timed.url}/generic/pay/${id}`;
+    const token = tokenOf(await (await fetch(url)).text());
+    now = new Date('2026-11-20T01:59:59.999Z');
+    t.is((await chooseMethod(timed, id, { token, method: 'cc' })).status, 200);
+    now = new Date('2026-11-20T02:00:00.000Z');
+    const response = await chooseMethod(timed, id, { token, method: 'dc' });
+    t.is(response.status, 401);
+    const html = await response.text();
+    t.true(html.includes('This page has expired'));
+    t.true(html.includes(`href="${url}"`));
+  } finally {
+    await timed.close();
+  }
+});
+
+for (const [status, title] of [
+  ['1', 'paid'],
+  ['3', 'pending'],
+] as const) {
+  test(`a payment that is ${title} leads to its receipt`, async (t) => {
+    const id = await createPayment(app);
+    const token = tokenOf(await (await fetch(payUrl(id))).text());
+    await postResult(app, signed(resultFields(id, { STATUS: status })));
+    const before = await app.events(id);
+    const shown = await fetch(payUrl(id), { redirect: 'manual' });
+    t.deepEqual([shown.status, shown.headers.get('location')], [303, receiptUrl(id)]);
+    const sent = await chooseMethod(app, id, { token, method: 'cc' });
+    t.deepEqual([sent.status, sent.headers.get('location')], [303, receiptUrl(id)]);
+    t.deepEqual(await app.events(id), before);
+  });
+}
+
+test('a failed payment can be tried again, with the next order number', async (t) => {
+  const id = await createPayment(app);
+  await chooseMethod(app, id, { method: 'cc' });
+  await postResult(app, signed(resultFields(id, { STATUS: '0' })));
+  const page = await (await fetch(payUrl(id))).text();
+  t.true(page.includes('Your last attempt did not go through.'));
+  const again = await chooseMethod(app, id, { method: 'cc' });
+  t.is(hiddenFields(await again.text()).MERCHANT_ORDER_NO, `${id}-2`);
+});
+
+test('the page speaks the language that is asked for, and its form keeps it', async (t) => {
+  const id = await createPayment(app);
+  const html = await (
+    await fetch(payUrl(id), { headers: { 'accept-language': 'ms-MY,ms;q=0.9,en;q=0.8' } })
+  ).text();
+  t.regex(html, /<html lang="ms">/);
+  t.true(html.includes(`action="${payUrl(id)}?lang=ms"`));
+});
+
+for (const id of ['nothing', '0'.repeat(26), '../../etc/passwd', '%00', '%E0%A4%A', 'constructor']) {
+  test(`an unknown payment is a page with 404: ${id}`, async (t) => {
+    for (const method of ['GET', 'POST']) {
+      const response = await fetch(`${app.url}/generic/pay/${encodeURI(id)}`, { method });
+      t.is(response.status, 404);
+      const text = await response.text();
+      t.notRegex(text, /at \w+ \(|node_modules/);
+    }
+  });
+}
+
+test('a page never shows a secret', async (t) => {
+  const id = await createPayment(app);
+  const html =
+    (await (await fetch(payUrl(id))).text()) + (await (await chooseMethod(app, id, { method: 'cc' })).text());
+  for (const secret of [apiKey, gatewaySecret, 'a key of the tests']) t.false(html.includes(secret));
+});

@@ -1,0 +1,174 @@
+// GET /generic/receipt/{id}: never less than what happened, in two languages, with the way back to the merchant.
+import test from 'ava';
+import type { Payment } from '../../../src/events/payment.ts';
+import { evolve, noPayment } from '../../../src/events/payment.ts';
+import { startApp } from '../../support/app.ts';
+import { chooseMethod, createPayment, postResult, resultFields, signed } from './helpers.ts';
+
+const rows = new Map<string, Payment>();
+let postgresIsDown = false;
+
+const app = await startApp({
+  async findPayment(transactionId) {
+    if (postgresIsDown) throw new Error('connect ECONNREFUSED');
+    const state = rows.get(transactionId);
+    return state ? { state } : null;
+  },
+});
+test.after.always(() => app.close());
+
+const receiptUrl = (id: string, query = '') => `${app.url}/generic/receipt/${id}${query}`;
+const receipt = async (id: string, query = '', headers = {}) =>
+  (await fetch(receiptUrl(id, query), { headers })).text();
+const report = (id: string, over: Record<string, string> = {}) =>
+  postResult(app, signed(resultFields(id, over)));
+const foldedNow = async (id: string) => (await app.events(id)).reduce<Payment>(evolve, noPayment);
+
+/** The visible text of a page, one space between words. */
+const textOf = (html: string) =>
+  html
+    .replace(/<(style|script|title)[\s\S]*?<\/\1>/g, ' ')
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ');
+
+test('the official receipt says everything, and the IC number is masked', async (t) => {
+  const id = await createPayment(app, { trans_id: 'INV/2026-1' });
+  await chooseMethod(app, id, { method: 'fpx', bank_fpx: 'MB2U0227' });
+  await report(id);
+  const html = await receipt(id);
+  const text = textOf(html);
+  for (const part of [
+    'Successful Official receipt RM 120.50',
+    'Example City Council',
+    'Receipt number R-1',
+    'Date and time 20 November 2026 at 09:04:30',
+    'Payer Aminah binti Ismail',
+    'IC number ********5678',
+    'Service Assessment tax',
+    'Description Second half of 2026',
+    'Reference INV/2026-1',
+    `Transaction ID ${id}`,
+    'Payment method FPX Online Banking (Individual)',
+    'Bank Maybank2U',
+    'FPX number P-1',
+    `Seller order number ${id}-1`,
+    'Total RM 120.50',
+    'Payment requested',
+    'FPX Online Banking (Individual) chosen',
+    'Payment successful',
+  ])
+    t.true(text.includes(part), part);
+  t.false(html.includes('900101145678'));
+  t.false(text.includes('not a receipt'));
+});
+
+for (const [status, title, again] of [
+  ['0', 'Failed', true],
+  ['2', 'Cancelled', true],
+  ['3', 'Pending', false],
+] as const) {
+  test(`a payment that is ${title} has a statement, which is no receipt`, async (t) => {
+    const id = await createPayment(app);
+    await report(id, { STATUS: status });
+    const html = await receipt(id);
+    t.regex(textOf(html), new RegExp(`${title} Statement of payment This is not a receipt\\.`));
+    t.is(html.includes(`href="${app.url}/generic/pay/${id}?lang=en"`), again);
+    t.is(html.includes(`href="${receiptUrl(id)}?lang=en"`), !again);
+    t.false(textOf(html).includes('Receipt number'));
+  });
+}
+
+test('the back button adds what happened to the merchant’s own query', async (t) => {
+  const id = await createPayment(app, {
+    trans_id: 'A&B=1',
+    redirect_url: 'https://council.example/paid?session=a%20b&status=old#top',
+  });
+  const back = async () => {
+    const href = /href="(https:\/\/council[^"]+)"/.exec(await receipt(id))?.[1] ?? '';
+    return new URL(href.replaceAll('&amp;', '&'));
+  };
+  const expected = { session: 'a b', status: '3', trans_id: 'A&B=1', transaction_id: id };
+  t.deepEqual(Object.fromEntries((await back()).searchParams), expected);
+  t.is((await back()).hash, '#top');
+  await report(id);
+  t.is((await back()).searchParams.get('status'), '1');
+});
+
+test('the language comes from ?lang=, else from Accept-Language', async (t) => {
+  const id = await createPayment(app);
+  const malay = { 'accept-language': 'ms' };
+  t.regex(await receipt(id, '', malay), /<html lang="ms">/);
+  t.regex(await receipt(id, '?lang=en', malay), /<html lang="en">/);
+  t.regex(await receipt(id, '?lang=ms'), /Penyata|Menunggu/);
+  t.regex(await receipt(id, '?lang=xx&lang=ms'), /<html lang="en">/);
+});
+
+test('what it shows is for the payer alone, and is not kept', async (t) => {
+  const { headers } = await fetch(receiptUrl(await createPayment(app)));
+  t.is(headers.get('cache-control'), 'no-store');
+  t.is(headers.get('referrer-policy'), 'no-referrer');
+  t.is(headers.get('x-robots-tag'), 'noindex');
+  t.is(headers.get('x-content-type-options'), 'nosniff');
+  t.is(headers.get('x-frame-options'), 'DENY');
+  t.regex(headers.get('content-security-policy') ?? '', /default-src 'none'.*frame-ancestors 'none'/);
+  t.is(headers.get('set-cookie'), null);
+});
+
+test.serial('a row that is behind hides nothing', async (t) => {
+  const id = await createPayment(app);
+  rows.set(id, await foldedNow(id));
+  await report(id, { STATUS: '0' });
+  t.regex(await receipt(id), /Failed/);
+  rows.set(id, await foldedNow(id));
+  await report(id, { PAYMENT_TRANS_ID: 'P-2', MERCHANT_ORDER_NO: `${id}-2` });
+  t.regex(await receipt(id), /Official receipt/);
+});
+
+test.serial('a row that says succeeded is final: the stream is not read', async (t) => {
+  const id = await createPayment(app);
+  await report(id);
+  rows.set(id, await foldedNow(id));
+  const apart = await startApp(
+    {
+      findPayment: async () => ({ state: rows.get(id) ?? noPayment }),
+      eventStore: { load: () => Promise.reject(new Error('not to be called')) },
+    },
+    app,
+  );
+  try {
+    const response = await fetch(`${apart.url}/generic/receipt/${id}`);
+    t.is(response.status, 200);
+    t.regex(await response.text(), /Official receipt/);
+  } finally {
+    await apart.close();
+  }
+});
+
+test.serial('without Postgres the stream is folded', async (t) => {
+  const id = await createPayment(app);
+  await report(id);
+  postgresIsDown = true;
+  try {
+    t.regex(await receipt(id), /Official receipt/);
+  } finally {
+    postgresIsDown = false;
+  }
+});
+
+test.serial('a payment of another channel is unknown here', async (t) => {
+  const id = await createPayment(app);
+  await report(id);
+  const state = await foldedNow(id);
+  if (state.status === 'none') return t.fail();
+  rows.set(id, { ...state, request: { ...state.request, channel: 'landreg' } });
+  t.is((await fetch(receiptUrl(id))).status, 404);
+});
+
+test('an unknown payment is a page with 404, or JSON where that is asked for', async (t) => {
+  const response = await fetch(receiptUrl('0'.repeat(26)));
+  t.is(response.status, 404);
+  t.true((await response.text()).includes('We do not know this payment'));
+  const json = await fetch(receiptUrl('x'), { headers: { accept: 'application/json' } });
+  t.deepEqual([json.status, await json.json()], [404, { status: false, message: 'Transaction not found' }]);
+});

@@ -1,0 +1,420 @@
+// POST /generic/request: the page or its JSON alternative, once per reference, and every kind of bad input.
+import test from 'ava';
+import { parseAmount } from '../../../src/events/money.ts';
+import { apiKey, startApp } from '../../support/app.ts';
+import { sen } from '../../support/payments.ts';
+import { createPayment, postRequest, postResult, requestBody, resultFields, signed } from './helpers.ts';
+
+const app = await startApp({ config: { maxAmountSen: sen(100_000_000) } });
+const appended: string[] = [];
+const watched = await startApp(
+  {
+    config: { maxAmountSen: sen(100_000_000) },
+    eventStore: {
+      append: (streamName, events, expected) => {
+        appended.push(streamName);
+        return app.eventStore.append(streamName, events, expected);
+      },
+    },
+  },
+  app,
+);
+test.after.always(async () => {
+  await watched.close();
+  await app.close();
+});
+
+const json = { accept: 'application/json' };
+
+test('answers the payment page, and one event is what happened', async (t) => {
+  const body = requestBody({ amount: 1234.5, extra: { account_no: 'A-1', nested: [{ a: null }] } });
+  const response = await postRequest(app, body);
+  t.is(response.status, 200);
+  t.is(response.headers.get('content-type'), 'text/html; charset=utf-8');
+  const html = await response.text();
+  const id = /generic\/pay\/(\w{26})/.exec(html)?.[1] ?? '';
+  const [event, ...more] = await app.events(id);
+  t.deepEqual(more, []);
+  if (event?.type !== 'PaymentRequested') return t.fail();
+  const { at, ...data } = event.data;
+  t.regex(at, /^\d{4}-.*Z$/);
+  t.deepEqual(data, {
+    transactionId: id,
+    channel: 'generic',
+    merchant: { code: 'council', id: 7, name: 'Example City Council' },
+    reference: String(body.trans_id),
+    amountSen: sen(123_450),
+    service: 'Assessment tax',
+    description: 'Second half of 2026',
+    items: [],
+    payer: {
+      name: 'Aminah binti Ismail',
+      email: 'aminah@example.my',
+      icNo: '900101145678',
+      address1: '',
+      address2: '',
+      city: '',
+      postcode: '',
+      state: '',
+      phoneNo: '',
+    },
+    callbackUrl: 'https://council.example/callback',
+    redirectUrl: 'https://council.example/paid?session=1',
+    branchCode: '',
+    extra: { account_no: 'A-1', nested: [{ a: null }] },
+  });
+});
+
+test('every address in the page is absolute, so that a merchant can relay it', async (t) => {
+  const html = await (await postRequest(app, requestBody())).text();
+  const addresses = Array.from(html.matchAll(/\s(?:href|src|action)="([^"]*)"/g), ([, address]) => address);
+  t.true(addresses.length >= 3);
+  for (const address of addresses) t.regex(address ?? '', /^(https?:\/\/|data:|#)/);
+  t.notRegex(html, /url\(|@import|<script/);
+});
+
+test('an Accept that names JSON alone gets JSON', async (t) => {
+  const response = await postRequest(app, requestBody(), json);
+  t.is(response.status, 200);
+  const { data, ...rest } = (await response.json()) as { data: Record<string, string> };
+  t.deepEqual(rest, { status: true, message: 'Send the payer to payment_url' });
+  t.deepEqual(data, {
+    transaction_id: data.transaction_id ?? '',
+    payment_url: `${app.url}/generic/pay/${data.transaction_id}`,
+    status: '3',
+  });
+  t.is((await fetch(data.payment_url ?? '')).status, 200);
+});
+
+for (const accept of [
+  '*/*',
+  'text/html',
+  'application/json, text/plain, */*',
+  'application/json, text/html;q=0.5',
+]) {
+  test(`an Accept of ${accept} gets the page`, async (t) => {
+    const response = await postRequest(app, requestBody(), { accept });
+    t.regex(response.headers.get('content-type') ?? '', /^text\/html/);
+  });
+}
+
+test('the same request again is the same transaction, and nothing is added', async (t) => {
+  const body = requestBody();
+  const answers = [
+    await postRequest(app, body, json),
+    await postRequest(app, { ...body, amount: 120.5 }, json),
+    await postRequest(app, { ...body, merchant_code: 'council', city: '', extra: {} }, json),
+  ];
+  const ids = await Promise.all(
+    answers.map(
+      async (answer) => ((await answer.json()) as { data: { transaction_id: string } }).data.transaction_id,
+    ),
+  );
+  t.is(new Set(ids).size, 1);
+  t.is((await app.events(ids[0] ?? '')).length, 1);
+});
+
+for (const [field, value] of Object.entries({
+  amount: '120.51',
+  service: 'Other',
+  callback_url: 'https://council.example/other',
+  redirect_url: 'https://council.example/other',
+  email: 'other@example.my',
+  extra: { a: 1 },
+})) {
+  test(`the same reference with another ${field} is 409, and nothing is added`, async (t) => {
+    const body = requestBody();
+    const id = await createPayment(app, body);
+    const response = await postRequest(app, { ...body, [field]: value });
+    t.is(response.status, 409);
+    t.deepEqual(await response.json(), {
+      status: false,
+      message: 'This reference was already used for a payment with other content',
+    });
+    t.is((await app.events(id)).length, 1);
+  });
+}
+
+test('50 identical requests at once make one transaction with one event', async (t) => {
+  const body = requestBody();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => postRequest(app, body, json)));
+  const ids = await Promise.all(
+    answers.map(
+      async (answer) => ((await answer.json()) as { data: { transaction_id: string } }).data.transaction_id,
+    ),
+  );
+  t.is(new Set(ids).size, 1);
+  t.is((await app.events(ids[0] ?? '')).length, 1);
+});
+
+test('of 20 requests at once with one reference and two amounts, one content wins', async (t) => {
+  const body = requestBody();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      postRequest(app, { ...body, amount: `${10 + (index % 2)}.00` }, json),
+    ),
+  );
+  const statuses = answers.map(({ status }) => status).sort();
+  t.deepEqual(statuses, [...Array(10).fill(200), ...Array(10).fill(409)]);
+});
+
+test('two merchants with the same reference have two payments', async (t) => {
+  const body = requestBody({ redirect_url: 'https://museum.example/' });
+  const id = await createPayment(app, body);
+  const response = await postRequest(app, body, {
+    ...json,
+    authorization: 'Bearer older-key',
+    'x-merchant-code': 'museum',
+  });
+  const { data } = (await response.json()) as { data: { transaction_id: string } };
+  t.not(data.transaction_id, id);
+});
+
+test('once paid, the same request shows the receipt and the status', async (t) => {
+  const body = requestBody();
+  const id = await createPayment(app, body);
+  await postResult(app, signed(resultFields(id)));
+  const html = await (await postRequest(app, body)).text();
+  t.regex(html, /Official receipt/);
+  t.notRegex(html, /name="token"/);
+  const { data } = (await (await postRequest(app, body, json)).json()) as { data: { status: string } };
+  t.is(data.status, '1');
+});
+
+for (const name of ['陈美玲', 'தமிழ்ச்செல்வி', 'محمد بن عبد الله', "O'Brien <b>&amp;</b>", '𠮷野家 👩‍👩‍👧']) {
+  test(`a name stays as it is: ${name}`, async (t) => {
+    const response = await postRequest(app, requestBody({ name }));
+    const html = await response.text();
+    const escaped = name
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll("'", '&#39;');
+    t.true(html.includes(escaped));
+    const id = /generic\/pay\/(\w{26})/.exec(html)?.[1] ?? '';
+    const [event] = await app.events(id);
+    t.is(event?.type === 'PaymentRequested' && event.data.payer.name, name);
+  });
+}
+
+const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
+const tooLong = (length: number) => '𠮷'.repeat(length + 1);
+
+/** What is changed in a good body, and what is said about it. */
+const bad: Record<string, [Record<string, unknown>, string]> = {
+  'amount -1': [{ amount: '-1' }, 'amount must be a number or a numeric text such as 10.50'],
+  'amount -1 as a number': [{ amount: -1 }, 'amount must be more than 0.00'],
+  'amount 0': [{ amount: '0' }, 'amount must be more than 0.00'],
+  'amount 0 as a number': [{ amount: 0 }, 'amount must be more than 0.00'],
+  'amount 1e3': [{ amount: '1e3' }, 'amount must be a number or a numeric text such as 10.50'],
+  'amount 10.005': [{ amount: '10.005' }, 'amount must have at most two decimals'],
+  'amount 10.005 as a number': [{ amount: 10.005 }, 'amount must have at most two decimals'],
+  'amount 1,000.00': [{ amount: '1,000.00' }, 'amount must be a number or a numeric text such as 10.50'],
+  'amount with spaces': [{ amount: ' 10.00' }, 'amount must be a number or a numeric text such as 10.50'],
+  'amount in other digits': [{ amount: '١٠' }, 'amount must be a number or a numeric text such as 10.50'],
+  'amount over the limit': [{ amount: '1000000.01' }, 'amount must be at most 1000000.00'],
+  'amount far over the limit': [{ amount: 1e300 }, 'amount must be at most 1000000.00'],
+  'amount true': [{ amount: true }, 'amount must be a number or a numeric text such as 10.50'],
+  'amount in a list': [{ amount: ['10'] }, 'amount must be a number or a numeric text such as 10.50'],
+  'amount that names a fault': [
+    { amount: 'missing' },
+    'amount must be a number or a numeric text such as 10.50',
+  ],
+  'amount null': [{ amount: null }, 'amount is required'],
+  'amount empty': [{ amount: '' }, 'amount is required'],
+  'trans_id missing': [{ trans_id: undefined }, 'trans_id is required'],
+  'trans_id blank': [{ trans_id: '   ' }, 'trans_id is required'],
+  'trans_id a number': [{ trans_id: 7 }, 'trans_id must be text'],
+  'trans_id with a space at its end': [{ trans_id: 'A-1 ' }, 'trans_id must not begin or end with a space'],
+  'trans_id too long': [{ trans_id: tooLong(100) }, 'trans_id must be at most 100 characters'],
+  'trans_id with NUL': [{ trans_id: 'A\0' }, 'trans_id must not contain control characters'],
+  'service missing': [{ service: undefined }, 'service is required'],
+  'service too long': [{ service: tooLong(100) }, 'service must be at most 100 characters'],
+  'description null': [{ description: null }, 'description is required'],
+  'description with half a character': [
+    { description: 'a\ud800' },
+    'description must not contain control characters',
+  ],
+  'description too long': [{ description: tooLong(250) }, 'description must be at most 250 characters'],
+  'callback_url missing': [{ callback_url: undefined }, 'callback_url is required'],
+  'callback_url ftp': [
+    { callback_url: 'ftp://council.example/' },
+    'callback_url must be an http or https URL',
+  ],
+  'callback_url with credentials': [
+    { callback_url: 'https://user:secret@council.example/' },
+    'callback_url must not contain a user name or password',
+  ],
+  'redirect_url javascript': [
+    { redirect_url: 'javascript:alert(1)' },
+    'redirect_url must be an http or https URL',
+  ],
+  'redirect_url relative': [{ redirect_url: '/paid' }, 'redirect_url must be an http or https URL'],
+  'redirect_url without slashes': [
+    { redirect_url: 'https:council.example' },
+    'redirect_url must be an http or https URL',
+  ],
+  'redirect_url with a backslash': [
+    { redirect_url: 'https://council.example\\@evil.example/' },
+    'redirect_url must be an http or https URL',
+  ],
+  'redirect_url with a line break': [
+    { redirect_url: 'https://council.example/\r\nSet-Cookie: a=b' },
+    'redirect_url must not contain control characters',
+  ],
+  'redirect_url with a bad port': [
+    { redirect_url: 'https://council.example:99999/' },
+    'redirect_url must be an http or https URL',
+  ],
+  'redirect_url too long': [
+    { redirect_url: `https://council.example/${'a'.repeat(2000)}` },
+    'redirect_url must be at most 2000 characters',
+  ],
+  'email without domain': [{ email: 'aminah' }, 'email must be an email address'],
+  'email with two addresses': [{ email: 'a@b.my,c@d.my' }, 'email must be an email address'],
+  'email with a header': [{ email: 'a@b.my\nBcc: c@d.my' }, 'email must not contain control characters'],
+  'email false': [{ email: false }, 'email must be text'],
+  'name a list': [{ name: ['A'] }, 'name must be text'],
+  'extra a text': [{ extra: 'x' }, 'extra must be an object'],
+  'extra a list': [{ extra: [] }, 'extra must be an object'],
+  'extra too deep': [
+    { extra: deep(6) },
+    'extra must hold at most 5 levels, finite numbers, and text without U+0000',
+  ],
+  'extra with NUL in a name': [
+    { extra: { 'a\0': 1 } },
+    'extra must hold at most 5 levels, finite numbers, and text without U+0000',
+  ],
+  'extra too large': [{ extra: { a: 'x'.repeat(8192) } }, 'extra must be at most 8192 bytes of JSON'],
+  'two fields': [{ service: '', email: 'x' }, 'service is required; email must be an email address'],
+};
+
+for (const [title, [over, message]] of Object.entries(bad)) {
+  test.serial(`bad input: ${title}`, async (t) => {
+    const response = await postRequest(watched, requestBody(over));
+    t.is(response.status, 400);
+    t.deepEqual(await response.json(), { status: false, message });
+    t.deepEqual(appended, []);
+  });
+}
+
+const faultyBodies: Record<string, [string, number, string, Record<string, string>?]> = {
+  'malformed JSON': ['{"trans_id": ', 400, 'The request body is malformed'],
+  'a JSON text': ['"hello"', 400, 'The request body is malformed'],
+  'JSON null': ['null', 400, 'The request body is malformed'],
+  'a JSON list': ['[]', 400, 'The body must be a JSON object'],
+  'a prototype in the body': ['{"__proto__": {"amount": 1}}', 400, 'The request body is malformed'],
+  'a prototype deep in extra': ['{"extra": {"__proto__": {}}}', 400, 'The request body is malformed'],
+  'a number beyond all bounds': [
+    JSON.stringify(requestBody({ extra: { a: 1 } })).replace('"a":1', '"a":1e999'),
+    400,
+    'extra must hold at most 5 levels, finite numbers, and text without U+0000',
+  ],
+  'very deep JSON': [
+    JSON.stringify(requestBody({ extra: { a: 1 } })).replace(
+      '"a":1',
+      `"a":${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+    ),
+    400,
+    'extra must hold at most 5 levels, finite numbers, and text without U+0000',
+  ],
+  'a 1 MiB body': [
+    JSON.stringify(requestBody({ name: 'x'.repeat(2 ** 20) })),
+    413,
+    'The request body is too large',
+  ],
+  'a form': [
+    'trans_id=1',
+    415,
+    'The Content-Type must be application/json',
+    { 'content-type': 'application/x-www-form-urlencoded' },
+  ],
+  'a text': ['trans_id', 415, 'The Content-Type must be application/json', { 'content-type': 'text/plain' }],
+  'a body that is not gzip': ['{}', 400, 'The request body is malformed', { 'content-encoding': 'gzip' }],
+  'an unknown encoding': [
+    '{}',
+    415,
+    'This encoding of the body is not supported',
+    { 'content-encoding': 'zstd' },
+  ],
+};
+
+for (const [title, [body, status, message, headers]] of Object.entries(faultyBodies)) {
+  test.serial(`bad input: ${title}`, async (t) => {
+    const response = await postRequest(watched, body, headers);
+    t.is(response.status, status);
+    t.deepEqual(await response.json(), { status: false, message });
+    t.deepEqual(appended, []);
+  });
+}
+
+const credentials: Record<string, [Record<string, string>, Record<string, unknown>, string]> = {
+  'no key': [{ authorization: '' }, {}, 'Missing merchant_code or API key'],
+  'no code': [{ 'x-merchant-code': '' }, {}, 'Missing merchant_code or API key'],
+  'an unknown merchant': [{ 'x-merchant-code': 'nobody' }, {}, 'Merchant code not registered'],
+  'a wrong key': [{ authorization: 'Bearer wrong' }, {}, 'Unauthorized - invalid API key for merchant'],
+  'a body that disagrees': [{}, { merchant_code: 'museum' }, 'Unauthorized - invalid API key for merchant'],
+};
+
+for (const [title, [headers, over, message]] of Object.entries(credentials)) {
+  test.serial(`credentials: ${title}`, async (t) => {
+    const response = await postRequest(watched, requestBody(over), headers);
+    t.is(response.status, 401);
+    t.deepEqual(await response.json(), { status: false, message });
+    t.deepEqual(appended, []);
+  });
+}
+
+test('credentials are looked at before the fields, and an empty request lacks them', async (t) => {
+  const response = await fetch(`${app.url}/generic/request`, { method: 'POST' });
+  t.is(response.status, 401);
+  t.deepEqual(await response.json(), { status: false, message: 'Missing merchant_code or API key' });
+});
+
+test('code and key may come in the body', async (t) => {
+  const response = await fetch(`${app.url}/generic/request`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(requestBody({ merchant_code: 'council', api_key: apiKey })),
+  });
+  t.is(response.status, 200);
+  const html = await response.text();
+  t.false(html.includes(apiKey));
+});
+
+test('fields that nobody documented are left out', async (t) => {
+  const id = await createPayment(app, { surprise: 'x', transactionId: 'mine' });
+  t.notRegex(JSON.stringify(await app.events(id)), /surprise|mine/);
+});
+
+test('a merchant with redirect hosts is held to them', async (t) => {
+  const museum = { authorization: 'Bearer older-key', 'x-merchant-code': 'museum' };
+  for (const [url, status] of [
+    ['https://museum.example/paid', 200],
+    ['https://MUSEUM.example:8443/paid', 200],
+    ['https://museum.example.evil.example/', 400],
+    ['https://evil.example/?museum.example', 400],
+  ] as const) {
+    const response = await postRequest(app, requestBody({ redirect_url: url }), museum);
+    t.is(response.status, status, url);
+  }
+});
+
+test('in production the URLs are https', async (t) => {
+  const production = await startApp({ config: { production: true } }, app);
+  try {
+    const refused = await postRequest(production, requestBody({ callback_url: 'http://council.example/' }));
+    t.is(((await refused.json()) as { message: string }).message, 'callback_url must be an https URL');
+    const taken = await postRequest(production, requestBody());
+    t.is(taken.status, 200);
+    t.is(taken.headers.get('strict-transport-security'), 'max-age=31536000');
+  } finally {
+    await production.close();
+  }
+});
+
+test('binary noise of a sum is forgiven', async (t) => {
+  const amount = 10.1 + 20.2;
+  t.is(parseAmount(amount, sen(10_000)), sen(3030));
+  t.is((await postRequest(app, requestBody({ amount }))).status, 200);
+});

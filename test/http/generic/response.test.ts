@@ -1,0 +1,356 @@
+// POST /generic/response: what is believed, what is kept apart, and that a result is durable before it is answered.
+import test from 'ava';
+import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
+import { startApp } from '../../support/app.ts';
+import { type Body, createPayment, postResult, resultFields, signed } from './helpers.ts';
+
+const app = await startApp();
+test.after.always(() => app.close());
+
+const receiptUrl = (id: string) => `${app.url}/generic/receipt/${id}`;
+
+async function results(id: string) {
+  const events = await app.events(id);
+  return events.flatMap((event) => ('result' in event.data ? [{ type: event.type, ...event.data }] : []));
+}
+
+/** The last of the results that no payment took. */
+async function lastUnmatched() {
+  return (await app.eventStore.loadLast('gateway-unmatched'))?.data as
+    | { reason: string; verified: boolean; raw: Record<string, string> }
+    | undefined;
+}
+
+const unmatchedCount = async () => (await app.eventStore.load('gateway-unmatched')).length;
+
+test('a success is recorded with everything it said, then the payer goes to the receipt', async (t) => {
+  const id = await createPayment(app);
+  const fields = signed(resultFields(id, { SURPRISE: 'kept' }));
+  const response = await postResult(app, fields);
+  t.deepEqual([response.status, response.headers.get('location')], [303, receiptUrl(id)]);
+  const [{ at: _, ...event } = { at: '' }] = await results(id);
+  t.deepEqual(event, {
+    type: 'PaymentSucceeded',
+    source: 'gateway',
+    verified: true,
+    receiptNo: 'R-1',
+    late: false,
+    result: {
+      outcome: 'succeeded',
+      mode: 'fpx',
+      sellerOrderNo: `${id}-1`,
+      gatewayTransactionId: 'P-1',
+      amountSen: 12_050,
+      currency: '',
+      paidAt: '2026-11-20T01:04:30.000Z',
+      receiptNo: 'R-1',
+      buyerBank: 'Maybank2U',
+      buyerName: 'AMINAH BINTI ISMAIL',
+      raw: fields,
+    },
+  });
+});
+
+for (const [status, type] of [
+  ['0', 'PaymentFailed'],
+  ['1', 'PaymentSucceeded'],
+  ['2', 'PaymentCancelled'],
+  ['3', 'PaymentPending'],
+] as const) {
+  test(`STATUS ${status} is ${type}`, async (t) => {
+    const id = await createPayment(app);
+    await postResult(app, signed(resultFields(id, { STATUS: status })));
+    t.deepEqual(
+      (await results(id)).map((event) => event.type),
+      [type],
+    );
+  });
+}
+
+const multipart = (fields: Record<string, string>) => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+};
+
+/** As some server libraries send it: every part with a type of its own. */
+const typedMultipart = (fields: Record<string, string>) => {
+  const part = ([name, value]: [string, string]) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: text/plain; charset=UTF-8\r\n\r\n${value}\r\n`;
+  return `${Object.entries(fields).map(part).join('')}--b--\r\n`;
+};
+
+const awkward = {
+  BUYER_NAME: 'A&B=C%20D+E;F "ü" 陈 \u{1F600} !\'()*~ [x]=1',
+  'X[0].y': 'brackets & dots = names',
+  ÿ: 'é',
+  EMPTY: '',
+};
+
+const encodings: Record<string, (fields: Record<string, string>) => [Body, Record<string, string>]> = {
+  urlencoded: (fields) => [new URLSearchParams(fields), {}],
+  multipart: (fields) => [multipart(fields), {}],
+  'multipart with typed parts': (fields) => [
+    typedMultipart(fields),
+    { 'content-type': 'multipart/form-data; boundary=b' },
+  ],
+  JSON: (fields) => [JSON.stringify(fields), { 'content-type': 'application/json' }],
+};
+
+for (const [encoding, encode] of Object.entries(encodings)) {
+  test(`${encoding}: taken with awkward names and values, and refused when one of them changed`, async (t) => {
+    const id = await createPayment(app);
+    const fields = signed(resultFields(id, awkward));
+    for (const forged of [
+      { ...fields, AMOUNT: '120.5' },
+      { ...fields, STATUS: '3' },
+      { ...fields, EXTRA: '' },
+      { ...fields, EMPTY: ' ' },
+      { ...fields, BUYER_NAME: 'A' },
+    ]) {
+      t.is((await postResult(app, ...encode(forged))).status, 401);
+    }
+    t.deepEqual(await results(id), []);
+    t.is((await postResult(app, ...encode(fields))).status, 303);
+    t.deepEqual(
+      (await results(id)).map(({ result }) => result.raw),
+      [fields],
+    );
+  });
+}
+
+test('field names are read in any case', async (t) => {
+  const id = await createPayment(app);
+  const lower = Object.fromEntries(
+    Object.entries(resultFields(id)).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  const { CHECKSUM: checksum = '', ...fields } = signed(lower);
+  t.is((await postResult(app, { ...fields, checksum })).status, 303);
+  t.is((await results(id))[0]?.result.gatewayTransactionId, 'P-1');
+});
+
+test('a JSON number is the text it is written as', async (t) => {
+  const id = await createPayment(app, { amount: 12 });
+  const fields = signed(resultFields(id, { AMOUNT: '12', STATUS: '1' }));
+  const body = JSON.stringify({ ...fields, AMOUNT: 12, STATUS: 1 });
+  t.is((await postResult(app, body, { 'content-type': 'application/json' })).status, 303);
+});
+
+const forgeries: Record<string, (fields: Record<string, string>) => Record<string, string>> = {
+  'no checksum': (fields) => fields,
+  'an empty one': (fields) => ({ ...fields, CHECKSUM: '' }),
+  'one with another secret': (fields) => signed(fields, 'another secret'),
+  'one in capitals': (fields) => ({ ...fields, CHECKSUM: signed(fields).CHECKSUM?.toUpperCase() ?? '' }),
+  'one with a space': (fields) => ({ ...fields, CHECKSUM: `${signed(fields).CHECKSUM} ` }),
+  // Joined without encoding, both would sign as NAME=A&STATUS=1.
+  'a value that plays a field': ({ STATUS: _, ...fields }) => {
+    const { CHECKSUM = '' } = signed({ ...fields, BUYER_NAME: 'A&STATUS=1' });
+    return { ...fields, BUYER_NAME: 'A', STATUS: '1', CHECKSUM };
+  },
+};
+
+for (const [title, forge] of Object.entries(forgeries)) {
+  test(`forged: ${title}`, async (t) => {
+    const id = await createPayment(app);
+    const response = await postResult(app, forge(resultFields(id)));
+    t.is(response.status, 401);
+    t.deepEqual(await response.json(), { status: false, message: 'CHECKSUM is missing or wrong' });
+    t.deepEqual(await results(id), []);
+  });
+}
+
+test.serial('forged results leave nothing behind, not even among the unmatched', async (t) => {
+  const before = await unmatchedCount();
+  await postResult(app, resultFields('0'.repeat(26), { STATUS: 'x', MARK: 'forged' }));
+  t.is(await unmatchedCount(), before);
+});
+
+test('where unsigned results are taken, a missing checksum is marked and a wrong one still refused', async (t) => {
+  const gateway = { url: 'https://gateway.example/', secret: 'own', acceptUnsigned: true };
+  const open = await startApp({ config: { gateway } }, app);
+  try {
+    const id = await createPayment(open);
+    t.is((await postResult(open, { ...resultFields(id), CHECKSUM: 'x' })).status, 401);
+    t.is((await postResult(open, { ...resultFields(id), checksum: '' })).status, 401);
+    t.deepEqual(await results(id), []);
+    t.is((await postResult(open, resultFields(id))).status, 303);
+    t.is((await results(id))[0]?.verified, false);
+  } finally {
+    await open.close();
+  }
+});
+
+test.serial(
+  'a result for no payment, or another merchant’s, is kept apart and answered with 404',
+  async (t) => {
+    const id = await createPayment(app);
+    for (const over of [
+      { TRANS_ID: '0'.repeat(26) },
+      { TRANS_ID: 'x'.repeat(5000) },
+      { TRANS_ID: '' },
+      { MERCHANT_CODE: 'museum' },
+      { MERCHANT_CODE: '' },
+    ]) {
+      const fields = signed(resultFields(id, over));
+      const response = await postResult(app, fields);
+      t.is(response.status, 404);
+      t.deepEqual(await response.json(), { status: false, message: 'Transaction not found' });
+      t.like(await lastUnmatched(), { reason: 'unknown_transaction', verified: true, raw: fields });
+    }
+    t.deepEqual(await results(id), []);
+  },
+);
+
+test.serial('a STATUS that says nothing is kept apart and answered with 400', async (t) => {
+  const id = await createPayment(app);
+  for (const STATUS of ['', '4', '01', 'success', '1.0', 'constructor']) {
+    const fields = signed(resultFields(id, { STATUS }));
+    const response = await postResult(app, fields);
+    t.is(response.status, 400, STATUS);
+    t.deepEqual(await response.json(), { status: false, message: 'STATUS must be 0, 1, 2 or 3' });
+    t.like(await lastUnmatched(), { reason: 'unreadable', raw: fields });
+  }
+  t.deepEqual(await results(id), []);
+});
+
+const unreadable: Record<string, [Body, string, number, string]> = {
+  'a field sent twice': [
+    'STATUS=1&STATUS=0',
+    'application/x-www-form-urlencoded',
+    400,
+    'Every field must be a text, sent once',
+  ],
+  'a field sent in two cases': [
+    'STATUS=1&status=0',
+    'application/x-www-form-urlencoded',
+    400,
+    'A field was sent twice',
+  ],
+  'a JSON list': ['[1]', 'application/json', 400, 'The body must be a form or a JSON object'],
+  'a JSON object within': [
+    '{"STATUS":{"a":1}}',
+    'application/json',
+    400,
+    'Every field must be a text, sent once',
+  ],
+  'half a character': [
+    '{"STATUS":"\\ud800"}',
+    'application/json',
+    400,
+    'Every field must be a text, sent once',
+  ],
+  'half a character as a name': [
+    '{"\\ud800":"1"}',
+    'application/json',
+    400,
+    'Every field must be a text, sent once',
+  ],
+  'malformed JSON': ['{', 'application/json', 400, 'The request body is malformed'],
+  'multipart without a boundary': ['x', 'multipart/form-data', 400, 'The request body is malformed'],
+  'multipart that stops': [
+    '--b\r\nContent-Disposition: form-data; name="A"\r\n\r\nx',
+    'multipart/form-data; boundary=b',
+    400,
+    'The request body is malformed',
+  ],
+  'a form of 1 MiB': [
+    `A=${'x'.repeat(2 ** 20)}`,
+    'application/x-www-form-urlencoded',
+    413,
+    'The request body is too large',
+  ],
+  'multipart of 1 MiB': [
+    `--b\r\nContent-Disposition: form-data; name="A"\r\n\r\n${'x'.repeat(2 ** 20)}\r\n--b--\r\n`,
+    'multipart/form-data; boundary=b',
+    413,
+    'The request body is too large',
+  ],
+  XML: [
+    '<STATUS>1</STATUS>',
+    'application/xml',
+    415,
+    'The Content-Type must be application/json, application/x-www-form-urlencoded or multipart/form-data',
+  ],
+};
+
+for (const [title, [body, type, status, message]] of Object.entries(unreadable)) {
+  test(`bad input: ${title}`, async (t) => {
+    const response = await postResult(app, body, { 'content-type': type });
+    t.is(response.status, status);
+    t.deepEqual(await response.json(), { status: false, message });
+  });
+}
+
+test('a file is no field', async (t) => {
+  const id = await createPayment(app);
+  const form = multipart(signed(resultFields(id)));
+  form.append('UPLOAD', new Blob(['x'.repeat(1000)]), 'upload.txt');
+  t.is((await postResult(app, form)).status, 303);
+  t.false('UPLOAD' in ((await results(id))[0]?.result.raw ?? {}));
+});
+
+test('no body at all is 400', async (t) => {
+  const response = await fetch(`${app.url}/generic/response`, { method: 'POST' });
+  t.is(response.status, 400);
+});
+
+test('a browser is told in a page', async (t) => {
+  const response = await postResult(app, resultFields('0'.repeat(26)), {
+    accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+  });
+  t.is(response.status, 401);
+  t.regex(response.headers.get('content-type') ?? '', /^text\/html/);
+});
+
+test('the same result by browser and by server, 20 times at once, is one event and one redirect', async (t) => {
+  const id = await createPayment(app);
+  const fields = signed(resultFields(id));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => postResult(app, fields)));
+  t.deepEqual([...new Set(answers.map((answer) => answer.headers.get('location')))], [receiptUrl(id)]);
+  t.is((await results(id)).length, 1);
+});
+
+test('two different results at once make one success', async (t) => {
+  const id = await createPayment(app);
+  const posts = ['0', '1', '2', '1', '3'].map((STATUS) =>
+    postResult(app, signed(resultFields(id, { STATUS }))),
+  );
+  t.deepEqual([...new Set((await Promise.all(posts)).map(({ status }) => status))], [303]);
+  const types = (await results(id)).map((event) => event.type);
+  t.is(types.filter((type) => type === 'PaymentSucceeded').length, 1);
+});
+
+test('an amount that cannot be read never pays', async (t) => {
+  for (const AMOUNT of ['120.51', '120,50', '1,20.50', '', 'free', '-120.50', '12050']) {
+    const id = await createPayment(app);
+    t.is((await postResult(app, signed(resultFields(id, { AMOUNT })))).status, 303);
+    t.deepEqual(
+      (await results(id)).map((event) => event.type),
+      ['AmountMismatchDetected'],
+      AMOUNT,
+    );
+  }
+});
+
+test('control characters and endless texts stay in the raw fields only', async (t) => {
+  const id = await createPayment(app);
+  const BUYER_NAME = `A\0B\r\nC${'𠮷'.repeat(300)}`;
+  await postResult(app, signed(resultFields(id, { BUYER_NAME })));
+  const result = (await results(id))[0]?.result;
+  t.is(result?.buyerName, `A B C${'𠮷'.repeat(195)}`);
+  t.is(result?.raw.BUYER_NAME, BUYER_NAME);
+});
+
+test('while the event store is down the answer is 503, never a redirect', async (t) => {
+  const unavailable = () => Promise.reject(new EventStoreUnavailable('down'));
+  const down = await startApp({ eventStore: { append: unavailable } }, app);
+  try {
+    const id = await createPayment(app);
+    const response = await postResult(down, signed(resultFields(id)));
+    t.is(response.status, 503);
+    t.is(response.headers.get('retry-after'), '5');
+    t.is(response.headers.get('location'), null);
+  } finally {
+    await down.close();
+  }
+});

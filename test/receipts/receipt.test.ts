@@ -1,0 +1,141 @@
+// Payment → Receipt: one logic, checked on payments that real events fold to.
+import test from 'ava';
+import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
+import { receiptOf } from '../../src/receipts/receipt.ts';
+import { statusCodeOf } from '../../src/receipts/status-code.ts';
+import {
+  chosen,
+  orderNo,
+  request,
+  requested,
+  requestedAt,
+  result,
+  resultAt,
+  sen,
+} from '../support/payments.ts';
+
+function receiptAfter(...events: PaymentEvent[]) {
+  const payment = events.reduce(evolve, noPayment);
+  if (payment.status === 'none') throw new Error('no payment');
+  return receiptOf(payment);
+}
+
+const recorded = { at: resultAt, source: 'gateway', verified: true } as const;
+const succeeded = (attempt: number, over = {}, late = false): PaymentEvent => ({
+  type: 'PaymentSucceeded',
+  data: { ...recorded, result: result(attempt, 'succeeded', over), receiptNo: 'R-7', late },
+});
+const failed = (attempt: number): PaymentEvent => ({
+  type: 'PaymentFailed',
+  data: { ...recorded, result: result(attempt, 'failed') },
+});
+
+test('before any result it is a statement with what is known', (t) => {
+  t.like(receiptAfter(requested()), {
+    isOfficial: false,
+    status: 'requested',
+    receiptNo: '',
+    at: requestedAt,
+    amount: 'RM 120.50',
+    charge: '',
+    total: 'RM 120.50',
+    mode: '',
+    bank: '',
+    fpxNo: '',
+    orderNo: '',
+    history: [{ at: requestedAt, kind: 'requested' }],
+  });
+});
+
+test('a success is official, and the charge of its own attempt is in the total', (t) => {
+  const receipt = receiptAfter(
+    requested(),
+    chosen(1, { chargeSen: sen(150) }),
+    failed(1),
+    chosen(2, { mode: 'cc', chargeSen: sen(200) }),
+    succeeded(1, { amountSen: sen(12_200) }, true),
+  );
+  t.like(receipt, {
+    isOfficial: true,
+    status: 'succeeded',
+    receiptNo: 'R-7',
+    at: '2026-11-20T01:04:30.000Z',
+    amount: 'RM 120.50',
+    charge: 'RM 1.50',
+    total: 'RM 122.00',
+    mode: 'fpx',
+    bank: 'Maybank2U',
+    fpxNo: 'P1',
+    orderNo: orderNo(1),
+  });
+  t.deepEqual(
+    receipt.history.map(({ kind }) => kind),
+    ['requested', 'methodChosen', 'methodChosen', 'failed', 'lateSuccess'],
+  );
+});
+
+test('a number of a card payment is no FPX number', (t) => {
+  t.is(receiptAfter(requested(), succeeded(1, { mode: 'cc' })).fpxNo, '');
+});
+
+test('staff matters show as such: another amount, a second payment; a contradiction does not', (t) => {
+  const mismatch: PaymentEvent = {
+    type: 'AmountMismatchDetected',
+    data: {
+      ...recorded,
+      result: result(1, 'succeeded', { amountSen: sen(1) }),
+      expectedSen: sen(12_050),
+      currency: 'MYR',
+    },
+  };
+  const duplicate: PaymentEvent = {
+    type: 'DuplicatePaymentDetected',
+    data: { ...recorded, result: result(2, 'succeeded'), firstGatewayTransactionId: 'P1' },
+  };
+  const contradicted: PaymentEvent = {
+    type: 'GatewayResultContradicted',
+    data: { ...recorded, result: result(1, 'failed'), standing: 'succeeded' },
+  };
+  const kinds = receiptAfter(requested(), mismatch, succeeded(1), duplicate, contradicted).history.map(
+    ({ kind }) => kind,
+  );
+  t.deepEqual(kinds, ['requested', 'amountMismatch', 'success', 'duplicate']);
+});
+
+test('items of a paid payment of several have numbers of their own', (t) => {
+  const items = (...events: PaymentEvent[]) => receiptAfter(requested('landreg'), ...events).items;
+  t.deepEqual(
+    items(succeeded(1)).map(({ receiptNo, titleId, amount }) => [receiptNo, titleId, amount]),
+    [
+      ['R-7-01', '080102GRN00012345', 'RM 100.00'],
+      ['R-7-02', '', 'RM 20.50'],
+    ],
+  );
+  t.deepEqual(
+    items().map(({ receiptNo }) => receiptNo),
+    ['', ''],
+  );
+});
+
+for (const [icNo, shown] of [
+  ['900101145678', '********5678'],
+  ['A-123', '*-123'],
+  ['1234', '****'],
+  ['𠮷𠮷𠮷𠮷𠮷', '*𠮷𠮷𠮷𠮷'],
+  ['', ''],
+] as const) {
+  test(`the IC number "${icNo}" is shown as "${shown}"`, (t) => {
+    const payer = { ...request().payer, icNo };
+    t.is(receiptAfter({ type: 'PaymentRequested', data: request({ payer }) }).icNo, shown);
+  });
+}
+
+test('statuses have the codes of the interface document', (t) => {
+  t.deepEqual((['failed', 'succeeded', 'cancelled', 'pending', 'requested'] as const).map(statusCodeOf), [
+    '0',
+    '1',
+    '2',
+    '3',
+    '3',
+  ]);
+});
