@@ -3,22 +3,11 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerReadableStream, type sendUnaryData, status } from '@grpc/grpc-js';
-import {
-  AppendTooLarge,
-  addEvent,
-  type Draft,
-  expectedRevisionOf,
-  MAX_APPEND_BYTES,
-  NO_OPTIONS,
-  openDraft,
-  TOO_LARGE,
-  TOO_LATE,
-} from './draft.ts';
+import { addEvent, type Draft, expectedRevisionOf, NO_OPTIONS, openDraft, TOO_LATE } from './draft.ts';
 import type { AppendResult } from './log.ts';
 import type { Storage } from './storage.ts';
 import {
   type ExpectedRevision,
-  errorTrailer,
   grpcError,
   parseProposedEvent,
   parseStreamName,
@@ -35,7 +24,16 @@ export function createAppend(storage: Storage) {
     let refused = false;
     const refuse = (error: unknown): void => {
       refused = true;
-      callback(errorOf(error));
+      callback(grpcError(error));
+    };
+    const commit = async (): Promise<void> => {
+      if (refused || call.cancelled) return;
+      try {
+        if (!draft) throw new RequestFault(NO_OPTIONS);
+        callback(null, answerOf(await storage.append(draft), draft.expected));
+      } catch (error) {
+        refuse(error);
+      }
     };
     call.on('data', (message: streams.AppendReq) => {
       if (refused) return;
@@ -49,16 +47,10 @@ export function createAppend(storage: Storage) {
         refuse(error);
       }
     });
-    call.on('end', () => {
-      if (refused) return;
-      if (!draft) return refuse(new RequestFault(NO_OPTIONS));
-      const { expected } = draft;
-      storage.append(draft).then((result) => {
-        if (result.outcome === 'deadline-exceeded')
-          refuse(new RequestFault(TOO_LATE, status.DEADLINE_EXCEEDED));
-        else callback(null, answerOf(result, expected));
-      }, refuse);
-    });
+    // When a caller dies in the middle the stream ends, too, and in the same turn the call is cancelled: half an append
+    // must not be taken for a whole one. (One who lives and cancels may close the stream properly first, and nobody
+    // can tell; BatchAppend, which marks its last chunk, has no such gap.)
+    call.on('end', () => setImmediate(() => void commit()));
   };
 }
 
@@ -67,18 +59,8 @@ function draftOf(options: streams.AppendReq.Options, deadlineMs: number): Draft 
   return openDraft(parseStreamName(options.getStreamIdentifier()), expected, deadlineMs);
 }
 
-function errorOf(error: unknown) {
-  if (!(error instanceof AppendTooLarge)) return grpcError(error);
-  return errorTrailer(status.INVALID_ARGUMENT, TOO_LARGE, {
-    exception: 'maximum-append-size-exceeded',
-    'maximum-append-size': String(MAX_APPEND_BYTES),
-  });
-}
-
-function answerOf(
-  result: Exclude<AppendResult, { outcome: 'deadline-exceeded' }>,
-  expected: ExpectedRevision,
-): streams.AppendResp {
+function answerOf(result: AppendResult, expected: ExpectedRevision): streams.AppendResp {
+  if (result.outcome === 'deadline-exceeded') throw new RequestFault(TOO_LATE, status.DEADLINE_EXCEEDED);
   const response = new streams.AppendResp();
   if (result.outcome === 'wrong-expected-version') {
     response.setWrongExpectedVersion(conflict(result.currentRevision, expected));

@@ -13,7 +13,6 @@ import {
   MAX_APPEND_BYTES,
   NO_OPTIONS,
   openDraft,
-  TOO_LARGE,
   TOO_LATE,
 } from './draft.ts';
 import type { AppendResult } from './log.ts';
@@ -193,7 +192,7 @@ function errorOf(
   if (result.error instanceof AppendTooLarge) {
     const exceeded = new shared.MaximumAppendSizeExceeded();
     exceeded.setMaxappendsize(MAX_APPEND_BYTES);
-    return statusMessage(status.INVALID_ARGUMENT, TOO_LARGE, 'MaximumAppendSizeExceeded', exceeded);
+    return statusMessage(result.error.code, result.error.message, 'MaximumAppendSizeExceeded', exceeded);
   }
   // Of all others the client shows the message, if only because it does not know the details' type.
   const { code, details } = grpcError(result.error);

@@ -9,12 +9,17 @@ export type Draft = AppendRequest & { events: ProposedEvent[]; sizeBytes: number
 /** EventStoreDB's own default, for all events of one append together. */
 export const MAX_APPEND_BYTES = 1024 * 1024;
 
-export const TOO_LARGE = `An append holds at most ${MAX_APPEND_BYTES} bytes`;
 export const TOO_LATE = 'The deadline passed before the append was committed';
 export const NO_OPTIONS = 'An append begins with its options';
 
-/** The append holds more than MAX_APPEND_BYTES. */
-export class AppendTooLarge extends Error {}
+export class AppendTooLarge extends RequestFault {
+  constructor() {
+    super(`An append holds at most ${MAX_APPEND_BYTES} bytes`, status.INVALID_ARGUMENT, {
+      exception: 'maximum-append-size-exceeded',
+      'maximum-append-size': String(MAX_APPEND_BYTES),
+    });
+  }
+}
 
 /** Throws RequestFault for a metadata stream: a ledger truncates nothing. */
 export function openDraft(stream: string, expected: ExpectedRevision, deadlineMs: number): Draft {
@@ -30,7 +35,7 @@ export function openDraft(stream: string, expected: ExpectedRevision, deadlineMs
 export function addEvent(draft: Draft, event: ProposedEvent): void {
   // EventStoreDB counts like this: the type in UTF-16, and nothing for ids.
   draft.sizeBytes += event.type.length * 2 + event.data.length + event.metadata.length;
-  if (draft.sizeBytes > MAX_APPEND_BYTES) throw new AppendTooLarge(TOO_LARGE);
+  if (draft.sizeBytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
   draft.events.push(event);
 }
 

@@ -22,15 +22,14 @@ type Pending = {
 export function openStorage(file: string) {
   const db = openDatabase(file);
   const log = openLog(db);
-  if (log.lastPosition() === 0) log.append(firstEpoch());
   const commits = new EventEmitter<{ commit: [] }>().setMaxListeners(0);
   let waiting: Pending[] = [];
 
   /** All or nothing: the results stand once this returns; when it throws, nothing happened. */
-  function transact(group: readonly Pending[]): AppendResult[] {
+  function transact(requests: readonly AppendRequest[]): AppendResult[] {
     db.exec('begin immediate');
     try {
-      const results = group.map(({ request }) => log.append(request));
+      const results = requests.map(log.append);
       db.exec('commit');
       return results;
     } catch (error) {
@@ -41,7 +40,7 @@ export function openStorage(file: string) {
 
   function settle(group: readonly Pending[]): void {
     try {
-      const results = transact(group);
+      const results = transact(group.map(({ request }) => request));
       for (const [index, result] of results.entries()) group[index]?.resolve(result);
     } catch (error) {
       // An append that the disk has no room for must not fail its neighbours: each is tried by itself.
@@ -57,6 +56,8 @@ export function openStorage(file: string) {
     settle(group);
     commits.emit('commit');
   }
+
+  if (log.lastPosition() === 0) transact([firstEpoch()]);
 
   return {
     /** Emits `commit` whenever there may be something new to read. */

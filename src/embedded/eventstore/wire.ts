@@ -18,13 +18,22 @@ export type ProposedEvent = {
   metadata: Uint8Array;
 };
 
-/** A request that cannot be taken, whatever the state of the store: why, in words for the caller. */
+/**
+ * A request that cannot be taken, whatever the state of the store: why, in words for the caller. The trailers are those
+ * of EventStoreDB: `exception` names the error, the others are what the client reads with it.
+ */
 export class RequestFault extends Error {
   readonly code: status;
+  readonly trailers: Readonly<Record<string, string>>;
 
-  constructor(message: string, code: status = status.INVALID_ARGUMENT) {
+  constructor(
+    message: string,
+    code: status = status.INVALID_ARGUMENT,
+    trailers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
     this.code = code;
+    this.trailers = trailers;
   }
 }
 
@@ -70,7 +79,12 @@ export function parseProposedEvent(
   const properties = message.getMetadataMap();
   const type = properties.get('type');
   const contentType = properties.get('content-type');
-  if (!type || !contentType) throw new RequestFault('An event needs the metadata "type" and "content-type"');
+  if (!type || !contentType) {
+    throw new RequestFault('An event needs the metadata "type" and "content-type"', status.INVALID_ARGUMENT, {
+      exception: 'missing-required-metadata-property',
+      'required-metadata-properties': 'type,content-type',
+    });
+  }
   return {
     id: parseUuid(message.getId()),
     type,
@@ -108,21 +122,18 @@ export function encodeEvent(
   return response.serializeBinary();
 }
 
-/** One of EventStoreDB's errors: `exception` among its trailers names it, the others are what the client reads with it. */
-export function errorTrailer(
-  code: status,
-  details: string,
-  trailers: Readonly<Record<string, string>>,
-): { code: status; details: string; metadata: Metadata } {
-  const metadata = new Metadata();
-  for (const [key, value] of Object.entries(trailers)) metadata.set(key, value);
-  return { code, details, metadata };
-}
-
 /** What an error of ours is to a gRPC caller; a failing disk is INTERNAL, with SQLite's words. */
-export function grpcError(error: unknown): { code: status; details: string } {
-  if (error instanceof RequestFault) return { code: error.code, details: error.message };
-  return { code: status.INTERNAL, details: error instanceof Error ? error.message : String(error) };
+export function grpcError(error: unknown): { code: status; details: string; metadata: Metadata } {
+  const metadata = new Metadata();
+  if (!(error instanceof RequestFault)) {
+    return {
+      code: status.INTERNAL,
+      details: error instanceof Error ? error.message : String(error),
+      metadata,
+    };
+  }
+  for (const [key, value] of Object.entries(error.trailers)) metadata.set(key, value);
+  return { code: error.code, details: error.message, metadata };
 }
 
 type Serializable = { serializeBinary(): Uint8Array };

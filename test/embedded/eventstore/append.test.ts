@@ -206,7 +206,7 @@ for (const [kind, how] of [
     await t.throwsAsync(collect(client.readStream(stream)), { message: /not found/ });
   });
 
-  test('an event id that is no UUID is refused in words', async (t) => {
+  test('an event without a proper id or type, or without a stream, is refused in words', async (t) => {
     const event = jsonEvent({ id: 'not-a-uuid', type: 'tested', data: {} });
     await refused(t, append(aStream(), event), { type: 'unknown' });
     await t.throwsAsync(append(aStream(), event), { message: /'not-a-uuid' is not a UUID/ });

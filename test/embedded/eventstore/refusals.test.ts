@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 import { persistentSubscriptionToStreamSettingsFromDefaults } from '@eventstore/db-client';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
@@ -66,21 +67,37 @@ function chunk({ id = randomUUID(), isFinal = false, events = 0, stream, deadlin
   message.setCorrelationId(uuid(id));
   message.setIsFinal(isFinal);
   if (stream !== undefined) {
-    const name = new shared.StreamIdentifier();
-    name.setStreamName(Buffer.from(stream));
     const options = new streams.BatchAppendReq.Options();
-    options.setStreamIdentifier(name);
+    options.setStreamIdentifier(identifier(stream));
     options.setAny(new empty.Empty());
     if (deadlineMs) options.setDeadline(timestamp.Timestamp.fromDate(new Date(deadlineMs)));
     message.setOptions(options);
   }
   for (let n = 0; n < events; n += 1) {
-    const event = new streams.BatchAppendReq.ProposedMessage();
-    event.setId(uuid(randomUUID()));
-    event.getMetadataMap().set('type', 'tested').set('content-type', 'application/json');
-    event.setData(Buffer.from('{}'));
-    message.addProposedMessages(event);
+    message.addProposedMessages(proposed(new streams.BatchAppendReq.ProposedMessage()));
   }
+  return message;
+}
+
+function proposed<M extends streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage>(
+  message: M,
+): M {
+  message.setId(uuid(randomUUID()));
+  message.getMetadataMap().set('type', 'tested').set('content-type', 'application/json');
+  message.setData(Buffer.from('{}'));
+  return message;
+}
+
+function appendOptions(stream: string): streams.AppendReq.Options {
+  const options = new streams.AppendReq.Options();
+  options.setStreamIdentifier(identifier(stream));
+  options.setAny(new shared.Empty());
+  return options;
+}
+
+function identifier(stream: string): shared.StreamIdentifier {
+  const message = new shared.StreamIdentifier();
+  message.setStreamName(Buffer.from(stream));
   return message;
 }
 
@@ -160,7 +177,39 @@ test('an append or a read without options', async (t) => {
   await t.throwsAsync(collect(raw.read(new streams.ReadReq())), { message: /A read needs options/ });
 });
 
-test('a caller who vanishes with appends open leaves nothing behind', async (t) => {
+test('half an append of a caller whose connection breaks is not taken for a whole one', async (t) => {
+  const stream = aStream();
+  const sockets: Socket[] = [];
+  const proxy = createServer((socket) => {
+    const onwards = createConnection(store.port, '127.0.0.1');
+    sockets.push(socket, onwards);
+    for (const one of sockets) one.on('error', () => undefined);
+    socket.pipe(onwards).pipe(socket);
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  const { port } = proxy.address() as AddressInfo;
+  const caller = new StreamsClient(`127.0.0.1:${port}`, credentials.createInsecure());
+  const broken = new Promise((resolve) => {
+    const call = caller.append(resolve);
+    const options = new streams.AppendReq();
+    options.setOptions(appendOptions(stream));
+    call.write(options);
+    for (let n = 0; n < 3; n += 1) {
+      const event = new streams.AppendReq();
+      event.setProposedMessage(proposed(new streams.AppendReq.ProposedMessage()));
+      call.write(event);
+    }
+  });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  for (const socket of sockets) socket.destroy();
+  t.truthy(await broken);
+  await client.appendToStream(aStream(), anEvent());
+  await t.throwsAsync(collect(client.readStream(stream)), { message: /not found/ });
+  caller.close();
+  proxy.close();
+});
+
+test('a caller who vanishes with batches open leaves nothing behind', async (t) => {
   const stream = aStream();
   const call = raw.batchAppend();
   call.on('error', () => undefined);
