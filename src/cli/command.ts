@@ -30,6 +30,7 @@ export async function runUntilSignal(log: Log, start: () => Promise<Running>): P
   if (process.connected) process.once('disconnect', orphaned);
   else if (process.send) orphaned();
   const running = await start();
+  log.info('started');
   const reason = await asked.promise;
   log.info({ reason }, 'stopping');
   await running.stop();
