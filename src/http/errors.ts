@@ -94,7 +94,7 @@ async function give(ctx: Context, answer: Answer, baseUrl: string): Promise<void
     requestId: ctx.state.requestId,
     actionUrl: answer.actionUrl ?? (answer.problem === 'pageNotFound' ? `${baseUrl}/` : undefined),
   };
-  await ctx.render('error', page);
+  await ctx.render('error.njk', page);
 }
 
 /** Merchants' endpoints always answer JSON, payers' pages only when JSON is asked for, the rest as it is asked. */

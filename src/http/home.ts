@@ -12,7 +12,7 @@ export function createHome({ config }: { config: Pick<HttpConfig, 'baseUrl' | 'g
   return (ctx: Context): Promise<void> => {
     const lang = languageOf(ctx);
     const page: HomePage = { lang, otherLanguageUrl: `${baseUrl}/?lang=${otherLanguage(lang)}`, tryOut };
-    return ctx.render('home', page);
+    return ctx.render('home.njk', page);
   };
 }
 

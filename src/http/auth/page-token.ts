@@ -1,5 +1,5 @@
 /** Proves that a form comes from a payment page that this service drew, for this payment, not long ago. */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 const lifetimeMs = 60 * 60 * 1000;
 const form = /^(\d{1,4})\.(\d{13})\.([\w-]{43})$/;
@@ -13,7 +13,8 @@ export type PageTokens = {
 
 /** The key is derived from TRANSACTION_ID_KEY, so that neither use weakens the other. */
 export function createPageTokens(transactionIdKey: string): PageTokens {
-  const key = Buffer.from(hkdfSync('sha256', transactionIdKey, '', 'payment page token', 32));
+  const derived = hkdfSync('sha256', transactionIdKey, '', 'payment page token', 32);
+  const key = createSecretKey(new Uint8Array(derived));
   const sign = (transactionId: string, attempt: string, expiresAtMs: string) =>
     createHmac('sha256', key).update(`${transactionId}.${attempt}.${expiresAtMs}`).digest();
   return {

@@ -55,7 +55,7 @@ export function createChooseMethod(dependencies: PayDependencies) {
     if (!chosen) return seeOther(ctx, links.receipt(transactionId));
 
     ctx.set('Content-Security-Policy', policy);
-    await ctx.render('hand-over', handOverPage(ctx, payment, chosen, choice, dependencies));
+    await ctx.render('hand-over.njk', handOverPage(ctx, payment, chosen, choice, dependencies));
   };
 }
 

@@ -16,6 +16,7 @@ const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
 /**
  * Koa middleware that gives `ctx.render(name, model)` for the templates in views/, each with its model from
  * models.ts. A template that refers to what its model lacks throws, rather than showing a page with a hole.
+ * Name it with its extension (`payment.njk`): koa-views then asks the disk once and not twice.
  */
 export const createViews = (): Middleware => {
   const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(folder), {

@@ -25,11 +25,11 @@ export function createPayerPages(dependencies: {
   function showPaymentPage(ctx: Context, payment: RequestedPayment, fault?: FormFault): Promise<void> {
     const token = tokens.issue(payment.request.transactionId, payment.attempts.length + 1, clock());
     const page = { lang: languageOf(ctx), token, links, offers: offers(payment) };
-    return ctx.render('payment', paymentPage(payment, page, fault));
+    return ctx.render('payment.njk', paymentPage(payment, page, fault));
   }
 
   function showReceipt(ctx: Context, payment: RequestedPayment): Promise<void> {
-    return ctx.render('receipt', receiptPage(payment, languageOf(ctx), links));
+    return ctx.render('receipt.njk', receiptPage(payment, languageOf(ctx), links));
   }
 
   return { offers, showPaymentPage, showReceipt };
