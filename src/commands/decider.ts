@@ -18,7 +18,9 @@ export type RefusalCode =
   | 'payment_pending'
   | 'payment_succeeded'
   | 'too_many_attempts'
-  | 'unmatched_result';
+  | 'unmatched_result'
+  | 'unknown_delivery'
+  | 'delivery_superseded';
 
 /** An expected refusal: a value out of `decide`, thrown by `execute` so that http handles it in one place. */
 export class Refused extends Error {

@@ -21,6 +21,7 @@ import {
   standingResult,
 } from '../events/payment.ts';
 import { type Decider, Refused } from './decider.ts';
+import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 
 export type RequestPayment = { type: 'RequestPayment'; request: PaymentRequested };
 
@@ -45,7 +46,7 @@ export type RecordGatewayResult = {
   result: PaymentResult;
 };
 
-export type PaymentCommand = RequestPayment | ChoosePaymentMethod | RecordGatewayResult;
+export type PaymentCommand = RequestPayment | ChoosePaymentMethod | RecordGatewayResult | DeliveryCommand;
 
 /** A payer who cannot pay in this many tries needs a person, and a stream needs a bound. */
 export const maxAttempts = 50;
@@ -62,7 +63,7 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
       case 'RecordGatewayResult':
         return recordGatewayResult(command, state);
       default:
-        return command satisfies never;
+        return decideDelivery(command, state);
     }
   },
 };

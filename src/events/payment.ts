@@ -18,6 +18,13 @@ import {
   string,
   unknown,
 } from 'superstruct';
+import {
+  type Delivery,
+  deliveryEvents,
+  evolveDeliveries,
+  isDeliveryEvent,
+  newDelivery,
+} from './deliveries.ts';
 import { sen, utc } from './structs.ts';
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────────
@@ -151,6 +158,7 @@ export const paymentEvents = {
     ['succeeded'],
     object({ ...resultRecorded, firstGatewayTransactionId: string() }),
   ),
+  ...deliveryEvents,
 };
 
 type DataOf = { [Type in keyof typeof paymentEvents]: Infer<(typeof paymentEvents)[Type]> };
@@ -187,6 +195,8 @@ export type RequestedPayment = {
   receipt: { receiptNo: string; late: boolean } | null;
   /** How many attempts had been made when the payment last failed or was cancelled. */
   closedAttempts: number;
+  /** All that the outcomes set in motion, in the order in which they did. */
+  deliveries: readonly Delivery[];
 };
 
 /** JSON through and through: a state that was stored and read back folds on exactly as before. */
@@ -205,6 +215,7 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       results: [],
       receipt: null,
       closedAttempts: 0,
+      deliveries: [],
     };
   }
   switch (event.type) {
@@ -215,7 +226,8 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
     case 'PaymentSucceeded': {
       if (state.status === 'succeeded') return state;
       const { receiptNo, late } = event.data;
-      return { ...recorded(state, event, true), status: 'succeeded', receipt: { receiptNo, late } };
+      const paid = recorded(state, event, true);
+      return withDeliveries({ ...paid, status: 'succeeded', receipt: { receiptNo, late } }, event.data.at);
     }
     case 'PaymentFailed':
     case 'PaymentCancelled':
@@ -223,18 +235,38 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       if (state.status === 'succeeded') return state;
       const { outcome } = event.data.result;
       const closedAttempts = outcome === 'pending' ? state.closedAttempts : state.attempts.length;
-      return { ...recorded(state, event, true), status: outcome, closedAttempts };
+      const changed = recorded(state, event, true);
+      return withDeliveries({ ...changed, status: outcome, closedAttempts }, event.data.at);
     }
     case 'GatewayResultContradicted':
     case 'AmountMismatchDetected':
     case 'DuplicatePaymentDetected':
       return recorded(state, event, false);
-    default:
+    case 'PaymentRequested':
       return state;
+    default:
+      return isDeliveryEvent(event)
+        ? { ...state, deliveries: evolveDeliveries(state.deliveries, event) }
+        : state;
   }
 }
 
-type ResultEvent = Exclude<PaymentEvent, { type: 'PaymentRequested' | 'PaymentMethodChosen' }>;
+/** Adds what the payment's new status calls for: content/docs/deliveries.md. */
+function withDeliveries(payment: RequestedPayment, at: string): RequestedPayment {
+  const { request, status, results } = payment;
+  const change = results.filter(({ applied }) => applied).length;
+  const added: Delivery[] = [];
+  if (request.callbackUrl !== '') added.push(newDelivery('callback', `callback-${change}`, change, at));
+  if (status === 'succeeded' && request.channel === 'landreg') {
+    const keys = request.items.map((_, index) => `item-${String(index + 1).padStart(2, '0')}`);
+    added.push(...keys.map((key) => newDelivery('item', key, change, at)));
+  }
+  if (status === 'succeeded' && request.payer.email !== '')
+    added.push(newDelivery('email', 'email', change, at));
+  return { ...payment, deliveries: [...payment.deliveries, ...added] };
+}
+
+type ResultEvent = Extract<PaymentEvent, { data: { result: PaymentResult } }>;
 
 function recorded(state: RequestedPayment, event: ResultEvent, applied: boolean): RequestedPayment {
   const { raw: _, ...result } = event.data.result;
