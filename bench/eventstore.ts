@@ -125,7 +125,7 @@ async function load(file: string): Promise<void> {
     const events = Array.from({ length: EVENTS_PER_STREAM }, () => ({
       id: randomUUID(),
       type: 'Loaded',
-      contentType: 'application/json',
+      contentType: 'application/json' as const,
       data,
       metadata: Buffer.of(),
     }));

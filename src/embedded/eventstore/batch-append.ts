@@ -77,6 +77,7 @@ function serve(call: BatchCall, storage: Storage): void {
       call.emit('error', grpcError(error));
     }
   });
+  call.on('drain', () => call.resume());
   call.on('end', () => {
     session.halfClosed = true;
     const error = new RequestFault('The append ended before its last chunk');
@@ -144,7 +145,8 @@ function commit(session: Session, batch: Batch, storage: Storage): void {
 }
 
 function answer(session: Session, batch: Batch, result: Answer): void {
-  session.call.write(responseOf(batch, result));
+  // From a caller who does not take the answers nothing more is taken either.
+  if (!session.call.write(responseOf(batch, result))) session.call.pause();
   clearTimeout(batch.deadline);
   batch.draft = undefined;
   session.unanswered -= 1;

@@ -41,9 +41,11 @@ const streamsService = {
 };
 
 /**
- * Serves the store in `file` (made when missing) on `host` and `port`; port 0 takes a free one.
- * Throws when another process has the file or the port. `close` answers pending appends, ends subscriptions
- * and lets go of file and port.
+ * Serves the store in `file` (made when missing) on `host` and `port`; port 0 takes a free one. Throws when another
+ * process has the file or the port. `close` answers the appends that have come in, ends subscriptions and lets go of both.
+ *
+ * It wants a process of its own, since it waits for the disk at every commit. What it holds does not grow with the
+ * events stored; `node --max-semi-space-size=8` also keeps V8 from holding 100 MiB of garbage under load.
  */
 export async function startEventStore({
   file,

@@ -5,6 +5,7 @@ import { EventEmitter } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type AppendRequest, type AppendResult, openLog, SCHEMA } from './log.ts';
+import type { ProposedEvent } from './wire.ts';
 
 export type Storage = ReturnType<typeof openStorage>;
 
@@ -13,6 +14,16 @@ type Pending = {
   resolve: (result: AppendResult) => void;
   reject: (error: unknown) => void;
 };
+
+const OPENING = `
+  pragma locking_mode = exclusive;
+  pragma journal_mode = wal;
+  pragma synchronous = full;
+  pragma cache_size = -16000;
+  begin exclusive;
+  ${SCHEMA}
+  commit;
+`;
 
 /**
  * Opens the store, making it with its first system event when there is no file.
@@ -84,26 +95,17 @@ export function openStorage(file: string) {
 }
 
 function openDatabase(file: string): DatabaseSync {
-  const readOnly = existsSync(file) && !isWritable(file);
-  const db = new DatabaseSync(file, { readOnly });
-  if (readOnly) return db;
+  let db: DatabaseSync | undefined;
   try {
-    db.exec(`
-      pragma locking_mode = exclusive;
-      pragma journal_mode = wal;
-      pragma synchronous = full;
-      pragma cache_size = -16000;
-      begin exclusive;
-      ${SCHEMA}
-      commit;
-    `);
+    const readOnly = existsSync(file) && !isWritable(file);
+    db = new DatabaseSync(file, { readOnly });
+    if (!readOnly) db.exec(OPENING);
     return db;
   } catch (error) {
-    db.close();
-    if (error instanceof Error && error.message === 'database is locked') {
-      throw new Error(`${file} is in use by another event store; stop that one first`, { cause: error });
-    }
-    throw error;
+    db?.close();
+    const message = error instanceof Error ? error.message : String(error);
+    const why = message === 'database is locked' ? 'it is in use by another event store' : message;
+    throw new Error(`Cannot open the event store ${file}: ${why}`, { cause: error });
   }
 }
 
@@ -119,7 +121,7 @@ function isWritable(file: string): boolean {
 /** $all is never empty in EventStoreDB: the node that starts a log writes its first epoch into it. */
 function firstEpoch(): AppendRequest {
   const data = Buffer.from(JSON.stringify({ epochNumber: 0, epochId: randomUUID() }));
-  const event = {
+  const event: ProposedEvent = {
     id: randomUUID(),
     type: '$epoch-information',
     contentType: 'application/json',

@@ -13,7 +13,7 @@ export type ProposedEvent = {
   /** Lower-case UUID. */
   id: string;
   type: string;
-  contentType: string;
+  contentType: 'application/json' | 'application/octet-stream';
   data: Uint8Array;
   metadata: Uint8Array;
 };
@@ -37,9 +37,10 @@ export class RequestFault extends Error {
   }
 }
 
+const MAX_STREAM_NAME_LENGTH = 16_384;
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Either form of the protocol's UUID as lower-case text. */
+/** Either form of the protocol's UUID as lower-case text, the form in which all are answered. Throws RequestFault. */
 export function parseUuid(uuid: shared.UUID | undefined): string {
   const structured = uuid?.getStructured();
   const text = structured
@@ -60,9 +61,13 @@ export function uuidMessage(id: string): shared.UUID {
   return message;
 }
 
+/** Throws RequestFault when there is none, or one so long that its events could not be read back in one message. */
 export function parseStreamName(identifier: shared.StreamIdentifier | undefined): string {
   const name = Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8');
   if (name === '') throw new RequestFault('A stream name is required');
+  if (name.length > MAX_STREAM_NAME_LENGTH) {
+    throw new RequestFault(`A stream name has at most ${MAX_STREAM_NAME_LENGTH} characters`);
+  }
   return name;
 }
 
@@ -88,7 +93,8 @@ export function parseProposedEvent(
   return {
     id: parseUuid(message.getId()),
     type,
-    contentType,
+    // EventStoreDB keeps no more than whether it is JSON.
+    contentType: contentType === 'application/json' ? contentType : 'application/octet-stream',
     data: message.getData_asU8(),
     metadata: message.getCustomMetadata_asU8(),
   };

@@ -213,6 +213,7 @@ for (const [kind, how] of [
     await t.throwsAsync(append(aStream(), jsonEvent({ type: '', data: {} })), {
       message: /needs the metadata "type"/,
     });
+    await t.throwsAsync(append('x'.repeat(20_000), anEvent()), { message: /at most 16384 characters/ });
     await t.throwsAsync(append('', anEvent()), { message: /stream name is required/ });
   });
 

@@ -145,7 +145,7 @@ test('a file that cannot be written is read, and appends fail', async (t) => {
 test('a second server on the file says so and leaves the first alone', async (t) => {
   await withFile(async (file) => {
     const first = await spawnStore(file);
-    const inUse = { message: /events\.db is in use by another event store/ };
+    const inUse = { message: /events\.db: it is in use by another event store/ };
     await t.throwsAsync(spawnStore(file), inUse);
     await t.throwsAsync(startEventStore({ file, host: '127.0.0.1', port: 0 }), inUse);
     await withClient(first.port, async (client) =>
@@ -172,7 +172,9 @@ test('a port that is taken is an error, and the file is free again', async (t) =
 test('a file that is no database is an error', async (t) => {
   await withFile(async (file) => {
     await writeFile(file, 'x'.repeat(10_000));
-    await t.throwsAsync(startEventStore({ file, host: '127.0.0.1', port: 0 }), { message: /not a database/ });
+    await t.throwsAsync(startEventStore({ file, host: '127.0.0.1', port: 0 }), {
+      message: /events\.db: .*not a database/,
+    });
     await t.throwsAsync(startEventStore({ file: join(file, 'below'), host: '127.0.0.1', port: 0 }), {
       message: /unable to open/,
     });
