@@ -33,7 +33,7 @@ module.exports = {
     only('eventstore', ...library('@eventstore/db-client', 'p-retry')),
     only('commands', ...folders('events', 'eventstore'), ...library('superstruct')),
     only('projections', ...folders('events', 'eventstore'), ...library('knex', 'pg', 'pino')),
-    only('receipts', ...folders('events')),
+    only('receipts', ...folders('events'), ...library('pdfkit', '@types/pdfkit', 'uqr', 'bidi-js')),
     only('clients', '^src/events/', '^src/config(/|\\.ts$)', 'node_modules/'),
     only('reactors', ...folders('commands', 'projections', 'receipts', 'clients', 'events', 'eventstore'), 'node_modules/'),
     only('http', ...folders('commands', 'projections', 'receipts', 'clients', 'events', 'eventstore'), '^src/(config(/|\\.ts$)|log\\.ts$)', 'node_modules/'),

@@ -47,6 +47,8 @@ export type Receipt = {
   charge: string;
   /** What the payer pays in all. */
   total: string;
+  /** The same, to be said in words. */
+  totalSen: Sen;
   mode: PaymentMode | '';
   bank: string;
   fpxNo: string;
@@ -61,6 +63,7 @@ export function receiptOf(payment: RequestedPayment): Receipt {
   const attempt = attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '' });
   const mode = result?.mode || (attempt?.mode ?? '');
   const chargeSen = attempt?.chargeSen ?? (0 as Sen);
+  const totalSen = addSen(request.amountSen, chargeSen);
   const receiptNo = payment.receipt?.receiptNo ?? '';
   return {
     isOfficial: status === 'succeeded',
@@ -82,7 +85,8 @@ export function receiptOf(payment: RequestedPayment): Receipt {
     })),
     amount: displaySen(request.amountSen),
     charge: chargeSen === 0 ? '' : displaySen(chargeSen),
-    total: displaySen(addSen(request.amountSen, chargeSen)),
+    total: displaySen(totalSen),
+    totalSen,
     mode,
     bank: result?.buyerBank ?? '',
     fpxNo: mode === 'fpx' || mode === 'fpx1' ? (result?.gatewayTransactionId ?? '') : '',

@@ -1,0 +1,81 @@
+/**
+ * Which font prints which character. The Noto Sans packages come in subsets of a few hundred characters: only
+ * those that a text needs are read and embedded, so that a receipt stays small whatever names are on it.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fontOfWoff } from './woff.ts';
+
+export type Weight = 400 | 700;
+export type FontRun = { text: string; font: string };
+
+/** The fonts in the order in which they are asked for a character. */
+const packages: readonly { name: string; covers: (subset: string) => boolean }[] = [
+  { name: 'noto-sans', covers: () => true },
+  { name: 'noto-sans-tamil', covers: (subset) => subset === 'tamil' },
+  { name: 'noto-sans-arabic', covers: (subset) => subset === 'arabic' },
+  // Its numbered subsets hold the Chinese; the others would print Latin in another face.
+  { name: 'noto-sans-sc', covers: (subset) => subset.startsWith('[') },
+];
+
+// The Latin subset's range names these, and the font lacks them; the Chinese fonts have them.
+const notInLatin = new Set(Array.from('―‖†‡‥‧‰‵※‼⁉⁏↑↓∕'));
+
+const require = createRequire(import.meta.url);
+const fonts = new Map<string, Buffer>();
+let subsets: ReadonlyMap<number, string> | undefined;
+
+/** A font by the name that `fontRuns` gives; read once. */
+export function fontData(font: string): Buffer {
+  let data = fonts.get(font);
+  if (!data) {
+    data = fontOfWoff(readFileSync(require.resolve(`@fontsource/${font}.woff`)));
+    fonts.set(font, data);
+  }
+  return data;
+}
+
+/**
+ * Cuts a text where the font changes. A character that no font has goes to the Latin font, which prints a box
+ * for it. Spaces and joiners (U+200C, U+200D), which every font has that needs them, stay with the text before them.
+ */
+export function fontRuns(text: string, weight: Weight): FontRun[] {
+  subsets ??= readSubsets();
+  const runs: FontRun[] = [];
+  for (const character of text) {
+    const last = runs.at(-1);
+    const subset = subsets.get(character.codePointAt(0) ?? 0) ?? 'noto-sans/files/noto-sans-latin';
+    const font = `${subset}-${weight}-normal`;
+    if (last && (last.font === font || /[ \u200c\u200d]/.test(character))) last.text += character;
+    else runs.push({ text: character, font });
+  }
+  return runs;
+}
+
+/** Code point → the first subset that has it, as a path without weight. */
+function readSubsets(): ReadonlyMap<number, string> {
+  const found = new Map<number, string>();
+  for (const { name, covers } of packages) {
+    const file = readFileSync(require.resolve(`@fontsource/${name}/unicode.json`), 'utf8');
+    const ranges = Object.entries(JSON.parse(file) as Record<string, string>).reverse();
+    for (const [subset, range] of ranges.filter(([subset]) => covers(subset))) {
+      const path = `${name}/files/${name}-${subset.replace(/[[\]]/g, '')}`;
+      for (const codePoint of codePointsOf(range)) {
+        const isLacking = subset === 'latin' && notInLatin.has(String.fromCodePoint(codePoint));
+        if (!found.has(codePoint) && !isLacking) found.set(codePoint, path);
+      }
+    }
+  }
+  return found;
+}
+
+/** `U+0131,U+0152-0153` → 0x131, 0x152, 0x153 */
+function* codePointsOf(ranges: string): Iterable<number> {
+  for (const range of ranges.split(',')) {
+    const [first = 0, last = first] = range
+      .slice(2)
+      .split('-')
+      .map((hex) => Number.parseInt(hex, 16));
+    for (let codePoint = first; codePoint <= last; codePoint += 1) yield codePoint;
+  }
+}
