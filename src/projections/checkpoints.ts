@@ -47,7 +47,7 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
         commit_position bigint,
         prepare_position bigint,
         updated_at timestamptz not null default now(),
-        fault jsonb
+        fault json
       )`);
     const { rows: added } = await trx.raw(
       'insert into checkpoints (name, version) values (?, ?) on conflict do nothing returning name',
@@ -83,7 +83,7 @@ export async function recordFault(db: Knex, schema: string, fault: Fault): Promi
   await db.raw('update checkpoints set fault = ? where name = ?', [JSON.stringify(fault), schema]);
 }
 
-/** Where every projection stands; empty before the first ever ran. Rejects within 2 s when Postgres is down. */
+/** Where every projection stands; empty before the first ever ran. Rejects within a few seconds when Postgres is down. */
 export async function projectionStatus(db: Knex): Promise<ProjectionStatus[]> {
   try {
     const { rows } = await db.raw(`select ${columns} from checkpoints order by name`).timeout(2_000);

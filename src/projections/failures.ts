@@ -4,7 +4,7 @@ import { UnreadableEvent } from '../events/recorded.ts';
 import type { RecordedEvent } from '../eventstore/event-store.ts';
 import { ProjectionFault } from './projection.ts';
 
-/** The projection refused a batch, and would refuse it again: one of its events is at fault. */
+/** A batch cannot be written as it is: one of its events is at fault, or they are too much at a time. */
 export class BatchRefused extends Error {
   override name = 'BatchRefused';
 }
@@ -31,7 +31,19 @@ const deterministicClasses = /^(21|22|23|42|54)/;
 
 /** Whether Postgres would refuse the same statement with the same values again. */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && deterministicClasses.test(error.code ?? '');
+  return deterministicClasses.test(codeOf(error));
+}
+
+const statementTimeout = '57014';
+const outOfMemory = '53200';
+
+/** Whether fewer events at a time might go through where these did not. */
+export function isOverload(error: unknown): boolean {
+  return [statementTimeout, outOfMemory].includes(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
 }
 
 /** Only our own messages are known to hold no values; of any other failure the kind and the place are told. */

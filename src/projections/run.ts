@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import type { EventStore, Position } from '../eventstore/event-store.ts';
 import { type Batch, readBatches } from './batches.ts';
 import { advance, prepare, recordFault } from './checkpoints.ts';
-import { BatchRefused, describeFailure, isRefusal, StandStill } from './failures.ts';
+import { BatchRefused, describeFailure, isOverload, isRefusal, StandStill } from './failures.ts';
 import { whileLeading } from './leadership.ts';
 import type { Projection } from './projection.ts';
 
@@ -115,7 +115,10 @@ async function commitUpToFault(run: Run, from: Position | null, batch: Batch): P
     const middle = Math.floor(batch.events.length / 2);
     const first = batch.events.slice(0, middle);
     const boundary = first.at(-1);
-    if (!boundary) throw new StandStill(describeFailure(error.cause), batch.events[0] ?? null);
+    if (!boundary)
+      throw isOverload(error.cause)
+        ? error.cause
+        : new StandStill(describeFailure(error.cause), batch.events[0] ?? null);
     await commitUpToFault(run, from, { events: first, position: boundary.position });
     await commitUpToFault(run, boundary.position, { ...batch, events: batch.events.slice(middle) });
   }
@@ -131,14 +134,15 @@ async function commit({ projection, db, schema }: Run, from: Position | null, ba
   });
 }
 
-/** Throws BatchRefused when the events are at fault, the database's own error when it is not. */
+/** Throws BatchRefused when it is for the events that they cannot be written, the database's error in an outage. */
 async function project(projection: Projection, { events }: Batch, trx: Knex.Transaction): Promise<void> {
   const queryErrors = new Set<unknown>();
   trx.on('query-error', (error) => queryErrors.add(error));
   try {
     await projection.project(events, trx);
   } catch (error) {
-    if (queryErrors.has(error) && !isRefusal(error)) throw error;
+    const outage = queryErrors.has(error) && !isRefusal(error) && !isOverload(error);
+    if (outage) throw error;
     throw new BatchRefused('The projection refused a batch', { cause: error });
   }
 }
