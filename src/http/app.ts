@@ -14,7 +14,8 @@ export type { Dependencies } from './dependencies.ts';
 
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { config, log } = dependencies;
-  const router = new Router<RequestState>();
+  // One address per page: what may be logged and how errors look goes by the path.
+  const router = new Router<RequestState>({ sensitive: true, strict: true });
   router.get('/', createHome(dependencies));
   addGenericRoutes(router, dependencies);
 
@@ -25,7 +26,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(createErrorAnswers({ baseUrl: config.baseUrl, log }));
   app.use(router.routes());
   app.use(router.allowedMethods());
-  // What fails after the answer was given, such as a connection that breaks.
-  app.on('error', (err: unknown) => log.warn({ err }, 'connection failed'));
+  // What fails outside all of these: a connection that breaks, an error page that cannot be drawn.
+  app.on('error', (err: unknown) => log.warn({ err }, 'answer failed'));
   return app;
 }

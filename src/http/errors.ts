@@ -31,8 +31,10 @@ const refusals: Readonly<Record<RefusalCode, { status: number; problem: Problem 
   unknown_payment: { status: 404, problem: 'paymentNotFound' },
   payment_pending: { status: 409, problem: 'alreadyPaid' },
   payment_succeeded: { status: 409, problem: 'alreadyPaid' },
-  too_many_attempts: { status: 409, problem: 'badRequest' },
+  too_many_attempts: { status: 409, problem: 'tooManyAttempts' },
   unmatched_result: { status: 404, problem: 'paymentNotFound' },
+  unknown_delivery: { status: 404, problem: 'paymentNotFound' },
+  delivery_superseded: { status: 409, problem: 'conflict' },
 };
 
 const unavailable: Answer = {

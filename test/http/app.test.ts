@@ -41,6 +41,11 @@ test('a method that a path does not take is 405 and names those it does', async 
   }
 });
 
+test('a path has one spelling', async (t) => {
+  for (const path of ['/generic/check/', '/GENERIC/check', '//generic/check', '/generic/%63heck/..'])
+    t.is((await fetch(app.url + path)).status, 404, path);
+});
+
 test('HEAD answers as GET does, without a body', async (t) => {
   const response = await fetch(`${app.url}/`, { method: 'HEAD' });
   t.deepEqual([response.status, await response.text()], [200, '']);

@@ -211,6 +211,19 @@ test('a failed payment can be tried again, with the next order number', async (t
   t.is(hiddenFields(await again.text()).MERCHANT_ORDER_NO, `${id}-2`);
 });
 
+test('after 50 attempts the payer is told to contact the agency', async (t) => {
+  const id = await createPayment(app);
+  for (let attempt = 1; attempt <= 50; attempt += 1) {
+    await chooseMethod(app, id, { method: 'cc' });
+    const ids = { MERCHANT_ORDER_NO: `${id}-${attempt}`, PAYMENT_TRANS_ID: `P-${attempt}` };
+    await postResult(app, signed(resultFields(id, { STATUS: '0', ...ids })));
+  }
+  const response = await chooseMethod(app, id, { method: 'cc' });
+  t.is(response.status, 409);
+  t.true((await response.text()).includes('This payment has been tried too often'));
+  t.is((await chosen(id)).length, 50);
+});
+
 test('the page speaks the language that is asked for, and its form keeps it', async (t) => {
   const id = await createPayment(app);
   const html = await (

@@ -101,6 +101,12 @@ export const en = {
       todo: 'Go back to the agency’s website and start the payment again. Nothing has been charged.',
       action: 'Try again',
     },
+    tooManyAttempts: {
+      title: 'This payment has been tried too often',
+      what: 'It cannot be tried again.',
+      todo: 'Contact the agency, which can start a new payment. If money has left your account, have your bank’s confirmation ready.',
+      action: 'Show the statement',
+    },
     tooLarge: {
       title: 'This request is too large',
       what: 'More was sent than we accept.',

@@ -102,6 +102,12 @@ export const ms: Texts = {
       todo: 'Kembali ke laman web agensi dan mulakan pembayaran semula. Tiada caj dikenakan.',
       action: 'Cuba lagi',
     },
+    tooManyAttempts: {
+      title: 'Pembayaran ini telah dicuba terlalu banyak kali',
+      what: 'Ia tidak boleh dicuba lagi.',
+      todo: 'Hubungi agensi, yang boleh memulakan pembayaran baharu. Jika wang telah keluar daripada akaun anda, sediakan pengesahan bank anda.',
+      action: 'Lihat penyata',
+    },
     tooLarge: {
       title: 'Permintaan ini terlalu besar',
       what: 'Data yang dihantar melebihi had yang kami terima.',
