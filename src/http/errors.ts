@@ -3,8 +3,7 @@ import type { Next } from 'koa';
 import { type RefusalCode, Refused } from '../commands/decider.ts';
 import { EventStoreUnavailable } from '../eventstore/event-store.ts';
 import type { Log } from '../log.ts';
-import type { Context } from './context.ts';
-import { pickLanguage } from './pages/language.ts';
+import { type Context, languageOf } from './context.ts';
 import type { ErrorPage } from './pages/models.ts';
 
 type Problem = ErrorPage['problem'];
@@ -89,7 +88,7 @@ async function give(ctx: Context, answer: Answer, baseUrl: string): Promise<void
     return;
   }
   const page: ErrorPage = {
-    lang: pickLanguage(ctx.query.lang, ctx.get('Accept-Language')),
+    lang: languageOf(ctx),
     httpStatus: status,
     problem: answer.problem,
     detail: status === 400 ? message : undefined,

@@ -27,7 +27,11 @@ export function createReadPayment(
       const row = await findPayment(transactionId);
       return row?.state.status === 'succeeded' ? row.state : null;
     } catch (error) {
-      log.warn({ err: error }, 'payments cannot be read from Postgres; streams are folded instead');
+      // Not the error itself: knex puts the query's values into it, and an id opens a receipt.
+      log.warn(
+        { reason: kindOf(error) },
+        'payments cannot be read from Postgres; streams are folded instead',
+      );
       return null;
     }
   }
@@ -46,4 +50,10 @@ export function createReadPayment(
       throw new HttpProblem(404, 'paymentNotFound', 'Transaction not found');
     return payment;
   };
+}
+
+/** Such as ECONNREFUSED, or Postgres's own code. */
+function kindOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return typeof error;
+  return 'code' in error ? error.code : error.name;
 }

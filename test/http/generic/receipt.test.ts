@@ -10,7 +10,8 @@ let postgresIsDown = false;
 
 const app = await startApp({
   async findPayment(transactionId) {
-    if (postgresIsDown) throw new Error('connect ECONNREFUSED');
+    if (postgresIsDown)
+      throw Object.assign(new Error(`select … '${transactionId}'`), { code: 'ECONNREFUSED' });
     const state = rows.get(transactionId);
     return state ? { state } : null;
   },
@@ -154,6 +155,11 @@ test.serial('without Postgres the stream is folded', async (t) => {
   } finally {
     postgresIsDown = false;
   }
+  const lines = app.logged
+    .filter(({ reason }) => reason === 'ECONNREFUSED')
+    .map((line) => JSON.stringify(line));
+  t.is(lines.length, 1);
+  t.false(lines.join().includes(id));
 });
 
 test.serial('a payment of another channel is unknown here', async (t) => {
