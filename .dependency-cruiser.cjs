@@ -1,5 +1,6 @@
 // Who may import whom (content/docs/architecture.md has the table). Folders know only what is below them.
-const node = '^node:|^(crypto|fs|path|url|os|util|stream|http|https|net|dns|events|timers|child_process)(/|$)';
+const node =
+  '^node:|^(crypto|fs|path|url|os|util|stream|http|https|net|dns|events|timers|child_process)(/|$)';
 const only = (folder, ...allowed) => ({
   name: `${folder}-imports`,
   severity: 'error',
@@ -16,7 +17,12 @@ module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
-    { name: 'no-dev-dependency', severity: 'error', from: { path: '^src/' }, to: { dependencyTypes: ['npm-dev'] } },
+    {
+      name: 'no-dev-dependency',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
     {
       name: 'eventstore-alone-imports-the-client',
       severity: 'error',
@@ -35,8 +41,17 @@ module.exports = {
     only('projections', ...folders('events', 'eventstore'), ...library('knex', 'pg', 'pino')),
     only('receipts', ...folders('events'), ...library('pdfkit', '@types/pdfkit', 'uqr', 'bidi-js')),
     only('clients', '^src/events/', '^src/config(/|\\.ts$)', 'node_modules/'),
-    only('reactors', ...folders('commands', 'projections', 'receipts', 'clients', 'events', 'eventstore'), 'node_modules/'),
-    only('http', ...folders('commands', 'projections', 'receipts', 'clients', 'events', 'eventstore'), '^src/(config(/|\\.ts$)|log\\.ts$)', 'node_modules/'),
+    only(
+      'reactors',
+      ...folders('commands', 'projections', 'receipts', 'clients', 'events', 'eventstore'),
+      'node_modules/',
+    ),
+    only(
+      'http',
+      ...folders('commands', 'projections', 'receipts', 'clients', 'events', 'eventstore'),
+      '^src/(config(/|\\.ts$)|log\\.ts$)',
+      'node_modules/',
+    ),
     only('embedded', 'node_modules/'),
     only('sandbox', 'node_modules/'),
   ],
@@ -45,7 +60,10 @@ module.exports = {
     tsPreCompilationDeps: true,
     parser: 'swc',
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
     exclude: { path: node },
   },
 };
