@@ -40,15 +40,9 @@ export class RequestFault extends Error {
 const MAX_STREAM_NAME_LENGTH = 16_384;
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Either form of the protocol's UUID as lower-case text, the form in which all are answered. Throws RequestFault. */
+/** The textual form of the protocol's UUID, which is the one its client sends; lower-case. Throws RequestFault. */
 export function parseUuid(uuid: shared.UUID | undefined): string {
-  const structured = uuid?.getStructured();
-  const text = structured
-    ? [structured.getMostSignificantBits(), structured.getLeastSignificantBits()]
-        .map((bits) => BigInt.asUintN(64, BigInt(bits)).toString(16).padStart(16, '0'))
-        .join('')
-        .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-    : (uuid?.getString().toLowerCase() ?? '');
+  const text = uuid?.getString().toLowerCase() ?? '';
   if (!UUID_PATTERN.test(text)) throw new RequestFault(`'${text.slice(0, 64)}' is not a UUID`);
   return text;
 }
