@@ -27,7 +27,7 @@ export function createReads({
         minTimeout: 50,
         maxRetryTime: deadlineMs,
         randomize: true,
-        signal,
+        signal, // looked at after each try too: a read that closing has cut short ends as if it were whole
         shouldRetry: ({ error }) => !isRefusal(error),
       });
     } catch (error) {
@@ -38,7 +38,6 @@ export function createReads({
   }
 
   async function readOnce(streamName: string, slice: Slice): Promise<RecordedEvent[]> {
-    signal.throwIfAborted();
     const found = client.readStream(streamName, slice);
     found.on('error', () => {}); // the loop hears it; one that comes after the loop would end the process
     const timer = setTimeout(() => found.destroy(new DeadlineExceeded(deadlineMs)), deadlineMs);
@@ -52,7 +51,6 @@ export function createReads({
     } finally {
       clearTimeout(timer);
     }
-    signal.throwIfAborted(); // a read that is cancelled on our side ends as if it were complete
     return events;
   }
 
