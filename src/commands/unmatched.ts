@@ -2,17 +2,30 @@
 import { assert } from 'superstruct';
 import { canonicalJson } from '../events/canonical-json.ts';
 import { type Cause, genesisHash, type Metadata, seal } from '../events/envelope.ts';
+import { readUnmatched } from '../events/recorded.ts';
 import { GatewayResultUnmatched, unmatchedStream } from '../events/unmatched.ts';
 import { schemaVersion } from '../events/upcast.ts';
 import { type EventStore, EventStoreUnavailable, WrongExpectedRevision } from '../eventstore/event-store.ts';
 
 const maxConflicts = 50;
 
+/** Keeps one result for good. Throws EventStoreUnavailable. */
+export type Quarantine = (result: GatewayResultUnmatched, cause: Cause) => Promise<void>;
+
 /**
- * Appends the result to `gateway-unmatched`; a gateway that repeats itself at once adds nothing.
- * Throws EventStoreUnavailable.
+ * Appends to `gateway-unmatched`; a gateway that repeats itself at once adds nothing. All results meet in one stream,
+ * so this process takes its own in turn and races with none but other processes.
  */
-export async function quarantineResult(
+export function createQuarantine(eventStore: Pick<EventStore, 'append' | 'loadLast'>): Quarantine {
+  let turn: Promise<void> = Promise.resolve();
+  return (result, cause) => {
+    const kept = turn.then(() => keep(eventStore, result, cause));
+    turn = kept.catch(() => undefined);
+    return kept;
+  };
+}
+
+async function keep(
   eventStore: Pick<EventStore, 'append' | 'loadLast'>,
   result: GatewayResultUnmatched,
   cause: Cause,
@@ -20,7 +33,7 @@ export async function quarantineResult(
   assert(result, GatewayResultUnmatched);
   for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
     const last = await eventStore.loadLast(unmatchedStream);
-    if (last && sameResult(last.data as GatewayResultUnmatched, result)) return;
+    if (last && sameResult(readUnmatched(last), result)) return;
     const previousHash = last ? (last.metadata as Metadata).hash : genesisHash;
     const sealed = seal(
       [{ type: 'GatewayResultUnmatched', data: result }],

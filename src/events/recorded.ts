@@ -1,6 +1,7 @@
 /** The border between what the log holds and what the program trusts: lifts and checks an event as it is read. */
 import { type Struct, validate } from 'superstruct';
 import { type PaymentEvent, paymentEvents } from './payment.ts';
+import { GatewayResultUnmatched } from './unmatched.ts';
 import { upcast } from './upcast.ts';
 
 /** An event this program cannot read: corrupt, of an unknown type, or written by a newer version. */
@@ -11,17 +12,22 @@ export class UnreadableEvent extends Error {
 type Stored = { type: string; data: unknown; metadata: unknown };
 
 /** A stored event as a payment event of the current schema. Throws UnreadableEvent; its message holds no values. */
-export function readPaymentEvent({ type, data, metadata }: Stored): PaymentEvent {
-  if (!isPaymentEventType(type)) throw new UnreadableEvent(`Unknown event type ${type}`);
-  const lifted = lift(type, data, metadata);
-  const [failure] = validate(lifted, paymentEvents[type] as Struct<unknown>);
-  if (failure)
-    throw new UnreadableEvent(`${type} does not fit its schema at ${failure.path.join('.') || 'its root'}`);
-  return { type, data: lifted } as PaymentEvent;
+export function readPaymentEvent(stored: Stored): PaymentEvent {
+  return readAs(paymentEvents, stored) as PaymentEvent;
 }
 
-function isPaymentEventType(type: string): type is PaymentEvent['type'] {
-  return Object.hasOwn(paymentEvents, type);
+/** Likewise for a result in quarantine: its data. */
+export function readUnmatched(stored: Stored): GatewayResultUnmatched {
+  return readAs({ GatewayResultUnmatched }, stored).data as GatewayResultUnmatched;
+}
+
+function readAs(structs: object, { type, data, metadata }: Stored): { type: string; data: unknown } {
+  if (!Object.hasOwn(structs, type)) throw new UnreadableEvent(`Unknown event type ${type}`);
+  const lifted = lift(type, data, metadata);
+  const [failure] = validate(lifted, Reflect.get(structs, type) as Struct<unknown>);
+  if (failure)
+    throw new UnreadableEvent(`${type} does not fit its schema at ${failure.path.join('.') || 'its root'}`);
+  return { type, data: lifted };
 }
 
 function lift(type: string, data: unknown, metadata: unknown): unknown {

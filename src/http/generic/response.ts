@@ -7,7 +7,7 @@ import {
 } from '../../clients/gateway.ts';
 import { Refused } from '../../commands/decider.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import { quarantineResult } from '../../commands/unmatched.ts';
+import type { Quarantine } from '../../commands/unmatched.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
 import { type Context, causeOf, seeOther } from '../context.ts';
@@ -15,7 +15,8 @@ import type { Dependencies, HttpConfig } from '../dependencies.ts';
 import { HttpProblem } from '../errors.ts';
 import type { Links } from '../payer/links.ts';
 
-type ResponseDependencies = Pick<Dependencies, 'execute' | 'eventStore'> & {
+type ResponseDependencies = Pick<Dependencies, 'execute'> & {
+  quarantine: Quarantine;
   config: Pick<HttpConfig, 'gateway'>;
   links: Links;
   clock: () => Date;
@@ -28,11 +29,11 @@ export function createResponse(dependencies: ResponseDependencies) {
     const verified = authenticate(fields, config.gateway);
     const reported = readGatewayResult(fields);
     if (!reported) {
-      await quarantine(ctx, { verified, reason: 'unreadable', raw: fields }, dependencies);
+      await keepUnmatched(ctx, { verified, reason: 'unreadable', raw: fields }, dependencies);
       throw new HttpProblem(400, 'badRequest', 'STATUS must be 0, 1, 2 or 3');
     }
     if (!(await record(ctx, reported, verified, dependencies))) {
-      await quarantine(ctx, { verified, reason: 'unknown_transaction', raw: fields }, dependencies);
+      await keepUnmatched(ctx, { verified, reason: 'unknown_transaction', raw: fields }, dependencies);
       throw new HttpProblem(404, 'paymentNotFound', 'Transaction not found');
     }
     // By now the result is durable, whatever becomes of this answer.
@@ -69,13 +70,13 @@ async function record(
   }
 }
 
-function quarantine(
+function keepUnmatched(
   ctx: Context,
   result: Pick<GatewayResultUnmatched, 'verified' | 'reason' | 'raw'>,
-  { eventStore, clock }: ResponseDependencies,
+  { quarantine, clock }: ResponseDependencies,
 ): Promise<void> {
   const unmatched = { at: clock().toISOString(), channel: 'generic', ...result } as const;
-  return quarantineResult(eventStore, unmatched, causeOf(ctx, 'gateway'));
+  return quarantine(unmatched, causeOf(ctx, 'gateway'));
 }
 
 /** Whether the checksum proves the result; false only where unsigned ones are taken. Throws HttpProblem 401. */

@@ -1,5 +1,6 @@
 /** The generic payment API: one file per endpoint beside this one. */
 import type Router from '@koa/router';
+import { createQuarantine } from '../../commands/unmatched.ts';
 import { createAuthenticate } from '../auth/merchant.ts';
 import { createPageTokens } from '../auth/page-token.ts';
 import { anyBody, checkBody, formBody, jsonBody } from '../body.ts';
@@ -21,7 +22,8 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   const tokens = createPageTokens(config.transactionIdKey);
   const readPayment = createReadPayment('generic', dependencies);
   const pages = createPayerPages({ config, links, tokens, clock });
-  const parts = { ...dependencies, authenticate, clock, links, pages, readPayment, tokens };
+  const quarantine = createQuarantine(dependencies.eventStore);
+  const parts = { ...dependencies, authenticate, clock, links, pages, quarantine, readPayment, tokens };
 
   router.get('/generic/check', checkBody, createCheck(parts));
   router.post('/generic/request', jsonBody, createRequest(parts));
