@@ -4,12 +4,21 @@ import type { LogLevel } from './config.ts';
 
 export type Log = Logger;
 
+/** A transaction id opens its receipt, so of any that an error's text holds only the beginning is logged. */
+function withoutIds(error: Error): object {
+  const { message, stack, ...rest } = pino.stdSerializers.err(error);
+  const shortened = (text: string) =>
+    text.replaceAll(/\b([0-7][0-9A-HJKMNP-TV-Z]{5})[0-9A-HJKMNP-TV-Z]{20}\b/g, '$1…');
+  return { ...rest, message: shortened(message), stack: shortened(stack) };
+}
+
 /** One logger for a process; `role` says which part of the program speaks. */
 export function createLog(level: LogLevel, role: string): Log {
   const pretty = process.stdout.isTTY === true;
   return pino({
     level,
     base: { role },
+    serializers: { err: withoutIds },
     timestamp: pino.stdTimeFunctions.isoTime,
     ...(pretty && {
       transport: {

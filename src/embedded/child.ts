@@ -18,6 +18,8 @@ type ChildSpec = {
   /** The module it runs, under this process's own Node. */
   modulePath: string;
   args: readonly string[];
+  /** Options of Node itself. */
+  nodeOptions?: readonly string[];
   log: ChildLog;
 };
 
@@ -90,8 +92,9 @@ export async function superviseChild(spec: ChildSpec): Promise<SupervisedChild> 
   };
 }
 
-function launch({ name, modulePath, args, log }: ChildSpec): Run {
+function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec): Run {
   const child = fork(modulePath, args, {
+    execArgv: [...process.execArgv, ...nodeOptions],
     // A process group of its own: Ctrl-C in the terminal must reach this process alone, which stops its
     // children when it has drained, and not before.
     detached: true,
