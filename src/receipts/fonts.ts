@@ -37,19 +37,32 @@ export function fontData(font: string): Buffer {
 
 /**
  * Cuts a text where the font changes. A character that no font has goes to the Latin font, which prints a box
- * for it. Spaces and joiners (U+200C, U+200D), which every font has that needs them, stay with the text before them.
+ * for it. Every font has a space, and those that need joiners (U+200C, U+200D) have them: between two
+ * characters of one font they are of that font too.
  */
 export function fontRuns(text: string, weight: Weight): FontRun[] {
-  subsets ??= readSubsets();
   const runs: FontRun[] = [];
-  for (const character of text) {
+  const add = (part: string, font: string) => {
     const last = runs.at(-1);
-    const subset = subsets.get(character.codePointAt(0) ?? 0) ?? 'noto-sans/files/noto-sans-latin';
-    const font = `${subset}-${weight}-normal`;
-    if (last && (last.font === font || /[ \u200c\u200d]/.test(character))) last.text += character;
-    else runs.push({ text: character, font });
+    if (last?.font === font) last.text += part;
+    else if (part !== '') runs.push({ text: part, font });
+  };
+  for (const [both, gap = '', character = ''] of text.matchAll(/([ \u200c\u200d]*)(.)/gsu)) {
+    const font = fontOf(character, weight);
+    if (runs.at(-1)?.font === font) {
+      add(both, font);
+    } else {
+      add(gap, fontOf(' ', weight));
+      add(character, font);
+    }
   }
   return runs;
+}
+
+function fontOf(character: string, weight: Weight): string {
+  subsets ??= readSubsets();
+  const subset = subsets.get(character.codePointAt(0) ?? 0) ?? 'noto-sans/files/noto-sans-latin';
+  return `${subset}-${weight}-normal`;
 }
 
 /** Code point → the first subset that has it, as a path without weight. */

@@ -4,7 +4,9 @@ import { printable } from './printable.ts';
 import { hasRightToLeft, visualOrderOf } from './visual-order.ts';
 
 export type Style = { sizePt: number; weight: Weight; color: string };
-export type Line = { runs: readonly FontRun[]; widthPt: number };
+/** `unitWidth` is in points at a size of one point. */
+type SetRun = FontRun & { unitWidth: number };
+export type Line = { runs: readonly SetRun[]; widthPt: number };
 
 export type Typesetter = {
   /** The text in lines no wider than `widthPt`; none where there is nothing to print. */
@@ -13,14 +15,19 @@ export type Typesetter = {
   draw(line: Line, style: Style, xPt: number, yPt: number): void;
 };
 
-// With a list of features, even an empty one, the library shapes a run as a whole, not word after word.
-const wholeRun = { features: [] };
+/**
+ * The library lays out word after word from the left, and remembers each. With a list of features, even an empty
+ * one, it lays out a run as a whole, which right-to-left words need.
+ */
+const layoutOf = (text: string) => (hasRightToLeft(text) ? { features: [] } : {});
 /** Letters that a font surely has, each with one glyph, in the order of reading. */
 const plainLatin = /^[ -~\u00a1-\u024f\u1e00-\u1eff\u2013-\u201e]*$/;
 const plainChinese = /^[\p{Script=Han} ]*$/u;
 // A line may end at a space, after a hyphen or a slash, before the parts of an address, around any Chinese character.
 const pieces =
   /\p{Script=Han}\p{Pe}?|[^\s\p{Script=Han}]+?(?:[-/](?=\P{N})|(?=[?&=\s\p{Script=Han}])|$)|\s/gu;
+/** No character, so that every font prints its box. */
+const unprintable = '\uffff';
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 export function createTypesetter(doc: PDFKit.PDFDocument): Typesetter {
@@ -37,14 +44,25 @@ export function createTypesetter(doc: PDFKit.PDFDocument): Typesetter {
     doc.font(font);
   }
 
-  function runWidth({ text, font }: FontRun): number {
-    useFont(font);
-    return doc.fontSize(1).widthOfString(text, wholeRun);
+  function measured(run: FontRun): SetRun {
+    useFont(run.font);
+    return { ...run, unitWidth: doc.fontSize(1).widthOfString(run.text, layoutOf(run.text)) };
+  }
+
+  /** The shaping library fails on some sequences of marks that no language has: those are set one by one, or as boxes. */
+  function shaped(run: FontRun): SetRun[] {
+    try {
+      return [measured(run)];
+    } catch {
+      const characters = Array.from(run.text);
+      if (characters.length === 1) return [measured({ ...run, text: unprintable })];
+      return characters.flatMap((text) => shaped({ ...run, text }));
+    }
   }
 
   function widthOf(text: string, { sizePt, weight }: Style): number {
     const key = `${weight} ${text}`;
-    const width = widths.get(key) ?? fontRuns(text, weight).reduce((sum, run) => sum + runWidth(run), 0);
+    const width = widths.get(key) ?? unitWidthOf(fontRuns(text, weight).flatMap(shaped));
     widths.set(key, width);
     return width * sizePt;
   }
@@ -56,10 +74,9 @@ export function createTypesetter(doc: PDFKit.PDFDocument): Typesetter {
     for (const [start, end] of lineBreaks(paragraph, style, widthPt)) {
       const runs = visualOrder(start, end).flatMap((run) => {
         const parts = fontRuns(run.text, style.weight);
-        return run.isRightToLeft ? parts.reverse().map(turned) : parts;
+        return (run.isRightToLeft ? parts.reverse().map(turned) : parts).flatMap(shaped);
       });
-      const unitWidth = runs.reduce((sum, run) => sum + runWidth(run), 0);
-      lines.push({ runs, widthPt: unitWidth * style.sizePt });
+      lines.push({ runs, widthPt: unitWidthOf(runs) * style.sizePt });
     }
     return lines;
   }
@@ -91,13 +108,13 @@ export function createTypesetter(doc: PDFKit.PDFDocument): Typesetter {
   function draw(line: Line, { sizePt, color }: Style, xPt: number, yPt: number): void {
     let runPt = xPt;
     for (const run of line.runs) {
-      const unitWidth = runWidth(run);
+      useFont(run.font);
       doc.fontSize(sizePt).fillColor(color);
       const isPlain = (run.font.startsWith('noto-sans-sc/') ? plainChinese : plainLatin).test(run.text);
       if (!isPlain) doc.markContent('Span', { actual: textAsSeen(run.text) });
-      doc.text(run.text, runPt, yPt, { ...wholeRun, lineBreak: false, baseline: 'alphabetic' });
+      doc.text(run.text, runPt, yPt, { ...layoutOf(run.text), lineBreak: false, baseline: 'alphabetic' });
       if (!isPlain) endActualText(run.font, sizePt);
-      runPt += unitWidth * sizePt;
+      runPt += run.unitWidth * sizePt;
     }
   }
 
@@ -110,6 +127,10 @@ export function createTypesetter(doc: PDFKit.PDFDocument): Typesetter {
   }
 
   return { wrap, draw };
+}
+
+function unitWidthOf(runs: readonly SetRun[]): number {
+  return runs.reduce((sum, { unitWidth }) => sum + unitWidth, 0);
 }
 
 /**

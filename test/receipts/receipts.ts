@@ -1,0 +1,26 @@
+// Receipts of payments in every state, made by the fold from events as everywhere else.
+import { evolve, noPayment, type PaymentEvent, type PaymentRequested } from '../../src/events/payment.ts';
+import { type Receipt, receiptOf } from '../../src/receipts/receipt.ts';
+import { amountSen, applied, chosen, request, result, succeeded } from '../support/payments.ts';
+
+export function receiptAfter(events: readonly PaymentEvent[], over: Partial<PaymentRequested> = {}): Receipt {
+  const payment = [{ type: 'PaymentRequested', data: request(over) } as const, ...events].reduce(
+    evolve,
+    noPayment,
+  );
+  if (payment.status === 'none') throw new Error('Nothing was requested');
+  return receiptOf(payment);
+}
+
+export const paid = (over: Partial<PaymentRequested> = {}): Receipt =>
+  receiptAfter(
+    [chosen(1), succeeded(result(1, 'succeeded', { amountSen: over.amountSen ?? amountSen }))],
+    over,
+  );
+
+export const unpaid = {
+  requested: receiptAfter([]),
+  pending: receiptAfter([chosen(1), applied(result(1, 'pending'))]),
+  failed: receiptAfter([chosen(1), applied(result(1, 'failed'))]),
+  cancelled: receiptAfter([chosen(1), applied(result(1, 'cancelled'))]),
+};
