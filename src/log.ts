@@ -1,5 +1,5 @@
 /** Structured logs: JSON lines, pretty on a terminal. No secret, no personal data, no amount ever goes in. */
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import type { LogLevel } from './config.ts';
 
 export type Log = Logger;
@@ -12,10 +12,10 @@ function withoutIds(error: Error): object {
   return { ...rest, message: shortened(message), stack: shortened(stack) };
 }
 
-/** One logger for a process; `role` says which part of the program speaks. */
-export function createLog(level: LogLevel, role: string): Log {
-  const pretty = process.stdout.isTTY === true;
-  return pino({
+/** One logger for a process; `role` says which part of the program speaks. Writes to stdout unless told otherwise. */
+export function createLog(level: LogLevel, role: string, destination?: DestinationStream): Log {
+  const pretty = destination === undefined && process.stdout.isTTY === true;
+  const options: LoggerOptions = {
     level,
     base: { role },
     serializers: { err: withoutIds },
@@ -26,5 +26,6 @@ export function createLog(level: LogLevel, role: string): Log {
         options: { ignore: 'pid,hostname,role', translateTime: 'HH:MM:ss' },
       },
     }),
-  });
+  };
+  return destination ? pino(options, destination) : pino(options);
 }

@@ -1,0 +1,159 @@
+// The configuration: what is read, and that every fault is named at once and never with its value.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { ConfigError } from '../src/config/config-error.ts';
+import { loadConfig } from '../src/config.ts';
+
+const secret = '0123456789abcdef0123456789abcdef';
+const complete = {
+  ESDB_URL: 'esdb://127.0.0.1:2113?tls=false',
+  DATABASE_URL: 'postgres://127.0.0.1/ledger',
+  TRANSACTION_ID_KEY: secret,
+  GATEWAY_SECRET: secret,
+  GATEWAY_URL: 'https://gateway.example/pay',
+};
+
+function faultsOf(t: ExecutionContext, environment: Record<string, string>): readonly string[] {
+  return t.throws(() => loadConfig(environment), { instanceOf: ConfigError })?.faults ?? [];
+}
+
+function file(t: ExecutionContext, content: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-config-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'file.yaml'), content);
+  return join(folder, 'file.yaml');
+}
+
+test('development needs nothing but what the embedded parts provide', (t) => {
+  const config = loadConfig({}, complete);
+  t.is(config.baseUrl, 'http://localhost:5173');
+  t.is(config.maxAmountSen as number, 100_000_000);
+  t.true(config.sandbox.enabled);
+  t.is(config.sandbox.port, 5174);
+  t.true(config.gateway.acceptUnsigned, 'a generated secret signs, and unsigned results are taken');
+  t.deepEqual(config.merchants.get('demo-app')?.apiKeys, ['demo-key']);
+  t.is(config.methods.get('fpx')?.maxSen as number, 3_000_000);
+});
+
+test('a secret of one’s own ends the taking of unsigned results', (t) => {
+  t.false(loadConfig({ GATEWAY_SECRET: secret }, complete).gateway.acceptUnsigned);
+});
+
+test('the environment wins over what is provided; an empty variable counts as not set', (t) => {
+  const config = loadConfig({ PORT: '8080', ESDB_URL: ' ', GATEWAY_URL: 'https://other.example/' }, complete);
+  t.is(config.port, 8080);
+  t.is(config.baseUrl, 'http://localhost:8080');
+  t.is(config.esdbUrl, complete.ESDB_URL);
+  t.is(config.gateway.url, 'https://other.example');
+});
+
+test('every fault is named at once, and no value', (t) => {
+  const faults = faultsOf(t, {
+    ...complete,
+    NODE_ENV: 'staging',
+    PORT: '70000',
+    BASE_URL: 'pay.example',
+    ESDB_URL: 'http://private-address',
+    GATEWAY_URL: 'ftp://private-address',
+    LOG_LEVEL: 'loud',
+    MAX_AMOUNT_RM: '1e3',
+    SANDBOX: 'yes',
+    MERCHANTS_FILE: '/nowhere/merchants.yaml',
+  });
+  for (const name of [
+    'NODE_ENV',
+    'PORT',
+    'BASE_URL',
+    'ESDB_URL',
+    'GATEWAY_URL',
+    'LOG_LEVEL',
+    'MAX_AMOUNT_RM',
+    'SANDBOX',
+  ])
+    t.true(
+      faults.some((fault) => fault.startsWith(`${name} must`)),
+      name,
+    );
+  t.true(faults.some((fault) => fault.includes('/nowhere/merchants.yaml cannot be read')));
+  t.false(faults.join().includes('private-address'));
+});
+
+test('production refuses insecure defaults, naming every one', (t) => {
+  const faults = faultsOf(t, { NODE_ENV: 'production', GATEWAY_SECRET: 'too short' });
+  for (const name of [
+    'BASE_URL',
+    'ESDB_URL',
+    'DATABASE_URL',
+    'TRANSACTION_ID_KEY',
+    'GATEWAY_SECRET',
+    'GATEWAY_URL',
+  ])
+    t.true(
+      faults.some((fault) => fault.startsWith(name)),
+      name,
+    );
+  t.true(faults.some((fault) => fault.includes('demo-app.api_keys holds a development key')));
+  t.false(faults.join().includes('too short'));
+});
+
+test('production starts with what it asks for, and without the sandbox', (t) => {
+  const merchants = file(
+    t,
+    `merchants: { council: { name: Council, id: 7, api_keys: ["sha256:${'a'.repeat(64)}"] } }`,
+  );
+  const config = loadConfig({
+    ...complete,
+    NODE_ENV: 'production',
+    BASE_URL: 'https://pay.example/',
+    MERCHANTS_FILE: merchants,
+  });
+  t.is(config.baseUrl, 'https://pay.example');
+  t.false(config.sandbox.enabled);
+  t.false(config.gateway.acceptUnsigned);
+});
+
+test('a merchants file names its faulty keys, and never what they hold', (t) => {
+  const merchants = file(
+    t,
+    `merchants:
+  "bad code!": { name: "", id: x, api_keys: [] }
+  one: { name: One, id: 1, api_keys: ["private key with blanks"], charges: { fpx: 1.234, nope: 3 }, colour: red }
+  two: { id: 1 }`,
+  );
+  const faults = faultsOf(t, { ...complete, MERCHANTS_FILE: merchants });
+  for (const key of [
+    'bad code!',
+    'bad code!.name',
+    'bad code!.id',
+    'one.api_keys',
+    'one.charges.fpx',
+    'one.charges.nope',
+    'one.colour',
+    'two.name',
+  ])
+    t.true(
+      faults.some((fault) => fault.includes(`merchants.${key}`)),
+      key,
+    );
+  t.false(faults.join().includes('private key'));
+});
+
+test('two merchants cannot share an id', (t) => {
+  const merchants = file(
+    t,
+    `merchants: { one: { name: One, id: 1, api_keys: [key-of-one] }, two: { name: Two, id: 1, api_keys: [key-of-two] } }`,
+  );
+  t.deepEqual(faultsOf(t, { ...complete, MERCHANTS_FILE: merchants }), [
+    `${merchants}: merchants.two.id is also that of one`,
+  ]);
+});
+
+test('a method that the file leaves out is not offered', (t) => {
+  const methods = file(t, 'methods: { cc: { charge: "1.50", max: 500 } }');
+  const config = loadConfig({ ...complete, PAYMENT_METHODS_FILE: methods });
+  t.deepEqual([...config.methods.keys()], ['cc']);
+  t.is(config.methods.get('cc')?.chargeSen as number, 150);
+  t.is(config.methods.get('cc')?.maxSen as number, 50_000);
+});
