@@ -1,23 +1,19 @@
 /** The official receipt, or the statement of a payment, as a PDF: A4, tagged, every name printed, the same bytes every time. */
-import { amountInWords } from './amount-in-words.ts';
-import { drawQrCode, drawStatusIcon, isScannable } from './pdf-figures.ts';
-import { colors, styles } from './pdf-styles.ts';
-import { printable } from './printable.ts';
+import { drawAmounts } from './pdf/amounts.ts';
+import { drawQrCode, drawStatusIcon, isScannable } from './pdf/figures.ts';
+import { drawPairs, drawText } from './pdf/parts.ts';
+import { printable } from './pdf/printable.ts';
+import { contentWidthPt, createSheet, marginPt, rightEdgePt, type Sheet } from './pdf/sheet.ts';
+import { colors, styles } from './pdf/styles.ts';
 import type { Receipt } from './receipt.ts';
-import { type Cell, contentWidthPt, createSheet, type Element, marginPt, type Sheet } from './sheet.ts';
 import type { ReceiptTexts } from './texts/en.ts';
 import { historyText, type Language, statusName, texts, timeText } from './texts.ts';
-import type { Style } from './typesetter.ts';
 
 type Document = { sheet: Sheet; receipt: Receipt; lang: Language; words: ReceiptTexts };
 
-const labelPt = 160;
-const amountPt = 110;
-const rightEdgePt = marginPt + contentWidthPt;
-
 /**
- * Streams the PDF. `verifyUrl` is the page that confirms this receipt, printed with its QR code; `''` for a
- * statement, which has nothing to confirm. Nothing in a receipt makes it throw: what no font has prints as a box.
+ * Streams the PDF. `verifyUrl` is the page that confirms this receipt, percent-encoded, printed with its QR code;
+ * `''` for a statement, which has nothing to confirm. Nothing in a receipt makes it throw: what no font has prints as a box.
  */
 export function receiptPdf(
   receipt: Receipt,
@@ -26,16 +22,16 @@ export function receiptPdf(
   const words = texts[lang];
   const kind = receipt.isOfficial ? words.receipt.official : words.receipt.statement;
   // The title also goes into XML, which the library does not escape.
-  const title = printable(`${kind} ${receipt.receiptNo}`).replace(/[<>&]/g, '');
+  const title = printable(`${kind} ${receipt.receiptNo}`).replace(/[<>&\ufffe\uffff]/g, '');
   const sheet = createSheet({ lang, title, createdAt: new Date(receipt.at) });
   const document = { sheet, receipt, lang, words };
   drawHeading(document, kind);
   drawSummary(document);
   drawDetails(document);
-  drawAmounts(document);
+  drawAmounts(sheet, receipt, lang);
   if (!receipt.isOfficial) drawHistory(document);
   if (verifyUrl !== '') drawVerification(document, verifyUrl);
-  drawNote(document);
+  drawText(sheet, sheet.root, 'P', words.pdf.computerGenerated, styles.small);
   sheet.finish((page, pages) => ({
     text: [receipt.receiptNo, words.pdf.page(String(page), String(pages))].filter(Boolean).join(' · '),
     style: styles.small,
@@ -58,6 +54,7 @@ function drawHeading({ sheet, receipt, words }: Document, kind: string): void {
 function drawSummary({ sheet, receipt, words }: Document): void {
   const [heightPt, paddingPt, iconPt] = [64, 14, 18];
   const status = statusName(receipt.status);
+  sheet.ensure(heightPt);
   const topPt = sheet.yPt;
   const middlePt = topPt + heightPt / 2;
   const statusX = marginPt + contentWidthPt * 0.58;
@@ -124,88 +121,6 @@ function drawHistory({ sheet, receipt, lang, words }: Document): void {
   );
 }
 
-/** A table of two columns, with a heading of its own. */
-function drawPairs(sheet: Sheet, heading: string, pairs: readonly (readonly [string, string])[]): void {
-  const section = drawSection(sheet, heading);
-  const table = sheet.element(section, 'Table');
-  for (const [label, text] of pairs) {
-    sheet.row(sheet.element(table, 'TR'), [
-      {
-        tag: 'TH',
-        scope: 'Row',
-        xPt: marginPt,
-        widthPt: labelPt - 8,
-        paragraphs: [{ text: label, style: styles.label }],
-      },
-      {
-        tag: 'TD',
-        xPt: marginPt + labelPt,
-        widthPt: contentWidthPt - labelPt,
-        paragraphs: [{ text, style: styles.text }],
-      },
-    ]);
-    drawRule(sheet);
-  }
-  sheet.moveDown(10);
-}
-
-function drawAmounts({ sheet, receipt, lang, words }: Document): void {
-  const section = drawSection(sheet, words.receipt.amounts);
-  const table = sheet.element(section, 'Table');
-  const header = amountCells(words.item, '', words.amount, styles.columnHead, 'Column');
-  drawAmount(sheet, table, header, []);
-  const items =
-    receipt.items.length > 0
-      ? receipt.items
-      : [{ description: receipt.description, titleId: '', receiptNo: '', amount: receipt.amount }];
-  for (const item of items) {
-    const detail = [item.titleId, item.receiptNo].filter(Boolean).join(' · ');
-    drawAmount(sheet, table, amountCells(item.description, detail, item.amount, styles.text), header);
-  }
-  if (receipt.charge !== '') {
-    drawAmount(sheet, table, amountCells(words.charge, '', receipt.charge, styles.text, 'Row'), header);
-  }
-  drawAmount(sheet, table, amountCells(words.total, '', receipt.total, styles.total, 'Row'), header);
-  sheet.moveDown(4);
-  drawText(sheet, section, 'P', words.pdf.amountInWords, styles.label);
-  drawText(sheet, section, 'P', amountInWords(receipt.totalSen, lang), styles.text);
-  sheet.moveDown(12);
-}
-
-/** A row of the table of amounts; without a scope it is an item, with one it heads its column or row. */
-function amountCells(
-  text: string,
-  detail: string,
-  amount: string,
-  style: Style,
-  scope?: 'Row' | 'Column',
-): Cell[] {
-  const head = scope === undefined ? { tag: 'TD' as const } : { tag: 'TH' as const, scope };
-  return [
-    {
-      ...head,
-      xPt: marginPt,
-      widthPt: contentWidthPt - amountPt - 15,
-      paragraphs: [
-        { text, style },
-        { text: detail, style: styles.small },
-      ],
-    },
-    {
-      ...(scope === 'Column' ? head : { tag: 'TD' as const }),
-      xPt: rightEdgePt - amountPt,
-      widthPt: amountPt,
-      align: 'right',
-      paragraphs: [{ text: amount, style }],
-    },
-  ];
-}
-
-function drawAmount(sheet: Sheet, table: Element, cells: readonly Cell[], header: readonly Cell[]): void {
-  sheet.row(sheet.element(table, 'TR'), cells, header);
-  drawRule(sheet);
-}
-
 /** What lets anyone who holds the paper ask us whether it is true. */
 function drawVerification({ sheet, words }: Document, verifyUrl: string): void {
   const sizePt = 80;
@@ -230,30 +145,4 @@ function drawVerification({ sheet, words }: Document, verifyUrl: string): void {
   };
   sheet.row(section, [{ ...link, ...place }]);
   sheet.moveTo(Math.max(sheet.yPt, topPt + sizePt) + 14);
-}
-
-function drawNote({ sheet, words }: Document): void {
-  drawText(sheet, sheet.root, 'P', words.pdf.computerGenerated, styles.small);
-}
-
-function drawSection(sheet: Sheet, heading: string): Element {
-  // A heading is not left alone at the end of a page.
-  sheet.ensure(70);
-  const section = sheet.element(sheet.root, 'Sect');
-  drawText(sheet, section, 'H2', heading, styles.heading);
-  drawRule(sheet);
-  return section;
-}
-
-function drawText(sheet: Sheet, parent: Element, tag: 'H1' | 'H2' | 'P', text: string, style: Style): void {
-  sheet.row(parent, [{ tag, xPt: marginPt, widthPt: contentWidthPt, paragraphs: [{ text, style }] }]);
-}
-
-function drawRule(sheet: Sheet): void {
-  sheet.moveDown(2);
-  sheet.decorate(() => {
-    const { doc, yPt } = sheet;
-    doc.lineWidth(0.5).moveTo(marginPt, yPt).lineTo(rightEdgePt, yPt).stroke(colors.line);
-  });
-  sheet.moveDown(2);
 }

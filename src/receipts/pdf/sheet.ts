@@ -1,17 +1,18 @@
 /**
  * A4 pages on which rows are drawn one under the other, with the structure that screen readers follow. What
- * does not fit continues on the next page, a row in the middle of a cell included.
+ * does not fit continues on the next page, in the middle of a cell if need be.
  */
 import PDFDocument from 'pdfkit';
+import type { Language } from '../texts.ts';
 import { printable } from './printable.ts';
-import type { Language } from './texts.ts';
 import { createTypesetter, type Line, type Style } from './typesetter.ts';
 import { hasRightToLeft } from './visual-order.ts';
 
-export const pageWidthPt = 595.28;
+const pageWidthPt = 595.28;
 const pageHeightPt = 841.89;
 export const marginPt = 50;
 export const contentWidthPt = pageWidthPt - 2 * marginPt;
+export const rightEdgePt = marginPt + contentWidthPt;
 const topPt = 42;
 const bottomPt = pageHeightPt - 56;
 const footerPt = pageHeightPt - 32;
@@ -145,7 +146,7 @@ export function createSheet({ lang, title, createdAt }: { lang: Language; title:
       doc.markContent('Artifact', { type: 'Pagination' });
       const { text, style } = footer(page + 1, count);
       const [line] = typesetter.wrap(text, style, contentWidthPt);
-      if (line) typesetter.draw(line, style, marginPt + contentWidthPt - line.widthPt, footerPt);
+      if (line) typesetter.draw(line, style, rightEdgePt - line.widthPt, footerPt);
       doc.endMarkedContent();
     }
     doc.end();

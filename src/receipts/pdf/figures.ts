@@ -1,7 +1,7 @@
 /** What the PDF draws rather than writes: the QR code and the icon of a status. */
 import { encode } from 'uqr';
-import { colors } from './pdf-styles.ts';
-import type { StatusName } from './texts.ts';
+import type { StatusName } from '../texts.ts';
+import { colors } from './styles.ts';
 
 /** More does not fit a code of this print size that a phone can still read. */
 const maxCodeCharacters = 300;

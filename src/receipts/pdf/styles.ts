@@ -1,5 +1,5 @@
 /** The look of the PDF: colours of the Malaysian Government Design System (light), sizes in points. */
-import type { StatusName } from './texts.ts';
+import type { StatusName } from '../texts.ts';
 import type { Style } from './typesetter.ts';
 
 const black = '#18181b';
