@@ -108,7 +108,7 @@ test('folding in one go, in pieces, and through JSON at every step is the same',
 test('an event of a type this program does not know leaves the state as it is', (t) => {
   const state = evolve(noPayment, requested());
   t.is(
-    evolve(state, { type: 'CallbackDelivered', data: { transactionId } } as unknown as PaymentEvent),
+    evolve(state, { type: 'PaymentForgotten', data: { transactionId } } as unknown as PaymentEvent),
     state,
   );
 });
