@@ -26,7 +26,7 @@ export async function startHttp(config: Config, log: Log): Promise<Running & { p
     config,
     execute,
     eventStore,
-    findPayment: createPaymentQueries(db).findPayment,
+    ...createPaymentQueries(db),
     log,
   });
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());

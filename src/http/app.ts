@@ -9,6 +9,7 @@ import { createHome } from './home.ts';
 import { createViews } from './pages/views.ts';
 import { createRequestLog } from './request-log.ts';
 import { createSecurityHeaders } from './security-headers.ts';
+import { createVerify } from './verify.ts';
 
 export type { Dependencies } from './dependencies.ts';
 
@@ -17,6 +18,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   // One address per page: what may be logged and how errors look goes by the path.
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   router.get('/', createHome(dependencies));
+  router.get('/verify/:receiptNo', createVerify(dependencies));
   addGenericRoutes(router, dependencies);
 
   const app = new Koa<RequestState>();

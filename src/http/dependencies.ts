@@ -12,6 +12,8 @@ export type Dependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>;
   /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down. */
   findPayment(transactionId: string): Promise<{ state: Payment } | null>;
+  /** Ids of the payments in the read model that have this receipt number. Rejects when Postgres is down. */
+  findByReceiptNo(receiptNo: string): Promise<readonly string[]>;
   log: Log;
   clock?: () => Date;
 };

@@ -101,6 +101,6 @@ async function give(ctx: Context, answer: Answer, baseUrl: string): Promise<void
 /** Merchants' endpoints always answer JSON, payers' pages only when JSON is asked for, the rest as it is asked. */
 function wantsPage(ctx: Context): boolean {
   if (ctx.path === '/generic/check' || ctx.path === '/generic/request') return false;
-  const isPayersPage = /^\/(?:$|generic\/(?:pay|receipt)\/)/.test(ctx.path);
+  const isPayersPage = /^\/(?:$|verify\/|generic\/(?:pay|receipt|download)\/)/.test(ctx.path);
   return ctx.accepts(isPayersPage ? ['html', 'json'] : ['json', 'html']) === 'html';
 }

@@ -1,7 +1,7 @@
 /** What is asked of the projection `payments`. */
 import type { Knex } from 'knex';
 import type { RequestedPayment } from '../events/payment.ts';
-import { payments } from './payments.ts';
+import { findable, payments } from './payments.ts';
 
 export type ProjectedPayment = {
   /** Of the last event in the state. */
@@ -23,6 +23,21 @@ export function createPaymentQueries(db: Knex) {
         .first('revision', 'state')
         .timeout(2_000);
       return row ?? null;
+    },
+
+    /**
+     * Ids of the payments with this receipt number, the latest first. Gateways give the numbers, so several payments
+     * may have the same; a gateway that gives all of them the same is not searched to its end.
+     */
+    findByReceiptNo(receiptNo: string): Promise<string[]> {
+      return db
+        .withSchema(payments.name)
+        .from('payments')
+        .where('receipt_no', findable(receiptNo))
+        .orderBy('requested_at', 'desc')
+        .limit(1_000)
+        .pluck('transaction_id')
+        .timeout(2_000);
     },
   };
 }

@@ -1,18 +1,24 @@
-/** A short check that only this service can make for a receipt number: it tells a receipt of ours from a forgery. */
+/** A short check that only this service can make for a receipt: it tells a receipt of ours from a forgery. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { Receipt } from './receipt.ts';
 
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const checkBytes = 10;
 const checkLength = (checkBytes * 8) / 5;
+
+/** Both, because gateways give the numbers and two of them may give the same one. */
+type Verifiable = Pick<Receipt, 'receiptNo' | 'transactionId'>;
 
 /** The key of `verificationCheck`, derived from TRANSACTION_ID_KEY so that neither use weakens the other. */
 export function verificationKey(transactionIdKey: string): Buffer {
   return Buffer.from(hkdfSync('sha256', transactionIdKey, '', 'receipt verification', 32));
 }
 
-/** 16 characters of Crockford base32 (80 bits) that go with this receipt number alone. */
-export function verificationCheck(key: Buffer, receiptNo: string): string {
-  const digest = createHmac('sha256', key).update(receiptNo).digest('hex');
+/** 16 characters of Crockford base32 (80 bits) that go with this number of this payment alone. */
+export function verificationCheck(key: Buffer, { receiptNo, transactionId }: Verifiable): string {
+  // JSON keeps the parts apart whatever characters they contain.
+  const signed = JSON.stringify([receiptNo, transactionId]);
+  const digest = createHmac('sha256', key).update(signed).digest('hex');
   // 80 bits are 16 digits of base 32, which only have to be written in Crockford's alphabet.
   return BigInt(`0x${digest.slice(0, checkBytes * 2)}`)
     .toString(32)
@@ -21,13 +27,18 @@ export function verificationCheck(key: Buffer, receiptNo: string): string {
 }
 
 /**
- * True when `check` is that of the receipt number, compared in constant time. Read as people type it from
+ * True when `check` is that of the receipt, compared in constant time. Read as people type it from
  * paper: in either case, with O for 0 and I or L for 1, which the alphabet leaves out for that reason.
  */
-export function isVerificationCheck(key: Buffer, receiptNo: string, check: string): boolean {
+export function isVerificationCheck(key: Buffer, receipt: Verifiable, check: string): boolean {
   if (check.length !== checkLength) return false;
   const typed = check.toUpperCase().replaceAll('O', '0').replace(/[IL]/g, '1');
   const given = Buffer.from(typed);
-  const right = Buffer.from(verificationCheck(key, receiptNo));
+  const right = Buffer.from(verificationCheck(key, receipt));
   return given.length === right.length && timingSafeEqual(given, right);
+}
+
+/** The page that confirms the receipt to whoever has it. */
+export function verificationUrl(baseUrl: string, key: Buffer, receipt: Verifiable): string {
+  return `${baseUrl}/verify/${encodeURIComponent(receipt.receiptNo)}?c=${verificationCheck(key, receipt)}`;
 }

@@ -2,34 +2,40 @@ import test from 'ava';
 import { isVerificationCheck, verificationCheck, verificationKey } from '../../src/receipts/verification.ts';
 
 const key = verificationKey('transaction id key');
-const receiptNo = '7-20261120-BJ6HYDFE';
-const check = verificationCheck(key, receiptNo);
+const receipt = { receiptNo: '7-20261120-BJ6HYDFE', transactionId: '0123456789ABCDEFGHJKMNPQRS' };
+const check = verificationCheck(key, receipt);
 
 test('a check is 16 characters that are printed without doubt, and the same every time', (t) => {
-  t.is(check, 'DKPKHBD8D4AZA13Q');
-  t.is(verificationCheck(verificationKey('transaction id key'), receiptNo), check);
+  t.is(check, 'KYK6BVS851E7AZKW');
+  t.is(verificationCheck(verificationKey('transaction id key'), receipt), check);
 });
 
-test('a check is of one receipt number, under one key', (t) => {
-  t.true(isVerificationCheck(key, receiptNo, check));
-  t.false(isVerificationCheck(key, `${receiptNo} `, check));
-  t.false(isVerificationCheck(key, receiptNo.replace('7', '8'), check));
-  t.false(isVerificationCheck(verificationKey('another key'), receiptNo, check));
+test('a check is of one number of one payment, under one key', (t) => {
+  const { receiptNo, transactionId } = receipt;
+  t.true(isVerificationCheck(key, receipt, check));
+  t.false(isVerificationCheck(key, { ...receipt, receiptNo: `${receiptNo} ` }, check));
+  t.false(isVerificationCheck(key, { ...receipt, receiptNo: receiptNo.replace('7', '8') }, check));
+  t.false(isVerificationCheck(key, { ...receipt, transactionId: transactionId.replace('0', '1') }, check));
+  t.false(isVerificationCheck(verificationKey('another key'), receipt, check));
 });
 
 test('any other character makes it another check', (t) => {
   for (let place = 0; place < check.length; place += 1) {
     const other = check[place] === '7' ? '8' : '7';
-    t.false(isVerificationCheck(key, receiptNo, check.slice(0, place) + other + check.slice(place + 1)));
+    t.false(isVerificationCheck(key, receipt, check.slice(0, place) + other + check.slice(place + 1)));
   }
 });
 
 test('it is read as people type it', (t) => {
-  t.true(isVerificationCheck(key, receiptNo, check.toLowerCase()));
+  t.true(isVerificationCheck(key, receipt, check.toLowerCase()));
   const numbers = Array.from({ length: 60 }, (_, number) => String(number));
-  for (const number of numbers) {
-    const typed = verificationCheck(key, number).replaceAll('0', 'o').replace('1', 'l').replaceAll('1', 'I');
-    t.true(isVerificationCheck(key, number, typed), typed);
+  for (const receiptNo of numbers) {
+    const numbered = { ...receipt, receiptNo };
+    const typed = verificationCheck(key, numbered)
+      .replaceAll('0', 'o')
+      .replace('1', 'l')
+      .replaceAll('1', 'I');
+    t.true(isVerificationCheck(key, numbered, typed), typed);
   }
 });
 
@@ -44,6 +50,6 @@ test('what is no check at all is none', (t) => {
     'é'.repeat(16),
     'ß'.repeat(16),
   ]) {
-    t.false(isVerificationCheck(key, receiptNo, text), text);
+    t.false(isVerificationCheck(key, receipt, text), text);
   }
 });

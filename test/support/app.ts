@@ -57,6 +57,7 @@ const merchants: Merchant[] = [
 export type Changes = {
   config?: Partial<Dependencies['config']>;
   findPayment?: Dependencies['findPayment'];
+  findByReceiptNo?: Dependencies['findByReceiptNo'];
   eventStore?: Partial<Dependencies['eventStore']>;
   clock?: () => Date;
 };
@@ -93,6 +94,7 @@ export async function startApp(changes: Changes = {}, beside?: TestApp): Promise
     execute: createExecute({ eventStore: parts, decider: paymentDecider, read: readPaymentEvent }),
     eventStore: parts,
     findPayment: changes.findPayment ?? (async () => null),
+    findByReceiptNo: changes.findByReceiptNo ?? (async () => []),
     log,
     ...(changes.clock && { clock: changes.clock }),
   }).callback();

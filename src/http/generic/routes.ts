@@ -9,6 +9,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { createLinks } from '../payer/links.ts';
 import { createPayerPages } from '../payer/pages.ts';
 import { createCheck } from './check.ts';
+import { createDownload } from './download.ts';
 import { createChooseMethod, createShowPaymentPage } from './pay.ts';
 import { createReadPayment } from './read-payment.ts';
 import { createReceipt } from './receipt.ts';
@@ -31,4 +32,5 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   router.post('/generic/pay/:id', formBody, createChooseMethod(parts));
   router.post('/generic/response', anyBody, createResponse(parts));
   router.get('/generic/receipt/:id', createReceipt(parts));
+  router.get('/generic/download/:id', createDownload(parts));
 }

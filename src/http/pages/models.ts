@@ -103,6 +103,15 @@ export type ReceiptPage = Page & {
   readonly refreshUrl?: string | undefined;
 };
 
+/** `verify`: confirms a receipt to anyone who has it, so it says nothing about who paid. */
+export type VerifyPage = Page & {
+  readonly status: PaymentStatus;
+  readonly agency: string;
+  readonly receiptNo: string;
+  readonly dateTime: string;
+  readonly total: string;
+};
+
 /** `error`: what went wrong, in plain words. */
 export type ErrorPage = Page & {
   readonly httpStatus: number;

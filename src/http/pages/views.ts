@@ -6,10 +6,10 @@ import type { Middleware } from 'koa';
 import koaViews from 'koa-views';
 import nunjucks from 'nunjucks';
 import { script, style } from './inline.ts';
-import type { ErrorPage, HandOverPage, HomePage, PaymentPage, ReceiptPage } from './models.ts';
+import type { ErrorPage, HandOverPage, HomePage, PaymentPage, ReceiptPage, VerifyPage } from './models.ts';
 import { texts } from './texts.ts';
 
-type Page = PaymentPage | HandOverPage | ReceiptPage | ErrorPage | HomePage;
+type Page = PaymentPage | HandOverPage | ReceiptPage | VerifyPage | ErrorPage | HomePage;
 
 const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
 

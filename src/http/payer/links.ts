@@ -11,6 +11,7 @@ export function createLinks(baseUrl: string) {
   return {
     pay: page('pay'),
     receipt: page('receipt'),
+    download: page('download'),
     gatewayResult: `${baseUrl}/generic/response`,
   };
 }

@@ -41,6 +41,7 @@ export function receiptPage(payment: RequestedPayment, lang: Language, links: Li
       text: historyText(entry, lang),
     })),
     backUrl: backToMerchant(payment),
+    pdfUrl: links.download(transactionId, lang),
     tryAgainUrl: again ? links.pay(transactionId, lang) : undefined,
     refreshUrl: open ? links.receipt(transactionId, lang) : undefined,
   };

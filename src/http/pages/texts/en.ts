@@ -56,6 +56,11 @@ export const en = {
     refresh: 'Check the status again',
   },
 
+  verify: {
+    title: 'This receipt is genuine',
+    what: 'This service issued it. Compare what is below with the receipt in your hand: where they differ, the receipt has been altered.',
+  },
+
   errorCode: (httpStatus: number) => `Error ${httpStatus}`,
   requestId: 'Request ID',
   problems: {
@@ -75,6 +80,12 @@ export const en = {
       title: 'We do not know this payment',
       what: 'No payment has the number in this address.',
       todo: 'Check the address, or start again from the agency’s website. If you have paid, have the number on your bank’s confirmation ready when you contact the agency.',
+      action: 'Try again',
+    },
+    receiptNotFound: {
+      title: 'We cannot confirm this receipt',
+      what: 'No receipt of ours has this number and this code.',
+      todo: 'Scan the code again, or type the address exactly as it is printed. A receipt that is only minutes old may not be known here yet. If this page comes again, ask the agency before you rely on the receipt.',
       action: 'Try again',
     },
     pageNotFound: {

@@ -57,6 +57,11 @@ export const ms: Texts = {
     refresh: 'Semak semula status',
   },
 
+  verify: {
+    title: 'Resit ini sahih',
+    what: 'Resit ini dikeluarkan oleh perkhidmatan ini. Bandingkan butiran di bawah dengan resit di tangan anda: jika berbeza, resit itu telah diubah.',
+  },
+
   errorCode: (httpStatus) => `Ralat ${httpStatus}`,
   requestId: 'ID permintaan',
   problems: {
@@ -76,6 +81,12 @@ export const ms: Texts = {
       title: 'Kami tidak mengenali pembayaran ini',
       what: 'Tiada pembayaran dengan nombor dalam alamat ini.',
       todo: 'Semak alamat, atau mulakan semula dari laman web agensi. Jika anda telah membayar, sediakan nombor pada pengesahan bank anda apabila menghubungi agensi.',
+      action: 'Cuba lagi',
+    },
+    receiptNotFound: {
+      title: 'Resit ini tidak dapat disahkan',
+      what: 'Tiada resit kami yang mempunyai nombor dan kod ini.',
+      todo: 'Imbas kod sekali lagi, atau taip alamat tepat seperti yang dicetak. Resit yang baru dikeluarkan beberapa minit lalu mungkin belum direkodkan di sini. Jika halaman ini muncul lagi, tanya agensi sebelum bergantung pada resit itu.',
       action: 'Cuba lagi',
     },
     pageNotFound: {
