@@ -85,6 +85,19 @@ export type PaymentResult = Infer<typeof PaymentResult>;
 export const sources = ['gateway', 'requery', 'staff'] as const;
 export type Source = (typeof sources)[number];
 
+/** What the transaction registry can say became of a payment. It knows no cancellation: that is a failure to it. */
+export const registryStatuses = ['succeeded', 'pending', 'attempted', 'failed', 'not_found'] as const;
+export type RegistryStatus = (typeof registryStatuses)[number];
+
+/** What the registry answers when it is asked about one payment. */
+export type RegistryAnswer = {
+  status: RegistryStatus;
+  /** What its records report, oldest first: several only for several successes, none where no result is known. */
+  results: readonly PaymentResult[];
+  /** The record that says so, as received; empty where there is none. */
+  raw: Record<string, string>;
+};
+
 // ── Events ───────────────────────────────────────────────────────────────────────────────────────────
 
 const resultRecorded = {
@@ -158,6 +171,8 @@ export const paymentEvents = {
     ['succeeded'],
     object({ ...resultRecorded, firstGatewayTransactionId: string() }),
   ),
+  /** The registry was asked and said nothing new: the status stays. */
+  RequeryAnswered: object({ at: utc, status: enums(registryStatuses), raw: record(string(), string()) }),
   ...deliveryEvents,
 };
 
@@ -195,6 +210,8 @@ export type RequestedPayment = {
   receipt: { receiptNo: string; late: boolean } | null;
   /** How many attempts had been made when the payment last failed or was cancelled. */
   closedAttempts: number;
+  /** The registry's last answer, new or not; null before the first. */
+  lastRequery: { at: string; status: RegistryStatus | Outcome } | null;
   /** All that the outcomes set in motion, in the order in which they did. */
   deliveries: readonly Delivery[];
 };
@@ -215,6 +232,7 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       results: [],
       receipt: null,
       closedAttempts: 0,
+      lastRequery: null,
       deliveries: [],
     };
   }
@@ -242,6 +260,10 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
     case 'AmountMismatchDetected':
     case 'DuplicatePaymentDetected':
       return recorded(state, event, false);
+    case 'RequeryAnswered': {
+      const { at, status } = event.data;
+      return { ...state, lastRequery: { at, status } };
+    }
     case 'PaymentRequested':
       return state;
     default:
@@ -272,7 +294,9 @@ function recorded(state: RequestedPayment, event: ResultEvent, applied: boolean)
   const { raw: _, ...result } = event.data.result;
   const { at, source } = event.data;
   const sellerOrderNo = sellerOrderOf(state, result);
-  return { ...state, results: [...state.results, { ...result, sellerOrderNo, at, source, applied }] };
+  const results = [...state.results, { ...result, sellerOrderNo, at, source, applied }];
+  const lastRequery = source === 'requery' ? { at, status: result.outcome } : state.lastRequery;
+  return { ...state, results, lastRequery };
 }
 
 /** The result that gave the payment its present status, or null before the first. */

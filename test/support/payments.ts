@@ -1,5 +1,6 @@
 // Payment events and commands with everything filled in: a test names only what it is about.
-import type { ChoosePaymentMethod, RecordGatewayResult, RequestPayment } from '../../src/commands/payment.ts';
+import type { RecordGatewayResult } from '../../src/commands/gateway-result.ts';
+import type { ChoosePaymentMethod, RequestPayment } from '../../src/commands/payment.ts';
 import type { Sen } from '../../src/events/money.ts';
 import type {
   Channel,

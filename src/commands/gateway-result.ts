@@ -1,0 +1,134 @@
+/** What a result of a gateway, a registry record or staff's word does to a payment: the same decision, whichever source it has. */
+import { toDigits } from '../events/malaysian-time.ts';
+import { addSen, type Sen } from '../events/money.ts';
+import {
+  attemptOf,
+  type Channel,
+  type Outcome,
+  type Payment,
+  type PaymentEvent,
+  type PaymentResult,
+  type RecordedResult,
+  type RequestedPayment,
+  type Source,
+  sellerOrderOf,
+  standingResult,
+} from '../events/payment.ts';
+import { Refused } from './decider.ts';
+
+export type RecordGatewayResult = {
+  type: 'RecordGatewayResult';
+  at: string;
+  source: Source;
+  verified: boolean;
+  channel: Channel;
+  merchantCode: string;
+  result: PaymentResult;
+};
+
+/** The state table of content/docs/payment-states.md. */
+export function recordGatewayResult(
+  command: RecordGatewayResult,
+  state: Payment,
+): readonly PaymentEvent[] | Refused {
+  if (!isPaymentOf(command, state)) return new Refused('unmatched_result', 'No such transaction');
+  return command.result.outcome === 'succeeded'
+    ? recordSuccess(command, state)
+    : recordOther(command, command.result.outcome, state);
+}
+
+/** Whether there is such a payment, on this channel, of this merchant. */
+export function isPaymentOf(
+  { channel, merchantCode }: Pick<RecordGatewayResult, 'channel' | 'merchantCode'>,
+  state: Payment,
+): state is RequestedPayment {
+  return (
+    state.status !== 'none' &&
+    state.request.channel === channel &&
+    state.request.merchant.code === merchantCode
+  );
+}
+
+/** A success of what was asked is never set apart while the payment is open, whatever came before it. */
+function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): readonly PaymentEvent[] {
+  const { at, source, verified, result } = command;
+  const data = { at, source, verified, result };
+  const expectedSen = expectedAmount(state, result);
+  const matches = result.amountSen === expectedSen && isRinggit(result.currency);
+  if (matches && state.status !== 'succeeded') {
+    const receiptNo = receiptNoFor(command, state);
+    return [{ type: 'PaymentSucceeded', data: { ...data, receiptNo, late: isLate(state, result) } }];
+  }
+  if (state.results.some((earlier) => isSameSuccess(earlier, result))) return [];
+  if (!matches) return [{ type: 'AmountMismatchDetected', data: { ...data, expectedSen, currency: 'MYR' } }];
+  const firstGatewayTransactionId = standingResult(state)?.gatewayTransactionId ?? '';
+  return [{ type: 'DuplicatePaymentDetected', data: { ...data, firstGatewayTransactionId } }];
+}
+
+const eventOf = {
+  failed: 'PaymentFailed',
+  cancelled: 'PaymentCancelled',
+  pending: 'PaymentPending',
+} as const satisfies Record<Exclude<Outcome, 'succeeded'>, PaymentEvent['type']>;
+
+function recordOther(
+  { at, source, verified, result }: RecordGatewayResult,
+  outcome: keyof typeof eventOf,
+  state: RequestedPayment,
+): readonly PaymentEvent[] {
+  const data = { at, source, verified, result };
+  const ofSameAttempt = state.results.filter((earlier) => isSameAttempt(earlier, result, state));
+  if (ofSameAttempt.some((earlier) => earlier.outcome === outcome)) return [];
+  if (state.status === 'pending' && outcome === 'pending') return [];
+  const final = ofSameAttempt.find((earlier) => earlier.applied && earlier.outcome !== 'pending');
+  const standing = state.status === 'succeeded' ? 'succeeded' : final?.outcome;
+  if (standing) return [{ type: 'GatewayResultContradicted', data: { ...data, standing } }];
+  return [{ type: eventOf[outcome], data }];
+}
+
+/** Two results are of one attempt when they speak of one seller order and name no two gateway transactions. */
+function isSameAttempt(earlier: RecordedResult, result: PaymentResult, state: RequestedPayment): boolean {
+  return (
+    earlier.sellerOrderNo === sellerOrderOf(state, result) &&
+    !differ(earlier.gatewayTransactionId, result.gatewayTransactionId)
+  );
+}
+
+/** For two successes the gateway's own id decides, where both carry it: another one is other money. */
+function isSameSuccess(earlier: RecordedResult, result: PaymentResult): boolean {
+  if (
+    earlier.outcome !== 'succeeded' ||
+    earlier.amountSen !== result.amountSen ||
+    isRinggit(earlier.currency) !== isRinggit(result.currency)
+  )
+    return false;
+  if (earlier.gatewayTransactionId && result.gatewayTransactionId)
+    return earlier.gatewayTransactionId === result.gatewayTransactionId;
+  return !differ(earlier.sellerOrderNo, result.sellerOrderNo);
+}
+
+function differ(one: string, other: string): boolean {
+  return one !== '' && other !== '' && one !== other;
+}
+
+function expectedAmount(state: RequestedPayment, result: PaymentResult): Sen {
+  const charge = attemptOf(state, result)?.chargeSen;
+  return charge ? addSen(state.request.amountSen, charge) : state.request.amountSen;
+}
+
+function isRinggit(currency: string): boolean {
+  return ['', 'MYR', 'RM'].includes(currency.toUpperCase());
+}
+
+/** Late: after a failure or cancellation, unless it belongs to a try that the payer started since. */
+function isLate(state: RequestedPayment, result: PaymentResult): boolean {
+  if (state.status !== 'failed' && state.status !== 'cancelled') return false;
+  const attempt = attemptOf(state, result);
+  return attempt === null || state.attempts.indexOf(attempt) < state.closedAttempts;
+}
+
+/** The gateway's number, else `<merchant id>-<yyyymmdd>-<8 characters of the transaction>`: the same on every replay. */
+function receiptNoFor({ at, result }: RecordGatewayResult, { request }: RequestedPayment): string {
+  if (result.receiptNo) return result.receiptNo;
+  return `${request.merchant.id}-${toDigits(result.paidAt ?? at).slice(0, 8)}-${request.transactionId.slice(-8)}`;
+}
