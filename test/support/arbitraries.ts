@@ -49,7 +49,32 @@ export const events: fc.Arbitrary<PaymentEvent> = fc.oneof(
     weight: 6,
     arbitrary: fc.tuple(results, fc.constantFrom(...sources), fc.nat(), fc.boolean()).map(resultEvent),
   },
+  { weight: 3, arbitrary: deliveryEvents() },
 );
+
+function deliveryEvents(): fc.Arbitrary<PaymentEvent> {
+  const delivery = fc.constantFrom('callback-1', 'callback-2', 'item-01', 'email', 'unknown');
+  const asked = { at: times, delivery };
+  const tried = { ...asked, attempt: fc.integer({ min: 1, max: 20 }), durationMs: fc.nat() };
+  const answered = { ...tried, status: fc.option(fc.constantFrom(200, 410, 503)) };
+  const failed = { reason: fc.string(), nextAttemptAt: times };
+  const abandoned = { reason: fc.string() };
+  const event = <Type extends PaymentEvent['type']>(
+    type: Type,
+    data: Record<string, fc.Arbitrary<unknown>>,
+  ) => fc.record({ type: fc.constant(type), data: fc.record(data) }) as fc.Arbitrary<PaymentEvent>;
+  return fc.oneof(
+    event('CallbackDelivered', answered),
+    event('CallbackAttemptFailed', { ...answered, ...failed }),
+    event('CallbackAbandoned', { ...answered, ...abandoned }),
+    event('CallbackSuperseded', asked),
+    event('CallbackRequested', asked),
+    event('ReceiptEmailSent', { ...tried, messageId: fc.string() }),
+    event('ReceiptEmailAttemptFailed', { ...tried, ...failed }),
+    event('ReceiptEmailAbandoned', { ...tried, ...abandoned }),
+    event('ReceiptEmailRequested', asked),
+  );
+}
 
 function requestedEvent(channel: (typeof channels)[number]): PaymentEvent {
   return { type: 'PaymentRequested', data: request({ channel }) };

@@ -1,0 +1,202 @@
+// What becomes of a payment's deliveries: what its status changes call for, what reactors report, what staff ask.
+import test from 'ava';
+import type { DeliveryCommand, RecordDeliveryAttempt } from '../../src/commands/deliveries.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import type { DeliveryEvent } from '../../src/events/deliveries.ts';
+import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
+import {
+  applied,
+  chosen,
+  duplicated,
+  request,
+  requested,
+  result,
+  resultAt,
+  succeeded,
+} from '../support/payments.ts';
+import { checkSpec, type Spec } from '../support/spec.ts';
+
+const at = '2026-11-20T01:05:02.000Z';
+const nextAttemptAt = '2026-11-20T01:05:07.000Z';
+const tried = (delivery: string, attempt = 1) => ({ at, delivery, attempt, durationMs: 40 });
+
+const pending = applied(result(1, 'pending'));
+const paid = [requested(), chosen(1), succeeded(result(1, 'succeeded'))];
+const paidAfterPending = [requested(), chosen(1), pending, succeeded(result(1, 'succeeded'))];
+const paidToLandRegistry = [requested('landreg'), chosen(1), succeeded(result(1, 'succeeded'))];
+
+const delivered: DeliveryEvent = {
+  type: 'CallbackDelivered',
+  data: { ...tried('callback-1'), status: 200 },
+};
+const failed: DeliveryEvent = {
+  type: 'CallbackAttemptFailed',
+  data: { ...tried('callback-1'), status: 503, reason: 'answered 503', nextAttemptAt },
+};
+const abandoned: DeliveryEvent = {
+  type: 'CallbackAbandoned',
+  data: { ...tried('callback-1'), status: 410, reason: 'answered 410' },
+};
+const superseded: DeliveryEvent = { type: 'CallbackSuperseded', data: { at, delivery: 'callback-1' } };
+const emailSent: DeliveryEvent = { type: 'ReceiptEmailSent', data: { ...tried('email'), messageId: 'm-1' } };
+
+const outcomes = {
+  delivered: { kind: 'delivered', status: 200, messageId: 'm-1' },
+  failed: { kind: 'failed', status: 503, reason: 'answered 503', nextAttemptAt },
+  abandoned: { kind: 'abandoned', status: 410, reason: 'answered 410' },
+} as const satisfies Record<string, RecordDeliveryAttempt['outcome']>;
+
+function attempted(
+  delivery: string,
+  outcome: keyof typeof outcomes,
+  attempt: number = 1,
+): RecordDeliveryAttempt {
+  return { type: 'RecordDeliveryAttempt', ...tried(delivery, attempt), outcome: outcomes[outcome] };
+}
+const supersede = (delivery: string): DeliveryCommand => ({ type: 'SupersedeDelivery', at, delivery });
+const askAgain = (delivery: string): DeliveryCommand => ({ type: 'RequestDelivery', at, delivery });
+
+const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
+  'callback delivered': { given: paid, when: attempted('callback-1', 'delivered'), expect: [delivered] },
+  'callback failed': { given: paid, when: attempted('callback-1', 'failed'), expect: [failed] },
+  'callback abandoned': { given: paid, when: attempted('callback-1', 'abandoned'), expect: [abandoned] },
+  'item delivered': {
+    given: paidToLandRegistry,
+    when: attempted('item-02', 'delivered'),
+    expect: [{ type: 'CallbackDelivered', data: { ...tried('item-02'), status: 200 } }],
+  },
+  'email sent': { given: paid, when: attempted('email', 'delivered'), expect: [emailSent] },
+  'email failed': {
+    given: paid,
+    when: attempted('email', 'failed'),
+    expect: [
+      {
+        type: 'ReceiptEmailAttemptFailed',
+        data: { ...tried('email'), reason: 'answered 503', nextAttemptAt },
+      },
+    ],
+  },
+  'email abandoned': {
+    given: paid,
+    when: attempted('email', 'abandoned'),
+    expect: [{ type: 'ReceiptEmailAbandoned', data: { ...tried('email'), reason: 'answered 410' } }],
+  },
+
+  'the second try succeeds': {
+    given: [...paid, failed],
+    when: attempted('callback-1', 'delivered', 2),
+    expect: [{ type: 'CallbackDelivered', data: { ...tried('callback-1', 2), status: 200 } }],
+  },
+  'a failure that another reactor recorded': {
+    given: [...paid, failed],
+    when: attempted('callback-1', 'failed', 1),
+    expect: [],
+  },
+  'a delivery although another reactor recorded a failure': {
+    given: [...paid, failed],
+    when: attempted('callback-1', 'delivered', 1),
+    expect: [{ type: 'CallbackDelivered', data: { ...tried('callback-1', 2), status: 200 } }],
+  },
+  'a second delivery of what was delivered': {
+    given: [...paid, delivered],
+    when: attempted('callback-1', 'delivered', 2),
+    expect: [],
+  },
+  'a failure after the delivery': {
+    given: [...paid, delivered],
+    when: attempted('callback-1', 'failed', 2),
+    expect: [],
+  },
+  'a try of what was abandoned': {
+    given: [...paid, abandoned],
+    when: attempted('callback-1', 'delivered', 2),
+    expect: [],
+  },
+
+  'a newer status overtakes what is due': {
+    given: paidAfterPending,
+    when: supersede('callback-1'),
+    expect: [superseded],
+  },
+  'the newest status is overtaken by none': {
+    given: paidAfterPending,
+    when: supersede('callback-2'),
+    expect: [],
+  },
+  'what was delivered is not superseded': {
+    given: [requested(), chosen(1), pending, delivered, succeeded(result(1, 'succeeded'))],
+    when: supersede('callback-1'),
+    expect: [],
+  },
+  'an email is not superseded': { given: paid, when: supersede('email'), expect: [] },
+
+  'send again what was delivered': {
+    given: [...paid, delivered],
+    when: askAgain('callback-1'),
+    expect: [{ type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
+  },
+  'send again what was abandoned': {
+    given: [...paid, abandoned],
+    when: askAgain('callback-1'),
+    expect: [{ type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
+  },
+  'send the receipt again': {
+    given: [...paid, emailSent],
+    when: askAgain('email'),
+    expect: [{ type: 'ReceiptEmailRequested', data: { at, delivery: 'email' } }],
+  },
+  'send again what is due': { given: [...paid, failed], when: askAgain('callback-1'), expect: [] },
+  'send again what was overtaken': {
+    given: [...paidAfterPending, superseded],
+    when: askAgain('callback-1'),
+    expect: 'delivery_superseded',
+  },
+  'a try counts on after it was asked for again': {
+    given: [...paid, abandoned, { type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
+    when: attempted('callback-1', 'delivered', 2),
+    expect: [{ type: 'CallbackDelivered', data: { ...tried('callback-1', 2), status: 200 } }],
+  },
+
+  'no such delivery': { given: paid, when: askAgain('callback-2'), expect: 'unknown_delivery' },
+  'no such payment': { given: [], when: askAgain('callback-1'), expect: 'unknown_payment' },
+};
+
+for (const [name, spec] of Object.entries(specs)) test(name, (t) => checkSpec(t, paymentDecider, spec));
+
+function deliveriesOf(events: readonly PaymentEvent[]) {
+  const state = events.reduce(evolve, noPayment);
+  return state.status === 'none' ? [] : state.deliveries;
+}
+const keysOf = (events: readonly PaymentEvent[]) => deliveriesOf(events).map(({ key }) => key);
+
+test('each status change calls for a callback, the success for the receipt too', (t) => {
+  t.deepEqual(keysOf([requested(), chosen(1)]), []);
+  t.deepEqual(keysOf(paidAfterPending), ['callback-1', 'callback-2', 'email']);
+  t.deepEqual(keysOf(paidToLandRegistry), ['item-01', 'item-02', 'email']);
+});
+
+test('a result that changes no status calls for nothing', (t) => {
+  t.deepEqual(
+    keysOf([...paid, duplicated(result(1, 'succeeded', { gatewayTransactionId: 'P9' }), 'P1')]),
+    keysOf(paid),
+  );
+});
+
+test('no callback without an address, no email without one', (t) => {
+  const silent = request({ callbackUrl: '', payer: { ...request().payer, email: '' } });
+  t.deepEqual(keysOf([{ type: 'PaymentRequested', data: silent }, ...paid.slice(1)]), []);
+});
+
+test('a delivery is due when its status is, then when the failed try says, and the schedule starts anew on request', (t) => {
+  const states = [[], [failed], [failed, abandoned]].map((after) => deliveriesOf([...paid, ...after])[0]);
+  t.like(states[0], { state: 'due', dueAt: resultAt, attempts: 0, triesOfSchedule: 0 });
+  t.like(states[1], { state: 'due', dueAt: nextAttemptAt, attempts: 1, triesOfSchedule: 1 });
+  t.like(states[2], { state: 'abandoned', attempts: 2, triesOfSchedule: 2 });
+  const again: DeliveryEvent = { type: 'CallbackRequested', data: { at, delivery: 'callback-1' } };
+  t.like(deliveriesOf([...paid, failed, abandoned, again])[0], {
+    state: 'due',
+    dueAt: at,
+    attempts: 2,
+    triesOfSchedule: 0,
+  });
+});
