@@ -25,9 +25,10 @@ export class StandStill extends Error {
   }
 }
 
-// Wrong number of rows, unfit data, broken constraint, wrong SQL, limit of the program: the same every time.
+// Wrong number of rows, unfit data, broken constraint, wrong SQL, limit of the program, a trigger's own refusal: the
+// same every time.
 // All other classes are of connections, resources and locks, which get well again.
-const deterministicClasses = /^(21|22|23|42|54)/;
+const deterministicClasses = /^(21|22|23|42|54|P0)/;
 
 /** Whether Postgres would refuse the same statement with the same values again. */
 export function isRefusal(error: unknown): boolean {
