@@ -113,11 +113,13 @@ function percentEncoded(text: string): string {
   );
 }
 
-function oneLine(value: string): string {
+/** A text of the wire as we keep it: one line, cut to 200 characters. */
+export function oneLine(value: string): string {
   const line = value.replace(/\p{Cc}+/gu, ' ').trim();
   return line.length <= maxTextLength ? line : Array.from(line).slice(0, maxTextLength).join('');
 }
 
-function readMode(text: string): PaymentMode | '' {
+/** `''` where the text names no method we know. */
+export function readMode(text: string): PaymentMode | '' {
   return paymentModes.find((mode) => mode === text.toLowerCase()) ?? '';
 }

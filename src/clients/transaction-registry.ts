@@ -1,0 +1,228 @@
+/** The transaction registry's wire: asks what became of a payment, and reads the answer in the ledger's own terms. */
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import got, { HTTPError, RequestError } from 'got';
+import pRetry from 'p-retry';
+import type { Logger } from 'pino';
+import {
+  array,
+  coerce,
+  create,
+  defaulted,
+  type Infer,
+  literal,
+  number,
+  string,
+  type,
+  union,
+} from 'superstruct';
+import { readGatewayTime } from '../events/malaysian-time.ts';
+import { readAmount } from '../events/money.ts';
+import {
+  type PaymentResult,
+  type RegistryAnswer,
+  type RegistryStatus,
+  registryStatuses,
+} from '../events/payment.ts';
+import { oneLine, readMode } from './gateway.ts';
+
+export type RegistryFault = 'unreachable' | 'too_late' | 'no_answer';
+
+/**
+ * The registry could not be asked. `fault` says why: no connection, no answer in time, or something that is no answer.
+ * The message names no transaction and holds nothing that the registry sent.
+ */
+export class RegistryUnavailable extends Error {
+  override name = 'RegistryUnavailable';
+  readonly fault: RegistryFault;
+  constructor(fault: RegistryFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.fault = fault;
+  }
+}
+
+export type TransactionRegistry = {
+  /** What the registry knows of the payment that the gateway knows as this TRANS_ID. Throws RegistryUnavailable. */
+  ask(transactionId: string): Promise<RegistryAnswer>;
+};
+
+/** The registry's numbers are its own: 1 is success on both wires, 2 and 0 are not what they are on the gateway's. */
+const statuses: Readonly<Record<string, RegistryStatus>> = {
+  '0': 'attempted',
+  '1': 'succeeded',
+  '2': 'failed',
+  '3': 'pending',
+  '99': 'not_found',
+};
+
+const retries = 2;
+const connectMs = 3_000;
+const maxAnswerBytes = 128 * 1024;
+/** The registry is not ours to overrun: what is more waits its turn, within its own time. */
+const maxConnections = 16;
+
+/** Texts by the interface; numbers and nulls are forgiven. */
+const text = defaulted(
+  coerce(string(), union([number(), literal(null)]), (value) => (value === null ? '' : String(value))),
+  '',
+);
+
+const RegistryRecord = type({
+  merchant_trans_id: text,
+  eps_status: text,
+  receipt_no: text,
+  payment_mode: text,
+  gateway_id1: text,
+  buyer_bank: text,
+  buyer_name: text,
+  amount: text,
+  payment_datetime: text,
+});
+type RegistryRecord = Infer<typeof RegistryRecord>;
+
+/**
+ * A client of the registry at `url`, with `token` as Bearer. One question takes at most `timeoutMs`, further tries after
+ * a broken connection or a 5xx included. Redirects are not followed.
+ */
+export function createTransactionRegistry(dependencies: {
+  url: string;
+  token: string;
+  log: Pick<Logger, 'warn'>;
+  timeoutMs?: number;
+}): TransactionRegistry {
+  const { url, token, log, timeoutMs = 10_000 } = dependencies;
+  const connections = { keepAlive: true, maxSockets: maxConnections };
+  const client = got.extend({
+    agent: { http: new HttpAgent(connections), https: new HttpsAgent(connections) },
+    headers: { accept: 'application/json', authorization: `Bearer ${token}`, 'user-agent': 'payment-ledger' },
+    decompress: false,
+    followRedirect: false,
+    retry: { limit: 0 },
+    timeout: { connect: connectMs },
+  });
+
+  return {
+    async ask(transactionId) {
+      const question = new URL(`${url}/transactions`);
+      question.searchParams.set('merchant_trans_id', transactionId);
+      const signal = AbortSignal.timeout(timeoutMs);
+      try {
+        const body = await pRetry(() => fetchBody(client, question, signal), {
+          retries,
+          minTimeout: 200,
+          randomize: true,
+          signal,
+          shouldRetry: ({ error }) => isWorthAnotherTry(error),
+        });
+        const records = readRecords(body);
+        const own = records.filter(({ merchant_trans_id }) => merchant_trans_id === transactionId);
+        if (own.length < records.length)
+          log.warn({ records: records.length - own.length }, "the registry sent other people's transactions");
+        return answerOf(own.map(readRecord));
+      } catch (error) {
+        throw signal.aborted
+          ? new RegistryUnavailable('too_late', 'No answer in time')
+          : asUnavailable(error);
+      }
+    },
+  };
+}
+
+/** The body as text; a body that is too large is given up as soon as it is. */
+async function fetchBody(client: typeof got, url: URL, signal: AbortSignal): Promise<string> {
+  const answer = client.stream(url, { signal });
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer) {
+    bytes += chunk.length;
+    if (bytes > maxAnswerBytes) throw new RegistryUnavailable('no_answer', 'The answer is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function isWorthAnotherTry(error: unknown): boolean {
+  if (error instanceof HTTPError) return error.response.statusCode >= 500;
+  return error instanceof RequestError;
+}
+
+/** Without the cause: that of got holds the token, that of a parser quotes the answer. */
+function asUnavailable(error: unknown): unknown {
+  if (error instanceof HTTPError)
+    return new RegistryUnavailable('no_answer', `The answer is HTTP ${error.response.statusCode}`);
+  if (error instanceof RequestError)
+    return new RegistryUnavailable('unreachable', `No connection (${error.code})`);
+  return error;
+}
+
+/** Throws RegistryUnavailable. */
+function readRecords(body: string): RegistryRecord[] {
+  try {
+    return create(JSON.parse(body, wellFormed), array(RegistryRecord));
+  } catch {
+    throw new RegistryUnavailable('no_answer', 'The answer is no list of transactions');
+  }
+}
+
+/** An escape in JSON can hold half a character, which no log, event or page could. */
+function wellFormed(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
+}
+
+type Received = {
+  fields: RegistryRecord;
+  status: RegistryStatus;
+  paidAt: string | null;
+  raw: Record<string, string>;
+};
+
+/** Throws RegistryUnavailable where the record numbers a status that we do not know: nobody guesses. */
+function readRecord(fields: RegistryRecord): Received {
+  const status = Object.hasOwn(statuses, fields.eps_status) ? statuses[fields.eps_status] : undefined;
+  if (!status) throw new RegistryUnavailable('no_answer', 'The answer has a status that is not known');
+  return { fields, status, paidAt: readGatewayTime(fields.payment_datetime), raw: rawOf(fields) };
+}
+
+/** As evidence: every field of the record as a text. */
+function rawOf(record: object): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [
+      name.toWellFormed(),
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  );
+}
+
+/**
+ * One status out of several records, one for each attempt. A success outranks the rest, and what is still open outranks
+ * what has failed: nobody is told of a failure while the bank may yet say yes. Every success is a result: two of them
+ * are money to refund.
+ */
+function answerOf(records: readonly Received[]): RegistryAnswer {
+  const status = registryStatuses.find((candidate) => records.some((it) => it.status === candidate));
+  const deciding = records
+    .filter((record) => record.status === status)
+    .toSorted((a, b) => ((a.paidAt ?? '') < (b.paidAt ?? '') ? -1 : 1));
+  const latest = deciding.at(-1);
+  if (!status || !latest) return { status: 'not_found', results: [], raw: {} };
+  if (status === 'attempted' || status === 'not_found') return { status, results: [], raw: latest.raw };
+  const results = (status === 'succeeded' ? deciding : [latest]).map((record) => resultOf(record, status));
+  return { status, results, raw: latest.raw };
+}
+
+/** A record names neither our order number nor a currency. */
+function resultOf({ fields, paidAt, raw }: Received, outcome: PaymentResult['outcome']): PaymentResult {
+  return {
+    outcome,
+    mode: readMode(oneLine(fields.payment_mode)),
+    sellerOrderNo: '',
+    gatewayTransactionId: oneLine(fields.gateway_id1),
+    amountSen: readAmount(fields.amount),
+    currency: '',
+    paidAt,
+    receiptNo: oneLine(fields.receipt_no),
+    buyerBank: oneLine(fields.buyer_bank),
+    buyerName: oneLine(fields.buyer_name),
+    raw,
+  };
+}
