@@ -1,14 +1,21 @@
 #!/usr/bin/env node
 /** The command line: `ledger <command>`. Each command is a file in src/cli. */
 import { parseArgs } from 'node:util';
-import type { Command } from './cli/command.ts';
+import { type Command, UsageError } from './cli/command.ts';
 import { eventstore } from './cli/eventstore.ts';
 import { http } from './cli/http.ts';
+import { merchants } from './cli/merchants.ts';
 import { projections } from './cli/projections.ts';
 import { serve } from './cli/serve.ts';
 import { ConfigError } from './config/config-error.ts';
 
-const commands: Readonly<Record<string, Command>> = { serve, http, projections, eventstore };
+const commands: Readonly<Record<string, Command>> = {
+  serve,
+  http,
+  projections,
+  eventstore,
+  merchants,
+};
 
 async function main(): Promise<number> {
   const [name = 'help', ...args] = process.argv.slice(2);
@@ -16,22 +23,28 @@ async function main(): Promise<number> {
   if (!command) {
     const asked = ['help', '--help', '-h'].includes(name);
     const list = Object.entries(commands).map(
-      ([it, { usage, summary }]) => `  ${`${it} ${usage}`.padEnd(38)}${summary}`,
+      ([it, { usage, summary }]) => `  ${`${it} ${usage}`.padEnd(45)} ${summary}`,
     );
     const out = asked ? process.stdout : process.stderr;
     out.write(`${asked ? '' : `Unknown command ${name}\n\n`}ledger <command>\n\n${list.join('\n')}\n`);
     return asked ? 0 : 2;
   }
-  let values: Record<string, string | undefined>;
   try {
-    values = parseArgs({ args, options: command.options, strict: true }).values as typeof values;
+    const { values, positionals } = readArgs(command, args);
+    return await command.run(values as Record<string, string | undefined>, positionals);
   } catch (error) {
-    process.stderr.write(
-      `${error instanceof Error ? error.message : error}\nledger ${name} ${command.usage}\n`,
-    );
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\nledger ${name} ${command.usage}\n`);
     return 2;
   }
-  return command.run(values);
+}
+
+function readArgs({ options, takesArguments }: Command, args: string[]) {
+  try {
+    return parseArgs({ args, options, strict: true, allowPositionals: takesArguments === true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
 }
 
 try {

@@ -7,9 +7,16 @@ export type Command = {
   /** Its arguments, as `ledger help` shows them. */
   usage: string;
   options: Record<string, { type: 'string' }>;
-  /** Resolves to the exit code. */
-  run(values: Record<string, string | undefined>): Promise<number>;
+  /** Whether it takes arguments that are no options. */
+  takesArguments?: true;
+  /** Resolves to the exit code. Throws UsageError when the arguments make no sense. */
+  run(values: Record<string, string | undefined>, args: readonly string[]): Promise<number>;
 };
+
+/** The command was called in a way it does not understand; its usage is shown with the message. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
 
 /** Something that was started and can be stopped, without cutting what is under way. */
 export type Running = { stop(): Promise<void> };

@@ -1,4 +1,8 @@
 // The tables of request details: who goes where, what fills a column, and what no merchant and no agency can break.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import type { PaymentRequested } from '../../src/events/payment.ts';
 import { details } from '../../src/projections/details.ts';
@@ -49,7 +53,7 @@ async function ask(
   }
 }
 
-const rowsOf = ({ database }: Parts, table: string, schema = 'details') =>
+const rowsOf = ({ database }: Pick<Parts, 'database'>, table: string, schema = 'details') =>
   database.db.raw(`select * from ${schema}."${table}" order by transaction_id`).then(({ rows }) => rows);
 const idsIn = async (parts: Parts, table: string, schema?: string) =>
   (await rowsOf(parts, table, schema))
@@ -247,6 +251,35 @@ test.serial('events that were written before are passed over', async (t) => {
   await reached(parts.database.db, 'details', position);
   t.is(await idsIn(parts, 'demo-app_details'), 'A');
   t.is(await idsIn(parts, 'generic_details'), 'BZ');
+});
+
+test.serial('`ledger merchants details-table` makes the table of a registered merchant', async (t) => {
+  const { database } = await start(t);
+  const ledger = async (...args: string[]) => {
+    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+    const env = {
+      DATABASE_URL: database.url,
+      ESDB_URL: 'esdb://127.0.0.1:1?tls=false',
+      GATEWAY_URL: 'http://127.0.0.1:1',
+      GATEWAY_SECRET: 'secret',
+      TRANSACTION_ID_KEY: 'key',
+    };
+    const child = spawn(process.execPath, [main, 'merchants', ...args], { env });
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ]);
+    return { code, out, err };
+  };
+  const { code, out } = await ledger('details-table', 'demo-app');
+  t.is(code, 0);
+  t.regex(out, /^details\."demo-app_details" is made\./);
+  t.deepEqual(await rowsOf({ database }, 'demo-app_details'), []);
+  t.regex((await ledger('details-table', 'demo-app')).out, /exists already/);
+  const unknown = await ledger('details-table', 'nobody');
+  t.is(unknown.code, 2);
+  t.regex(unknown.err, /No merchant has the code nobody\nledger merchants details-table <merchant code>/);
 });
 
 test('every merchant code has a table name of its own, or none', (t) => {

@@ -1,0 +1,39 @@
+/** `ledger merchants`: what is set up for a merchant outside its configuration. */
+import { createLog } from '../log.ts';
+import { connectDatabase } from '../projections/database.ts';
+import {
+  createDetailsTable,
+  detailsSchema,
+  detailsTableOf,
+  sharedTable,
+} from '../projections/details-tables.ts';
+import { type Command, UsageError } from './command.ts';
+import { loadRoleConfig } from './role-config.ts';
+
+export const merchants: Command = {
+  summary: 'makes a merchant its own table of request details',
+  usage: 'details-table <merchant code>',
+  options: {},
+  takesArguments: true,
+  async run(_, [action, code = '', ...more]) {
+    if (action !== 'details-table' || code === '' || more.length > 0)
+      throw new UsageError('Which merchant is the table for?');
+    const config = loadRoleConfig();
+    const table = detailsTableOf(code);
+    if (!config.merchants.has(code) || !table) throw new UsageError(`No merchant has the code ${code}`);
+    if (table === sharedTable) throw new UsageError(`${sharedTable} is the table that all merchants share`);
+    const db = connectDatabase({ url: config.databaseUrl, log: createLog(config.logLevel, 'merchants') });
+    try {
+      const created = await createDetailsTable(db, table);
+      const name = `${detailsSchema}."${table}"`;
+      process.stdout.write(
+        created
+          ? `${name} is made. New payments of ${code} go there; a rebuild of the projection moves the older ones.\n`
+          : `${name} exists already.\n`,
+      );
+      return 0;
+    } finally {
+      await db.destroy();
+    }
+  },
+};
