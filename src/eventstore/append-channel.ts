@@ -67,11 +67,16 @@ export function createAppendChannel({
     replacing = undefined;
   }
 
+  /** Waits for the client's streams to end, but not for ever: every append waits for this. */
+  async function dispose(broken: EventStoreDBClient): Promise<void> {
+    await withDeadline(broken.dispose(), deadlineMs).catch(() => {});
+  }
+
   async function retire(broken: EventStoreDBClient): Promise<void> {
     await setImmediate(); // appends just handed to the client have not joined its stream yet
-    await broken.dispose();
+    await dispose(broken);
     await Promise.allSettled(pending);
-    await broken.dispose(); // an append that waited for the server's capabilities may have opened another
+    await dispose(broken); // an append that waited for the server's capabilities may have opened another
   }
 
   return {

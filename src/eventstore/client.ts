@@ -55,7 +55,10 @@ export function connectEventStore({
       closed = true;
       await withDeadline(Promise.allSettled(appending), callDeadlineMs).catch(() => {}); // cut off below
       closing.abort(new EventStoreUnavailable('The connection to the event store is closed'));
-      await Promise.all([channel.close(), readClient.dispose()]);
+      await Promise.all([
+        channel.close(),
+        withDeadline(readClient.dispose(), callDeadlineMs).catch(() => {}),
+      ]);
     },
   };
 }

@@ -1,7 +1,13 @@
 /** Reads streams, in pages, each with a deadline of its own: the client sets none. */
-import { type EventStoreDBClient, StreamNotFoundError } from '@eventstore/db-client';
+import {
+  type EventStoreDBClient,
+  type ResolvedEvent,
+  type StreamingRead,
+  StreamNotFoundError,
+} from '@eventstore/db-client';
 import pRetry from 'p-retry';
-import { DeadlineExceeded, describe, isRefusal } from './errors.ts';
+import { withDeadline } from './deadline.ts';
+import { describe, isRefusal } from './errors.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from './event-store.ts';
 import { toRecordedEvent } from './recorded-event.ts';
 
@@ -39,19 +45,14 @@ export function createReads({
 
   async function readOnce(streamName: string, slice: Slice): Promise<RecordedEvent[]> {
     const found = client.readStream(streamName, slice);
-    found.on('error', () => {}); // the loop hears it; one that comes after the loop would end the process
-    const timer = setTimeout(() => found.destroy(new DeadlineExceeded(deadlineMs)), deadlineMs);
-    const events: RecordedEvent[] = [];
+    found.on('error', () => {}); // `collect` hears it; one that comes after it would end the process
     try {
-      for await (const { event } of found) if (event) events.push(toRecordedEvent(event));
+      return await withDeadline(collect(found), deadlineMs);
     } catch (error) {
       if (error instanceof StreamNotFoundError) return [];
       found.cancel().catch(() => {}); // rejects when there was no connection to begin with
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
-    return events;
   }
 
   return {
@@ -71,4 +72,11 @@ export function createReads({
       return last ?? null;
     },
   };
+}
+
+/** Never stops before the end: the client would keep a call whose answers nobody takes until it is disposed of. */
+async function collect(found: StreamingRead<ResolvedEvent>): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  for await (const { event } of found) if (event) events.push(toRecordedEvent(event));
+  return events;
 }
