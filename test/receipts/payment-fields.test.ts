@@ -1,0 +1,85 @@
+// The documented fields of a payment, before and after its result.
+import test from 'ava';
+import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
+import { paymentFields } from '../../src/receipts/payment-fields.ts';
+import {
+  applied,
+  chosen,
+  request,
+  requested,
+  result,
+  sen,
+  succeeded,
+  transactionId,
+} from '../support/payments.ts';
+
+function fieldsAfter(...events: readonly PaymentEvent[]) {
+  const payment = events.reduce(evolve, noPayment);
+  if (payment.status === 'none') throw new Error('nothing was requested');
+  return paymentFields(payment);
+}
+
+test('a success fills every field', (t) => {
+  const charged = chosen(1, { chargeSen: sen(150) });
+  const paid = succeeded(result(1, 'succeeded', { amountSen: sen(12_200) }));
+  t.deepEqual(fieldsAfter(requested(), charged, paid), {
+    transaction_id: transactionId,
+    trans_id: 'INV-2026-000123',
+    status: '1',
+    payment_status: 'Successful',
+    receipt_no: '7-20261120-BJ6HYDFE',
+    payment_datetime: '2026-11-20 09:04:30',
+    buyer_name: 'AMINAH BINTI ISMAIL',
+    amount: '122.00',
+    payment_mode: 'FPX Online Banking (Individual)',
+    fpx_charge: '1.50',
+    buyer_bank: 'Maybank2U',
+    fpx_transaction_no: 'P1',
+    seller_order_no: `${transactionId}-1`,
+    merchant_code: 'council',
+    description: 'Second half of 2026',
+    service: 'Assessment tax',
+  });
+});
+
+test('before any result the fields that nobody can fill are empty, and none is missing', (t) => {
+  const nobody = { ...request().payer, name: '' };
+  const fields = fieldsAfter({ type: 'PaymentRequested', data: request({ payer: nobody }) });
+  t.deepEqual(Object.keys(fields), Object.keys(fieldsAfter(requested(), applied(result(1, 'succeeded')))));
+  t.like(fields, { status: '3', payment_status: 'Pending', amount: '120.50', fpx_charge: '0.00' });
+  const empty = Object.entries(fields).filter(([, value]) => value === '');
+  t.deepEqual(
+    empty.map(([name]) => name),
+    [
+      'receipt_no',
+      'payment_datetime',
+      'buyer_name',
+      'payment_mode',
+      'buyer_bank',
+      'fpx_transaction_no',
+      'seller_order_no',
+    ],
+  );
+});
+
+for (const [outcome, status, text] of [
+  ['failed', '0', 'Failed'],
+  ['cancelled', '2', 'Cancelled'],
+  ['pending', '3', 'Pending'],
+] as const) {
+  test(`a payment that is ${outcome} says ${status} and ${text}, and has no receipt number`, (t) => {
+    const fields = fieldsAfter(
+      requested(),
+      chosen(1),
+      applied(result(1, outcome, { mode: 'cc', paidAt: null })),
+    );
+    t.like(fields, {
+      status,
+      payment_status: text,
+      receipt_no: '',
+      payment_mode: 'Credit Card',
+      fpx_transaction_no: '',
+      payment_datetime: '2026-11-20 09:05:00',
+    });
+  });
+}
