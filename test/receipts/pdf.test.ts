@@ -88,6 +88,13 @@ reading('scripts mix in one name', async (t) => {
   for (const part of name.split(' ')) t.true(text.includes(part), part);
 });
 
+reading('right-to-left text goes on over lines and pages, each word once', async (t) => {
+  const words = 'محمد بن عبدالله الحاج ';
+  const text = textOf(await pdfOf({ ...paid(), payerName: words.repeat(500) }));
+  t.is(text.match(/محمد/g)?.length, 500);
+  t.is(text.match(/الحاج/g)?.length, 500);
+});
+
 reading('nothing in a text is anything but text', async (t) => {
   const nasty = 'A(b) \\) ET Q endstream <<>> \\101 %PDF <script>&amp; {{x}}';
   const receipt = paid({ description: nasty, service: nasty, reference: nasty });

@@ -24,7 +24,9 @@ export function visualOrderOf(paragraph: string): (start: number, end: number) =
   return (start, end) => {
     const runs: DirectedRun[] = [];
     let previous = Number.NaN;
-    for (const index of bidi.getReorderedIndices(paragraph, embedding, start, end - 1)) {
+    // The library orders the line within the whole paragraph.
+    const order = bidi.getReorderedIndices(paragraph, embedding, start, end - 1).slice(start, end);
+    for (const index of order) {
       const turned = isRightToLeft(index);
       const unit = (turned && mirrored.get(index)) || paragraph.charAt(index);
       const run = runs.at(-1);
