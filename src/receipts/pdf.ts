@@ -2,9 +2,9 @@
 import { drawAmounts } from './pdf/amounts.ts';
 import { drawQrCode, drawStatusIcon, isScannable } from './pdf/figures.ts';
 import { drawPairs, drawText } from './pdf/parts.ts';
-import { printable } from './pdf/printable.ts';
 import { contentWidthPt, createSheet, marginPt, rightEdgePt, type Sheet } from './pdf/sheet.ts';
 import { colors, styles } from './pdf/styles.ts';
+import { printable } from './printable.ts';
 import type { Receipt } from './receipt.ts';
 import type { ReceiptTexts } from './texts/en.ts';
 import { historyText, type Language, statusName, texts, timeText } from './texts.ts';

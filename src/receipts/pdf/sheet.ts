@@ -3,8 +3,8 @@
  * does not fit continues on the next page, in the middle of a cell if need be.
  */
 import PDFDocument from 'pdfkit';
+import { printable } from '../printable.ts';
 import type { Language } from '../texts.ts';
-import { printable } from './printable.ts';
 import { createTypesetter, type Line, type Style } from './typesetter.ts';
 import { hasRightToLeft } from './visual-order.ts';
 

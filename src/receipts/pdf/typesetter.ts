@@ -1,6 +1,7 @@
 /** Sets any text in lines: wrapped, in the order in which it is seen, each run in a font that has its characters. */
+
+import { printable } from '../printable.ts';
 import { type FontRun, fontData, fontRuns, type Weight } from './fonts.ts';
-import { printable } from './printable.ts';
 import { hasRightToLeft, visualOrderOf } from './visual-order.ts';
 
 export type Style = { sizePt: number; weight: Weight; color: string };
@@ -23,9 +24,9 @@ const layoutOf = (text: string) => (hasRightToLeft(text) ? { features: [] } : {}
 /** Letters that a font surely has, each with one glyph, in the order of reading. */
 const plainLatin = /^[ -~\u00a1-\u024f\u1e00-\u1eff\u2013-\u201e]*$/;
 const plainChinese = /^[\p{Script=Han} ]*$/u;
-// A line may end at a space, after a hyphen or a slash, before the parts of an address, around any Chinese character.
+// A line may end at a space, after a hyphen or a slash, before the parts of an address, around any Chinese character with its punctuation.
 const pieces =
-  /\p{Script=Han}\p{Pe}?|[^\s\p{Script=Han}]+?(?:[-/](?=\P{N})|(?=[?&=\s\p{Script=Han}])|$)|\s/gu;
+  /\p{Script=Han}[\p{Pe}\p{Po}]*|[^\s\p{Script=Han}]+?(?:[-/](?=\P{N})|(?=[?&=\s\p{Script=Han}])|$)|\s/gu;
 /** No character, so that every font prints its box. */
 const unprintable = '\uffff';
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
