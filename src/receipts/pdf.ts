@@ -1,4 +1,5 @@
 /** The official receipt, or the statement of a payment, as a PDF: A4, tagged, every name printed, the same bytes every time. */
+import { factsOf, factsOf } from './facts.ts';
 import { drawAmounts } from './pdf/amounts.ts';
 import { drawQrCode, drawStatusIcon, isScannable } from './pdf/figures.ts';
 import { drawPairs, drawText } from './pdf/parts.ts';
@@ -27,7 +28,7 @@ export function receiptPdf(
   const document = { sheet, receipt, lang, words };
   drawHeading(document, kind);
   drawSummary(document);
-  drawDetails(document);
+  drawPairs(sheet, words.receipt.details, factsOf(receipt, lang));
   drawAmounts(sheet, receipt, lang);
   if (!receipt.isOfficial) drawHistory(document);
   if (verifyUrl !== '') drawVerification(document, verifyUrl);
@@ -89,28 +90,6 @@ function drawSummary({ sheet, receipt, words }: Document): void {
     },
   ]);
   sheet.moveTo(topPt + heightPt + 12);
-}
-
-function drawDetails({ sheet, receipt, lang, words }: Document): void {
-  const facts: [string, string][] = [
-    [words.receipt.receiptNo, receipt.receiptNo],
-    [words.receipt.dateTime, timeText(receipt.at, lang)],
-    [words.payer, receipt.payerName],
-    [words.receipt.icNo, receipt.icNo],
-    [words.service, receipt.service],
-    [words.description, receipt.description],
-    [words.reference, receipt.reference],
-    [words.receipt.transactionId, receipt.transactionId],
-    [words.method, receipt.mode === '' ? '' : words.modes[receipt.mode]],
-    [words.bank, receipt.bank],
-    [words.receipt.fpxNo, receipt.fpxNo],
-    [words.receipt.orderNo, receipt.orderNo],
-  ];
-  drawPairs(
-    sheet,
-    words.receipt.details,
-    facts.filter(([, fact]) => fact !== ''),
-  );
 }
 
 function drawHistory({ sheet, receipt, lang, words }: Document): void {

@@ -1,5 +1,6 @@
 /** The table of what was paid for. */
 import { amountInWords } from '../amount-in-words.ts';
+import { itemLinesOf } from '../facts.ts';
 import type { Receipt } from '../receipt.ts';
 import { type Language, texts } from '../texts.ts';
 import { drawRule, drawSection, drawText } from './parts.ts';
@@ -16,14 +17,8 @@ export function drawAmounts(sheet: Sheet, receipt: Receipt, lang: Language): voi
   const table = sheet.element(section, 'Table');
   const header = amountCells(words.item, '', words.amount, styles.columnHead, 'Column');
   drawAmount(sheet, table, header, []);
-  const items =
-    receipt.items.length > 0
-      ? receipt.items
-      : [{ description: receipt.description, titleId: '', receiptNo: '', amount: receipt.amount }];
-  for (const item of items) {
-    const detail = [item.titleId, item.receiptNo].filter(Boolean).join(' · ');
-    drawAmount(sheet, table, amountCells(item.description, detail, item.amount, styles.text), header);
-  }
+  for (const { text, detail, amount } of itemLinesOf(receipt))
+    drawAmount(sheet, table, amountCells(text, detail, amount, styles.text), header);
   if (receipt.charge !== '') {
     drawAmount(sheet, table, amountCells(words.charge, '', receipt.charge, styles.text, 'Row'), header);
   }
