@@ -40,5 +40,6 @@ export function isVerificationCheck(key: Buffer, receipt: Verifiable, check: str
 
 /** The page that confirms the receipt to whoever has it. */
 export function verificationUrl(baseUrl: string, key: Buffer, receipt: Verifiable): string {
-  return `${baseUrl}/verify/${encodeURIComponent(receipt.receiptNo)}?c=${verificationCheck(key, receipt)}`;
+  const receiptNo = encodeURIComponent(receipt.receiptNo.toWellFormed());
+  return `${baseUrl}/verify/${receiptNo}?c=${verificationCheck(key, receipt)}`;
 }

@@ -67,6 +67,13 @@ export const en = {
     emailSent: 'Receipt sent by email',
   },
 
+  email: {
+    attached: 'Your payment has been received. The official receipt is attached as a PDF.',
+    open: 'Open the receipt',
+    otherLanguage: 'Resit ini dalam Bahasa Melayu',
+    note: 'This email was sent automatically; replies are not read. If you did not make this payment, contact the agency. We never ask for your banking password or a one-time code.',
+  },
+
   pdf: {
     amountInWords: 'Amount in words',
     verify: 'Check this receipt',

@@ -68,6 +68,13 @@ export const ms: ReceiptTexts = {
     emailSent: 'Resit dihantar melalui e-mel',
   },
 
+  email: {
+    attached: 'Pembayaran anda telah diterima. Resit rasmi dilampirkan sebagai PDF.',
+    open: 'Buka resit',
+    otherLanguage: 'This receipt in English',
+    note: 'E-mel ini dihantar secara automatik; balasan tidak dibaca. Jika anda tidak membuat pembayaran ini, hubungi agensi. Kami tidak sekali-kali meminta kata laluan perbankan atau kod sekali guna anda.',
+  },
+
   pdf: {
     amountInWords: 'Jumlah dalam perkataan',
     verify: 'Semak resit ini',

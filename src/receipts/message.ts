@@ -1,0 +1,137 @@
+/**
+ * The receipt email: subject, text and HTML, from the same facts as the PDF that goes with it. It asks no host for
+ * anything, and nothing in a name or a description is more than text in it.
+ */
+import { factsOf, itemLinesOf } from './facts.ts';
+import { printable } from './printable.ts';
+import type { Receipt } from './receipt.ts';
+import { type Language, statusName, texts } from './texts.ts';
+
+export type ReceiptMessage = { subject: string; text: string; html: string };
+
+/** `receiptUrl` gives the receipt's page in a language. All values are on one line, without control characters. */
+export function receiptMessage(
+  receipt: Receipt,
+  lang: Language,
+  receiptUrl: (lang: Language) => string,
+): ReceiptMessage {
+  const words = texts[lang];
+  const charge: readonly (readonly [string, string])[] =
+    receipt.charge === '' ? [] : [[words.charge, receipt.charge]];
+  const content: Content = {
+    lang,
+    title: words.receipt.official,
+    agency: printable(receipt.agency),
+    total: receipt.total,
+    status: words.statuses[statusName(receipt.status)],
+    facts: factsOf(receipt, lang).map(([label, fact]) => [label, printable(fact)]),
+    items: itemLinesOf(receipt).map(({ text, detail, amount }) => ({
+      text: [printable(text), printable(detail)].filter((part) => part !== '').join(' · '),
+      amount,
+    })),
+    sums: [...charge, [words.total, receipt.total]],
+    links: [
+      [words.email.open, receiptUrl(lang)],
+      [words.email.otherLanguage, receiptUrl(lang === 'en' ? 'ms' : 'en')],
+    ],
+  };
+  return {
+    subject: `${content.title} ${printable(receipt.receiptNo)} – ${content.agency}`,
+    text: asText(content),
+    html: asHtml(content),
+  };
+}
+
+type Content = {
+  lang: Language;
+  title: string;
+  agency: string;
+  total: string;
+  status: string;
+  facts: readonly (readonly [label: string, text: string])[];
+  items: readonly { text: string; amount: string }[];
+  sums: readonly (readonly [label: string, amount: string])[];
+  links: readonly (readonly [label: string, url: string])[];
+};
+
+function asText({ lang, title, agency, total, status, facts, items, sums, links }: Content): string {
+  const words = texts[lang];
+  const pair = ([label, value]: readonly [string, string]) => `${label}: ${value}`;
+  return [
+    title,
+    agency,
+    `${total} · ${status}`,
+    '',
+    words.email.attached,
+    '',
+    ...facts.map(pair),
+    '',
+    ...items.map(({ text, amount }) => pair([text, amount])),
+    ...sums.map(pair),
+    '',
+    ...links.map(pair),
+    '',
+    words.email.note,
+    '',
+  ].join('\n');
+}
+
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** Mail programs know little CSS: one table, styles on the elements, and a sheet for those that know of dark screens. */
+function asHtml({ lang, title, agency, total, status, facts, items, sums, links }: Content): string {
+  const words = texts[lang];
+  const [open = ['', ''], other = ['', '']] = links;
+  const row = (label: string, value: string, strong = '') =>
+    `<tr><th scope="row" class="quiet" style="${cell};width:38%;font-weight:400;color:#52525b">${escaped(label)}</th>` +
+    `<td style="${cell}${strong}"><bdi>${escaped(value)}</bdi></td></tr>`;
+  const amountRow = (label: string, amount: string, strong = '') =>
+    `<tr><td style="${cell}${strong}"><bdi>${escaped(label)}</bdi></td>` +
+    `<td style="${cell};text-align:right;white-space:nowrap${strong}">${escaped(amount)}</td></tr>`;
+  const bold = ';font-weight:700';
+  return `<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(title)}</title>
+<style>${darkSheet}</style>
+</head>
+<body class="ground" style="margin:0;padding:16px;background:#fafafa;color:#18181b;${font}">
+<div class="card" style="max-width:600px;margin:0 auto;background:#ffffff;border:1px solid #e4e4e7;border-radius:12px;overflow:hidden">
+<div style="height:6px;background:#2563eb"></div>
+<div style="padding:24px">
+<p style="margin:0"><bdi>${escaped(agency)}</bdi></p>
+<h1 style="margin:4px 0 16px;font-size:22px;line-height:1.25">${escaped(title)}</h1>
+<p style="margin:0;font-size:30px;line-height:1.15;font-weight:700">${escaped(total)}</p>
+<p class="good" style="margin:4px 0 16px;font-weight:700;color:#15803d">&#10003; ${escaped(status)}</p>
+<p style="margin:0 0 16px">${escaped(words.email.attached)}</p>
+<p style="margin:0 0 8px"><a href="${escaped(open[1])}" style="display:inline-block;padding:12px 20px;background:#2563eb;color:#ffffff;border-radius:8px;font-weight:700;text-decoration:none">${escaped(open[0])}</a></p>
+<p style="margin:0 0 24px"><a class="link" href="${escaped(other[1])}" style="color:#1d4ed8">${escaped(other[0])}</a></p>
+<table style="${table}">
+${facts.map(([label, fact]) => row(label, fact)).join('\n')}
+</table>
+<h2 style="margin:24px 0 8px;font-size:17px">${escaped(words.receipt.amounts)}</h2>
+<table style="${table}">
+${items.map(({ text, amount }) => amountRow(text, amount)).join('\n')}
+${sums.map(([label, amount], index) => amountRow(label, amount, index === sums.length - 1 ? bold : '')).join('\n')}
+</table>
+<p class="quiet" style="margin:24px 0 0;font-size:14px;color:#52525b">${escaped(words.email.note)}</p>
+</div>
+</div>
+</body>
+</html>
+`;
+}
+
+const font =
+  "font:16px/1.5 -apple-system,'Segoe UI',Roboto,'Noto Sans',Arial,sans-serif;overflow-wrap:anywhere";
+const table = 'width:100%;border-collapse:collapse;font-size:15px';
+const cell = 'padding:8px 0;border-bottom:1px solid #e4e4e7;text-align:left;vertical-align:top';
+const darkSheet =
+  '@media (prefers-color-scheme:dark){' +
+  '.ground{background:#18181b!important;color:#fafafa!important}' +
+  '.card{background:#1d1d21!important;border-color:#3f3f46!important}' +
+  'td,th{border-color:#3f3f46!important}' +
+  '.quiet{color:#a1a1aa!important}.link{color:#96b7ff!important}.good{color:#4ade80!important}}';
