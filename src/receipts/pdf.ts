@@ -1,5 +1,5 @@
 /** The official receipt, or the statement of a payment, as a PDF: A4, tagged, every name printed, the same bytes every time. */
-import { factsOf, factsOf } from './facts.ts';
+import { factsOf } from './facts.ts';
 import { drawAmounts } from './pdf/amounts.ts';
 import { drawQrCode, drawStatusIcon, isScannable } from './pdf/figures.ts';
 import { drawPairs, drawText } from './pdf/parts.ts';

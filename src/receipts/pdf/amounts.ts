@@ -17,8 +17,9 @@ export function drawAmounts(sheet: Sheet, receipt: Receipt, lang: Language): voi
   const table = sheet.element(section, 'Table');
   const header = amountCells(words.item, '', words.amount, styles.columnHead, 'Column');
   drawAmount(sheet, table, header, []);
-  for (const { text, detail, amount } of itemLinesOf(receipt))
+  for (const { text, detail, amount } of itemLinesOf(receipt)) {
     drawAmount(sheet, table, amountCells(text, detail, amount, styles.text), header);
+  }
   if (receipt.charge !== '') {
     drawAmount(sheet, table, amountCells(words.charge, '', receipt.charge, styles.text, 'Row'), header);
   }
