@@ -84,6 +84,8 @@ async function startHttp(port: number, esdbUrl: string, merchantsFile: string): 
       DATABASE_URL: 'postgres://127.0.0.1:9/none',
       GATEWAY_URL: 'https://gateway.example/',
       GATEWAY_SECRET: secret,
+      REGISTRY_URL: 'https://registry.example',
+      REGISTRY_TOKEN: secret,
       TRANSACTION_ID_KEY: secret,
       LOG_LEVEL: 'warn',
     },

@@ -5,6 +5,7 @@
 import { hostname } from 'node:os';
 import { ConfigError } from './config/config-error.ts';
 import { type Environment, readEnvironment } from './config/environment.ts';
+import { type MailConfig, readMail } from './config/mail.ts';
 import { loadMerchants, type Merchant } from './config/merchants.ts';
 import { loadPaymentMethods, type PaymentMethods } from './config/payment-methods.ts';
 import { parseAmount, type Sen } from './events/money.ts';
@@ -30,6 +31,9 @@ export type Config = {
     /** Development without a secret of its own: a result without CHECKSUM is taken, and marked unverified. */
     acceptUnsigned: boolean;
   };
+  /** Asked by requery; `scheduled` is whether it is also asked by itself about payments that were left open. */
+  registry: { url: string; token: string; scheduled: boolean };
+  mail: MailConfig;
   sandbox: { enabled: boolean; port: number };
   logLevel: LogLevel;
 };
@@ -97,6 +101,12 @@ export function loadConfig(environment: Environment, provided: Environment = {})
       secret: secret('GATEWAY_SECRET', 'gateway results are verified with it'),
       acceptUnsigned: !production && env.given('GATEWAY_SECRET') === undefined,
     },
+    registry: {
+      url: env.url('REGISTRY_URL', env.required('REGISTRY_URL', 'requery asks it'), 'http:', 'https:'),
+      token: env.required('REGISTRY_TOKEN', 'the registry knows us by it'),
+      scheduled: env.oneOf('REQUERY_SCHEDULE', ['on', 'off'], 'on') === 'on',
+    },
+    mail: readMail(env, production),
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
       port: env.port('SANDBOX_PORT', port === 0 ? 0 : port + 1),

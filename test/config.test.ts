@@ -13,6 +13,8 @@ const complete = {
   TRANSACTION_ID_KEY: secret,
   GATEWAY_SECRET: secret,
   GATEWAY_URL: 'https://gateway.example/pay',
+  REGISTRY_URL: 'https://registry.example',
+  REGISTRY_TOKEN: 'a token of the registry',
 };
 
 function faultsOf(t: ExecutionContext, environment: Record<string, string>): readonly string[] {
@@ -57,6 +59,8 @@ test('every fault is named at once, and no value', (t) => {
     BASE_URL: 'pay.example',
     ESDB_URL: 'http://private-address',
     GATEWAY_URL: 'ftp://private-address',
+    REGISTRY_URL: 'registry.private-address',
+    REQUERY_SCHEDULE: '2m,5m',
     LOG_LEVEL: 'loud',
     MAX_AMOUNT_RM: '1e3',
     SANDBOX: 'yes',
@@ -68,6 +72,8 @@ test('every fault is named at once, and no value', (t) => {
     'BASE_URL',
     'ESDB_URL',
     'GATEWAY_URL',
+    'REGISTRY_URL',
+    'REQUERY_SCHEDULE',
     'LOG_LEVEL',
     'MAX_AMOUNT_RM',
     'SANDBOX',
@@ -89,6 +95,8 @@ test('production refuses insecure defaults, naming every one', (t) => {
     'TRANSACTION_ID_KEY',
     'GATEWAY_SECRET',
     'GATEWAY_URL',
+    'REGISTRY_URL',
+    'REGISTRY_TOKEN',
   ])
     t.true(
       faults.some((fault) => fault.startsWith(name)),

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createTransactionRegistry } from '../clients/transaction-registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import type { Config } from '../config.ts';
@@ -27,6 +28,7 @@ export async function startHttp(config: Config, log: Log): Promise<Running & { p
     execute,
     eventStore,
     ...createPaymentQueries(db),
+    registry: createTransactionRegistry({ ...config.registry, log }),
     log,
   });
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());

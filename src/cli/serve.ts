@@ -1,4 +1,5 @@
 /** `ledger serve`: all roles on one machine, with an embedded event store, PostgreSQL and sandbox gateway where no URL is given. */
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Config, loadConfig } from '../config.ts';
@@ -36,8 +37,17 @@ function promised(): Variables {
       GATEWAY_SECRET: 'embedded',
     }),
     ...(process.env.SANDBOX !== 'false' &&
-      process.env.NODE_ENV !== 'production' && { GATEWAY_URL: 'http://sandbox' }),
+      process.env.NODE_ENV !== 'production' && {
+        GATEWAY_URL: 'http://sandbox',
+        ...sandboxRegistry('http://sandbox', 'sandbox'),
+      }),
   };
+}
+
+/** The sandbox's registry knows the sandbox's payments only, and its token is for nobody else. */
+function sandboxRegistry(gatewayUrl: string, token: string): Variables {
+  if (process.env.REGISTRY_URL || process.env.GATEWAY_URL) return {};
+  return { REGISTRY_URL: `${gatewayUrl}/registry`, REGISTRY_TOKEN: token };
 }
 
 async function start(plan: Config, log: Log): Promise<Running> {
@@ -55,15 +65,25 @@ async function start(plan: Config, log: Log): Promise<Running> {
       process.env.DATABASE_URL ? null : startPostgres({ dataDir: folder.path, log }).then(started),
     ]);
     const secret = process.env.GATEWAY_SECRET || keys.GATEWAY_SECRET || '';
+    const registryToken = randomBytes(32).toString('hex');
     const file = join(folder.path, 'sandbox-gateway.db');
     const gateway =
       process.env.GATEWAY_URL || !plan.sandbox.enabled
         ? null
-        : started(await startGateway({ host: '127.0.0.1', port: plan.sandbox.port, secret, file, log }));
+        : started(
+            await startGateway({
+              host: '127.0.0.1',
+              port: plan.sandbox.port,
+              secret,
+              registryToken,
+              file,
+              log,
+            }),
+          );
     const endpoints = {
       ...(eventStore && { ESDB_URL: eventStore.url }),
       ...(postgres && { DATABASE_URL: postgres.url }),
-      ...(gateway && { GATEWAY_URL: gateway.url }),
+      ...(gateway && { GATEWAY_URL: gateway.url, ...sandboxRegistry(gateway.url, registryToken) }),
     };
     writeEndpoints(folder.path, endpoints);
     const config = loadConfig(process.env, { ...keys, ...endpoints });

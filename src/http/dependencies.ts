@@ -1,10 +1,12 @@
 /** What the HTTP role needs from the rest of the program. */
+import type { TransactionRegistry } from '../clients/transaction-registry.ts';
 import type { Execute } from '../commands/execute.ts';
 import type { PaymentCommand } from '../commands/payment.ts';
 import type { Config } from '../config.ts';
 import type { Payment, PaymentEvent } from '../events/payment.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Log } from '../log.ts';
+import type { LatestPayment } from '../projections/payments-queries.ts';
 
 export type Dependencies = {
   config: HttpConfig;
@@ -14,6 +16,9 @@ export type Dependencies = {
   findPayment(transactionId: string): Promise<{ state: Payment } | null>;
   /** Ids of the payments in the read model that have this receipt number. Rejects when Postgres is down. */
   findByReceiptNo(receiptNo: string): Promise<readonly string[]>;
+  registry: TransactionRegistry;
+  /** The latest generic payments in the read model. Rejects when Postgres is down. */
+  latestPayments(): Promise<readonly LatestPayment[]>;
   log: Log;
   clock?: () => Date;
 };

@@ -1,5 +1,6 @@
 /** The one place that turns whatever went wrong into a status and a body: JSON for programs, a page for people. */
 import type { Next } from 'koa';
+import { type RegistryFault, RegistryUnavailable } from '../clients/transaction-registry.ts';
 import { type RefusalCode, Refused } from '../commands/decider.ts';
 import { EventStoreUnavailable } from '../eventstore/event-store.ts';
 import type { Log } from '../log.ts';
@@ -34,6 +35,12 @@ const refusals: Readonly<Record<RefusalCode, { status: number; problem: Problem 
   unmatched_result: { status: 404, problem: 'paymentNotFound' },
   unknown_delivery: { status: 404, problem: 'paymentNotFound' },
   delivery_superseded: { status: 409, problem: 'conflict' },
+};
+
+const registryFaults: Readonly<Record<RegistryFault, Pick<Answer, 'status' | 'message'>>> = {
+  unreachable: { status: 502, message: 'The transaction registry cannot be reached; try again later' },
+  no_answer: { status: 502, message: 'The transaction registry gave no usable answer; try again later' },
+  too_late: { status: 504, message: 'The transaction registry did not answer in time; try again later' },
 };
 
 const unavailable: Answer = {
@@ -75,6 +82,7 @@ export function bodyProblem(error: Error): HttpProblem {
 function answerTo(error: unknown): Answer {
   if (error instanceof HttpProblem) return error;
   if (error instanceof Refused) return { ...refusals[error.code], message: error.message };
+  if (error instanceof RegistryUnavailable) return { ...registryFaults[error.fault], problem: 'unavailable' };
   return error instanceof EventStoreUnavailable ? unavailable : internal;
 }
 
@@ -84,7 +92,7 @@ async function give(ctx: Context, answer: Answer, baseUrl: string): Promise<void
   if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
   if (status === 503) ctx.set('Retry-After', retryAfterSeconds);
   if (!wantsPage(ctx)) {
-    ctx.body = { status: false, message };
+    ctx.body = { [flagOf(ctx)]: false, message };
     return;
   }
   const page: ErrorPage = {
@@ -98,9 +106,14 @@ async function give(ctx: Context, answer: Answer, baseUrl: string): Promise<void
   await ctx.render('error.njk', page);
 }
 
+/** Requery says `success` where every other answer says `status`; credentials fail there as on /generic/check. */
+function flagOf(ctx: Context): 'status' | 'success' {
+  return ctx.path.startsWith('/generic/requery/') && ctx.status !== 401 ? 'success' : 'status';
+}
+
 /** Merchants' endpoints always answer JSON, payers' pages only when JSON is asked for, the rest as it is asked. */
 function wantsPage(ctx: Context): boolean {
-  if (ctx.path === '/generic/check' || ctx.path === '/generic/request') return false;
+  if (/^\/generic\/(?:check$|request$|requery\/)/.test(ctx.path)) return false;
   const isPayersPage = /^\/(?:$|verify\/|generic\/(?:pay|receipt|download)\/)/.test(ctx.path);
   return ctx.accepts(isPayersPage ? ['html', 'json'] : ['json', 'html']) === 'html';
 }

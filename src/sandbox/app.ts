@@ -10,6 +10,7 @@ import { readHandOver } from './hand-over.ts';
 import type { Order, Orders } from './orders.ts';
 import { outcomes, outcomesFor } from './outcomes.ts';
 import { page } from './pages.ts';
+import { addRegistry } from './registry.ts';
 import { resultFields } from './result-fields.ts';
 import type { createServerPosts } from './server-posts.ts';
 
@@ -17,12 +18,13 @@ type Dependencies = {
   orders: Orders;
   serverPosts: ReturnType<typeof createServerPosts>;
   secret: string;
+  registryToken: string;
   log: Logger;
 };
 
 const Decision = object({
   outcome: enums(outcomes),
-  delivery: optional(enums(['both', 'browser', 'server'])),
+  delivery: optional(enums(['both', 'browser', 'server', 'none'])),
   delaySeconds: optional(enums(['0', '5', '30'])),
 });
 
@@ -46,6 +48,7 @@ export function createApp(dependencies: Dependencies): Koa {
   router.get('/orders/:orderNo', (ctx) => showOrder(ctx, dependencies));
   router.post('/orders/:orderNo', form, (ctx) => takeDecision(ctx, dependencies));
   router.get('/orders/:orderNo/return', (ctx) => sendPayerBack(ctx, dependencies));
+  addRegistry(router, { orders: dependencies.orders, token: dependencies.registryToken });
 
   const app = new Koa();
   app.use((ctx, next) => answerErrors(ctx, next, dependencies.log));

@@ -1,6 +1,7 @@
 /**
- * A payment gateway for trying things out: takes orders, shows a bank's page, and reports what the payer chose there
- * through the payer's browser and from its own server, as real gateways do. It knows the service only by its wire.
+ * A payment gateway for trying things out, with its transaction registry: takes orders, shows a bank's page, and reports
+ * what the payer chose there through the payer's browser and from its own server, as real gateways do. It knows the
+ * service only by its wire.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -15,23 +16,25 @@ const drainMs = 1_000;
 
 /**
  * Starts the gateway on a loopback `host` and `port` (0: any free one), its orders in the SQLite `file`, and takes up
- * posts that an earlier run left due. `secret` is the one shared with the service. Throws when the host is not
- * loopback, the secret empty, the port taken or the file unusable.
+ * posts that an earlier run left due. `secret` is the one shared with the service, `registryToken` what the
+ * service shows the registry, which is under `/registry`. Throws when the host is not loopback, the secret empty, the
+ * port taken or the file unusable.
  */
 export async function startSandboxGateway(options: {
   host: string;
   port: number;
   secret: string;
+  registryToken: string;
   file: string;
   log: Logger;
 }): Promise<{ url: string; port: number; close(): Promise<void> }> {
-  const { host, secret, log } = options;
+  const { host, secret, registryToken, log } = options;
   if (!isLoopback(host)) throw new Error(`The sandbox gateway listens on loopback only, not on ${host}`);
   if (secret === '') throw new Error('The sandbox gateway needs a secret to sign its results');
 
   const orders = openOrders(options.file);
   const serverPosts = createServerPosts({ orders, secret, log });
-  const server = createServer(createApp({ orders, serverPosts, secret, log }).callback());
+  const server = createServer(createApp({ orders, serverPosts, secret, registryToken, log }).callback());
   server.listen(options.port, host);
   try {
     await once(server, 'listening');

@@ -18,8 +18,8 @@ import {
 
 export type Order = HandOver & Readonly<{ paymentTransId: string; state: OrderState; createdAtMs: number }>;
 
-/** Who carries a result to the service. */
-export type Delivery = 'both' | 'browser' | 'server';
+/** Who carries a result to the service; a result that nobody carries is lost on the way. */
+export type Delivery = 'both' | 'browser' | 'server' | 'none';
 
 export type Result = Charge &
   Readonly<{
@@ -28,8 +28,8 @@ export type Result = Charge &
     decidedAtMs: number;
     /** 1 when the payer's browser brings this result. */
     byBrowser: 0 | 1;
-    /** `none`: the browser alone brings it. `due` until the service took it, or refused it once and for all. */
-    serverPost: 'none' | 'due' | 'delivered' | 'refused' | 'given-up';
+    /** `none`: the browser alone brings it. `lost`: nobody does. `due` until the service took it, or refused it once and for all. */
+    serverPost: 'none' | 'lost' | 'due' | 'delivered' | 'refused' | 'given-up';
     notBeforeMs: number;
   }>;
 
@@ -47,6 +47,7 @@ const schema = `
     buyerEmail text not null, responseUrl text not null, paymentTransId text not null unique,
     state text not null, createdAtMs integer not null
   ) strict;
+  create index if not exists ordersByTransaction on orders (transId);
   create table if not exists results (
     id integer primary key, orderNo text not null references orders, status text not null,
     amountSen integer not null, paymentTransId text not null, decidedAtMs integer not null,
@@ -95,6 +96,21 @@ export function openOrders(file: string) {
       return all<Order>('select * from orders order by createdAtMs desc, rowid desc limit ?', limit);
     },
 
+    /** The orders of one transaction of the service, the oldest first. */
+    ofTransaction(transId: string): Order[] {
+      return all<Order>('select * from orders where transId = ? order by createdAtMs, rowid', transId);
+    },
+
+    /** The order that a payment with this number belongs to, in a list. */
+    ofPayment(paymentTransId: string): Order[] {
+      return all<Order>(
+        `select * from orders where paymentTransId = ?
+          or orderNo in (select orderNo from results where paymentTransId = ?)`,
+        paymentTransId,
+        paymentTransId,
+      );
+    },
+
     /**
      * Decides an order, once: false when its state no longer allows the outcome (a second click, another window).
      * The browser brings the first result only, as a payer returns only once; the server brings every other.
@@ -117,8 +133,8 @@ export function openOrders(file: string) {
             ...charge,
             orderNo,
             decidedAtMs: now,
-            byBrowser: index === 0 && delivery !== 'server' ? 1 : 0,
-            serverPost: index === 0 && delivery === 'browser' ? 'none' : 'due',
+            byBrowser: index === 0 && (delivery === 'both' || delivery === 'browser') ? 1 : 0,
+            serverPost: delivery === 'none' ? 'lost' : index === 0 && delivery === 'browser' ? 'none' : 'due',
             notBeforeMs: now + delayMs,
           });
         }

@@ -12,7 +12,7 @@ export function resultFields(order: Order, result: Result, secret: string): Fiel
     PAYMENT_MODE: order.paymentMode,
     MERCHANT_CODE: order.merchantCode,
     TRANS_ID: order.transId,
-    ...(result.status === '1' && { RECEIPT_NO: `SBX${result.paymentTransId}` }),
+    ...(result.status === '1' && { RECEIPT_NO: receiptNo(result) }),
     PAYMENT_TRANS_ID: result.paymentTransId,
     PAYMENT_DATETIME: malaysianTime(result.decidedAtMs),
     AMOUNT: ringgit(result.amountSen),
@@ -21,6 +21,11 @@ export function resultFields(order: Order, result: Result, secret: string): Fiel
     MERCHANT_ORDER_NO: order.orderNo,
   };
   return { ...fields, CHECKSUM: checksumOf(fields, secret) };
+}
+
+/** Of a success. */
+export function receiptNo(result: Result): string {
+  return `SBX${result.paymentTransId}`;
 }
 
 /** `YYYY-MM-DD HH:mm:ss` in Asia/Kuala_Lumpur, where the clock is never changed. */

@@ -105,6 +105,8 @@ export async function startDeployment(t: ExecutionContext): Promise<Deployment> 
     DATABASE_URL: postgres.url,
     GATEWAY_URL: 'http://127.0.0.1:9/',
     GATEWAY_SECRET: gatewaySecret,
+    REGISTRY_URL: 'http://127.0.0.1:9',
+    REGISTRY_TOKEN: 'a registry token of this test only',
     TRANSACTION_ID_KEY: 'a transaction id key of this test only',
     LOG_LEVEL: 'info',
   };

@@ -117,7 +117,14 @@ test('faults of the configuration are all named before anything starts', async (
     PORT: 'x',
   });
   t.is(code, 1);
-  for (const name of ['PORT', 'BASE_URL', 'TRANSACTION_ID_KEY', 'GATEWAY_SECRET', 'GATEWAY_URL'])
+  for (const name of [
+    'PORT',
+    'BASE_URL',
+    'TRANSACTION_ID_KEY',
+    'GATEWAY_SECRET',
+    'GATEWAY_URL',
+    'REGISTRY_URL',
+  ])
     t.true(output.includes(name), name);
 });
 

@@ -262,6 +262,8 @@ test.serial('`ledger merchants details-table` makes the table of a registered me
       ESDB_URL: 'esdb://127.0.0.1:1?tls=false',
       GATEWAY_URL: 'http://127.0.0.1:1',
       GATEWAY_SECRET: 'secret',
+      REGISTRY_URL: 'http://127.0.0.1:1',
+      REGISTRY_TOKEN: 'token',
       TRANSACTION_ID_KEY: 'key',
     };
     const child = spawn(process.execPath, [main, 'merchants', ...args], { env });

@@ -1,9 +1,16 @@
 /** The gateway alone in a process, to be killed: `node gateway-process.ts <file> <port>`; prints its address. */
 import { pino } from 'pino';
 import { startSandboxGateway } from '../../src/sandbox/gateway.ts';
-import { secret } from './helpers.ts';
+import { registryToken, secret } from './helpers.ts';
 
 const [, , file = '', port = '0'] = process.argv;
 const log = pino({ level: 'silent' });
-const gateway = await startSandboxGateway({ host: '127.0.0.1', port: Number(port), secret, file, log });
+const gateway = await startSandboxGateway({
+  host: '127.0.0.1',
+  port: Number(port),
+  secret,
+  registryToken,
+  file,
+  log,
+});
 process.stdout.write(`${gateway.url}\n`);

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import test from 'ava';
 import { pino } from 'pino';
 import { startSandboxGateway } from '../../src/sandbox/gateway.ts';
-import { order, post, secret, startGateway, temporaryFolder } from './helpers.ts';
+import { order, post, registryToken, secret, startGateway, temporaryFolder } from './helpers.ts';
 
 test('an order is kept and shown with the amount and the payee first', async (t) => {
   const { url } = await startGateway(t);
@@ -114,7 +114,8 @@ test('only loopback: in the address it listens on and in the name it is asked un
     foreign.on('response', (answer) => resolve(answer.resume().statusCode)),
   );
   t.is(status, 421);
-  const common = { port: 0, file: `${await temporaryFolder(t)}/orders.db`, log: pino({ level: 'silent' }) };
+  const file = `${await temporaryFolder(t)}/orders.db`;
+  const common = { port: 0, registryToken, file, log: pino({ level: 'silent' }) };
   await t.throwsAsync(startSandboxGateway({ ...common, host: '0.0.0.0', secret }), { message: /loopback/ });
   await t.throwsAsync(startSandboxGateway({ ...common, host: '127.0.0.1', secret: '' }), {
     message: /secret/,

@@ -12,6 +12,7 @@ import { pino } from 'pino';
 import { startSandboxGateway } from '../../src/sandbox/gateway.ts';
 
 export const secret = 'a secret of two';
+export const registryToken = 'a token of the registry';
 export type Fields = Record<string, string>;
 
 /** The checksum rule written a third time, from URL's own encoder, so that a slip in ours cannot hide. */
@@ -43,6 +44,7 @@ export async function startGateway(t: ExecutionContext, file?: string) {
     host: '127.0.0.1',
     port: 0,
     secret,
+    registryToken,
     file: file ?? join(await temporaryFolder(t), 'orders.db'),
     log: pino({ level: 'silent' }),
   });

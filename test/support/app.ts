@@ -58,7 +58,9 @@ export type Changes = {
   config?: Partial<Dependencies['config']>;
   findPayment?: Dependencies['findPayment'];
   findByReceiptNo?: Dependencies['findByReceiptNo'];
+  latestPayments?: Dependencies['latestPayments'];
   eventStore?: Partial<Dependencies['eventStore']>;
+  registry?: Dependencies['registry'];
   clock?: () => Date;
 };
 
@@ -94,7 +96,9 @@ export async function startApp(changes: Changes = {}, beside?: TestApp): Promise
     execute: createExecute({ eventStore: parts, decider: paymentDecider, read: readPaymentEvent }),
     eventStore: parts,
     findPayment: changes.findPayment ?? (async () => null),
+    latestPayments: changes.latestPayments ?? (async () => []),
     findByReceiptNo: changes.findByReceiptNo ?? (async () => []),
+    registry: changes.registry ?? { ask: () => Promise.reject(new Error('no registry')) },
     log,
     ...(changes.clock && { clock: changes.clock }),
   }).callback();

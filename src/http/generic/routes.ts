@@ -9,12 +9,15 @@ import type { Dependencies } from '../dependencies.ts';
 import { createLinks } from '../payer/links.ts';
 import { createPayerPages } from '../payer/pages.ts';
 import { createCheck } from './check.ts';
+import { createDebug } from './debug.ts';
 import { createDownload } from './download.ts';
 import { createChooseMethod, createShowPaymentPage } from './pay.ts';
 import { createReadPayment } from './read-payment.ts';
 import { createReceipt } from './receipt.ts';
+import { createRequery } from './requery.ts';
 import { createRequest } from './request.ts';
 import { createResponse } from './response.ts';
+import { createShowSimulate, createSimulate } from './simulate.ts';
 
 export function addGenericRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
   const { config, clock = () => new Date() } = dependencies;
@@ -31,6 +34,12 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   router.get('/generic/pay/:id', createShowPaymentPage(parts));
   router.post('/generic/pay/:id', formBody, createChooseMethod(parts));
   router.post('/generic/response', anyBody, createResponse(parts));
+  router.get('/generic/requery/:reference', checkBody, createRequery(parts));
   router.get('/generic/receipt/:id', createReceipt(parts));
   router.get('/generic/download/:id', createDownload(parts));
+  if (config.sandbox.enabled) {
+    router.get('/generic/debug', createDebug(parts));
+    router.get('/generic/simulate', createShowSimulate(parts));
+    router.post('/generic/simulate', formBody, createSimulate(parts));
+  }
 }

@@ -1,0 +1,71 @@
+/**
+ * The transaction registry beside the gateway: a merchant's system asks it what became of a payment, also of one whose
+ * result never arrived. It numbers its statuses in its own way, as the real one does.
+ */
+import type Router from '@koa/router';
+import type { Context, Next } from 'koa';
+import type { Order, Orders, Result } from './orders.ts';
+import type { Status } from './outcomes.ts';
+import { bankName, malaysianTime, receiptNo, ringgit } from './result-fields.ts';
+
+/** By the gateway's status. A cancellation is a failure here; the words tell. */
+const statuses: Readonly<Record<Status, readonly [epsStatus: string, message: string]>> = {
+  '0': ['2', 'Failed'],
+  '1': ['1', 'Successful'],
+  '2': ['2', 'Cancelled by the payer'],
+  '3': ['3', 'Pending authorisation'],
+};
+
+/** Adds `/registry/transactions` and `/registry/transactions/{id}`, for callers with `token` as Bearer. */
+export function addRegistry(router: Router, { orders, token }: { orders: Orders; token: string }): void {
+  const authenticate = (ctx: Context, next: Next) => {
+    if (ctx.get('Authorization') === `Bearer ${token}`) return next();
+    ctx.set('WWW-Authenticate', 'Bearer');
+    answer(ctx, 401, { message: 'The token is missing or wrong' });
+  };
+
+  router.get('/registry/transactions', authenticate, (ctx) => {
+    const { merchant_trans_id: transId } = ctx.query;
+    if (typeof transId !== 'string') return answer(ctx, 400, { message: 'Name one merchant_trans_id' });
+    answer(ctx, 200, recordsOf(orders.ofTransaction(transId), orders));
+  });
+
+  router.get('/registry/transactions/:id', authenticate, (ctx) => {
+    const { id = '' } = ctx.params;
+    const record = recordsOf(orders.ofPayment(id), orders).find((candidate) => candidate.id === id);
+    if (!record) return answer(ctx, 404, { message: 'There is no such transaction' });
+    answer(ctx, 200, record);
+  });
+}
+
+function answer(ctx: Context, status: number, body: object): void {
+  ctx.status = status;
+  ctx.body = body;
+}
+
+/** One record for each order that nobody decided, and one for each charge, with its latest status. */
+function recordsOf(found: readonly Order[], orders: Orders) {
+  return found.flatMap((order) => {
+    const latest = new Map(orders.results(order.orderNo).map((result) => [result.paymentTransId, result]));
+    return latest.size === 0
+      ? [recordOf(order, null)]
+      : Array.from(latest.values(), (result) => recordOf(order, result));
+  });
+}
+
+function recordOf(order: Order, result: Result | null) {
+  const [epsStatus, message] = result ? statuses[result.status] : ['0', 'Attempted'];
+  return {
+    id: result?.paymentTransId ?? order.paymentTransId,
+    merchant_trans_id: order.transId,
+    eps_status: epsStatus,
+    status_message: message,
+    receipt_no: result?.status === '1' ? receiptNo(result) : '',
+    payment_mode: order.paymentMode,
+    gateway_id1: result?.paymentTransId ?? '',
+    buyer_bank: result ? bankName : '',
+    buyer_name: order.buyerName,
+    amount: ringgit(result?.amountSen ?? order.amountSen),
+    payment_datetime: result ? malaysianTime(result.decidedAtMs) : '',
+  };
+}
