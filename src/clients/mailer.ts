@@ -1,7 +1,8 @@
 /** Sends emails through an SMTP server, or puts them as files into a folder where there is none. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import nodemailer from 'nodemailer';
 import type { Config } from '../config.ts';
 
@@ -109,7 +110,7 @@ function failureOf(error: unknown): MailOutcome {
     return { kind: 'failed', reason, isServerDown: true };
   }
   const reason = `the mail server answered ${responseCode} to ${command}`;
-  const isAboutThis = (command === 'RCPT TO' || command === 'DATA') && responseCode !== 421;
+  const isAboutThis = command === 'RCPT TO' || command === 'DATA';
   return isAboutThis && responseCode >= 500
     ? { kind: 'refused', reason }
     : { kind: 'failed', reason, isServerDown: !isAboutThis };
@@ -118,18 +119,26 @@ function failureOf(error: unknown): MailOutcome {
 function writeTo(folder: string): Deliver {
   const transport = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return async ({ mail, message, messageId }) => {
-    const { message: bytes } = await transport.sendMail(message);
-    // Written whole beside its place and renamed, so that nobody reads half an email.
-    const draft = join(folder, `.${mail.id}.${randomUUID()}`);
+    const { message: content } = await transport.sendMail(message);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFile(draft, bytes, { mode: 0o600, flush: true });
-      await rename(draft, join(folder, `${mail.id}.eml`));
+      await writeWhole(join(folder, `${mail.id}.eml`), content);
       return { kind: 'sent', messageId };
     } catch (error) {
-      await rm(draft, { force: true });
       const { code = 'error' } = error as { code?: string };
       return { kind: 'failed', reason: `the outbox cannot be written: ${code}`, isServerDown: true };
     }
   };
+}
+
+/** Written beside its place and renamed, so that nobody reads half an email. */
+async function writeWhole(file: string, content: Buffer | Readable): Promise<void> {
+  const draft = join(dirname(file), `.${randomUUID()}`);
+  try {
+    await writeFile(draft, content, { mode: 0o600, flush: true });
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
