@@ -3,6 +3,7 @@
  * its value; production refuses insecure defaults.
  */
 import { hostname } from 'node:os';
+import { type CallbackConfig, readCallbacks } from './config/callbacks.ts';
 import { ConfigError } from './config/config-error.ts';
 import { type Environment, readEnvironment } from './config/environment.ts';
 import { type MailConfig, readMail } from './config/mail.ts';
@@ -33,6 +34,7 @@ export type Config = {
   };
   /** Asked by requery; `scheduled` is whether it is also asked by itself about payments that were left open. */
   registry: { url: string; token: string; scheduled: boolean };
+  callbacks: CallbackConfig;
   mail: MailConfig;
   sandbox: { enabled: boolean; port: number };
   logLevel: LogLevel;
@@ -106,6 +108,7 @@ export function loadConfig(environment: Environment, provided: Environment = {})
       token: env.required('REGISTRY_TOKEN', 'the registry knows us by it'),
       scheduled: env.oneOf('REQUERY_SCHEDULE', ['on', 'off'], 'on') === 'on',
     },
+    callbacks: readCallbacks(env, production),
     mail: readMail(env, production),
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',

@@ -23,6 +23,9 @@ export type Merchant = {
   id: number;
   /** `sha256:<64 hex digits>` or the plain key. */
   apiKeys: readonly string[];
+  /** Its callbacks are signed with each of these; empty: not signed. */
+  webhookSecrets: readonly string[];
+  callbackFormat: 'json' | 'form';
   /** Hosts that redirect_url may name; null allows any. */
   redirectHosts: readonly string[] | null;
   /** What this merchant's payers are charged, where it differs from the method's own charge. */
@@ -31,6 +34,9 @@ export type Merchant = {
 
 const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
 
+/** Standard Webhooks' own form, with 24 to 64 bytes in base64, or any text that is hard to guess. */
+const webhookSecret = pattern(string(), /^(whsec_(?=.{32,88}$)[A-Za-z0-9+/]+={0,2}|(?!whsec_)\S{24,200})$/);
+
 const MerchantsFile = object({
   merchants: record(
     code,
@@ -38,6 +44,8 @@ const MerchantsFile = object({
       name: nonempty(string()),
       id: min(integer(), 1),
       api_keys: nonempty(array(pattern(string(), /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/))),
+      webhook_secret: optional(nonempty(array(webhookSecret))),
+      callback_format: optional(enums(['json', 'form'])),
       redirect_hosts: optional(nonempty(array(nonempty(string())))),
       charges: optional(record(enums(paymentModes), ringgit)),
     }),
@@ -70,6 +78,8 @@ export function loadMerchants(path: string, production: boolean): ReadonlyMap<st
         name: merchant.name,
         id: merchant.id,
         apiKeys: merchant.api_keys,
+        webhookSecrets: merchant.webhook_secret ?? [],
+        callbackFormat: merchant.callback_format ?? 'json',
         redirectHosts: merchant.redirect_hosts ?? null,
         charges: merchant.charges ?? {},
       },

@@ -1,4 +1,7 @@
-/** One row per payment: the state that its events fold to, and the columns that payments are found by. */
+/**
+ * One row per payment: the state that its events fold to, and the columns that payments are found by. What a state
+ * calls for is written beside it, in the table of deliveries.ts.
+ */
 import {
   evolve,
   noPayment,
@@ -9,11 +12,12 @@ import {
 } from '../events/payment.ts';
 import { readPaymentEvent } from '../events/recorded.ts';
 import type { RecordedEvent } from '../eventstore/event-store.ts';
+import { createDeliveriesTable, writeDeliveries } from './deliveries.ts';
 import { type Projection, ProjectionFault } from './projection.ts';
 
 export const payments: Projection = {
   name: 'payments',
-  version: 1,
+  version: 2,
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {
@@ -38,6 +42,7 @@ export const payments: Projection = {
       )`);
     await db.raw('create index payments_by_reference on payments (merchant_code, reference)');
     await db.raw('create index payments_by_receipt_no on payments (receipt_no)');
+    await createDeliveriesTable(db);
   },
 
   async project(events, db) {
@@ -47,7 +52,9 @@ export const payments: Projection = {
       [ids],
     );
     const changed = fold(rows, events);
-    if (changed.length > 0) await db.raw(upsert, [JSON.stringify(changed.map(rowOf))]);
+    if (changed.length === 0) return;
+    await db.raw(upsert, [JSON.stringify(changed.map(rowOf))]);
+    await writeDeliveries(changed, db);
   },
 };
 

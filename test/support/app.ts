@@ -39,6 +39,8 @@ const merchants: Merchant[] = [
     name: 'Example City Council',
     id: 7,
     apiKeys: [apiKey],
+    webhookSecrets: [],
+    callbackFormat: 'json',
     redirectHosts: null,
     charges: {},
   },
@@ -48,6 +50,8 @@ const merchants: Merchant[] = [
     id: 8,
     // printf %s "$KEY" | sha256sum
     apiKeys: ['older-key', 'sha256:d79c9f2c5af9e392600576551946bc8abadc0eb310debc7a0f54a876cf2cfd83'],
+    webhookSecrets: [],
+    callbackFormat: 'json',
     redirectHosts: ['museum.example'],
     charges: { cc: sen(150) },
   },

@@ -1,0 +1,109 @@
+/**
+ * The to-do list of the reactors: one row for each thing that a payment's outcome set in motion. Written by the
+ * projection `payments` from the states it folds, in the transaction that shows the outcome; claimed through
+ * deliveries-queries.ts.
+ */
+import type { Knex } from 'knex';
+import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
+import type { Payment, RequestedPayment } from '../events/payment.ts';
+
+/** Postgres' channel on which a row that is due is announced. */
+export const dueChannel = 'deliveries_due';
+
+/** Names no schema: the search path leads to the right one. */
+export async function createDeliveriesTable(db: Knex.Transaction): Promise<void> {
+  await db.raw(`
+    create table deliveries (
+      transaction_id text not null,
+      lane text not null,
+      delivery text not null,
+      kind text not null,
+      receiver text not null,
+      state text not null,
+      due_at timestamptz not null,
+      tries integer not null,
+      lease_until timestamptz,
+      leased_by text,
+      primary key (transaction_id, lane)
+    )`);
+  await db.raw(`create index deliveries_due on deliveries (kind, receiver, due_at) where state = 'due'`);
+  await db.raw('create index deliveries_by_time on deliveries (state, due_at)');
+}
+
+/**
+ * Callbacks of one payment go out one after the other, so they share a row: it is about the newest. The land
+ * registry's items and the email go their own ways.
+ */
+export function laneOf({ kind, key }: Delivery): string {
+  return kind === 'callback' ? 'callback' : key;
+}
+
+type Row = {
+  transaction_id: string;
+  lane: string;
+  delivery: string;
+  kind: DeliveryKind;
+  receiver: string;
+  state: Delivery['state'];
+  due_at: string;
+  tries: number;
+};
+
+/** Writes what changed in the deliveries of these payments. */
+export async function writeDeliveries(
+  payments: readonly { transactionId: string; state: Payment }[],
+  db: Knex.Transaction,
+): Promise<void> {
+  const rows = payments.flatMap(({ transactionId, state }) =>
+    state.status === 'none' ? [] : rowsOf(transactionId, state),
+  );
+  if (rows.length > 0) await db.raw(upsertAndAnnounce, [JSON.stringify(rows), dueChannel]);
+}
+
+function rowsOf(transactionId: string, { deliveries, request }: RequestedPayment): Row[] {
+  const rows = new Map<string, Row>();
+  for (const delivery of deliveries) {
+    const lane = laneOf(delivery);
+    rows.set(lane, {
+      transaction_id: transactionId,
+      lane,
+      delivery: delivery.key,
+      kind: delivery.kind,
+      receiver: receiverOf(delivery.kind, request.callbackUrl),
+      state: delivery.state,
+      due_at: delivery.dueAt,
+      tries: delivery.attempts + (rows.get(lane)?.tries ?? 0),
+    });
+  }
+  return [...rows.values()];
+}
+
+/** Whose trouble is whose: a receiver that hangs or is down must hold up nobody else's deliveries. */
+function receiverOf(kind: DeliveryKind, callbackUrl: string): string {
+  switch (kind) {
+    case 'callback':
+      return (URL.parse(callbackUrl)?.origin ?? 'unreadable').slice(0, 300);
+    case 'item':
+      return 'land registry';
+    case 'email':
+      return 'mail server';
+  }
+}
+
+// A lease ends with the try that it was for, be it recorded by whoever; anything else leaves it alone.
+const upsertAndAnnounce = `
+  with written as (
+    insert into deliveries (transaction_id, lane, delivery, kind, receiver, state, due_at, tries)
+    select transaction_id, lane, delivery, kind, receiver, state, due_at, tries
+    from json_to_recordset(?) as changed (
+      transaction_id text, lane text, delivery text, kind text, receiver text, state text, due_at timestamptz,
+      tries integer
+    )
+    on conflict (transaction_id, lane) do update set
+      delivery = excluded.delivery, state = excluded.state, due_at = excluded.due_at, tries = excluded.tries,
+      lease_until = case when excluded.tries = deliveries.tries then deliveries.lease_until end
+    where (deliveries.delivery, deliveries.state, deliveries.due_at, deliveries.tries)
+      is distinct from (excluded.delivery, excluded.state, excluded.due_at, excluded.tries)
+    returning state, due_at
+  )
+  select pg_notify(?, '') from written where state = 'due' and due_at <= now() limit 1`;

@@ -1,0 +1,145 @@
+/** One try of a delivery that was claimed: fold the stream once more, perform, record. */
+import { randomUUID } from 'node:crypto';
+import pRetry from 'p-retry';
+import type { Logger } from 'pino';
+import { isOvertaken } from '../commands/deliveries.ts';
+import type { Execute } from '../commands/execute.ts';
+import type { PaymentCommand } from '../commands/payment.ts';
+import type { Delivery } from '../events/deliveries.ts';
+import type { Cause, Metadata } from '../events/envelope.ts';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  type PaymentEvent,
+  paymentStream,
+  type RequestedPayment,
+} from '../events/payment.ts';
+import { readPaymentEvent } from '../events/recorded.ts';
+import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../eventstore/event-store.ts';
+import { laneOf } from '../projections/deliveries.ts';
+import type { ClaimedDelivery } from '../projections/deliveries-queries.ts';
+import type { DeliveryOutcome, DeliveryTask, PerformDelivery } from './delivery-task.ts';
+import { recordedOutcome } from './retry-schedule.ts';
+
+export type TryDependencies = {
+  /** In the events: `reactor:<name>`. */
+  name: string;
+  perform: PerformDelivery;
+  eventStore: Pick<EventStore, 'load'>;
+  execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+  /** The pause before each try; the first is made at once. */
+  scheduleMs: readonly number[];
+  clock: () => Date;
+  /** From 0 to 1. */
+  random: () => number;
+  log: Logger;
+};
+
+const tryTimeoutMs = 40_000;
+
+/** A delivery that is due, and what called for it. */
+export type DueDelivery = { delivery: Delivery; payment: RequestedPayment; cause: RecordedEvent };
+
+/**
+ * What is due in a lane of a payment's deliveries, after recording what a newer status has overtaken. Null when
+ * nothing is: the row that was claimed is behind the stream. Throws EventStoreUnavailable and UnreadableEvent.
+ */
+export async function findDue(
+  { transactionId, lane }: ClaimedDelivery,
+  dependencies: TryDependencies,
+): Promise<DueDelivery | null> {
+  const { eventStore, clock } = dependencies;
+  const { state, calls } = foldWithCalls(await eventStore.load(paymentStream(transactionId)));
+  if (state.status === 'none') return null;
+  await supersede(state, calls, dependencies);
+  const delivery = state.deliveries.findLast((each) => laneOf(each) === lane);
+  const call = delivery && calls.get(delivery.key);
+  if (!call || delivery.state !== 'due' || Date.parse(delivery.dueAt) > clock().getTime()) return null;
+  return { delivery, ...call };
+}
+
+/**
+ * Performs a delivery and records how it ended. Rejects when that cannot be recorded: then it will be performed again.
+ * Once `stopping` aborts a failure is not recorded, for it may be ours.
+ */
+export async function tryDelivery(
+  { delivery, payment, cause }: DueDelivery,
+  stopping: AbortSignal,
+  dependencies: TryDependencies,
+): Promise<DeliveryOutcome> {
+  const { execute, clock, random, scheduleMs, name } = dependencies;
+  const startedMs = performance.now();
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(tryTimeoutMs)]);
+  const outcome = await performed({ payment, delivery, signal }, dependencies);
+  if (outcome.kind === 'failed' && stopping.aborted) return outcome;
+  const now = clock();
+  const command: PaymentCommand = {
+    type: 'RecordDeliveryAttempt',
+    at: now.toISOString(),
+    delivery: delivery.key,
+    attempt: delivery.attempts + 1,
+    durationMs: Math.round(performance.now() - startedMs),
+    outcome: recordedOutcome(outcome, delivery, { scheduleMs, now, random: random() }),
+  };
+  const stream = paymentStream(payment.request.transactionId);
+  const causedBy = causeOf(cause, name);
+  await pRetry(() => execute(stream, command, causedBy), {
+    retries: 3,
+    shouldRetry: ({ error }) => error instanceof EventStoreUnavailable,
+  });
+  return outcome;
+}
+
+/** The event that called for a delivery, and the payment as that event left it. */
+type Call = Pick<DueDelivery, 'cause' | 'payment'>;
+
+function foldWithCalls(events: readonly RecordedEvent[]): { state: Payment; calls: Map<string, Call> } {
+  const calls = new Map<string, Call>();
+  let state: Payment = noPayment;
+  for (const event of events) {
+    state = evolve(state, readPaymentEvent(event));
+    if (state.status === 'none') continue;
+    for (const { key } of state.deliveries) if (!calls.has(key)) calls.set(key, { cause: event, payment: state });
+  }
+  return { state, calls };
+}
+
+/** Records what a newer status has overtaken: it is not sent any more. */
+async function supersede(
+  { request, deliveries }: RequestedPayment,
+  calls: ReadonlyMap<string, Call>,
+  { execute, clock, name }: TryDependencies,
+): Promise<void> {
+  const overtaken = deliveries.filter((each) => each.state === 'due' && isOvertaken(each, deliveries));
+  for (const { key } of overtaken) {
+    const call = calls.get(key);
+    if (!call) continue;
+    await execute(
+      paymentStream(request.transactionId),
+      { type: 'SupersedeDelivery', at: clock().toISOString(), delivery: key },
+      causeOf(call.cause, name),
+    );
+  }
+}
+
+/** A fault of our own is recorded like any failure: it would come back at every try, and must end up with staff. */
+async function performed(task: DeliveryTask, { perform, log }: TryDependencies): Promise<DeliveryOutcome> {
+  try {
+    return await perform(task);
+  } catch (error) {
+    log.error({ err: error, delivery: task.delivery.key }, 'delivery met a fault of the program');
+    return {
+      kind: 'failed',
+      status: null,
+      reason: 'a fault of this service',
+      isReceiverDown: false,
+      retryAfterMs: 0,
+    };
+  }
+}
+
+function causeOf(event: RecordedEvent, name: string): Cause {
+  const { $correlationId: correlationId } = event.metadata as Metadata;
+  return { commandId: randomUUID(), correlationId, causationId: event.id, actor: `reactor:${name}` };
+}
