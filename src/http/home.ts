@@ -2,15 +2,21 @@
 import { type Context, languageOf } from './context.ts';
 import type { HttpConfig } from './dependencies.ts';
 import type { HomePage } from './pages/models.ts';
+import { texts } from './pages/texts.ts';
 import { otherLanguage } from './payer/links.ts';
 
 export function createHome({ config }: { config: Pick<HttpConfig, 'baseUrl' | 'gateway' | 'sandbox'> }) {
   const { baseUrl, gateway, sandbox } = config;
-  const tryOut = sandbox.enabled
-    ? { command: firstRequest(baseUrl), gatewayUrl: gateway.url, links: [] }
-    : undefined;
+  const testPages = ['simulate', 'debug'] as const;
   return (ctx: Context): Promise<void> => {
     const lang = languageOf(ctx);
+    const links = testPages.map((name) => ({
+      url: `${baseUrl}/generic/${name}?lang=${lang}`,
+      text: texts[lang][name].title,
+    }));
+    const tryOut = sandbox.enabled
+      ? { command: firstRequest(baseUrl), gatewayUrl: gateway.url, links }
+      : undefined;
     const page: HomePage = { lang, otherLanguageUrl: `${baseUrl}/?lang=${otherLanguage(lang)}`, tryOut };
     return ctx.render('home.njk', page);
   };

@@ -1,12 +1,21 @@
 /** What is asked of the projection `payments`. */
 import type { Knex } from 'knex';
-import type { RequestedPayment } from '../events/payment.ts';
+import type { Sen } from '../events/money.ts';
+import type { PaymentStatus, RequestedPayment } from '../events/payment.ts';
 import { findable, payments } from './payments.ts';
 
 export type ProjectedPayment = {
   /** Of the last event in the state. */
   revision: number;
   state: RequestedPayment;
+};
+
+export type LatestPayment = {
+  transactionId: string;
+  merchantCode: string;
+  reference: string;
+  status: PaymentStatus;
+  amountSen: Sen;
 };
 
 export function createPaymentQueries(db: Knex) {
@@ -37,6 +46,24 @@ export function createPaymentQueries(db: Knex) {
         .orderBy('requested_at', 'desc')
         .limit(1_000)
         .pluck('transaction_id')
+        .timeout(2_000);
+    },
+
+    /** The latest payments of the generic channel, newest first. */
+    latestPayments(): Promise<LatestPayment[]> {
+      return db
+        .withSchema(payments.name)
+        .from('payments')
+        .where('channel', 'generic')
+        .orderBy('requested_at', 'desc')
+        .limit(20)
+        .select(
+          'transaction_id as transactionId',
+          'merchant_code as merchantCode',
+          'reference',
+          'status',
+          'amount_sen as amountSen',
+        )
         .timeout(2_000);
     },
   };

@@ -51,11 +51,6 @@ test('HEAD answers as GET does, without a body', async (t) => {
   t.deepEqual([response.status, await response.text()], [200, '']);
 });
 
-test('endpoints of later interfaces are not here yet', async (t) => {
-  for (const path of ['/generic/download/x', '/generic/requery/x', '/generic/debug', '/generic/simulate'])
-    t.is((await fetch(app.url + path)).status, 404);
-});
-
 test('a sane request id is taken over into answer, log and events; any other is replaced', async (t) => {
   const response = await postRequest(app, requestBody(), {
     'x-request-id': 'order-2026.11_20',

@@ -6,10 +6,27 @@ import type { Middleware } from 'koa';
 import koaViews from 'koa-views';
 import nunjucks from 'nunjucks';
 import { script, style } from './inline.ts';
-import type { ErrorPage, HandOverPage, HomePage, PaymentPage, ReceiptPage, VerifyPage } from './models.ts';
+import type {
+  DebugPage,
+  ErrorPage,
+  HandOverPage,
+  HomePage,
+  PaymentPage,
+  ReceiptPage,
+  SimulatePage,
+  VerifyPage,
+} from './models.ts';
 import { texts } from './texts.ts';
 
-type Page = PaymentPage | HandOverPage | ReceiptPage | VerifyPage | ErrorPage | HomePage;
+type Page =
+  | PaymentPage
+  | HandOverPage
+  | ReceiptPage
+  | VerifyPage
+  | ErrorPage
+  | HomePage
+  | DebugPage
+  | SimulatePage;
 
 const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
 

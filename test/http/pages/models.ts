@@ -1,10 +1,12 @@
 // One plain example of each page's model; tests vary them.
 import type {
+  DebugPage,
   ErrorPage,
   HandOverPage,
   HomePage,
   PaymentPage,
   ReceiptPage,
+  SimulatePage,
 } from '../../../src/http/pages/models.ts';
 import { texts } from '../../../src/http/pages/texts.ts';
 
@@ -97,4 +99,44 @@ export const homePage: HomePage = {
     gatewayUrl: 'http://localhost:5174/',
     links: [{ url: 'http://localhost:5173/openapi.json', text: 'OpenAPI' }],
   },
+};
+
+export const debugPage: DebugPage = {
+  lang: 'en',
+  action: 'https://pay.example/generic/debug',
+  latest: [
+    {
+      url: 'https://pay.example/generic/debug?TRANS_ID=01ABC',
+      merchantCode: 'council',
+      reference: 'INV-2026-000123',
+      status: 'failed',
+      amount: 'RM\u00a0120.50',
+    },
+  ],
+  simulateUrl: 'https://pay.example/generic/simulate',
+  transactionId: '01ABC',
+  unknown: false,
+  payment: {
+    status: 'requested',
+    amount: 'RM\u00a0120.50',
+    agency: 'Example City Council',
+    reference: 'INV-2026-000123',
+    receiptUrl: 'https://pay.example/generic/receipt/01ABC',
+  },
+  inputs: [
+    { name: 'STATUS', value: '1', choices: [{ value: '1', text: '1 Successful' }] },
+    { name: 'AMOUNT', value: '120.50' },
+  ],
+  responseUrl: 'https://pay.example/generic/response',
+  signed: [{ name: 'STATUS', value: '1' }],
+};
+
+export const simulatePage: SimulatePage = {
+  lang: 'en',
+  action: 'https://pay.example/generic/simulate',
+  debugUrl: 'https://pay.example/generic/debug',
+  required: [{ name: 'amount', value: '120.50' }],
+  optional: [{ name: 'extra', value: '{}' }],
+  curl: 'curl -i https://pay.example/generic/request',
+  answer: { status: 200, ok: true, body: '{}', paymentUrl: 'https://pay.example/generic/pay/01ABC' },
 };

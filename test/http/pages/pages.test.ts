@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto';
 import test from 'ava';
 import { scriptHash, styleHash } from '../../../src/http/pages/inline.ts';
 import { texts } from '../../../src/http/pages/texts.ts';
-import { errorPage, handOverPage, homePage, paymentPage, receiptPage } from './models.ts';
+import {
+  debugPage,
+  errorPage,
+  handOverPage,
+  homePage,
+  paymentPage,
+  receiptPage,
+  simulatePage,
+} from './models.ts';
 import { render, request } from './render.ts';
 
 const items = [{ title: 'Land tax', detail: 'HSD 1/2026', amount: 'RM 1.00' }];
@@ -18,6 +26,8 @@ const pages: Record<string, object> = {
   },
   error: { ...errorPage, detail: 'amount: more than two decimals' },
   home: homePage,
+  debug: debugPage,
+  simulate: simulatePage,
 };
 
 /** The model with `poison` added to every text that is not one of the fixed words. */

@@ -1,8 +1,10 @@
 // The pages in English.
 import { en as receiptTexts } from '../../../receipts/texts/en.ts';
+import { testPages } from './test-pages.ts';
 
 export const en = {
   ...receiptTexts,
+  ...testPages.en,
   masthead: 'Official payment service',
   otherLanguage: { code: 'ms', name: 'Bahasa Melayu' },
 

@@ -1,9 +1,11 @@
 // The pages in Malay.
 import { ms as receiptTexts } from '../../../receipts/texts/ms.ts';
 import type { Texts } from './en.ts';
+import { testPages } from './test-pages.ts';
 
 export const ms: Texts = {
   ...receiptTexts,
+  ...testPages.ms,
   masthead: 'Perkhidmatan pembayaran rasmi',
   otherLanguage: { code: 'en', name: 'English' },
 

@@ -1,0 +1,150 @@
+/**
+ * GET /generic/debug: stands in for the gateway. Choose a payment and a result, see the fields with their CHECKSUM,
+ * and post them from the browser to /generic/response. It signs with the gateway's secret: only where the sandbox is.
+ */
+import { type GatewayFields, signFields } from '../../clients/gateway.ts';
+import { toDateTime, toDigits } from '../../events/malaysian-time.ts';
+import { addSen, displaySen, formatSen } from '../../events/money.ts';
+import { paymentModes, type RequestedPayment } from '../../events/payment.ts';
+import { statusName } from '../../receipts/texts.ts';
+import { type Context, languageOf } from '../context.ts';
+import type { Dependencies, HttpConfig } from '../dependencies.ts';
+import { HttpProblem } from '../errors.ts';
+import type { Language } from '../pages/language.ts';
+import type { DebugPage } from '../pages/models.ts';
+import { texts } from '../pages/texts.ts';
+import { type Links, otherLanguage } from '../payer/links.ts';
+import type { ReadPayment } from './read-payment.ts';
+
+type DebugDependencies = Pick<Dependencies, 'latestPayments'> & {
+  config: Pick<HttpConfig, 'baseUrl' | 'gateway'>;
+  readPayment: ReadPayment;
+  links: Links;
+  clock: () => Date;
+};
+
+/** `?TRANS_ID=` chooses the payment; every other field of a result may be given likewise. */
+export function createDebug(dependencies: DebugDependencies) {
+  const { config, links, clock } = dependencies;
+  const pageUrl = `${config.baseUrl}/generic/debug`;
+
+  return async (ctx: Context): Promise<void> => {
+    const lang = languageOf(ctx);
+    const transactionId = queryText(ctx, 'TRANS_ID');
+    const payment = await find(transactionId, dependencies);
+    const values = payment && { ...likelyResult(payment, clock()), ...givenFields(ctx) };
+    const fields = Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== ''));
+    const page: DebugPage = {
+      lang,
+      otherLanguageUrl: `${pageUrl}?${new URLSearchParams({ ...fields, lang: otherLanguage(lang) })}`,
+      action: pageUrl,
+      latest: await latest(lang, pageUrl, dependencies),
+      simulateUrl: `${config.baseUrl}/generic/simulate?lang=${lang}`,
+      transactionId,
+      unknown: transactionId !== '' && !payment,
+      payment: payment && summaryOf(payment, links),
+      inputs: values ? inputsOf(values, lang) : [],
+      responseUrl: links.gatewayResult,
+      signed: values ? listed({ ...fields, CHECKSUM: signFields(fields, config.gateway.secret) }) : [],
+    };
+    await ctx.render('debug.njk', page);
+  };
+}
+
+/** What the gateway would most likely say of the latest attempt. */
+function likelyResult({ request, attempts }: RequestedPayment, now: Date): GatewayFields {
+  const attempt = attempts.at(-1);
+  const time = now.toISOString();
+  return {
+    STATUS: '1',
+    PAYMENT_MODE: attempt?.mode ?? 'fpx',
+    MERCHANT_CODE: request.merchant.code,
+    TRANS_ID: request.transactionId,
+    RECEIPT_NO: '',
+    PAYMENT_TRANS_ID: `DEBUG${toDigits(time)}`,
+    PAYMENT_DATETIME: toDateTime(time),
+    AMOUNT: formatSen(attempt ? addSen(request.amountSen, attempt.chargeSen) : request.amountSen),
+    BUYER_BANK: 'Bank Contoh',
+    BUYER_NAME: request.payer.name,
+    MERCHANT_ORDER_NO: attempt?.sellerOrderNo ?? '',
+  };
+}
+
+const fieldNames = [
+  'STATUS',
+  'PAYMENT_MODE',
+  'MERCHANT_CODE',
+  'RECEIPT_NO',
+  'PAYMENT_TRANS_ID',
+  'PAYMENT_DATETIME',
+  'AMOUNT',
+  'BUYER_BANK',
+  'BUYER_NAME',
+  'MERCHANT_ORDER_NO',
+];
+
+/** Those fields of the result that the query names; one that is given as empty is left out of the result. */
+function givenFields(ctx: Context): GatewayFields {
+  const given = fieldNames.filter((name) => typeof ctx.query[name] === 'string');
+  return Object.fromEntries(given.map((name) => [name, queryText(ctx, name)]));
+}
+
+function queryText(ctx: Context, name: string): string {
+  const value = ctx.query[name];
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+async function find(
+  transactionId: string,
+  { readPayment }: DebugDependencies,
+): Promise<RequestedPayment | undefined> {
+  if (transactionId === '') return undefined;
+  try {
+    return await readPayment(transactionId);
+  } catch (error) {
+    if (error instanceof HttpProblem && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined when Postgres cannot say. */
+async function latest(
+  lang: Language,
+  pageUrl: string,
+  { latestPayments }: DebugDependencies,
+): Promise<DebugPage['latest']> {
+  const rows = await latestPayments().catch(() => undefined);
+  return rows?.map(({ transactionId, merchantCode, reference, status, amountSen }) => ({
+    url: `${pageUrl}?${new URLSearchParams({ TRANS_ID: transactionId, lang })}`,
+    merchantCode,
+    reference,
+    status: statusName(status),
+    amount: displaySen(amountSen),
+  }));
+}
+
+function summaryOf({ request, status }: RequestedPayment, links: Links): DebugPage['payment'] {
+  return {
+    status: statusName(status),
+    amount: displaySen(request.amountSen),
+    agency: request.merchant.name,
+    reference: request.reference,
+    receiptUrl: links.receipt(request.transactionId),
+  };
+}
+
+function inputsOf(values: GatewayFields, lang: Language): DebugPage['inputs'] {
+  const { statuses } = texts[lang];
+  const choices: Readonly<Record<string, readonly { value: string; text: string }[]>> = {
+    STATUS: (['failed', 'success', 'cancelled', 'pending'] as const).map((name, code) => ({
+      value: String(code),
+      text: `${code} ${statuses[name]}`,
+    })),
+    PAYMENT_MODE: paymentModes.map((mode) => ({ value: mode, text: mode })),
+  };
+  return fieldNames.map((name) => ({ name, value: values[name] ?? '', choices: choices[name] }));
+}
+
+function listed(fields: GatewayFields): DebugPage['signed'] {
+  return Object.entries(fields).map(([name, value]) => ({ name, value }));
+}
