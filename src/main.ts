@@ -6,6 +6,8 @@ import { eventstore } from './cli/eventstore.ts';
 import { http } from './cli/http.ts';
 import { merchants } from './cli/merchants.ts';
 import { projections } from './cli/projections.ts';
+import { reactors } from './cli/reactors.ts';
+import { sendAgain } from './cli/send-again.ts';
 import { serve } from './cli/serve.ts';
 import { ConfigError } from './config/config-error.ts';
 
@@ -13,7 +15,9 @@ const commands: Readonly<Record<string, Command>> = {
   serve,
   http,
   projections,
+  reactors,
   eventstore,
+  'send-again': sendAgain,
   merchants,
 };
 

@@ -8,19 +8,23 @@ import { paymentDecider } from '../commands/payment.ts';
 import type { Config } from '../config.ts';
 import { readPaymentEvent } from '../events/recorded.ts';
 import { connectEventStore } from '../eventstore/client.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
 import { createApp } from '../http/app.ts';
 import { createLog, type Log } from '../log.ts';
 import { connectDatabase } from '../projections/database.ts';
 import { createPaymentQueries } from '../projections/payments-queries.ts';
-import { type Command, type Running, runUntilSignal } from './command.ts';
+import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
 import { loadRoleConfig } from './role-config.ts';
 
 /** How long a request that was under way may still take once the process was asked to end. */
 const drainMs = 10_000;
 
-/** Starts the HTTP role; resolves when it listens. */
-export async function startHttp(config: Config, log: Log): Promise<Running & { port: number }> {
-  const eventStore = connectEventStore({ url: config.esdbUrl, log });
+/** Starts the HTTP role; resolves when it listens. Only one connection of a process can append: it is shared. */
+export async function startHttp(
+  config: Config,
+  eventStore: EventStore,
+  log: Log,
+): Promise<Running & { port: number }> {
   const db = connectDatabase({ url: config.databaseUrl, log });
   const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
   const app = createApp({
@@ -44,7 +48,7 @@ export async function startHttp(config: Config, log: Log): Promise<Running & { p
       const impatience = setTimeout(() => server.closeAllConnections(), drainMs);
       await closed;
       clearTimeout(impatience);
-      await Promise.all([eventStore.close(), db.destroy()]);
+      await db.destroy();
     },
   };
 }
@@ -56,6 +60,10 @@ export const http: Command = {
   run() {
     const config = loadRoleConfig();
     const log = createLog(config.logLevel, 'http');
-    return runUntilSignal(log, () => startHttp(config, log));
+    return runUntilSignal(log, async () => {
+      const eventStore = connectEventStore({ url: config.esdbUrl, log });
+      const role = await startHttp(config, eventStore, log);
+      return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
+    });
   },
 };

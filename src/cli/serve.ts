@@ -8,11 +8,13 @@ import { lockDataFolder } from '../embedded/data-folder.ts';
 import { developmentKeys, type Variables, writeEndpoints } from '../embedded/endpoints.ts';
 import { freePort } from '../embedded/free-port.ts';
 import { startPostgres } from '../embedded/postgres.ts';
+import { connectEventStore } from '../eventstore/client.ts';
 import { createLog, type Log } from '../log.ts';
 import { startSandboxGateway } from '../sandbox/gateway.ts';
 import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
 import { startHttp } from './http.ts';
 import { startProjections } from './projections.ts';
+import { startReactors } from './reactors.ts';
 import { welcome } from './welcome.ts';
 
 export const serve: Command = {
@@ -77,6 +79,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
               secret,
               registryToken,
               file,
+              outboxDir: join(folder.path, 'outbox'),
               log,
             }),
           );
@@ -88,7 +91,10 @@ async function start(plan: Config, log: Log): Promise<Running> {
     writeEndpoints(folder.path, endpoints);
     const config = loadConfig(process.env, { ...keys, ...endpoints });
     started(startProjections(config, log));
-    const { port } = started(await startHttp(config, log));
+    const events = connectEventStore({ url: config.esdbUrl, log });
+    started({ stop: events.close });
+    started(startReactors(config, events, log));
+    const { port } = started(await startHttp(config, events, log));
     welcome({
       config,
       port,

@@ -1,0 +1,80 @@
+/** `ledger reactors`: the role that tells others what became of payments. */
+import { join } from 'node:path';
+import { createMailer } from '../clients/mailer.ts';
+import { createOutbound } from '../clients/outbound.ts';
+import { createExecute } from '../commands/execute.ts';
+import { paymentDecider } from '../commands/payment.ts';
+import type { Config } from '../config.ts';
+import { readPaymentEvent } from '../events/recorded.ts';
+import { connectEventStore } from '../eventstore/client.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
+import { createLog, type Log } from '../log.ts';
+import { connectDatabase } from '../projections/database.ts';
+import { createDeliveryQueue } from '../projections/deliveries-queries.ts';
+import { listenForDue } from '../projections/due-listener.ts';
+import { createMerchantCallback } from '../reactors/merchant-callback.ts';
+import { startReactor } from '../reactors/reactor.ts';
+import { createReceiptEmail } from '../reactors/receipt-email.ts';
+import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
+import { loadRoleConfig } from './role-config.ts';
+
+/** Starts every reactor; each waits for its stores by itself. Only one connection of a process can append: it is shared. */
+export function startReactors(config: Config, eventStore: EventStore, log: Log): Running {
+  const { production, callbacks, databaseUrl, mail, dataDir, merchants } = config;
+  const db = connectDatabase({ url: databaseUrl, log });
+  const clock = () => new Date();
+  const common = {
+    queue: createDeliveryQueue(db),
+    eventStore,
+    execute: createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent }),
+    scheduleMs: callbacks.scheduleMs,
+    clock,
+    random: Math.random,
+    log,
+  };
+  const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production });
+  const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox') });
+  const reactors = [
+    startReactor({
+      ...common,
+      name: 'merchant-callback',
+      kind: 'callback',
+      perform: createMerchantCallback({ merchants, post, clock }),
+    }),
+    startReactor({
+      ...common,
+      name: 'receipt-email',
+      kind: 'email',
+      perform: createReceiptEmail({ mailer, config }),
+    }),
+  ];
+  const listener = listenForDue({
+    databaseUrl,
+    onDue: () => {
+      for (const reactor of reactors) reactor.wake();
+    },
+    log,
+  });
+  return {
+    async stop() {
+      await listener.stop();
+      await Promise.all(reactors.map((reactor) => reactor.stop()));
+      await db.destroy();
+    },
+  };
+}
+
+export const reactors: Command = {
+  summary: 'the role that sends callbacks and receipts',
+  usage: '',
+  options: {},
+  run() {
+    const config = loadRoleConfig();
+    const log = createLog(config.logLevel, 'reactors');
+    return runUntilSignal(log, async () => {
+      const eventStore = connectEventStore({ url: config.esdbUrl, log });
+      const role = startReactors(config, eventStore, log);
+      return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
+    });
+  },
+};
