@@ -7,9 +7,10 @@ import type { Logger } from 'pino';
 import { enums, is, object, optional, record, string } from 'superstruct';
 import { type Fields, hasRightChecksum, signedText } from './checksum.ts';
 import { readHandOver } from './hand-over.ts';
+import { addMailbox } from './mailbox.ts';
 import type { Order, Orders } from './orders.ts';
 import { outcomes, outcomesFor } from './outcomes.ts';
-import { page } from './pages.ts';
+import { contentSecurityPolicy, page } from './pages.ts';
 import { addRegistry } from './registry.ts';
 import { resultFields } from './result-fields.ts';
 import type { createServerPosts } from './server-posts.ts';
@@ -19,6 +20,7 @@ type Dependencies = {
   serverPosts: ReturnType<typeof createServerPosts>;
   secret: string;
   registryToken: string;
+  outboxDir: string;
   log: Logger;
 };
 
@@ -48,6 +50,7 @@ export function createApp(dependencies: Dependencies): Koa {
   router.get('/orders/:orderNo', (ctx) => showOrder(ctx, dependencies));
   router.post('/orders/:orderNo', form, (ctx) => takeDecision(ctx, dependencies));
   router.get('/orders/:orderNo/return', (ctx) => sendPayerBack(ctx, dependencies));
+  addMailbox(router, dependencies.outboxDir);
   addRegistry(router, { orders: dependencies.orders, token: dependencies.registryToken });
 
   const app = new Koa();
@@ -139,9 +142,6 @@ function seeOther(ctx: Context, path: string): void {
   ctx.redirect(path);
   ctx.status = 303;
 }
-
-const contentSecurityPolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Headers of every answer; and only loopback names are answered, so that no web page can reach in by DNS rebinding. */
 function guard(ctx: Context, next: Next): Promise<unknown> {

@@ -17,7 +17,7 @@ const drainMs = 1_000;
 /**
  * Starts the gateway on a loopback `host` and `port` (0: any free one), its orders in the SQLite `file`, and takes up
  * posts that an earlier run left due. `secret` is the one shared with the service, `registryToken` what the
- * service shows the registry, which is under `/registry`. Throws when the host is not loopback, the secret empty, the
+ * service shows the registry, which is under `/registry`; `outboxDir` has the emails for `/mailbox`. Throws when the host is not loopback, the secret empty, the
  * port taken or the file unusable.
  */
 export async function startSandboxGateway(options: {
@@ -25,16 +25,17 @@ export async function startSandboxGateway(options: {
   port: number;
   secret: string;
   registryToken: string;
+  outboxDir: string;
   file: string;
   log: Logger;
 }): Promise<{ url: string; port: number; close(): Promise<void> }> {
-  const { host, secret, registryToken, log } = options;
+  const { host, secret, log } = options;
   if (!isLoopback(host)) throw new Error(`The sandbox gateway listens on loopback only, not on ${host}`);
   if (secret === '') throw new Error('The sandbox gateway needs a secret to sign its results');
 
   const orders = openOrders(options.file);
   const serverPosts = createServerPosts({ orders, secret, log });
-  const server = createServer(createApp({ orders, serverPosts, secret, registryToken, log }).callback());
+  const server = createServer(createApp({ ...options, orders, serverPosts }).callback());
   server.listen(options.port, host);
   try {
     await once(server, 'listening');

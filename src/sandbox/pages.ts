@@ -11,7 +11,13 @@ environment.addGlobal('bankName', bankName);
 environment.addFilter('time', malaysianTime);
 environment.addFilter('rm', (amountSen: number) => ringgit(amountSen).replace(/\B(?=(\d{3})+\.)/g, ','));
 
+type PageName = 'orders' | 'order' | 'return' | 'mailbox' | 'email' | 'error';
+
+/** Of every page; none loads anything. */
+export const contentSecurityPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+
 /** HTML of one page; every value in `locals` is escaped. */
-export function page(name: 'orders' | 'order' | 'return' | 'error', locals: object): string {
+export function page(name: PageName, locals: object): string {
   return environment.render(`${name}.html`, locals);
 }

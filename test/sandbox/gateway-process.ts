@@ -10,6 +10,7 @@ const gateway = await startSandboxGateway({
   port: Number(port),
   secret,
   registryToken,
+  outboxDir: '/nowhere',
   file,
   log,
 });

@@ -39,12 +39,13 @@ export async function temporaryFolder(t: ExecutionContext): Promise<string> {
 }
 
 /** A gateway that ends with the test, before its folder goes. */
-export async function startGateway(t: ExecutionContext, file?: string) {
+export async function startGateway(t: ExecutionContext, file?: string, outboxDir = '/nowhere') {
   const gateway = await startSandboxGateway({
     host: '127.0.0.1',
     port: 0,
     secret,
     registryToken,
+    outboxDir,
     file: file ?? join(await temporaryFolder(t), 'orders.db'),
     log: pino({ level: 'silent' }),
   });
