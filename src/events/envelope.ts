@@ -2,7 +2,7 @@
  * What surrounds an event in its stream: an id that recognises a repeat, who and what caused it, and a
  * tamper-evidence chain (every event carries the hash of the one before it and its own).
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash as digestOf } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 
 export type Metadata = {
@@ -51,9 +51,7 @@ export function seal<Event extends { type: string; data: unknown }>(
 /** SHA-256, lower-case hex, over the canonical JSON of type, data and all metadata but the hash itself. */
 export function hashOf(type: string, data: unknown, metadata: object): string {
   const { hash: _, ...rest } = metadata as Partial<Metadata>;
-  return createHash('sha256')
-    .update(canonicalJson({ type, data, metadata: rest }))
-    .digest('hex');
+  return digestOf('sha256', canonicalJson({ type, data, metadata: rest }), 'hex');
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
