@@ -11,6 +11,7 @@ import {
   standingResult,
 } from '../events/payment.ts';
 import { readPaymentEvent } from '../events/recorded.ts';
+import { nextRequeryAt } from '../events/requery-schedule.ts';
 import type { RecordedEvent } from '../eventstore/event-store.ts';
 import { createDeliveriesTable, writeDeliveries } from './deliveries.ts';
 import { type Projection, ProjectionFault } from './projection.ts';
@@ -37,10 +38,12 @@ export const payments: Projection = {
         receipt_no text,
         requested_at timestamptz not null,
         paid_at timestamptz,
+        requery_at timestamptz,
         updated_at timestamptz not null,
         state json not null
       )`);
     await db.raw('create index payments_by_reference on payments (merchant_code, reference)');
+    await db.raw('create index payments_by_requery on payments (requery_at) where requery_at is not null');
     await db.raw('create index payments_by_receipt_no on payments (receipt_no)');
     await createDeliveriesTable(db);
   },
@@ -100,6 +103,7 @@ function rowOf({ transactionId, revision, state, updatedAt }: Changed) {
     receipt_no: receipt && findable(receipt.receiptNo),
     requested_at: request.at,
     paid_at: state.status === 'succeeded' ? paidAt(state) : null,
+    requery_at: nextRequeryAt(state),
     updated_at: updatedAt,
     // Text within the text, so that Postgres reads none of its escapes before it is json.
     state: JSON.stringify(state),
@@ -124,12 +128,13 @@ function paidAt(payment: RequestedPayment): Date | null {
 const upsert = `
   insert into payments
   select transaction_id, revision, channel, merchant_code, reference, status, amount_sen, receipt_no,
-    requested_at, paid_at, updated_at, state::json
+    requested_at, paid_at, requery_at, updated_at, state::json
   from json_to_recordset(?) as changed (
     transaction_id text, revision integer, channel text, merchant_code text, reference text, status text,
-    amount_sen bigint, receipt_no text, requested_at timestamptz, paid_at timestamptz, updated_at timestamptz,
-    state text
+    amount_sen bigint, receipt_no text, requested_at timestamptz, paid_at timestamptz,
+    requery_at timestamptz, updated_at timestamptz, state text
   )
   on conflict (transaction_id) do update set
     revision = excluded.revision, status = excluded.status, receipt_no = excluded.receipt_no,
-    paid_at = excluded.paid_at, updated_at = excluded.updated_at, state = excluded.state`;
+    paid_at = excluded.paid_at, requery_at = excluded.requery_at, updated_at = excluded.updated_at,
+    state = excluded.state`;

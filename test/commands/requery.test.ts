@@ -1,0 +1,178 @@
+// What an answer of the registry does to a payment: given, when, then.
+import test from 'ava';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import type { RecordRequeryAnswer } from '../../src/commands/requery.ts';
+import {
+  channels,
+  type PaymentEvent,
+  type PaymentResult,
+  type RegistryAnswer,
+  type RegistryStatus,
+} from '../../src/events/payment.ts';
+import {
+  applied,
+  chosen,
+  contradicted,
+  duplicated,
+  mismatched,
+  requested,
+  result,
+  resultAt,
+  sen,
+  succeeded,
+} from '../support/payments.ts';
+import { checkSpec, type Spec } from '../support/spec.ts';
+
+const raw = { id: '77', eps_status: '0' };
+/** A record names no order of ours. */
+const told = (outcome: 'succeeded' | 'failed' | 'pending', over: Partial<PaymentResult> = {}) =>
+  result(1, outcome, { sellerOrderNo: '', ...over });
+const results = (...reported: PaymentResult[]): RegistryAnswer => ({
+  status: (reported[0]?.outcome ?? 'not_found') as RegistryStatus,
+  results: reported,
+  raw,
+});
+const nothing = (status: 'attempted' | 'not_found'): RegistryAnswer => ({ status, results: [], raw });
+
+function ask(answer: RegistryAnswer, over: Partial<RecordRequeryAnswer> = {}): RecordRequeryAnswer {
+  return {
+    type: 'RecordRequeryAnswer',
+    at: resultAt,
+    channel: 'generic',
+    merchantCode: 'council',
+    answer,
+    ...over,
+  };
+}
+
+const byRequery = (event: PaymentEvent) =>
+  ({ ...event, data: { ...event.data, source: 'requery' } }) as PaymentEvent;
+const answered = (status: RegistryStatus, at = resultAt): PaymentEvent => ({
+  type: 'RequeryAnswered',
+  data: { at, status, raw },
+});
+
+const open = [chosen(1)];
+const paid = [chosen(1), succeeded(result(1, 'succeeded'))];
+const second = told('succeeded', { gatewayTransactionId: 'P2' });
+const wrongAmount = told('succeeded', { amountSen: sen(1) });
+
+type Case = { given: PaymentEvent[]; when: RegistryAnswer; expect: Spec<never, PaymentEvent>['expect'] };
+
+const cases: Record<string, Case> = {
+  'open: success': {
+    given: open,
+    when: results(told('succeeded')),
+    expect: [byRequery(succeeded(told('succeeded')))],
+  },
+  'open: failed': {
+    given: open,
+    when: results(told('failed')),
+    expect: [byRequery(applied(told('failed')))],
+  },
+  'open: pending': {
+    given: open,
+    when: results(told('pending')),
+    expect: [byRequery(applied(told('pending')))],
+  },
+  'open: attempted': { given: open, when: nothing('attempted'), expect: [answered('attempted')] },
+  'open: not found': { given: open, when: nothing('not_found'), expect: [answered('not_found')] },
+  'nobody chose a method here: success all the same': {
+    given: [],
+    when: results(told('succeeded')),
+    expect: [byRequery(succeeded(told('succeeded')))],
+  },
+  'open: another amount is set apart': {
+    given: open,
+    when: results(wrongAmount),
+    expect: [byRequery(mismatched(wrongAmount))],
+  },
+  'open: a wrong amount does not hide the right one': {
+    given: open,
+    when: results(wrongAmount, second),
+    expect: [byRequery(mismatched(wrongAmount)), byRequery(succeeded(second))],
+  },
+  'open: two successes': {
+    given: open,
+    when: results(told('succeeded'), second),
+    expect: [byRequery(succeeded(told('succeeded'))), byRequery(duplicated(second, 'P1'))],
+  },
+  'pending: pending': {
+    given: [chosen(1), applied(result(1, 'pending'))],
+    when: results(told('pending')),
+    expect: [answered('pending')],
+  },
+  'failed: the money came after all': {
+    given: [chosen(1), applied(result(1, 'failed'))],
+    when: results(told('succeeded')),
+    expect: [byRequery(succeeded(told('succeeded'), { late: true }))],
+  },
+  'failed: failed': {
+    given: [chosen(1), applied(result(1, 'failed'))],
+    when: results(told('failed')),
+    expect: [answered('failed')],
+  },
+  'failed: the registry is behind': {
+    given: [chosen(1), applied(result(1, 'failed'))],
+    when: results(told('pending')),
+    expect: [answered('pending')],
+  },
+  'cancelled: to the registry that is a failure': {
+    given: [chosen(1), applied(result(1, 'cancelled'))],
+    when: results(told('failed')),
+    expect: [answered('failed')],
+  },
+  'paid: the same success': {
+    given: paid,
+    when: results(told('succeeded')),
+    expect: [answered('succeeded')],
+  },
+  'paid: the registry is behind': {
+    given: paid,
+    when: results(told('pending')),
+    expect: [answered('pending')],
+  },
+  'paid: failed is a contradiction': {
+    given: paid,
+    when: results(told('failed')),
+    expect: [byRequery(contradicted(told('failed'), 'succeeded'))],
+  },
+  'the same answer within a minute': {
+    given: [...open, answered('attempted', '2026-11-20T01:04:00.001Z')],
+    when: nothing('attempted'),
+    expect: [],
+  },
+  'the same answer after a minute': {
+    given: [...open, answered('attempted', '2026-11-20T01:04:00.000Z')],
+    when: nothing('attempted'),
+    expect: [answered('attempted')],
+  },
+  'another answer within a minute': {
+    given: [...open, answered('not_found', '2026-11-20T01:04:59.000Z')],
+    when: nothing('attempted'),
+    expect: [answered('attempted')],
+  },
+};
+
+for (const [title, { given, when, expect }] of Object.entries(cases)) {
+  for (const channel of channels) {
+    test(`${channel}, ${title}`, (t) => {
+      checkSpec(t, paymentDecider, {
+        given: [requested(channel), ...given],
+        when: ask(when, { channel }),
+        expect,
+      });
+    });
+  }
+}
+
+for (const [title, given, over] of [
+  ['no payment', [], {}],
+  ["another merchant's payment", [requested()], { merchantCode: 'museum' }],
+  ["another channel's payment", [requested('landreg')], {}],
+] as const) {
+  test(`${title} takes no answer, whatever it says`, (t) => {
+    for (const answer of [nothing('not_found'), results(told('succeeded'))])
+      checkSpec(t, paymentDecider, { given, when: ask(answer, over), expect: 'unmatched_result' });
+  });
+}

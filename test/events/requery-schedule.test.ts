@@ -1,0 +1,97 @@
+// When the registry is asked about an open payment, followed from question to question in virtual time.
+import test from 'ava';
+import fc from 'fast-check';
+import { evolve, noPayment, type PaymentEvent, type RequestedPayment } from '../../src/events/payment.ts';
+import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
+import { events } from '../support/arbitraries.ts';
+import { applied, chosen, request, requested, requestedAt, result } from '../support/payments.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+function after(...happened: readonly PaymentEvent[]): RequestedPayment {
+  const payment = happened.reduce(evolve, noPayment);
+  if (payment.status === 'none') throw new Error('nothing was requested');
+  return payment;
+}
+
+const answeredAt = (at: string): PaymentEvent => ({
+  type: 'RequeryAnswered',
+  data: { at, status: 'attempted', raw: {} },
+});
+
+/** Milliseconds after the attempt at which each question is due, when each is asked the moment it is. */
+function questions(...happened: readonly PaymentEvent[]): number[] {
+  let payment = after(...happened);
+  const dueMs: number[] = [];
+  for (let next = nextRequeryAt(payment); next; next = nextRequeryAt(payment)) {
+    dueMs.push(Date.parse(next) - Date.parse(requestedAt));
+    payment = after(...happened, answeredAt(next));
+  }
+  return dueMs;
+}
+
+/** Within a tenth later than planned. */
+function near(actualMs: readonly number[], plannedMs: readonly number[]): boolean {
+  return (
+    actualMs.length === plannedMs.length &&
+    plannedMs.every((planned, index) => {
+      const actual = actualMs[index] ?? 0;
+      return actual >= planned && actual < planned * 1.1;
+    })
+  );
+}
+
+const planned = (hours: number) => [
+  2 * minuteMs,
+  5 * minuteMs,
+  15 * minuteMs,
+  ...Array.from({ length: hours }, (_, index) => (index + 1) * hourMs),
+];
+
+test('2, 5 and 15 minutes after the attempt, then every hour for a day', (t) => {
+  t.true(near(questions(requested(), chosen(1)), planned(24)));
+  t.true(near(questions(requested(), chosen(1), applied(result(1, 'pending'))), planned(24)));
+});
+
+test('a corporate payment is asked about for seven days', (t) => {
+  t.true(near(questions(requested(), chosen(1, { mode: 'fpx1' })), planned(168)));
+});
+
+test('payments of one moment are spread', (t) => {
+  const at = (transactionId: string) =>
+    nextRequeryAt(after({ type: 'PaymentRequested', data: request({ transactionId }) }, chosen(1)));
+  t.true(new Set(Array.from({ length: 50 }, (_, index) => at(`T${index}`))).size > 10);
+});
+
+test('a payment that nobody went to pay, or that has ended, is not asked about', (t) => {
+  t.is(nextRequeryAt(after(requested())), null);
+  for (const outcome of ['succeeded', 'failed', 'cancelled'] as const)
+    t.is(nextRequeryAt(after(requested(), chosen(1), applied(result(1, outcome)))), null);
+});
+
+test('a new attempt after a failure starts the schedule anew', (t) => {
+  const secondAt = '2026-11-20T05:00:00.000Z';
+  const failed = applied(result(1, 'failed'));
+  const pending = applied(result(2, 'pending'));
+  const next = nextRequeryAt(after(requested(), chosen(1), failed, chosen(2, { at: secondAt }), pending));
+  t.true(near([Date.parse(next ?? '') - Date.parse(secondAt)], [2 * minuteMs]));
+});
+
+test('what was missed while nothing ran is asked once', (t) => {
+  const back = '2026-11-20T06:30:00.000Z';
+  t.true((nextRequeryAt(after(requested(), chosen(1))) ?? '') < back);
+  const next = nextRequeryAt(after(requested(), chosen(1), answeredAt(back)));
+  t.true(near([Date.parse(next ?? '') - Date.parse(requestedAt)], [6 * hourMs]));
+});
+
+test('whatever happened, the answer is a moment or null', (t) => {
+  fc.assert(
+    fc.property(fc.array(events), (happened) => {
+      const payment = [requested(), ...happened].reduce(evolve, noPayment);
+      const next = payment.status === 'none' ? null : nextRequeryAt(payment);
+      return next === null || new Date(next).toISOString() === next;
+    }),
+  );
+  t.pass();
+});

@@ -1,0 +1,196 @@
+// Scheduled requery on real stores and a real registry, in virtual time.
+import test, { type ExecutionContext } from 'ava';
+import { createTransactionRegistry, RegistryUnavailable } from '../../src/clients/transaction-registry.ts';
+import { createExecute } from '../../src/commands/execute.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import { paymentStream } from '../../src/events/payment.ts';
+import { readPaymentEvent } from '../../src/events/recorded.ts';
+import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
+import { payments } from '../../src/projections/payments.ts';
+import { createPaymentQueries } from '../../src/projections/payments-queries.ts';
+import { createRequeryPass, startScheduledRequery } from '../../src/reactors/requery.ts';
+import { until } from '../embedded/helpers.ts';
+import {
+  append,
+  emptyDatabase,
+  foldAfresh,
+  log,
+  methodChosen,
+  paymentRequested,
+  run,
+  startPostgres,
+  startStore,
+  stopPostgres,
+} from '../projections/helpers.ts';
+import { listOf, registryRecord, startRegistry } from '../support/registry.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+async function start(t: ExecutionContext) {
+  const [database, store, registry] = await Promise.all([
+    emptyDatabase(t, postgres),
+    startStore(t),
+    startRegistry(t),
+  ]);
+  const { eventStore } = store;
+  const projection = run(t, payments, store, database);
+  const { findPayment } = createPaymentQueries(database.db);
+  const dependencies = {
+    registry: createTransactionRegistry({ url: registry.url, token: 't', log, timeoutMs: 2_000 }),
+    eventStore,
+    execute: createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent }),
+    db: database.db,
+    log,
+  };
+  let nowMs = Date.parse('2026-11-20T01:03:00.000Z');
+  const clock = () => new Date(nowMs);
+  const newPass = () => {
+    const pass = createRequeryPass({ ...dependencies, clock });
+    return () => pass(new AbortController().signal, async () => undefined);
+  };
+  const projected = async (id: string) => {
+    const { revision } = await foldAfresh(eventStore, id);
+    await until(async () => (await findPayment(id).catch(() => null))?.revision === revision);
+  };
+  return {
+    ...dependencies,
+    database,
+    projection,
+    registryServer: registry,
+    newPass,
+    projected,
+    /** A payment whose payer went to the bank at the beginning of time. */
+    async atTheBank(id: string, at = '2026-11-20T01:03:00.000Z') {
+      const { type, data } = methodChosen();
+      await append(eventStore, id, [
+        paymentRequested({ transactionId: id }),
+        { type, data: { ...data, at } },
+      ]);
+      await projected(id);
+    },
+    async types(id: string) {
+      return (await eventStore.load(paymentStream(id))).map(({ type }) => type);
+    },
+    async nextMs(id: string) {
+      const { state } = await foldAfresh(eventStore, id);
+      const next = state.status === 'none' ? null : nextRequeryAt(state);
+      return next === null ? null : Date.parse(next);
+    },
+    setTime(ms: number) {
+      nowMs = ms;
+    },
+    startedMs: nowMs,
+  };
+}
+
+test.serial(
+  'an abandoned payment is asked about when it is due and at no other time, for a day',
+  async (t) => {
+    const parts = await start(t);
+    const { atTheBank, newPass, nextMs, projected, registryServer, setTime, startedMs, types } = parts;
+    await atTheBank('A');
+    registryServer.answer(listOf(registryRecord('A', { eps_status: '0' })));
+    const pass = newPass();
+    let asked = 0;
+    for (let dueMs = await nextMs('A'); dueMs !== null; dueMs = await nextMs('A')) {
+      setTime(dueMs - 1);
+      await pass();
+      t.is(registryServer.asked.length, asked, 'nothing is asked before it is due');
+      setTime(dueMs);
+      await pass();
+      await pass();
+      asked += 1;
+      t.is(registryServer.asked.length, asked);
+      await projected('A');
+    }
+    t.is(asked, 27);
+    setTime(startedMs + 30 * 24 * hourMs);
+    await newPass()();
+    t.is(registryServer.asked.length, asked);
+    t.is((await types('A')).filter((type) => type === 'RequeryAnswered').length, 27);
+  },
+);
+
+test.serial('a lost success is found, once, and nothing is asked after it', async (t) => {
+  const { atTheBank, newPass, projected, registryServer, setTime, startedMs, types } = await start(t);
+  await atTheBank('A');
+  registryServer.answer(listOf(registryRecord('A')));
+  setTime(startedMs + 3 * minuteMs);
+  // As if two processes took the lead for each other's.
+  await Promise.all([newPass()(), newPass()()]);
+  await projected('A');
+  t.deepEqual(await types('A'), ['PaymentRequested', 'PaymentMethodChosen', 'PaymentSucceeded']);
+  const asked = registryServer.asked.length;
+  setTime(startedMs + 10 * hourMs);
+  await newPass()();
+  t.is(registryServer.asked.length, asked);
+});
+
+test.serial('a restart asks neither again nor never: what is due is in the log', async (t) => {
+  const { atTheBank, newPass, projected, registryServer, setTime, startedMs } = await start(t);
+  await atTheBank('A');
+  setTime(startedMs + 3 * minuteMs);
+  await newPass()();
+  await projected('A');
+  await newPass()();
+  t.is(registryServer.asked.length, 1);
+  // Down for half a day: one question, not one for each hour missed.
+  setTime(startedMs + 12.5 * hourMs);
+  await newPass()();
+  await projected('A');
+  await newPass()();
+  t.is(registryServer.asked.length, 2);
+});
+
+test.serial('a projection that stands still makes nothing to be asked twice', async (t) => {
+  const { atTheBank, newPass, projection, registryServer, setTime, startedMs, types } = await start(t);
+  await atTheBank('A');
+  await projection.stop();
+  setTime(startedMs + 3 * minuteMs);
+  for (const pass of [newPass(), newPass(), newPass()]) await pass();
+  t.is(registryServer.asked.length, 1);
+  t.deepEqual((await types('A')).slice(2), ['RequeryAnswered']);
+});
+
+test.serial(
+  'a registry that is down leaves no event; a payment it chokes on holds up no other',
+  async (t) => {
+    const { atTheBank, newPass, projected, registryServer, setTime, startedMs, types } = await start(t);
+    await atTheBank('A');
+    await atTheBank('B');
+    setTime(startedMs + 3 * minuteMs);
+    registryServer.answer((request, response) => {
+      if (request.url?.endsWith('=A')) response.writeHead(400).end();
+      else listOf(registryRecord('B'))(request, response);
+    });
+    const pass = newPass();
+    let failures = 0;
+    for (let passes = 0; passes < 3; passes += 1)
+      await pass().catch((error) => {
+        t.true(error instanceof RegistryUnavailable);
+        failures += 1;
+      });
+    t.is(failures, 1, 'set aside for a while');
+    await projected('B');
+    t.is((await types('B')).at(-1), 'PaymentSucceeded');
+    t.deepEqual((await types('A')).slice(2), []);
+    registryServer.answer(listOf(registryRecord('A')));
+    setTime(startedMs + 5 * minuteMs);
+    await pass();
+    t.is((await types('A')).at(-1), 'PaymentSucceeded');
+  },
+);
+
+test.serial('it runs by itself, with one leader, and stops at once', async (t) => {
+  const parts = await start(t);
+  await parts.atTheBank('A', new Date(Date.now() - hourMs).toISOString());
+  parts.registryServer.answer(listOf(registryRecord('A')));
+  const running = [1, 2].map(() => startScheduledRequery({ ...parts, databaseUrl: parts.database.url }));
+  await until(async () => (await parts.types('A')).includes('PaymentSucceeded'));
+  await Promise.all(running.map((one) => one.stop()));
+  t.is(parts.registryServer.asked.length, 1);
+});
