@@ -24,9 +24,14 @@ export const ringgit = coerce(
 
 /** Throws ConfigError with a line for every fault; values are never quoted, since a file may hold keys. */
 export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
+  return checkYaml(path, () => readFileSync(path, 'utf8'), struct);
+}
+
+/** As readYamlFile, of the text that `read` returns; `path` is what faults name. */
+export function checkYaml<T>(path: string, read: () => string, struct: Struct<T, unknown>): T {
   let content: unknown;
   try {
-    content = parse(readFileSync(path, 'utf8'), { maxAliasCount: 10 });
+    content = parse(read(), { maxAliasCount: 10 });
   } catch (error) {
     throw new ConfigError([
       `${path} cannot be read: ${error instanceof Error ? error.message.split('\n')[0] : error}`,

@@ -17,12 +17,28 @@ const dark = readTokens('dark');
  * (paper is always light). Throws when a theme lacks one, naming it.
  */
 export const themedStyle = (css: string): string => {
+  const { lightTokens, darkTokens } = tokensOf(css);
+  return `:root{${lightTokens}}@media screen and (prefers-color-scheme:dark){:root{${darkTokens}}}${css}`;
+};
+
+/** As themedStyle, for pages where `data-theme` on the root, `light` or `dark`, outranks what the screen asks for. */
+export const switchableStyle = (css: string): string => {
+  const { lightTokens, darkTokens } = tokensOf(css);
+  return [
+    `:root{${lightTokens}}`,
+    `@media screen and (prefers-color-scheme:dark){:root:not([data-theme=light]){${darkTokens}}}`,
+    `@media screen{:root[data-theme=dark]{${darkTokens}}}`,
+    css,
+  ].join('');
+};
+
+const tokensOf = (css: string): { lightTokens: string; darkTokens: string } => {
   const names = new Set(
     Array.from(css.matchAll(/var\((--(?:bg|txt|otl|fr)-[\w-]+)\)/g), ([, name = '']) => name),
   );
   const declare = (theme: ReadonlyMap<string, string>) =>
     Array.from(names, (name) => `${name}:${colourOf(name, theme)};`).join('');
-  return `:root{${declare(light)}}@media screen and (prefers-color-scheme:dark){:root{${declare(dark)}}}${css}`;
+  return { lightTokens: declare(light), darkTokens: declare(dark) };
 };
 
 /** A token's red, green and blue (and opacity), as `rgb()` takes them; tokens refer to the palette. */
