@@ -1,0 +1,156 @@
+// The merchant guide says what is so: its receivers run and believe only what this service signed, its call is taken.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { freePort } from '../../src/embedded/free-port.ts';
+import { evolve, noPayment } from '../../src/events/payment.ts';
+import { createReadBody } from '../../src/http/generic/request-body.ts';
+import { signWebhook } from '../../src/reactors/webhook-signature.ts';
+import { paymentFields } from '../../src/receipts/payment-fields.ts';
+import { temporaryFolder, until } from '../embedded/helpers.ts';
+import { requested, sen } from '../support/payments.ts';
+
+const guide = readFileSync(new URL('../../content/docs/merchant-guide.md', import.meta.url), 'utf8');
+const blockOf = (language: string) =>
+  new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(guide)?.[1] ?? '';
+
+const secret = `whsec_${Buffer.from('a key of the tests, 32 bytes long').toString('base64')}`;
+
+const receivers = [
+  { language: 'js', file: 'receiver.mjs', run: (file: string) => [process.execPath, file] },
+  { language: 'python', file: 'receiver.py', run: (file: string) => ['python3', file] },
+  {
+    language: 'php',
+    file: 'receiver.php',
+    run: (file: string, port: number) => ['php', '-S', `127.0.0.1:${port}`, file],
+  },
+] as const;
+
+for (const { language, file, run } of receivers) {
+  test(`the ${language} receiver takes what is genuine, once, and nothing else`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const path = join(folder, file);
+    await writeFile(path, blockOf(language));
+    const port = await freePort();
+    const [command = '', ...args] = run(path, port);
+    if (!isInstalled(command)) {
+      t.log(`SKIPPED: there is no ${command}`);
+      return t.pass();
+    }
+    for (const key of [secret, 'a plain secret of 24 characters']) {
+      const receiver = await start(
+        t,
+        command,
+        args,
+        { PORT: String(port), WEBHOOK_SECRET: key, TMPDIR: folder },
+        port,
+      );
+      await check(t, `http://127.0.0.1:${port}/callback`, key, receiver.output);
+      await receiver.stop();
+    }
+  });
+}
+
+async function check(t: ExecutionContext, url: string, key: string, output: () => string): Promise<void> {
+  const timestamp = Math.floor(Date.now() / 1000);
+  const body = JSON.stringify({
+    trans_id: 'INV-1',
+    payment_status: 'Successful',
+    buyer_name: 'Siti 陈 \u{1f600}',
+  });
+  const id = `5K3M9QW2Z7TCV8XN4RBJ6HYDFE-${key.length}`;
+  const genuine = {
+    id,
+    timestamp,
+    body,
+    signature: signWebhook(['another secret', key], { id, timestamp, body }),
+  };
+  const send = async (over: Partial<typeof genuine>) => {
+    const it = { ...genuine, ...over };
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': it.id,
+        'webhook-timestamp': String(it.timestamp),
+        'webhook-signature': it.signature,
+      },
+      body: it.body,
+    });
+    return response.status;
+  };
+  const signedAt = (at: number) => ({
+    timestamp: at,
+    signature: signWebhook([key], { id, timestamp: at, body }),
+  });
+  const forgeries = {
+    body: { body: body.replace('INV-1', 'INV-2') },
+    id: { id: 'other' },
+    timestamp: { timestamp: timestamp + 1 },
+    'other secret': { signature: signWebhook(['another secret'], genuine) },
+    'no signature': { signature: '' },
+    'no version': { signature: genuine.signature.replaceAll('v1,', '') },
+    'too old': signedAt(timestamp - 1_000),
+    'too early': signedAt(timestamp + 1_000),
+    'no time': { timestamp: Number.NaN, signature: signWebhook([key], { id, timestamp: Number.NaN, body }) },
+  };
+  for (const [name, forgery] of Object.entries(forgeries)) t.is(await send(forgery), 401, name);
+  t.false(output().includes('INV-'));
+  t.is(await send({}), 204);
+  t.is(await send({}), 204, 'a repeat is answered as the first was');
+  await until(() => output().includes('INV-1: Successful'));
+  t.is(output().split('INV-1: Successful').length, 2, 'and booked once');
+}
+
+function isInstalled(command: string): boolean {
+  try {
+    execFileSync(command, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Starts a receiver and waits until it answers; it ends with the test at the latest. */
+async function start(
+  t: ExecutionContext,
+  command: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  port: number,
+) {
+  const child: ChildProcess = spawn(command, args, { env: { ...process.env, ...env } });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (printed += chunk));
+  const exited = once(child, 'exit');
+  const stop = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  t.teardown(stop);
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(printed);
+    return fetch(`http://127.0.0.1:${port}/`, { method: 'POST' }).then(
+      ({ status }) => status === 401,
+      () => false,
+    );
+  });
+  return { stop, output: () => printed };
+}
+
+test('the call in the guide is taken', (t) => {
+  const body: unknown = JSON.parse(/-d '(\{.*?\n {2}\})'/s.exec(guide)?.[1] ?? '');
+  const readBody = createReadBody({ maxAmountSen: sen(100_000_000), production: false });
+  t.is(readBody(body, { redirectHosts: null }).amount, sen(12_050));
+});
+
+test('the guide names every field of a callback', (t) => {
+  const payment = evolve(noPayment, requested());
+  if (payment.status === 'none') return t.fail();
+  const table = /\| field \| example(.*?)\n\n/s.exec(guide)?.[1] ?? '';
+  const named = table.split('\n').flatMap((line) => line.split('|')[1]?.match(/[a-z_]{3,}/g) ?? []);
+  t.deepEqual(named.sort(), Object.keys(paymentFields(payment)).sort());
+});
