@@ -1,7 +1,8 @@
-/** `ledger reactors`: the role that tells others what became of payments. */
+/** `ledger reactors`: the role that tells others what became of payments, and asks where nobody told us. */
 import { join } from 'node:path';
 import { createMailer } from '../clients/mailer.ts';
 import { createOutbound } from '../clients/outbound.ts';
+import { createTransactionRegistry } from '../clients/transaction-registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import type { Config } from '../config.ts';
@@ -15,6 +16,7 @@ import { listenForDue } from '../projections/due-listener.ts';
 import { createMerchantCallback } from '../reactors/merchant-callback.ts';
 import { startReactor } from '../reactors/reactor.ts';
 import { createReceiptEmail } from '../reactors/receipt-email.ts';
+import { startScheduledRequery } from '../reactors/requery.ts';
 import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
 import { loadRoleConfig } from './role-config.ts';
 
@@ -48,6 +50,10 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
       perform: createReceiptEmail({ mailer, config }),
     }),
   ];
+  const registry = createTransactionRegistry({ ...config.registry, log });
+  const requery = config.registry.scheduled
+    ? startScheduledRequery({ ...common, registry, db, databaseUrl })
+    : null;
   const listener = listenForDue({
     databaseUrl,
     onDue: () => {
@@ -58,14 +64,14 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
   return {
     async stop() {
       await listener.stop();
-      await Promise.all(reactors.map((reactor) => reactor.stop()));
+      await Promise.all([...reactors.map((reactor) => reactor.stop()), requery?.stop()]);
       await db.destroy();
     },
   };
 }
 
 export const reactors: Command = {
-  summary: 'the role that sends callbacks and receipts',
+  summary: 'the role that sends callbacks and receipts, and requeries',
   usage: '',
   options: {},
   run() {
