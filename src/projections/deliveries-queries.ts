@@ -4,7 +4,15 @@ import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
 import { payments } from './payments.ts';
 
 /** A row that one reactor has to itself until its lease ends. */
-export type ClaimedDelivery = { transactionId: string; lane: string; receiver: string };
+export type ClaimedDelivery = {
+  transactionId: string;
+  lane: string;
+  receiver: string;
+  /** Tries of this lane that the row knows of. */
+  tries: number;
+  /** It was claimed before, by somebody who neither recorded a try nor gave it back. */
+  isTakenOver: boolean;
+};
 
 export type Claim = {
   kind: DeliveryKind;
@@ -20,7 +28,7 @@ export type Claim = {
 };
 
 export type DeliveryQueue = {
-  /** Takes what is due, the longest due of each receiver first. Two claims never get the same row. */
+  /** Takes what is due, the longest due of each receiver first; nothing before the projection ever ran. */
   claim(claim: Claim): Promise<ClaimedDelivery[]>;
   /** Gives a row back, to be taken again from `until` on. */
   postpone(claimed: ClaimedDelivery, holder: string, until: Date): Promise<void>;
@@ -28,29 +36,35 @@ export type DeliveryQueue = {
 
 export type SettledDelivery = { transactionId: string; delivery: string };
 
+const undefinedTable = '42P01';
 const table = `${payments.name}.deliveries`;
 
 export function createDeliveryQueue(db: Knex): DeliveryQueue {
   return {
     async claim({ kind, now, leaseUntil, holder, limit, limitPerReceiver, limits }) {
-      const { rows } = await db
-        .raw<{ rows: ClaimedDelivery[] }>(claimSql, {
-          kind,
-          now,
-          leaseUntil,
-          holder,
-          limit,
-          limitPerReceiver,
-          limits: JSON.stringify(Object.fromEntries(limits)),
-        })
-        .timeout(5_000);
-      return rows;
+      try {
+        const { rows } = await db
+          .raw<{ rows: ClaimedDelivery[] }>(claimSql, {
+            kind,
+            now,
+            leaseUntil,
+            holder,
+            limit,
+            limitPerReceiver,
+            limits: JSON.stringify(Object.fromEntries(limits)),
+          })
+          .timeout(5_000);
+        return rows;
+      } catch (error) {
+        if (error instanceof Error && Reflect.get(error, 'code') === undefinedTable) return [];
+        throw error;
+      }
     },
 
     async postpone({ transactionId, lane }, holder, until) {
       await db(table)
         .where({ transaction_id: transactionId, lane, leased_by: holder })
-        .update({ lease_until: until })
+        .update({ lease_until: until, leased_by: null })
         .timeout(5_000);
     },
   };
@@ -87,9 +101,9 @@ const claimSql = `
     from receivers where receivers.receiver is not null
   ),
   chosen as materialized (
-    select due.transaction_id, due.lane
+    select due.transaction_id, due.lane, due.leased_by is not null as is_taken_over
     from receivers cross join lateral (
-      select transaction_id, lane, due_at from ${table} waiting
+      select transaction_id, lane, due_at, leased_by from ${table} waiting
       where waiting.state = 'due' and waiting.kind = :kind and waiting.receiver = receivers.receiver
         and waiting.due_at <= :now and (waiting.lease_until is null or waiting.lease_until <= :now)
       order by waiting.due_at
@@ -102,4 +116,5 @@ const claimSql = `
   update ${table} as claimed set lease_until = :leaseUntil, leased_by = :holder
   from chosen
   where claimed.transaction_id = chosen.transaction_id and claimed.lane = chosen.lane
-  returning claimed.transaction_id as "transactionId", claimed.lane, claimed.receiver`;
+  returning claimed.transaction_id as "transactionId", claimed.lane, claimed.receiver, claimed.tries,
+    chosen.is_taken_over as "isTakenOver"`;

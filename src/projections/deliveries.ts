@@ -38,6 +38,13 @@ export function laneOf({ kind, key }: Delivery): string {
   return kind === 'callback' ? 'callback' : key;
 }
 
+/** Tries ever made in a lane: they tell a row that is behind from one that says how things are. */
+export function triesOf(lane: string, deliveries: readonly Delivery[]): number {
+  return deliveries
+    .filter((delivery) => laneOf(delivery) === lane)
+    .reduce((sum, { attempts }) => sum + attempts, 0);
+}
+
 type Row = {
   transaction_id: string;
   lane: string;
@@ -72,7 +79,7 @@ function rowsOf(transactionId: string, { deliveries, request }: RequestedPayment
       receiver: receiverOf(delivery.kind, request.callbackUrl),
       state: delivery.state,
       due_at: delivery.dueAt,
-      tries: delivery.attempts + (rows.get(lane)?.tries ?? 0),
+      tries: triesOf(lane, deliveries),
     });
   }
   return [...rows.values()];
@@ -101,7 +108,8 @@ const upsertAndAnnounce = `
     )
     on conflict (transaction_id, lane) do update set
       delivery = excluded.delivery, state = excluded.state, due_at = excluded.due_at, tries = excluded.tries,
-      lease_until = case when excluded.tries = deliveries.tries then deliveries.lease_until end
+      lease_until = case when excluded.tries = deliveries.tries then deliveries.lease_until end,
+      leased_by = case when excluded.tries = deliveries.tries then deliveries.leased_by end
     where (deliveries.delivery, deliveries.state, deliveries.due_at, deliveries.tries)
       is distinct from (excluded.delivery, excluded.state, excluded.due_at, excluded.tries)
     returning state, due_at

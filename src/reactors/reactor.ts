@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import type { ClaimedDelivery, DeliveryQueue } from '../projections/deliveries-queries.ts';
 import { createBreaker } from './breaker.ts';
-import { findDue, type TryDependencies, tryDelivery } from './try-delivery.ts';
+import { findDue, recordLostTry, type TryDependencies, tryDelivery } from './try-delivery.ts';
 
 export type Reactor = {
   /** Looks for work now: something is said to be due. */
@@ -44,7 +44,7 @@ export function startReactor(dependencies: Dependencies): Reactor {
   async function work(): Promise<void> {
     while (!stopping) {
       const claimed = await claim().catch((error) => {
-        log.warn({ reason: String(error?.message ?? error) }, 'no deliveries can be claimed for now');
+        log.warn({ reason: error?.code ?? error?.message }, 'no deliveries can be claimed for now');
         return [];
       });
       for (const each of claimed) begin(each);
@@ -83,6 +83,10 @@ export function startReactor(dependencies: Dependencies): Reactor {
     try {
       const due = await findDue(claimed, { ...dependencies, log });
       if (!due) return;
+      if (claimed.isTakenOver) {
+        await recordLostTry(due, dependencies);
+        return;
+      }
       isBegun = true;
       const outcome = await tryDelivery(due, cutting.signal, { ...dependencies, log });
       if (outcome.kind === 'failed' && cutting.signal.aborted) await giveBack(claimed, 0);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import pRetry from 'p-retry';
 import type { Logger } from 'pino';
-import { isOvertaken } from '../commands/deliveries.ts';
+import { isOvertaken, type RecordDeliveryAttempt } from '../commands/deliveries.ts';
 import type { Execute } from '../commands/execute.ts';
 import type { PaymentCommand } from '../commands/payment.ts';
 import type { Delivery } from '../events/deliveries.ts';
@@ -17,7 +17,7 @@ import {
 } from '../events/payment.ts';
 import { readPaymentEvent } from '../events/recorded.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../eventstore/event-store.ts';
-import { laneOf } from '../projections/deliveries.ts';
+import { laneOf, triesOf } from '../projections/deliveries.ts';
 import type { ClaimedDelivery } from '../projections/deliveries-queries.ts';
 import type { DeliveryOutcome, DeliveryTask, PerformDelivery } from './delivery-task.ts';
 import { recordedOutcome } from './retry-schedule.ts';
@@ -46,12 +46,12 @@ export type DueDelivery = { delivery: Delivery; payment: RequestedPayment; cause
  * nothing is: the row that was claimed is behind the stream. Throws EventStoreUnavailable and UnreadableEvent.
  */
 export async function findDue(
-  { transactionId, lane }: ClaimedDelivery,
+  { transactionId, lane, tries }: ClaimedDelivery,
   dependencies: TryDependencies,
 ): Promise<DueDelivery | null> {
   const { eventStore, clock } = dependencies;
   const { state, calls } = foldWithCalls(await eventStore.load(paymentStream(transactionId)));
-  if (state.status === 'none') return null;
+  if (state.status === 'none' || triesOf(lane, state.deliveries) !== tries) return null;
   await supersede(state, calls, dependencies);
   const delivery = state.deliveries.findLast((each) => laneOf(each) === lane);
   const call = delivery && calls.get(delivery.key);
@@ -64,31 +64,61 @@ export async function findDue(
  * Once `stopping` aborts a failure is not recorded, for it may be ours.
  */
 export async function tryDelivery(
-  { delivery, payment, cause }: DueDelivery,
+  due: DueDelivery,
   stopping: AbortSignal,
   dependencies: TryDependencies,
 ): Promise<DeliveryOutcome> {
-  const { execute, clock, random, scheduleMs, name } = dependencies;
+  const { clock, random, scheduleMs } = dependencies;
   const startedMs = performance.now();
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(tryTimeoutMs)]);
-  const outcome = await performed({ payment, delivery, signal }, dependencies);
+  const outcome = await performed({ ...due, signal }, dependencies);
   if (outcome.kind === 'failed' && stopping.aborted) return outcome;
+  const durationMs = Math.round(performance.now() - startedMs);
   const now = clock();
-  const command: PaymentCommand = {
-    type: 'RecordDeliveryAttempt',
-    at: now.toISOString(),
-    delivery: delivery.key,
-    attempt: delivery.attempts + 1,
-    durationMs: Math.round(performance.now() - startedMs),
-    outcome: recordedOutcome(outcome, delivery, { scheduleMs, now, random: random() }),
-  };
-  const stream = paymentStream(payment.request.transactionId);
-  const causedBy = causeOf(cause, name);
-  await pRetry(() => execute(stream, command, causedBy), {
+  const recorded = recordedOutcome(outcome, due.delivery, { scheduleMs, now, random: random() });
+  await pRetry(() => record(due, { durationMs, outcome: recorded }, dependencies), {
     retries: 3,
     shouldRetry: ({ error }) => error instanceof EventStoreUnavailable,
   });
   return outcome;
+}
+
+/**
+ * Records that a try was begun and never recorded, as its process was killed: the receiver may have it or not. It is
+ * due again at once, until the schedule is exhausted: a delivery that ends every process it meets comes to an end too.
+ */
+export async function recordLostTry(due: DueDelivery, dependencies: TryDependencies): Promise<void> {
+  const reason = 'outcome unknown, the try was cut off';
+  const outcome: DeliveryOutcome = {
+    kind: 'failed',
+    status: null,
+    reason,
+    isReceiverDown: false,
+    retryAfterMs: 0,
+  };
+  const { scheduleMs, clock } = dependencies;
+  const now = clock();
+  const recorded = recordedOutcome(outcome, due.delivery, { scheduleMs, now, random: 0 });
+  const atOnce = { ...recorded, ...(recorded.kind === 'failed' && { nextAttemptAt: now.toISOString() }) };
+  await record(due, { durationMs: 0, outcome: atOnce }, dependencies);
+}
+
+async function record(
+  { delivery, payment, cause }: DueDelivery,
+  ended: Pick<RecordDeliveryAttempt, 'durationMs' | 'outcome'>,
+  { execute, clock, name }: TryDependencies,
+): Promise<void> {
+  await execute(
+    paymentStream(payment.request.transactionId),
+    {
+      type: 'RecordDeliveryAttempt',
+      at: clock().toISOString(),
+      delivery: delivery.key,
+      attempt: delivery.attempts + 1,
+      ...ended,
+    },
+    causeOf(cause, name),
+  );
 }
 
 /** The event that called for a delivery, and the payment as that event left it. */
@@ -100,7 +130,8 @@ function foldWithCalls(events: readonly RecordedEvent[]): { state: Payment; call
   for (const event of events) {
     state = evolve(state, readPaymentEvent(event));
     if (state.status === 'none') continue;
-    for (const { key } of state.deliveries) if (!calls.has(key)) calls.set(key, { cause: event, payment: state });
+    for (const { key } of state.deliveries)
+      if (!calls.has(key)) calls.set(key, { cause: event, payment: state });
   }
   return { state, calls };
 }
