@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
 import type { PaymentRequested } from '../../src/events/payment.ts';
 import { details } from '../../src/projections/details.ts';
 import { createDetailsTable, detailsTableOf } from '../../src/projections/details-tables.ts';
@@ -22,6 +23,7 @@ import {
   statusOf,
   stopPostgres,
 } from './helpers.ts';
+import { history } from './histories.ts';
 
 const postgres = await startPostgres();
 test.after.always(stopPostgres);
@@ -215,6 +217,24 @@ test.serial('what an agency’s table refuses is kept in generic_details, and th
   t.is(await idsIn(parts, 'generic_details'), 'BCDFGH');
   t.deepEqual((await rowsOf(parts, 'generic_details'))[1].extra, { lots: -1 });
   t.is((await statusOf(db, 'details'))?.fault, null);
+});
+
+test.serial('no history stops it, whatever its texts hold', async (t) => {
+  const parts = await start(t);
+  const { db } = parts.database;
+  let serial = 0;
+  let generic = 0;
+  await fc.assert(
+    fc.asyncProperty(history, async (events) => {
+      serial += 1;
+      const [first] = events;
+      if (first?.type === 'PaymentRequested' && first.data.channel === 'generic') generic += 1;
+      await reached(db, 'details', await append(parts.store.eventStore, `P${serial}`, events));
+    }),
+    { numRuns: 40 },
+  );
+  t.true(generic > 0);
+  t.is((await rowsOf(parts, 'generic_details')).length, generic);
 });
 
 test.serial('a rebuild makes the agencies’ tables again and moves older rows into them', async (t) => {
