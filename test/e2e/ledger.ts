@@ -39,11 +39,12 @@ export async function startRole(
   const launch = async () => {
     const started = spawn(process.execPath, [main, ...args], {
       env: { PATH: process.env.PATH, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      // The channel tells it to end when this test process is killed.
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     child = started;
     for (const stream of [started.stdout, started.stderr]) {
-      stream.on('data', (chunk) => {
+      stream?.on('data', (chunk) => {
         printed += chunk;
         if (process.env.TEST_LOG_LEVEL) process.stderr.write(chunk);
       });
