@@ -5,7 +5,10 @@ import { benchEventStore } from './eventstore.ts';
 import { benchHttp } from './http.ts';
 import type { Row } from './row.ts';
 
-const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = { eventstore: benchEventStore, http: benchHttp };
+const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
+  eventstore: benchEventStore,
+  http: benchHttp,
+};
 
 const asked = process.argv.slice(2);
 for (const name of asked.length > 0 ? asked : Object.keys(benchmarks)) {
