@@ -1,0 +1,161 @@
+/** Reactors on real stores, with a clock that tests may set, and payments whose callbacks go to receivers of the tests. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+import { createOutbound } from '../../src/clients/outbound.ts';
+import { createExecute } from '../../src/commands/execute.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import { readCallbacks } from '../../src/config/callbacks.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
+import type { Merchant } from '../../src/config/merchants.ts';
+import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
+import { readPaymentEvent } from '../../src/events/recorded.ts';
+import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
+import { createDeliveryQueue } from '../../src/projections/deliveries-queries.ts';
+import { listenForDue } from '../../src/projections/due-listener.ts';
+import { payments } from '../../src/projections/payments.ts';
+import { createMerchantCallback } from '../../src/reactors/merchant-callback.ts';
+import { type Reactor, startReactor } from '../../src/reactors/reactor.ts';
+import { until } from '../embedded/helpers.ts';
+import {
+  append,
+  type Database,
+  emptyDatabase,
+  end,
+  log,
+  type Postgres,
+  type RunningStore,
+  reached,
+  run,
+  startStore,
+} from '../projections/helpers.ts';
+import { applied, chosen, request, result } from '../support/payments.ts';
+
+export { log, until };
+
+const configured = readCallbacks(readEnvironment({}, {}), false);
+export const { scheduleMs } = configured;
+const day = 24 * 60 * 60 * 1000;
+
+export type Clock = { now(): Date; set(ms: number): void };
+
+/** A clock that stands still at the time of the payments of test/support until it is set. */
+export function stillClock(): Clock {
+  let nowMs = Date.parse('2026-11-20T01:05:00.000Z');
+  return {
+    now: () => new Date(nowMs),
+    set: (ms) => {
+      nowMs = ms;
+    },
+  };
+}
+
+export type Ledger = { store: RunningStore; database: Database; clock: Clock };
+
+/** Empty stores, and the projection that fills the to-do list. */
+export async function startLedger(t: ExecutionContext, postgres: Postgres): Promise<Ledger> {
+  const database = await emptyDatabase(t, postgres);
+  const store = await startStore(t);
+  run(t, payments, store, database);
+  return { store, database, clock: stillClock() };
+}
+
+type Changes = Partial<Parameters<typeof startReactor>[0]> & {
+  merchants?: ReadonlyMap<string, Pick<Merchant, 'webhookSecrets' | 'callbackFormat'>>;
+};
+
+/** The reactor of merchants' callbacks, as `ledger reactors` has it; it ends with the test. */
+export function startCallbacks(
+  t: Pick<ExecutionContext, 'teardown'>,
+  { store, database, clock }: Ledger,
+  { merchants = new Map(), ...changes }: Changes = {},
+): Reactor {
+  const reactor = startReactor({
+    name: 'merchant-callback',
+    kind: 'callback',
+    perform: createMerchantCallback({
+      merchants,
+      post: createOutbound({ allowHosts: configured.allowHosts, httpsOnly: false }),
+      clock: clock.now,
+    }),
+    queue: createDeliveryQueue(database.db),
+    eventStore: store.eventStore,
+    execute: createExecute({ eventStore: store.eventStore, decider: paymentDecider, read: readPaymentEvent }),
+    scheduleMs,
+    clock: clock.now,
+    random: () => 0.5,
+    log,
+    // On a clock that leaps by hours, a lease of a minute would end before its try.
+    leaseMs: 3 * day,
+    ...changes,
+  });
+  const listener = listenForDue({ databaseUrl: database.url, onDue: reactor.wake, log });
+  t.teardown(async () => {
+    await listener.stop();
+    await reactor.stop();
+  });
+  return reactor;
+}
+
+/** A reactor in a process of its own, on the real clock, see reactor-child.ts. */
+export function forkCallbacks(
+  t: ExecutionContext,
+  { store, database }: Ledger,
+  leaseMs: number,
+): ChildProcess {
+  const script = fileURLToPath(new URL('./reactor-child.ts', import.meta.url));
+  const child = fork(script, [store.url, database.url, String(leaseMs)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  t.teardown(() => end(child));
+  return child;
+}
+
+export async function isReady(child: ChildProcess): Promise<void> {
+  await once(child, 'message');
+}
+
+/** A payment whose callbacks go to this address, with these results one after the other. */
+export function paymentEvents(
+  transactionId: string,
+  callbackUrl: string,
+  ...outcomes: Parameters<typeof result>[1][]
+): PaymentEvent[] {
+  const silentPayer = { ...request().payer, email: '' };
+  return [
+    { type: 'PaymentRequested', data: request({ transactionId, callbackUrl, payer: silentPayer }) },
+    chosen(1),
+    ...outcomes.map((outcome) => applied(result(1, outcome))),
+  ];
+}
+
+/** Appends the events of a payment from its first on and waits until its rows are there. */
+export async function makePayment(
+  { store, database }: Ledger,
+  transactionId: string,
+  events: readonly PaymentEvent[],
+): Promise<void> {
+  const position = await append(store.eventStore, transactionId, events);
+  await reached(database.db, payments.name, position);
+}
+
+/** What the stream says of a payment's deliveries. */
+export async function historyOf({ store }: Ledger, transactionId: string) {
+  const stored = await store.eventStore.load(paymentStream(transactionId));
+  return stored.filter(isOfDelivery).map(readPaymentEvent);
+}
+
+function isOfDelivery({ type }: RecordedEvent): boolean {
+  return /^(Callback|ReceiptEmail)/.test(type);
+}
+
+/** Waits for so many events about a payment's deliveries; returns all there are. */
+export function untilHistory(ledger: Ledger, transactionId: string, length: number): Promise<PaymentEvent[]> {
+  return until(async () => {
+    const history = await historyOf(ledger, transactionId);
+    return history.length >= length && history;
+  });
+}
+
+export const webhookId = (transactionId: string, key: string) => `${transactionId}-${key}`;

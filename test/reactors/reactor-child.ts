@@ -1,0 +1,19 @@
+/** The reactor that tests kill: merchants' callbacks on the stores named by its arguments, as long as its parent lives. */
+import { connectEventStore } from '../../src/eventstore/client.ts';
+import { connectDatabase } from '../../src/projections/database.ts';
+import { log, startCallbacks } from './helpers.ts';
+
+const [esdbUrl = '', databaseUrl = '', leaseMs = ''] = process.argv.slice(2);
+const eventStore = connectEventStore({ url: esdbUrl, log });
+const db = connectDatabase({ url: databaseUrl, log });
+startCallbacks(
+  { teardown: () => undefined },
+  {
+    store: { url: esdbUrl, eventStore, kill: async () => undefined },
+    database: { url: databaseUrl, db },
+    clock: { now: () => new Date(), set: () => undefined },
+  },
+  { leaseMs: Number(leaseMs) },
+);
+process.on('disconnect', () => process.exit());
+process.send?.('ready');
