@@ -7,6 +7,7 @@ import koaViews from 'koa-views';
 import nunjucks from 'nunjucks';
 import { script, style } from './inline.ts';
 import type {
+  BankOption,
   DebugPage,
   ErrorPage,
   HandOverPage,
@@ -44,6 +45,7 @@ export const createViews = (): Middleware => {
   });
   environment.addGlobal('style', new nunjucks.runtime.SafeString(style));
   environment.addGlobal('script', new nunjucks.runtime.SafeString(script));
+  environment.addGlobal('bankOptions', createBankOptions(environment));
 
   // Bytes, because Koa would encode a text twice: to count them and to send them.
   const render = async (file: string, page: Page) =>
@@ -51,3 +53,19 @@ export const createViews = (): Middleware => {
 
   return koaViews(folder, { extension: 'njk', engineSource: { njk: render } });
 };
+
+/**
+ * The drawn options of a bank list. Lists are configuration, the same on every page, and drawing them was most of
+ * what a payment page cost: those without a choice, as on every first page, are kept for as long as their list is.
+ */
+function createBankOptions(environment: nunjucks.Environment) {
+  const kept = new WeakMap<readonly BankOption[], nunjucks.runtime.SafeString>();
+  const draw = (banks: readonly BankOption[], chosen: string) =>
+    new nunjucks.runtime.SafeString(environment.render('bank-options.njk', { banks, chosen }));
+  return (banks: readonly BankOption[], chosen = '') => {
+    if (chosen !== '') return draw(banks, chosen);
+    const options = kept.get(banks) ?? draw(banks, chosen);
+    kept.set(banks, options);
+    return options;
+  };
+}

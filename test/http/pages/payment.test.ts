@@ -88,6 +88,17 @@ test('a form without a method points to the methods; a chosen bank is kept', asy
   t.deepEqual(kept.match(/<option [^>]*selected>/g), ['<option value="BANK3" selected>']);
 });
 
+test('one payer’s bank is not chosen on the next payer’s page', async (t) => {
+  for (const chosenBank of ['', 'BANK3', '', 'BANK2', '']) {
+    const html = await render('payment', { ...paymentPage, chosenMode: 'fpx', chosenBank });
+    t.is(html.match(/<option value="BANK/g)?.length, 20);
+    t.deepEqual(
+      html.match(/<option [^>]*selected>/g),
+      chosenBank === '' ? null : [`<option value="${chosenBank}" selected>`],
+    );
+  }
+});
+
 for (const lastAttempt of ['failed', 'cancelled'] as const) {
   test(`after a ${lastAttempt} attempt the page says so`, async (t) => {
     const html = await render('payment', { ...paymentPage, lastAttempt });

@@ -2,11 +2,14 @@
 import Koa from 'koa';
 import { createViews } from '../../../src/http/pages/views.ts';
 
+/** One for all pages, as in the program: what it keeps between two pages is under test too. */
+const views = createViews();
+
 /** The response to a request whose endpoint renders `model` with the template `name`. */
 export const request = async (name: string, model: object) => {
   const app = new Koa();
   app.silent = true;
-  app.use(createViews());
+  app.use(views);
   app.use((ctx) => ctx.render(name, model));
   const server = app.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
