@@ -87,6 +87,8 @@ async function startHttp(port: number, esdbUrl: string, merchantsFile: string): 
       REGISTRY_URL: 'https://registry.example',
       REGISTRY_TOKEN: secret,
       TRANSACTION_ID_KEY: secret,
+      SMTP_URL: 'smtp://127.0.0.1:9',
+      MAIL_FROM: 'no-reply@agency.example',
       LOG_LEVEL: 'warn',
     },
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -97,6 +97,8 @@ test('production refuses insecure defaults, naming every one', (t) => {
     'GATEWAY_URL',
     'REGISTRY_URL',
     'REGISTRY_TOKEN',
+    'SMTP_URL',
+    'MAIL_FROM',
   ])
     t.true(
       faults.some((fault) => fault.startsWith(name)),
@@ -116,10 +118,38 @@ test('production starts with what it asks for, and without the sandbox', (t) => 
     NODE_ENV: 'production',
     BASE_URL: 'https://pay.example/',
     MERCHANTS_FILE: merchants,
+    SMTP_URL: 'smtps://ledger:password@mail.example',
+    MAIL_FROM: 'Payments <no-reply@agency.example>',
   });
   t.is(config.baseUrl, 'https://pay.example');
   t.false(config.sandbox.enabled);
   t.false(config.gateway.acceptUnsigned);
+  t.is(config.mail.smtpUrl, 'smtps://ledger:password@mail.example');
+  t.deepEqual(config.mail.from, { name: 'Payments', address: 'no-reply@agency.example' });
+});
+
+test('emails go to files in development, and are from one address', (t) => {
+  t.is(loadConfig({}, complete).mail.smtpUrl, null);
+  t.deepEqual(loadConfig({ MAIL_FROM: 'no-reply@agency.example' }, complete).mail.from, {
+    name: '',
+    address: 'no-reply@agency.example',
+  });
+  for (const sender of [
+    'Payments',
+    'a@b.example, c@d.example',
+    'A <a@b.example> <c@d.example>',
+    '<a@b.example',
+    'A\r\nBcc: x <a@b.example>',
+  ])
+    t.true(
+      faultsOf(t, { ...complete, MAIL_FROM: sender }).some((fault) => fault.startsWith('MAIL_FROM')),
+      sender,
+    );
+  for (const url of ['https://mail.example', 'mail.example'])
+    t.true(
+      faultsOf(t, { ...complete, SMTP_URL: url }).some((fault) => fault.startsWith('SMTP_URL')),
+      url,
+    );
 });
 
 test('a merchants file names its faulty keys, and never what they hold', (t) => {

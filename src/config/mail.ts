@@ -27,7 +27,7 @@ export function readMail(env: EnvironmentReader, production: boolean): MailConfi
 }
 
 function readSender(text: string): MailConfig['from'] | null {
-  const [, name = '', inBrackets, alone] = /^(?:([^<>"@]*)<([^<>]+)>|([^<>\s]+))$/.exec(text) ?? [];
+  const [, name = '', inBrackets, alone] = /^(?:([^<>"@\p{Cc}]*)<([^<>]+)>|([^<>\s]+))$/u.exec(text) ?? [];
   const address = inBrackets ?? alone ?? '';
   return /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+$/.test(address)
     ? { name: name.trim(), address }

@@ -18,6 +18,8 @@ export function createDownload({
     const { name, pdf } = receiptFile(receipt, languageOf(ctx));
     ctx.type = 'application/pdf';
     ctx.set('Content-Disposition', `inline; filename="${name}"`);
+    // That of the pages would also cover the parts that browsers build their PDF viewers from.
+    ctx.set('Content-Security-Policy', "frame-ancestors 'none'");
     ctx.body = pdf;
   };
 }

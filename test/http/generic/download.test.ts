@@ -24,6 +24,7 @@ test('an official receipt: headers, a name that is safe, a code to check it by',
   t.is(response.headers.get('content-type'), 'application/pdf');
   t.is(response.headers.get('content-disposition'), 'inline; filename="Official-receipt-R-1-2026.pdf"');
   t.is(response.headers.get('cache-control'), 'no-store');
+  t.is(response.headers.get('content-security-policy'), "frame-ancestors 'none'");
   t.is(response.headers.get('referrer-policy'), 'no-referrer');
   t.is(response.headers.get('x-robots-tag'), 'noindex');
   t.is(response.headers.get('x-content-type-options'), 'nosniff');

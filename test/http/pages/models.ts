@@ -7,6 +7,7 @@ import type {
   PaymentPage,
   ReceiptPage,
   SimulatePage,
+  VerifyPage,
 } from '../../../src/http/pages/models.ts';
 import { texts } from '../../../src/http/pages/texts.ts';
 
@@ -81,6 +82,16 @@ export const receiptPage: ReceiptPage = {
   ],
   backUrl: 'https://council.example/bills?trans_id=INV-2026-000123&transaction_id=01ABC&status=1',
   pdfUrl: 'https://pay.example/generic/download/01ABC',
+};
+
+export const verifyPage: VerifyPage = {
+  lang: 'en',
+  otherLanguageUrl: 'https://pay.example/verify/7-1?c=0123456789ABCDEF&lang=ms',
+  status: 'success',
+  agency: 'Example City Council',
+  receiptNo: '7-20261120-BJ6HYDFE',
+  dateTime: '20 November 2026 at 14:03:22',
+  total: 'RM\u00a0121.70',
 };
 
 export const errorPage: ErrorPage = {

@@ -11,6 +11,7 @@ import {
   paymentPage,
   receiptPage,
   simulatePage,
+  verifyPage,
 } from './models.ts';
 import { render, request } from './render.ts';
 
@@ -24,6 +25,7 @@ const pages: Record<string, object> = {
     tryAgainUrl: 'https://pay.example/t',
     refreshUrl: 'https://pay.example/r',
   },
+  verify: verifyPage,
   error: { ...errorPage, detail: 'amount: more than two decimals' },
   home: homePage,
   debug: debugPage,

@@ -60,7 +60,7 @@ export const en = {
 
   verify: {
     title: 'This receipt is genuine',
-    what: 'This service issued it. Compare what is below with the receipt in your hand: where they differ, the receipt has been altered.',
+    what: 'This service issued it. Compare this page with the receipt in your hand: where they differ, the receipt has been altered.',
   },
 
   errorCode: (httpStatus: number) => `Error ${httpStatus}`,

@@ -61,7 +61,7 @@ export const ms: Texts = {
 
   verify: {
     title: 'Resit ini sahih',
-    what: 'Resit ini dikeluarkan oleh perkhidmatan ini. Bandingkan butiran di bawah dengan resit di tangan anda: jika berbeza, resit itu telah diubah.',
+    what: 'Resit ini dikeluarkan oleh perkhidmatan ini. Bandingkan halaman ini dengan resit di tangan anda: jika berbeza, resit itu telah diubah.',
   },
 
   errorCode: (httpStatus) => `Ralat ${httpStatus}`,
