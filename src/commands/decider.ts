@@ -20,7 +20,9 @@ export type RefusalCode =
   | 'too_many_attempts'
   | 'unmatched_result'
   | 'unknown_delivery'
-  | 'delivery_superseded';
+  | 'delivery_superseded'
+  | 'email_taken'
+  | 'project_differs';
 
 /** An expected refusal: a value out of `decide`, thrown by `execute` so that http handles it in one place. */
 export class Refused extends Error {

@@ -1,8 +1,10 @@
 /** The border between what the log holds and what the program trusts: lifts and checks an event as it is read. */
 import { type Struct, validate } from 'superstruct';
 import { type PaymentEvent, paymentEvents } from './payment.ts';
+import { type ProjectEvent, projectEvents } from './project.ts';
 import { GatewayResultUnmatched } from './unmatched.ts';
 import { upcast } from './upcast.ts';
+import { type UserEvent, userEvents } from './user.ts';
 
 /** An event this program cannot read: corrupt, of an unknown type, or written by a newer version. */
 export class UnreadableEvent extends Error {
@@ -14,6 +16,16 @@ type Stored = { type: string; data: unknown; metadata: unknown };
 /** A stored event as a payment event of the current schema. Throws UnreadableEvent; its message holds no values. */
 export function readPaymentEvent(stored: Stored): PaymentEvent {
   return readAs(paymentEvents, stored) as PaymentEvent;
+}
+
+/** Likewise for an event of a user. */
+export function readUserEvent(stored: Stored): UserEvent {
+  return readAs(userEvents, stored) as UserEvent;
+}
+
+/** Likewise for an event of a project. */
+export function readProjectEvent(stored: Stored): ProjectEvent {
+  return readAs(projectEvents, stored) as ProjectEvent;
 }
 
 /** Likewise for a result in quarantine: its data. */

@@ -35,6 +35,8 @@ const refusals: Readonly<Record<RefusalCode, { status: number; problem: Problem 
   unmatched_result: { status: 404, problem: 'paymentNotFound' },
   unknown_delivery: { status: 404, problem: 'paymentNotFound' },
   delivery_superseded: { status: 409, problem: 'conflict' },
+  email_taken: { status: 400, problem: 'conflict' },
+  project_differs: { status: 409, problem: 'conflict' },
 };
 
 const registryFaults: Readonly<Record<RegistryFault, Pick<Answer, 'status' | 'message'>>> = {

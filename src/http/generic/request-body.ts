@@ -1,6 +1,7 @@
 /** The body of POST /generic/request: what each field may hold, and what is said when it holds something else. */
 import { type Infer, object, Struct, validate } from 'superstruct';
 import type { Merchant } from '../../config/merchants.ts';
+import { emailPattern, maxEmailLength } from '../../events/email-address.ts';
 import { type AmountFault, formatSen, parseAmount, type Sen } from '../../events/money.ts';
 import { HttpProblem } from '../errors.ts';
 
@@ -40,7 +41,7 @@ function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; productio
     callback_url: url,
     redirect_url: url,
     name: optional((value) => textFault(value, 150)),
-    email: optional((value) => textFault(value, 254) ?? emailFault(value)),
+    email: optional((value) => textFault(value, maxEmailLength) ?? emailFault(value)),
     ic_no: optional((value) => textFault(value, 50)),
     address_1: optional((value) => textFault(value, 200)),
     address_2: optional((value) => textFault(value, 200)),
@@ -128,10 +129,6 @@ function urlFault(value: string, production: boolean): string | null {
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   return production && url.protocol !== 'https:' ? 'must be an https URL' : null;
 }
-
-const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
-/** The one of HTML's email fields, and a dot in the domain. */
-const emailPattern = new RegExp(`^[a-zA-Z0-9.!#$%&'*+/=?^_\`{|}~-]{1,64}@${label}(?:\\.${label})+$`);
 
 function emailFault(value: string): string | null {
   return emailPattern.test(value) ? null : 'must be an email address';

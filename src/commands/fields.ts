@@ -1,0 +1,48 @@
+/** The fields that new users and projects are made of, each with what is said when it holds something else. */
+import { define, type Struct, validate } from 'superstruct';
+import { emailPattern, maxEmailLength } from '../events/email-address.ts';
+
+/** The message names every field at fault, and never a value. */
+export class InvalidFields extends Error {
+  override name = 'InvalidFields';
+}
+
+/** Masks fields that are not known and fills defaults in. Throws InvalidFields. */
+export function readFields<T>(input: unknown, struct: Struct<T, unknown>): T {
+  if (typeof input !== 'object' || input === null || Array.isArray(input))
+    throw new InvalidFields('The body must be a JSON object');
+  const [error, fields] = validate(input, struct, { coerce: true, mask: true });
+  if (!error) return fields;
+  const faults = error.failures().map(({ path, message }) => `${path.join('.')} ${message}`);
+  throw new InvalidFields(faults.join('; '));
+}
+
+export const minNameLength = 2;
+export const maxNameLength = 200;
+/** No control character and no half of a surrogate pair; no space at either end, where it would go unseen. */
+export const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}]*(?<!\s)$/u;
+
+/** Lengths in code points. */
+export const name = field('name', (text) => {
+  const length = Array.from(text).length;
+  if (length < minNameLength) return `must have at least ${minNameLength} characters`;
+  if (length > maxNameLength) return `must have at most ${maxNameLength} characters`;
+  return namePattern.test(text) ? null : 'must have no control characters, and no space at either end';
+});
+
+export const email = field('email', (text) =>
+  text.length <= maxEmailLength && emailPattern.test(text) ? null : 'must be an email address',
+);
+
+export function oneOf<Choice extends string>(choices: readonly Choice[]): Struct<Choice, null> {
+  return define<Choice>('choice', (value) =>
+    choices.some((choice) => choice === value) ? true : `must be one of ${choices.join(', ')}`,
+  );
+}
+
+function field(type: string, faultOf: (text: string) => string | null): Struct<string, null> {
+  return define<string>(type, (value) => {
+    if (value === undefined) return 'is required';
+    return typeof value === 'string' ? (faultOf(value) ?? true) : 'must be text';
+  });
+}

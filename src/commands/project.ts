@@ -1,0 +1,35 @@
+/** What may happen to a project. The events are in src/events/project.ts. */
+import { define, type Infer, object } from 'superstruct';
+import { evolveProject, type Project, type ProjectEvent, projectStatuses } from '../events/project.ts';
+import { type Decider, Refused } from './decider.ts';
+import { derivedId } from './derived-id.ts';
+import { name, oneOf } from './fields.ts';
+
+/** What a new project is made of; read it with `readFields`. */
+export const NewProject = object({
+  name,
+  status: oneOf(projectStatuses),
+  stars: define<number>(
+    'stars',
+    (value) => (Number.isSafeInteger(value) && (value as number) >= 0) || 'must be a whole number, 0 or more',
+  ),
+});
+export type NewProject = Infer<typeof NewProject>;
+
+export type RegisterProject = { type: 'RegisterProject'; at: string; id: string; project: NewProject };
+
+/** One id per name, so that a name is registered once. */
+export function projectIdOf(key: string, projectName: string): string {
+  return derivedId(key, ['project', projectName]);
+}
+
+export const projectDecider: Decider<Project | null, RegisterProject, ProjectEvent> = {
+  initial: null,
+  evolve: evolveProject,
+  /** Registering the same again changes nothing. */
+  decide({ at, id, project }, state) {
+    if (!state) return [{ type: 'ProjectRegistered', data: { at, id, ...project } }];
+    const isSame = state.status === project.status && state.stars === project.stars;
+    return isSame ? [] : new Refused('project_differs', 'A project with this name exists already');
+  },
+};

@@ -1,0 +1,30 @@
+/** A project that the content service lists: what can happen to one, and the fold. See src/commands/project.ts for what may. */
+import { enums, type Infer, integer, min, object, string } from 'superstruct';
+import { utc } from './structs.ts';
+
+export const projectStatuses = ['active', 'archived', 'draft'] as const;
+
+export const projectEvents = {
+  ProjectRegistered: object({
+    at: utc,
+    id: string(),
+    name: string(),
+    status: enums(projectStatuses),
+    stars: min(integer(), 0),
+  }),
+};
+
+type ProjectRegistered = Infer<typeof projectEvents.ProjectRegistered>;
+export type ProjectEvent = { type: 'ProjectRegistered'; data: ProjectRegistered };
+
+export const projectStreamPrefix = 'project-';
+export const projectStream = (id: string) => `${projectStreamPrefix}${id}`;
+
+export type Project = Omit<ProjectRegistered, 'at'>;
+
+/** Null before the first event. Total: a second beginning changes nothing. */
+export function evolveProject(state: Project | null, { data }: ProjectEvent): Project {
+  if (state) return state;
+  const { at: _, ...project } = data;
+  return project;
+}
