@@ -30,9 +30,14 @@ export function createDebug(dependencies: DebugDependencies) {
 
   return async (ctx: Context): Promise<void> => {
     const lang = languageOf(ctx);
-    const transactionId = queryText(ctx, 'TRANS_ID');
+    const transactionId = queryText(ctx, 'TRANS_ID').trim();
     const payment = await find(transactionId, dependencies);
-    const values = payment && { ...likelyResult(payment, clock()), ...givenFields(ctx) };
+    const likely = payment && likelyResult(payment, clock());
+    const values = likely && {
+      ...likely,
+      ...givenFields(ctx, Object.keys(likely)),
+      TRANS_ID: transactionId,
+    };
     const fields = Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== ''));
     const page: DebugPage = {
       lang,
@@ -70,28 +75,15 @@ function likelyResult({ request, attempts }: RequestedPayment, now: Date): Gatew
   };
 }
 
-const fieldNames = [
-  'STATUS',
-  'PAYMENT_MODE',
-  'MERCHANT_CODE',
-  'RECEIPT_NO',
-  'PAYMENT_TRANS_ID',
-  'PAYMENT_DATETIME',
-  'AMOUNT',
-  'BUYER_BANK',
-  'BUYER_NAME',
-  'MERCHANT_ORDER_NO',
-];
-
-/** Those fields of the result that the query names; one that is given as empty is left out of the result. */
-function givenFields(ctx: Context): GatewayFields {
-  const given = fieldNames.filter((name) => typeof ctx.query[name] === 'string');
+/** Those of the fields that the query names; one that is given as empty is left out of the result. */
+function givenFields(ctx: Context, names: readonly string[]): GatewayFields {
+  const given = names.filter((name) => typeof ctx.query[name] === 'string');
   return Object.fromEntries(given.map((name) => [name, queryText(ctx, name)]));
 }
 
 function queryText(ctx: Context, name: string): string {
   const value = ctx.query[name];
-  return typeof value === 'string' ? value.trim() : '';
+  return typeof value === 'string' ? value : '';
 }
 
 async function find(
@@ -142,7 +134,9 @@ function inputsOf(values: GatewayFields, lang: Language): DebugPage['inputs'] {
     })),
     PAYMENT_MODE: paymentModes.map((mode) => ({ value: mode, text: mode })),
   };
-  return fieldNames.map((name) => ({ name, value: values[name] ?? '', choices: choices[name] }));
+  return listed(values)
+    .filter(({ name }) => name !== 'TRANS_ID')
+    .map((field) => ({ ...field, choices: choices[field.name] }));
 }
 
 function listed(fields: GatewayFields): DebugPage['signed'] {

@@ -63,26 +63,26 @@ export function createSimulate(dependencies: SimulateDependencies) {
     const curl = curlOf(`${config.baseUrl}/generic/request`, call);
     if (sendOf(ctx.request.body) === 'nothing') return show({ curl });
 
-    const response = await make(ctx, call);
-    const body = await response.text();
-    const type = response.headers.get('Content-Type') ?? '';
-    if (type.startsWith('text/html') && response.ok) {
+    const answer = await make(ctx, call);
+    if (answer.status === 200 && answer.type.startsWith('text/html')) {
       // As a merchant relays it to its payer.
       ctx.type = 'html';
-      ctx.body = body;
+      ctx.body = answer.body;
       return;
     }
-    await show({ curl, answer: answerOf(response.status, type, body, config.baseUrl) });
+    await show({ curl, answer: shownAnswer(answer, config.baseUrl) });
   };
 }
 
+type Answer = { status: number; type: string; body: string };
 type Call = { headers: Readonly<Record<string, string>>; body: string };
 
 /** The call that the form describes, or what is wrong with the form itself; the rest is for the API to say. */
 function callOf(values: Values, accept: string): Call | Required<Pick<SimulatePage, 'error'>> {
   const { api_key: apiKey, extra: extraText, ...texts } = values;
+  const hasExtra = extraText.trim() !== '';
   if (!/^[\x21-\x7e]*$/.test(apiKey)) return { error: 'apiKey' };
-  const extra = parseObject(extraText || '{}');
+  const extra = parseObject(hasExtra ? extraText : '{}');
   if (!extra) return { error: 'extra' };
   const given = Object.entries(texts).filter(([, value]) => value !== '');
   return {
@@ -91,7 +91,7 @@ function callOf(values: Values, accept: string): Call | Required<Pick<SimulatePa
       'Content-Type': 'application/json',
       Accept: accept,
     },
-    body: JSON.stringify({ ...Object.fromEntries(given), ...(extraText !== '' && { extra }) }),
+    body: JSON.stringify({ ...Object.fromEntries(given), ...(hasExtra && { extra }) }),
   };
 }
 
@@ -105,17 +105,19 @@ function parseObject(text: string): object | null {
 }
 
 /** To the address that this request came in at: it needs no name service, proxy or certificate to reach itself. */
-async function make(ctx: Context, { headers, body }: Call): Promise<Response> {
+async function make(ctx: Context, { headers, body }: Call): Promise<Answer> {
   const { localAddress = '', localPort } = ctx.req.socket;
   const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
   try {
-    return await fetch(`http://${host}:${localPort}/generic/request`, {
+    const response = await fetch(`http://${host}:${localPort}/generic/request`, {
       method: 'POST',
       headers: { ...headers, 'Accept-Language': languageOf(ctx), 'X-Request-Id': ctx.state.requestId },
       body,
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
+    const type = response.headers.get('Content-Type') ?? '';
+    return { status: response.status, type, body: await response.text() };
   } catch {
     throw new HttpProblem(503, 'unavailable', 'The request got no answer in time');
   }
@@ -130,7 +132,7 @@ function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function answerOf(status: number, type: string, body: string, baseUrl: string): SimulatePage['answer'] {
+function shownAnswer({ status, type, body }: Answer, baseUrl: string): SimulatePage['answer'] {
   const json = type.startsWith('application/json') ? parseObject(body) : null;
   const data: unknown = json && Reflect.get(json, 'data');
   const url: unknown = typeof data === 'object' && data !== null && Reflect.get(data, 'payment_url');
@@ -176,7 +178,7 @@ function example({ config, clock }: SimulateDependencies): Values {
 
 function formOf(body: unknown): Values {
   const names = [...required, ...optional];
-  return Object.fromEntries(names.map((name) => [name, textOf(body, name).trim()])) as Values;
+  return Object.fromEntries(names.map((name) => [name, textOf(body, name)])) as Values;
 }
 
 function sendOf(body: unknown): 'json' | 'page' | 'nothing' {
