@@ -41,7 +41,7 @@ export function createDebug(dependencies: DebugDependencies) {
     const fields = Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== ''));
     const page: DebugPage = {
       lang,
-      otherLanguageUrl: `${pageUrl}?${new URLSearchParams({ ...fields, lang: otherLanguage(lang) })}`,
+      otherLanguageUrl: `${pageUrl}?${new URLSearchParams({ ...values, lang: otherLanguage(lang) })}`,
       action: pageUrl,
       latest: await latest(lang, pageUrl, dependencies),
       simulateUrl: `${config.baseUrl}/generic/simulate?lang=${lang}`,
