@@ -91,6 +91,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
   const odd = { ...paid, result: { ...result, paidAt: '0000-01-01T00:00:00.000Z' } };
   await append(eventStore, 'A', [request]);
   await append(eventStore, 'B', [request, { type: 'PaymentSucceeded', data: paid }]);
+  await append(eventStore, 'D', [request, methodChosen()]);
   const last = await append(eventStore, 'C', [request, { type: 'PaymentSucceeded', data: odd }]);
   run(t, payments, store, database);
   await reached(db, 'payments', last);
@@ -112,6 +113,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     status: 'requested',
     receipt_no: null,
     paid_at: null,
+    requery_at: null,
   });
   t.like(rows[1], {
     ...common,
@@ -126,6 +128,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     { status: 'succeeded', paid_at: null },
     'a year that Postgres has no name for stops nothing',
   );
+  t.is(rows[3].requery_at.toISOString().slice(0, 16), '2026-11-20T01:05', 'two minutes after the choice');
 });
 
 test.serial('a payment that is not there is null', async (t) => {
