@@ -12,11 +12,14 @@ export const derivedIdPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 export function derivedId(key: string, parts: readonly string[]): string {
   // JSON keeps the parts apart whatever characters they contain.
   const digest = createHmac('sha256', key).update(JSON.stringify(parts)).digest();
-  let bits = BigInt(`0x${digest.subarray(0, 16).toString('hex')}`);
   let id = '';
-  for (let place = 0; place < 26; place += 1) {
-    id = crockford.charAt(Number(bits & 31n)) + id;
-    bits >>= 5n;
+  let held = 0;
+  // 26 digits of 5 bits hold two more than the 128: the first digit begins with two zeros.
+  let heldBits = 2;
+  for (const byte of digest.subarray(0, 16)) {
+    held = (held << 8) | byte;
+    heldBits += 8;
+    for (; heldBits >= 5; heldBits -= 5) id += crockford.charAt((held >> (heldBits - 5)) & 31);
   }
   return id;
 }
