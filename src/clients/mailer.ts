@@ -35,14 +35,14 @@ const silenceTimeoutMs = 20_000;
 
 /** `outboxDir` takes the emails as `<id>.eml` where there is no `smtpUrl`. */
 export function createMailer({
-  mail: { smtpUrl, from },
+  mail: { smtpUrl, requireTls, from },
   outboxDir,
 }: {
   mail: Config['mail'];
   outboxDir: string;
 }): Mailer {
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
-  const deliver = smtpUrl === null ? writeTo(outboxDir) : sendThrough(smtpUrl);
+  const deliver = smtpUrl === null ? writeTo(outboxDir) : sendThrough(smtpUrl, requireTls);
   return {
     async send(mail, signal) {
       if (!idPattern.test(mail.id)) throw new Error('An email needs an id of letters, digits and hyphens');
@@ -81,9 +81,11 @@ function messageOf(mail: Mail, from: Config['mail']['from'], messageId: string) 
   };
 }
 
-function sendThrough(url: string): Deliver {
+function sendThrough(url: string, requireTls: boolean): Deliver {
+  // The URL's own parameters win over these.
   const transport = nodemailer.createTransport({
     url,
+    requireTLS: requireTls,
     connectionTimeout: connectTimeoutMs,
     greetingTimeout: silenceTimeoutMs,
     socketTimeout: silenceTimeoutMs,

@@ -4,6 +4,8 @@ import type { EnvironmentReader } from './environment.ts';
 export type MailConfig = {
   /** smtp:// or smtps://, with user and password where the server asks for them; null: emails become files in the outbox. */
   smtpUrl: string | null;
+  /** Sends nothing, and above all no password, over smtp:// to a server that offers no TLS. */
+  requireTls: boolean;
   from: { name: string; address: string };
 };
 
@@ -22,6 +24,7 @@ export function readMail(env: EnvironmentReader, production: boolean): MailConfi
     env.faults.push('MAIL_FROM must be an email address, or a name and <an email address>');
   return {
     smtpUrl: env.url('SMTP_URL', smtpUrl, 'smtp:', 'smtps:') || null,
+    requireTls: production,
     from: from ?? { name: '', address: '' },
   };
 }

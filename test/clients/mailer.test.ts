@@ -10,7 +10,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { createMailer, type Mail } from '../../src/clients/mailer.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 
-const from = { name: 'Payments', address: 'no-reply@ledger.example' };
+const settings = { requireTls: false, from: { name: 'Payments', address: 'no-reply@ledger.example' } };
 const pdf = Buffer.from('%PDF-1.7\n\u0000\xff');
 
 const mail = (over: Partial<Mail> = {}): Mail => ({
@@ -51,7 +51,7 @@ async function startServer(t: ExecutionContext, options: SMTPServerOptions = {})
 
 const patient = () => AbortSignal.timeout(60_000);
 const sendTo = (smtpUrl: string, over: Partial<Mail> = {}, signal = patient()) =>
-  createMailer({ mail: { smtpUrl, from }, outboxDir: '/nowhere' }).send(mail(over), signal);
+  createMailer({ mail: { ...settings, smtpUrl }, outboxDir: '/nowhere' }).send(mail(over), signal);
 
 const answering = (responseCode: number) =>
   Object.assign(new Error('aminah@example.my is not welcome'), { responseCode });
@@ -163,6 +163,18 @@ test('what is wrong between us and the server gives up no email', async (t) => {
   t.deepEqual(await sendTo(leaving.url), failed('the mail server answered 421 to CONN') as never);
 });
 
+test('nothing is sent in the clear where TLS is asked for, unless the address allows it', async (t) => {
+  const { url, received } = await startServer(t);
+  const strict = (smtpUrl: string) =>
+    createMailer({ mail: { ...settings, requireTls: true, smtpUrl }, outboxDir: '/nowhere' }).send(
+      mail(),
+      patient(),
+    );
+  t.like(await strict(url), { kind: 'failed', isServerDown: true });
+  t.is(received.length, 0);
+  t.is((await strict(`${url}?requireTLS=false`)).kind, 'sent');
+});
+
 test('a server that is not there, hangs up or never answers', async (t) => {
   const silent = createServer();
   silent.listen(0, '127.0.0.1');
@@ -199,7 +211,7 @@ test('a server that is not there, hangs up or never answers', async (t) => {
 
 test('without a server it becomes a file of its own, whole and for its owner alone', async (t) => {
   const outboxDir = join(await temporaryFolder(t), 'data', 'outbox');
-  const mailer = createMailer({ mail: { smtpUrl: null, from }, outboxDir });
+  const mailer = createMailer({ mail: { ...settings, smtpUrl: null }, outboxDir });
   const messageId = '<0123456789ABCDEFGHJKMNPQRS-email@ledger.example>';
   const sent = await Promise.all([1, 2, 3].map(() => mailer.send(mail(), patient())));
   t.deepEqual(sent, Array(3).fill({ kind: 'sent', messageId }));
@@ -214,7 +226,7 @@ test('without a server it becomes a file of its own, whole and for its owner alo
 test('an outbox that cannot be written leaves nothing half done', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'outbox'), 'a file');
-  const mailer = createMailer({ mail: { smtpUrl: null, from }, outboxDir: join(folder, 'outbox') });
+  const mailer = createMailer({ mail: { ...settings, smtpUrl: null }, outboxDir: join(folder, 'outbox') });
   t.deepEqual(await mailer.send(mail(), patient()), {
     kind: 'failed',
     reason: 'the outbox cannot be written: EEXIST',
@@ -222,7 +234,7 @@ test('an outbox that cannot be written leaves nothing half done', async (t) => {
   });
   const outboxDir = join(folder, 'other');
   await mkdir(join(outboxDir, `${mail().id}.eml`), { recursive: true });
-  t.like(await createMailer({ mail: { smtpUrl: null, from }, outboxDir }).send(mail(), patient()), {
+  t.like(await createMailer({ mail: { ...settings, smtpUrl: null }, outboxDir }).send(mail(), patient()), {
     kind: 'failed',
   });
   t.deepEqual(await readdir(outboxDir), [`${mail().id}.eml`]);
@@ -230,6 +242,6 @@ test('an outbox that cannot be written leaves nothing half done', async (t) => {
 
 test('an id cannot leave the outbox', async (t) => {
   const outboxDir = await temporaryFolder(t);
-  const mailer = createMailer({ mail: { smtpUrl: null, from }, outboxDir });
+  const mailer = createMailer({ mail: { ...settings, smtpUrl: null }, outboxDir });
   await t.throwsAsync(mailer.send(mail({ id: '../evil' }), patient()));
 });
