@@ -4,9 +4,7 @@ import type { Receipt } from './receipt.ts';
 import { type Language, texts } from './texts.ts';
 import { verificationKey, verificationUrl } from './verification.ts';
 
-export type ReceiptFiles = ReturnType<typeof createReceiptFiles>;
-
-/** The function returned makes the PDF, with the page that confirms it, and names it with characters that no header, disk or mail program takes amiss. */
+/** The function returned makes the PDF, which names the page that confirms it, and a file name that is safe in any header. */
 export function createReceiptFiles({
   baseUrl,
   transactionIdKey,
