@@ -183,7 +183,7 @@ function readRecord(fields: RegistryRecord): Received {
   return { fields, status, paidAt: readGatewayTime(fields.payment_datetime), raw: rawOf(fields) };
 }
 
-/** As evidence: every field of the record as a text. */
+/** As evidence: every field of the record as a text, empty where the interface has one that was not sent. */
 function rawOf(record: object): Record<string, string> {
   return Object.fromEntries(
     Object.entries(record).map(([name, value]) => [
@@ -202,7 +202,7 @@ function answerOf(records: readonly Received[]): RegistryAnswer {
   const status = registryStatuses.find((candidate) => records.some((it) => it.status === candidate));
   const deciding = records
     .filter((record) => record.status === status)
-    .toSorted((a, b) => ((a.paidAt ?? '') < (b.paidAt ?? '') ? -1 : 1));
+    .toSorted((a, b) => (a.paidAt ?? '').localeCompare(b.paidAt ?? ''));
   const latest = deciding.at(-1);
   if (!status || !latest) return { status: 'not_found', results: [], raw: {} };
   if (status === 'attempted' || status === 'not_found') return { status, results: [], raw: latest.raw };

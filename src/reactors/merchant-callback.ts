@@ -1,7 +1,7 @@
 /** Tells a merchant's server how a payment stands: content/docs/deliveries.md. */
 import { AddressRefused } from '../clients/address-guard.ts';
 import { NoAnswer, type OutboundAnswer, type PostOutbound } from '../clients/outbound.ts';
-import { callbackFieldsOf } from './callback-body.ts';
+import { paymentFields } from '../receipts/payment-fields.ts';
 import { type DeliveryOutcome, deliveryIdOf, type PerformDelivery } from './delivery-task.ts';
 import { signWebhook } from './webhook-signature.ts';
 
@@ -26,7 +26,7 @@ export function createMerchantCallback({
   return async (task) => {
     const { request } = task.payment;
     const merchant = merchants.get(request.merchant.code);
-    const fields = callbackFieldsOf(task.payment);
+    const fields = paymentFields(task.payment);
     const isForm = merchant?.callbackFormat === 'form';
     const body = isForm ? new URLSearchParams(fields).toString() : JSON.stringify(fields);
     const id = deliveryIdOf(task);

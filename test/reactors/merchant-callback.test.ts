@@ -3,9 +3,9 @@ import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import { createOutbound } from '../../src/clients/outbound.ts';
 import { evolve, noPayment, type PaymentEvent, type RequestedPayment } from '../../src/events/payment.ts';
-import { callbackFieldsOf } from '../../src/reactors/callback-body.ts';
 import { createMerchantCallback } from '../../src/reactors/merchant-callback.ts';
 import { signWebhook } from '../../src/reactors/webhook-signature.ts';
+import { paymentFields } from '../../src/receipts/payment-fields.ts';
 import {
   applied,
   chosen,
@@ -47,7 +47,7 @@ function paymentOf(...events: PaymentEvent[]): RequestedPayment {
 const paid = [requested(), chosen(1), succeeded(result(1, 'succeeded'))];
 
 test('a success, every field', (t) => {
-  t.deepEqual(callbackFieldsOf(paymentOf(...paid)), {
+  t.deepEqual(paymentFields(paymentOf(...paid)), {
     transaction_id: transactionId,
     trans_id: 'INV-2026-000123',
     status: '1',
@@ -69,7 +69,7 @@ test('a success, every field', (t) => {
 
 test('the charge is part of the amount', (t) => {
   const charged = chosen(1, { mode: 'cc', bankCode: '', chargeSen: sen(150) });
-  const fields = callbackFieldsOf(
+  const fields = paymentFields(
     paymentOf(
       requested(),
       charged,
@@ -98,7 +98,7 @@ for (const [outcome, code, text] of [
       paidAt: null,
     } as const;
     const stranger = request({ payer: { ...request().payer, name: '' } });
-    const fields = callbackFieldsOf(
+    const fields = paymentFields(
       paymentOf({ type: 'PaymentRequested', data: stranger }, applied(result(1, outcome, silent))),
     );
     t.deepEqual(Object.keys(fields), names);

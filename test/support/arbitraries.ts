@@ -7,6 +7,8 @@ import {
   type PaymentEvent,
   type PaymentResult,
   paymentModes,
+  type RegistryStatus,
+  registryStatuses,
   sources,
 } from '../../src/events/payment.ts';
 import { amountSen, choose, orderNo, recorded, request, sen } from './payments.ts';
@@ -50,7 +52,12 @@ export const events: fc.Arbitrary<PaymentEvent> = fc.oneof(
     arbitrary: fc.tuple(results, fc.constantFrom(...sources), fc.nat(), fc.boolean()).map(resultEvent),
   },
   { weight: 3, arbitrary: deliveryEvents() },
+  { weight: 1, arbitrary: fc.tuple(times, fc.constantFrom(...registryStatuses)).map(answeredEvent) },
 );
+
+function answeredEvent([at, status]: [string, RegistryStatus]): PaymentEvent {
+  return { type: 'RequeryAnswered', data: { at, status, raw: {} } };
+}
 
 function deliveryEvents(): fc.Arbitrary<PaymentEvent> {
   const delivery = fc.constantFrom('callback-1', 'callback-2', 'item-01', 'email', 'unknown');
