@@ -2,20 +2,17 @@
 import type { Config } from '../config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog, type Log } from '../log.ts';
+import { allProjections } from '../projections/all.ts';
 import { connectDatabase } from '../projections/database.ts';
-import { details } from '../projections/details.ts';
-import { payments } from '../projections/payments.ts';
 import { runProjection } from '../projections/run.ts';
 import { type Command, type Running, runUntilSignal } from './command.ts';
 import { loadRoleConfig } from './role-config.ts';
-
-const all = [payments, details];
 
 /** Starts every projection; each waits for its stores by itself, and stands by while another process leads it. */
 export function startProjections(config: Config, log: Log): Running {
   const eventStore = connectEventStore({ url: config.esdbUrl, log });
   const db = connectDatabase({ url: config.databaseUrl, log });
-  const runs = all.map((projection) =>
+  const runs = allProjections.map((projection) =>
     runProjection({ projection, eventStore, db, databaseUrl: config.databaseUrl, log }),
   );
   return {

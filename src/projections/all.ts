@@ -1,0 +1,8 @@
+/** Every projection there is: what the role runs, and what health looks after. */
+import { details } from './details.ts';
+import { payments } from './payments.ts';
+import type { Projection } from './projection.ts';
+import { projects } from './projects.ts';
+import { users } from './users.ts';
+
+export const allProjections: readonly Projection[] = [payments, details, users, projects];
