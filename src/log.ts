@@ -4,12 +4,17 @@ import type { LogLevel } from './config.ts';
 
 export type Log = Logger;
 
-/** A transaction id opens its receipt, so of any that an error's text holds only the beginning is logged. */
-function withoutIds(error: Error): object {
-  const { message, stack, ...rest } = pino.stdSerializers.err(error);
+/**
+ * An error as it is logged: these four and nothing else, since libraries hang onto their errors what they were
+ * working on (Node's parser the raw bytes of a request, the database its values). A transaction id opens its
+ * receipt, so of any that a text holds only the beginning is logged.
+ */
+function serializeError(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { type, message, stack, code } = pino.stdSerializers.err(error);
   const shortened = (text: string) =>
     text.replaceAll(/\b([0-7][0-9A-HJKMNP-TV-Z]{5})[0-9A-HJKMNP-TV-Z]{20}\b/g, '$1…');
-  return { ...rest, message: shortened(message), stack: shortened(stack) };
+  return { type, code, message: shortened(message), stack: shortened(stack) };
 }
 
 /** One logger for a process; `role` says which part of the program speaks. Writes to stdout unless told otherwise. */
@@ -18,7 +23,7 @@ export function createLog(level: LogLevel, role: string, destination?: Destinati
   const options: LoggerOptions = {
     level,
     base: { role },
-    serializers: { err: withoutIds },
+    serializers: { err: serializeError },
     timestamp: pino.stdTimeFunctions.isoTime,
     ...(pretty && {
       transport: {

@@ -1,4 +1,6 @@
 // What holds for every request: ids, logs, headers, and answers to what no route takes.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import test from 'ava';
 import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { apiKey, startApp } from '../support/app.ts';
@@ -98,6 +100,22 @@ test('the log tells what happened and nothing about whom', async (t) => {
       lines.filter((line) => line.includes(secret)),
       [],
     );
+});
+
+test('of a request that breaks off in a bad chunk the log keeps no byte', async (t) => {
+  const broken = await startApp({}, app);
+  try {
+    const socket = connect(Number(new URL(broken.url).port), '127.0.0.1');
+    const head = `POST /generic/request HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    socket.end(`${head}5\r\n{"nam\r\nnot a size: Aminah\r\n`).resume();
+    await once(socket, 'close');
+    t.true(broken.logged.some(({ msg }) => msg === 'answer failed'));
+    const logged = JSON.stringify(broken.logged);
+    const rawBytes = JSON.stringify([...Buffer.from(apiKey)]).slice(1, -1);
+    for (const leak of [apiKey, 'Aminah', rawBytes, 'rawPacket']) t.false(logged.includes(leak), leak);
+  } finally {
+    await broken.close();
+  }
 });
 
 test('what nobody expected is a 500 with a fixed text, and the log has the cause', async (t) => {

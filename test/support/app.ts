@@ -17,6 +17,7 @@ import { readPaymentEvent } from '../../src/events/recorded.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
+import { createLog } from '../../src/log.ts';
 import { sen } from './payments.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
@@ -74,7 +75,7 @@ export async function startApp(changes: Changes = {}, beside?: TestApp): Promise
   const eventStore =
     beside?.eventStore ?? connectEventStore({ url: store?.url ?? '', log: pino({ level: 'silent' }) });
   const logged: Record<string, unknown>[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const log = createLog('info', 'http', { write: (line: string) => void logged.push(JSON.parse(line)) });
 
   let handle: RequestListener = () => undefined;
   const server = createServer((request, response) => handle(request, response));
