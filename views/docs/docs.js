@@ -1,0 +1,148 @@
+// What the documentation does beyond reading: theme, copying code, diagrams, search by keyboard. Pages work without.
+
+const root = document.documentElement;
+
+/** Storage is refused in some private windows; a choice then lasts as long as the page. */
+function chooseTheme(theme) {
+  if (theme === 'system') delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  try {
+    if (theme === 'system') localStorage.removeItem('theme');
+    else localStorage.setItem('theme', theme);
+  } catch {}
+}
+
+function startTheme() {
+  const label = document.querySelector('.theme');
+  const select = label.querySelector('select');
+  select.value = root.dataset.theme ?? 'system';
+  select.addEventListener('change', () => chooseTheme(select.value));
+  label.hidden = false;
+}
+
+function addCopyButtons() {
+  for (const figure of document.querySelectorAll('figure.code')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.setAttribute('aria-label', 'Copy the code');
+    button.addEventListener('click', async () => {
+      const copied = await navigator.clipboard.writeText(figure.querySelector('code').textContent).then(
+        () => true,
+        () => false,
+      );
+      button.textContent = copied ? 'Copied' : 'Not copied';
+      button.setAttribute('aria-label', copied ? 'Copied' : 'The code could not be copied');
+      setTimeout(() => {
+        button.textContent = 'Copy';
+        button.setAttribute('aria-label', 'Copy the code');
+      }, 2000);
+    });
+    figure.append(button);
+  }
+}
+
+/** Each diagram is drawn in a frame of its own, which finds its source here: see diagram.js. */
+function addDiagrams() {
+  for (const figure of document.querySelectorAll('figure.diagram')) {
+    const frame = document.createElement('iframe');
+    frame.title = 'Diagram';
+    frame.src = document.body.dataset.diagram;
+    figure.append(frame);
+  }
+}
+
+/** Marks in the table of contents what is being read. */
+function followReading() {
+  const links = new Map(
+    Array.from(document.querySelectorAll('.contents a'), (link) => [
+      decodeURIComponent(link.hash.slice(1)),
+      link,
+    ]),
+  );
+  const headings = Array.from(links.keys(), (id) => document.getElementById(id)).filter(Boolean);
+  if (headings.length === 0) return;
+  const mark = () => {
+    const passed = headings.filter((heading) => heading.getBoundingClientRect().top < 120);
+    const current = (passed.at(-1) ?? headings[0]).id;
+    for (const [id, link] of links) link.toggleAttribute('data-current', id === current);
+  };
+  document.addEventListener('scroll', mark, { passive: true });
+  mark();
+  const list = document.querySelector('.contents');
+  list.addEventListener('click', (event) => {
+    if (event.target.closest('a') && list.matches(':popover-open')) list.hidePopover();
+  });
+}
+
+function startSearch() {
+  const dialog = document.querySelector('dialog');
+  const input = dialog.querySelector('input');
+  const results = dialog.querySelector('.results');
+  const status = dialog.querySelector('[role=status]');
+  let asked = new AbortController();
+
+  const open = () => {
+    if (dialog.open) return;
+    dialog.showModal();
+    input.select();
+  };
+  /** The search page answers; its hits were made safe there. */
+  const ask = async () => {
+    asked.abort();
+    asked = new AbortController();
+    const query = input.value.trim();
+    if (query === '') {
+      results.replaceChildren();
+      status.textContent = '';
+      return;
+    }
+    try {
+      const answer = await fetch(`/docs/search?q=${encodeURIComponent(query)}`, { signal: asked.signal });
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const found = page.querySelector('main .results');
+      results.replaceChildren(...document.importNode(found, true).childNodes);
+      status.textContent = `${found.dataset.count} results`;
+    } catch (error) {
+      if (error.name !== 'AbortError') status.textContent = 'The search does not answer';
+    }
+  };
+
+  document.querySelector('.search-link').addEventListener('click', (event) => {
+    event.preventDefault();
+    open();
+  });
+  dialog.querySelector('button').addEventListener('click', () => dialog.close());
+  dialog.addEventListener('click', (event) => {
+    // The backdrop is the dialogue itself; a hit may be on this very page.
+    if (event.target === dialog || event.target.closest('a')) dialog.close();
+  });
+  input.addEventListener('input', ask);
+  dialog.querySelector('form').addEventListener('submit', async (event) => {
+    event.preventDefault();
+    await ask();
+    results.querySelector('a')?.click();
+  });
+  dialog.addEventListener('keydown', (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const stops = [input, ...results.querySelectorAll('a')];
+    const at = stops.indexOf(document.activeElement);
+    stops.at((at + step) % stops.length).focus();
+  });
+  document.addEventListener('keydown', (event) => {
+    const typing = event.target.closest('input, textarea, select, [contenteditable]');
+    const wanted = event.key === '/' ? !typing : event.key === 'k' && (event.ctrlKey || event.metaKey);
+    if (!wanted) return;
+    event.preventDefault();
+    open();
+  });
+}
+
+startTheme();
+addCopyButtons();
+addDiagrams();
+followReading();
+startSearch();
