@@ -1,0 +1,46 @@
+// The keys of a data folder: made once, and never replaced by accident.
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { developmentKeys, readEndpoints, writeEndpoints } from '../../src/embedded/endpoints.ts';
+import { StartError } from '../../src/embedded/start-error.ts';
+import { temporaryFolder } from './helpers.ts';
+
+test('keys are made at the first start and stay; addresses are read with them', async (t) => {
+  const folder = await temporaryFolder(t);
+  t.deepEqual(readEndpoints(folder), {});
+  const keys = developmentKeys(folder);
+  t.regex(keys.TRANSACTION_ID_KEY ?? '', /^[0-9a-f]{64}$/);
+  t.not(keys.TRANSACTION_ID_KEY, keys.GATEWAY_SECRET);
+  t.deepEqual(developmentKeys(folder), keys);
+  writeEndpoints(folder, { ESDB_URL: 'esdb://127.0.0.1:1' });
+  t.deepEqual(readEndpoints(folder), { ...keys, ESDB_URL: 'esdb://127.0.0.1:1' });
+});
+
+test('missing keys beside events are not made anew', async (t) => {
+  const folder = await temporaryFolder(t);
+  developmentKeys(folder);
+  await writeFile(join(folder, 'eventstore.db'), '');
+  await rm(join(folder, 'keys.json'));
+  const refusal = t.throws(() => developmentKeys(folder), { instanceOf: StartError });
+  t.regex(refusal?.message ?? '', /keys\.json is missing.*Restore keys\.json from the backup/);
+  await t.throwsAsync(readFile(join(folder, 'keys.json')), { code: 'ENOENT' });
+});
+
+test('keys that cannot be read are not taken for none', async (t) => {
+  const folder = await temporaryFolder(t);
+  // A folder in its place cannot be read by anybody, root included.
+  await mkdir(join(folder, 'keys.json'));
+  for (const read of [developmentKeys, readEndpoints])
+    t.throws(() => read(folder), { instanceOf: StartError, message: /keys\.json cannot be read: .*EISDIR/ });
+});
+
+for (const damaged of ['', '{"TRANSACTION_ID_KEY": "0f', 'null', '["0f"]', '{"TRANSACTION_ID_KEY": null}']) {
+  test(`damaged keys are a sentence, and are left as they are: ${damaged}`, async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeFile(join(folder, 'keys.json'), damaged);
+    for (const read of [developmentKeys, readEndpoints])
+      t.throws(() => read(folder), { instanceOf: StartError, message: /keys\.json is damaged/ });
+    t.is(await readFile(join(folder, 'keys.json'), 'utf8'), damaged);
+  });
+}
