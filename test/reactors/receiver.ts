@@ -54,3 +54,14 @@ export async function startReceiver(
   });
   return receiver;
 }
+
+/** Answers only once it is let go. */
+export function held(): { answer: Answer; release(): void } {
+  const waiting: (() => void)[] = [];
+  return {
+    answer: (response) => void waiting.push(() => response.end()),
+    release: () => {
+      for (const answerNow of waiting.splice(0)) answerNow();
+    },
+  };
+}
