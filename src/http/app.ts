@@ -1,6 +1,8 @@
 /** The HTTP role as a Koa application. Read `createApp` for the order in which a request passes through. */
 import Router from '@koa/router';
 import Koa from 'koa';
+import { addDocsRoutes } from './content/docs/routes.ts';
+import { addContentRoutes } from './content/routes.ts';
 import type { RequestState } from './context.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createErrorAnswers } from './errors.ts';
@@ -20,6 +22,8 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   router.get('/', createHome(dependencies));
   router.get('/verify/:receiptNo', createVerify(dependencies));
   addGenericRoutes(router, dependencies);
+  addContentRoutes(router, dependencies);
+  addDocsRoutes(router, dependencies);
 
   const app = new Koa<RequestState>();
   app.use(createRequestLog(log));
