@@ -76,18 +76,64 @@ function recordOther(
   outcome: keyof typeof eventOf,
   state: RequestedPayment,
 ): readonly PaymentEvent[] {
+  if (isRepeat(result, state)) return [];
   const data = { at, source, verified, result };
-  const ofSameAttempt = state.results.filter((earlier) => isSameAttempt(earlier, result, state));
-  if (ofSameAttempt.some((earlier) => earlier.outcome === outcome)) return [];
-  if (state.status === 'pending' && outcome === 'pending') return [];
-  const final = ofSameAttempt.find((earlier) => earlier.applied && earlier.outcome !== 'pending');
-  const standing = state.status === 'succeeded' ? 'succeeded' : final?.outcome;
+  const standing = contradicted(outcome, result, state);
   if (standing) return [{ type: 'GatewayResultContradicted', data: { ...data, standing } }];
   return [{ type: eventOf[outcome], data }];
 }
 
+/**
+ * Whether it was recorded before. What was said of the paid attempt before it was paid is a repeat only when it
+ * names the same time: said anew, it is how a reversal would look.
+ */
+function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
+  const paid = state.status === 'succeeded' ? standingResult(state) : null;
+  const reopens = paid !== null && isSameAttempt(paid, result, state);
+  const before = paid ? state.results.indexOf(paid) : -1;
+  return state.results.some(
+    (earlier, index) =>
+      earlier.outcome === result.outcome &&
+      isSameAttempt(earlier, result, state) &&
+      (!reopens || index > before || earlier.paidAt === result.paidAt),
+  );
+}
+
+/** What a result that is no success clashes with, or null when it sets the payment's status. */
+function contradicted(
+  outcome: keyof typeof eventOf,
+  result: PaymentResult,
+  state: RequestedPayment,
+): Outcome | null {
+  if (state.status === 'succeeded') return 'succeeded';
+  const final = state.results.find(
+    (earlier) =>
+      earlier.role === 'applied' && earlier.outcome !== 'pending' && isSameAttempt(earlier, result, state),
+  );
+  if (final) return final.outcome;
+  // Money may be on its way in another attempt: only when that is decided too may the payer try again.
+  const othersPending = openPendings(state).some((pending) => !isSameAttempt(pending, result, state));
+  return outcome !== 'pending' && othersPending ? 'pending' : null;
+}
+
+/** The pending results after which nothing else was recorded of their attempt. */
+function openPendings(state: RequestedPayment): RecordedResult[] {
+  return state.results.filter(
+    (pending, index) =>
+      pending.outcome === 'pending' &&
+      pending.role === 'applied' &&
+      !state.results
+        .slice(index + 1)
+        .some((later) => later.outcome !== 'pending' && isSameAttempt(pending, later, state)),
+  );
+}
+
 /** Two results are of one attempt when they speak of one seller order and name no two gateway transactions. */
-function isSameAttempt(earlier: RecordedResult, result: PaymentResult, state: RequestedPayment): boolean {
+function isSameAttempt(
+  earlier: RecordedResult,
+  result: Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId'>,
+  state: RequestedPayment,
+): boolean {
   return (
     earlier.sellerOrderNo === sellerOrderOf(state, result) &&
     !differ(earlier.gatewayTransactionId, result.gatewayTransactionId)

@@ -194,8 +194,8 @@ export type Attempt = Omit<DataOf['PaymentMethodChosen'], 'attempt'>;
 export type RecordedResult = Omit<PaymentResult, 'raw'> & {
   at: string;
   source: Source;
-  /** True when it set the payment's status; false when it was set apart for staff. */
-  applied: boolean;
+  /** What it was recorded as: it set the payment's status, or it was set apart for staff. */
+  role: 'applied' | 'contradiction' | 'amountMismatch' | 'duplicate';
 };
 
 export type PaymentStatus = 'requested' | Outcome;
@@ -244,7 +244,7 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
     case 'PaymentSucceeded': {
       if (state.status === 'succeeded') return state;
       const { receiptNo, late } = event.data;
-      const paid = recorded(state, event, true);
+      const paid = recorded(state, event, 'applied');
       return withDeliveries({ ...paid, status: 'succeeded', receipt: { receiptNo, late } }, event.data.at);
     }
     case 'PaymentFailed':
@@ -253,13 +253,15 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       if (state.status === 'succeeded') return state;
       const { outcome } = event.data.result;
       const closedAttempts = outcome === 'pending' ? state.closedAttempts : state.attempts.length;
-      const changed = recorded(state, event, true);
+      const changed = recorded(state, event, 'applied');
       return withDeliveries({ ...changed, status: outcome, closedAttempts }, event.data.at);
     }
     case 'GatewayResultContradicted':
+      return recorded(state, event, 'contradiction');
     case 'AmountMismatchDetected':
+      return recorded(state, event, 'amountMismatch');
     case 'DuplicatePaymentDetected':
-      return recorded(state, event, false);
+      return recorded(state, event, 'duplicate');
     case 'RequeryAnswered': {
       const { at, status } = event.data;
       return { ...state, lastRequery: { at, status } };
@@ -276,7 +278,7 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
 /** Adds what the payment's new status calls for: content/docs/deliveries.md. */
 function withDeliveries(payment: RequestedPayment, at: string): RequestedPayment {
   const { request, status, results } = payment;
-  const change = results.filter(({ applied }) => applied).length;
+  const change = results.filter(({ role }) => role === 'applied').length;
   const added: Delivery[] = [];
   if (request.callbackUrl !== '') added.push(newDelivery('callback', `callback-${change}`, change, at));
   if (status === 'succeeded' && request.channel === 'landreg') {
@@ -290,18 +292,22 @@ function withDeliveries(payment: RequestedPayment, at: string): RequestedPayment
 
 type ResultEvent = Extract<PaymentEvent, { data: { result: PaymentResult } }>;
 
-function recorded(state: RequestedPayment, event: ResultEvent, applied: boolean): RequestedPayment {
+function recorded(
+  state: RequestedPayment,
+  event: ResultEvent,
+  role: RecordedResult['role'],
+): RequestedPayment {
   const { raw: _, ...result } = event.data.result;
   const { at, source } = event.data;
   const sellerOrderNo = sellerOrderOf(state, result);
-  const results = [...state.results, { ...result, sellerOrderNo, at, source, applied }];
+  const results = [...state.results, { ...result, sellerOrderNo, at, source, role }];
   const lastRequery = source === 'requery' ? { at, status: result.outcome } : state.lastRequery;
   return { ...state, results, lastRequery };
 }
 
 /** The result that gave the payment its present status, or null before the first. */
 export function standingResult(payment: RequestedPayment): RecordedResult | null {
-  return payment.results.findLast((result) => result.applied) ?? null;
+  return payment.results.findLast(({ role }) => role === 'applied') ?? null;
 }
 
 type ResultIds = Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId'>;

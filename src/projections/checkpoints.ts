@@ -35,7 +35,7 @@ type Row = {
 const columns = `name, version, commit_position::text as commit, prepare_position::text as prepare, updated_at, fault`;
 const undefinedTable = '42P01';
 
-/** Makes the projection's schema, tables and checkpoint where they are missing; returns its status. */
+/** Makes the projection's schema, tables and checkpoint where they are missing or out of date; returns its status. */
 export async function prepare(db: Knex, projection: Projection, schema: string): Promise<ProjectionStatus> {
   return await db.transaction(async (trx) => {
     // `if not exists` alone fails when two processes create the same thing at the same time.
@@ -49,18 +49,30 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
         updated_at timestamptz not null default now(),
         fault json
       )`);
-    const { rows: added } = await trx.raw(
-      'insert into checkpoints (name, version) values (?, ?) on conflict do nothing returning name',
+    // Tables of an older version are derived like any others: they are made again, from the first event on.
+    const { rows: made } = await trx.raw(
+      `insert into checkpoints (name, version) values (?, ?)
+       on conflict (name) do update
+         set version = excluded.version, commit_position = null, prepare_position = null, fault = null
+         where checkpoints.version < excluded.version
+       returning name`,
       [schema, projection.version],
     );
+    if (made.length > 0) await makeTables(trx, projection, schema);
     const { rows } = await trx.raw(`select ${columns} from checkpoints where name = ?`, [schema]);
-    if (added.length > 0) {
-      await trx.raw('create schema ??', [schema]);
-      await trx.raw('set local search_path to ??', [schema]);
-      await projection.createTables(trx);
-    }
     return statusOf(rows[0]);
   });
+}
+
+/** Made beside the old ones, which a projection may look at for what is not derived, and put in their place. */
+async function makeTables(trx: Knex.Transaction, projection: Projection, schema: string): Promise<void> {
+  const next = `${schema}_next`;
+  await trx.raw('create schema ??', [next]);
+  await trx.raw('set local search_path to ??', [next]);
+  await projection.createTables(trx);
+  await trx.raw('set local search_path to default');
+  await trx.raw('drop schema if exists ?? cascade', [schema]);
+  await trx.raw('alter schema ?? rename to ??', [next, schema]);
 }
 
 /** Moves the checkpoint and clears the fault. Holds the row until the transaction ends. Throws CheckpointMoved. */

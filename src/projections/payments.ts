@@ -18,7 +18,7 @@ import { type Projection, ProjectionFault } from './projection.ts';
 
 export const payments: Projection = {
   name: 'payments',
-  version: 2,
+  version: 3,
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {

@@ -89,7 +89,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
   try {
     if (version !== projection.version)
       throw new StandStill(
-        `Its tables are of version ${version}, this program makes version ${projection.version}: rebuild it`,
+        `Its tables are of version ${version}, made by a newer program than this one, which knows ${projection.version}`,
         null,
       );
     const { streamPrefixes } = projection;

@@ -111,8 +111,8 @@ function masked(icNo: string): string {
 function historyOf(payment: RequestedPayment): HistoryEntry[] {
   const requested: HistoryEntry = { at: payment.request.at, kind: 'requested' };
   const chosen = payment.attempts.map(({ at, mode }): HistoryEntry => ({ at, kind: 'methodChosen', mode }));
-  const results = payment.results.flatMap((result, index): HistoryEntry[] => {
-    const kind = kindOf(payment, result, index);
+  const results = payment.results.flatMap((result): HistoryEntry[] => {
+    const kind = kindOf(payment, result);
     return kind === null ? [] : [{ at: result.at, kind }];
   });
   const byTime = (a: HistoryEntry, b: HistoryEntry) => a.at.localeCompare(b.at);
@@ -121,14 +121,9 @@ function historyOf(payment: RequestedPayment): HistoryEntry[] {
 
 type ResultKind = Exclude<HistoryEntry['kind'], 'requested' | 'methodChosen'>;
 
-function kindOf(payment: RequestedPayment, result: RecordedResult, index: number): ResultKind | null {
-  const { outcome } = result;
-  if (outcome !== 'succeeded') return result.applied ? outcome : null;
-  if (result.applied) return payment.receipt?.late ? 'lateSuccess' : 'success';
-  const paidBefore = payment.results
-    .slice(0, index)
-    .find((earlier) => earlier.applied && earlier.outcome === 'succeeded');
-  const chargeSen = attemptOf(payment, result)?.chargeSen ?? (0 as Sen);
-  const isExpected = result.amountSen === addSen(payment.request.amountSen, chargeSen);
-  return paidBefore && isExpected ? 'duplicate' : 'amountMismatch';
+function kindOf({ receipt }: RequestedPayment, { outcome, role }: RecordedResult): ResultKind | null {
+  if (role === 'contradiction') return null;
+  if (role !== 'applied') return role;
+  if (outcome !== 'succeeded') return outcome;
+  return receipt?.late ? 'lateSuccess' : 'success';
 }

@@ -209,3 +209,23 @@ test('in any order: no attempt ends twice', (t) => {
   );
   t.pass();
 });
+
+test('no method can be chosen while a pending result of any attempt is undecided', (t) => {
+  t.notThrows(() =>
+    fc.assert(
+      fc.property(fc.array(commands, { maxLength: 30 }), (script) => {
+        const pendingOrders = new Set<string>();
+        for (const { type, data } of carryOut(script, opened).events) {
+          if (type === 'PaymentMethodChosen' && pendingOrders.size > 0) return false;
+          if (!('result' in data)) continue;
+          const { outcome, sellerOrderNo } = data.result;
+          if (sellerOrderNo === '') return true;
+          if (type === 'PaymentPending') pendingOrders.add(sellerOrderNo);
+          else if (outcome !== 'pending') pendingOrders.delete(sellerOrderNo);
+        }
+        return true;
+      }),
+      { numRuns: 1000 },
+    ),
+  );
+});

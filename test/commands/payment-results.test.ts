@@ -49,12 +49,38 @@ const cases: Record<string, Case> = {
   'pending: pending of another attempt': {
     given: [chosen(1), chosen(2), applied(pending)],
     when: result(2, 'pending'),
-    expect: [],
+    expect: [applied(result(2, 'pending'))],
   },
-  'pending: failed of another attempt': {
+  'pending: failed of another attempt, while money may be on its way': {
     given: [chosen(1), chosen(2), applied(pending)],
     when: result(2, 'failed'),
-    expect: [applied(result(2, 'failed'))],
+    expect: [contradicted(result(2, 'failed'), 'pending')],
+  },
+  'two pending: one fails, the other is still open': {
+    given: [chosen(1), chosen(2), applied(pending), applied(result(2, 'pending'))],
+    when: failure,
+    expect: [contradicted(failure, 'pending')],
+  },
+  'two pending: when the last of them fails, the payment does': {
+    given: [
+      chosen(1),
+      chosen(2),
+      applied(pending),
+      applied(result(2, 'pending')),
+      contradicted(failure, 'pending'),
+    ],
+    when: result(2, 'cancelled'),
+    expect: [applied(result(2, 'cancelled'))],
+  },
+  'failed, then paid: the old failure arrives once more': {
+    given: [chosen(1), applied(failure), succeeded(success, late)],
+    when: failure,
+    expect: [],
+  },
+  'failed, then paid: a failure of another time is how a reversal looks': {
+    given: [chosen(1), applied(failure), succeeded(success, late)],
+    when: result(1, 'failed', { paidAt: '2026-11-21T01:00:00.000Z' }),
+    expect: [contradicted(result(1, 'failed', { paidAt: '2026-11-21T01:00:00.000Z' }), 'succeeded')],
   },
 };
 

@@ -200,22 +200,36 @@ test.serial('a stream that does not begin with a request is a fault', async (t) 
   );
 });
 
-test.serial('tables of another version are not touched', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
-  const start = (projection: Projection) => run(t, projection, store, database);
-  const position = await append(eventStore, 'A', [paymentRequested()]);
-  const running = start(eventCounts);
-  await reached(db, 'event_counts', position);
-  await running.stop();
-  await append(eventStore, 'A', [methodChosen()], 0);
-  await start({ ...eventCounts, version: 2 }).ended;
-  t.like(await statusOf(db, 'event_counts'), {
-    version: 1,
-    position,
-    fault: { message: 'Its tables are of version 1, this program makes version 2: rebuild it', event: null },
-  });
-  t.deepEqual(await seen(db), ['payment-A 0']);
-});
+test.serial(
+  'tables of an older version are made again; those of a newer program are not touched',
+  async (t) => {
+    const { database, db, store, eventStore } = await startStores(t);
+    const start = (version: number) => run(t, { ...eventCounts, version }, store, database);
+    const first = await append(eventStore, 'A', [paymentRequested()]);
+    const old = start(1);
+    await reached(db, 'event_counts', first);
+    await old.stop();
+    await db.raw(
+      "insert into event_counts.seen select 'of the old version', 0 from event_counts.seen limit 1",
+    );
+
+    const second = await append(eventStore, 'A', [methodChosen()], 0);
+    const renewed = start(2);
+    await until(async () => (await statusOf(db, 'event_counts'))?.version === 2);
+    await reached(db, 'event_counts', second);
+    await renewed.stop();
+    t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
+
+    await start(1).ended;
+    const message = 'Its tables are of version 2, made by a newer program than this one, which knows 1';
+    t.like(await statusOf(db, 'event_counts'), {
+      version: 2,
+      position: second,
+      fault: { message, event: null },
+    });
+    t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
+  },
+);
 
 test.serial('another schema stands beside the first, with a checkpoint of its own', async (t) => {
   const { database, db, store, eventStore } = await startStores(t);
