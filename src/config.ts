@@ -3,6 +3,7 @@
  * its value; production refuses insecure defaults.
  */
 import { hostname } from 'node:os';
+import { readApiKeys } from './config/api-keys.ts';
 import { type CallbackConfig, readCallbacks } from './config/callbacks.ts';
 import { ConfigError } from './config/config-error.ts';
 import { type Environment, readEnvironment } from './config/environment.ts';
@@ -36,6 +37,8 @@ export type Config = {
   registry: { url: string; token: string; scheduled: boolean };
   callbacks: CallbackConfig;
   mail: MailConfig;
+  /** Of /api/v1, which is open where there are none. */
+  apiKeys: readonly string[];
   sandbox: { enabled: boolean; port: number };
   logLevel: LogLevel;
 };
@@ -110,6 +113,7 @@ export function loadConfig(environment: Environment, provided: Environment = {})
     },
     callbacks: readCallbacks(env, production),
     mail: readMail(env, production),
+    apiKeys: readApiKeys(env, production),
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
       port: env.port('SANDBOX_PORT', port === 0 ? 0 : port + 1),

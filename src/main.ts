@@ -6,9 +6,11 @@ import { eventstore } from './cli/eventstore.ts';
 import { http } from './cli/http.ts';
 import { merchants } from './cli/merchants.ts';
 import { projections } from './cli/projections.ts';
+import { projects } from './cli/projects.ts';
 import { reactors } from './cli/reactors.ts';
 import { sendAgain } from './cli/send-again.ts';
 import { serve } from './cli/serve.ts';
+import { users } from './cli/users.ts';
 import { ConfigError } from './config/config-error.ts';
 
 const commands: Readonly<Record<string, Command>> = {
@@ -19,6 +21,8 @@ const commands: Readonly<Record<string, Command>> = {
   eventstore,
   'send-again': sendAgain,
   merchants,
+  users,
+  projects,
 };
 
 async function main(): Promise<number> {

@@ -1,18 +1,27 @@
 /** `ledger http`: the HTTP role. */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createTransactionRegistry } from '../clients/transaction-registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
+import { userDecider } from '../commands/user.ts';
 import type { Config } from '../config.ts';
-import { readPaymentEvent } from '../events/recorded.ts';
+import type { Project } from '../events/project.ts';
+import { readPaymentEvent, readUserEvent } from '../events/recorded.ts';
+import type { User } from '../events/user.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createApp } from '../http/app.ts';
 import { createLog, type Log } from '../log.ts';
+import { allProjections } from '../projections/all.ts';
+import { createCatalogueQueries } from '../projections/catalogue-queries.ts';
+import { projectionStatus } from '../projections/checkpoints.ts';
 import { connectDatabase } from '../projections/database.ts';
 import { createPaymentQueries } from '../projections/payments-queries.ts';
+import { projects } from '../projections/projects.ts';
+import { users } from '../projections/users.ts';
 import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
 import { loadRoleConfig } from './role-config.ts';
 
@@ -33,6 +42,14 @@ export async function startHttp(
     eventStore,
     ...createPaymentQueries(db),
     registry: createTransactionRegistry({ ...config.registry, log }),
+    content: {
+      executeUser: createExecute({ eventStore, decider: userDecider, read: readUserEvent }),
+      users: createCatalogueQueries<User>(db, users.name),
+      projects: createCatalogueQueries<Project>(db, projects.name),
+      projections: allProjections,
+      projectionStatus: () => projectionStatus(db),
+      version: versionOfPackage(),
+    },
     log,
   });
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());
@@ -51,6 +68,10 @@ export async function startHttp(
       await db.destroy();
     },
   };
+}
+
+function versionOfPackage(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }
 
 export const http: Command = {

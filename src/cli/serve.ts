@@ -14,6 +14,7 @@ import { startSandboxGateway } from '../sandbox/gateway.ts';
 import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
 import { startHttp } from './http.ts';
 import { startProjections } from './projections.ts';
+import { registerSampleProjects } from './projects.ts';
 import { startReactors } from './reactors.ts';
 import { welcome } from './welcome.ts';
 
@@ -93,6 +94,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
     started(startProjections(config, log));
     const events = connectEventStore({ url: config.esdbUrl, log });
     started({ stop: events.close });
+    if (!config.production) await registerSampleProjects(events, config);
     started(startReactors(config, events, log));
     const { port } = started(await startHttp(config, events, log));
     welcome({

@@ -6,7 +6,7 @@ import { withDeadline } from './deadline.ts';
 import { type EventStore, EventStoreUnavailable } from './event-store.ts';
 import type { Log } from './log.ts';
 import { createReads } from './read.ts';
-import { follow } from './subscription.ts';
+import { first, follow } from './subscription.ts';
 
 /**
  * `url` is an esdb:// connection string. A call to the store may take `callDeadlineMs`; an append is looked
@@ -30,6 +30,7 @@ export function connectEventStore({
   const appending = new Set<Promise<unknown>>();
   const connect = () => EventStoreDBClient.connectionString(withSettings(url));
   const readClient = connect();
+  const lookClient = connect();
   const { signal } = closing;
   const reads = createReads({ client: readClient, deadlineMs: callDeadlineMs, signal });
   const channel = createAppendChannel({ connect, deadlineMs: callDeadlineMs, log });
@@ -49,6 +50,11 @@ export function connectEventStore({
     subscribe(options) {
       const untilClosed = AbortSignal.any([options.signal, signal]);
       return follow({ ...options, signal: untilClosed }, { client: connect(), log });
+    },
+
+    firstAfter(options) {
+      const untilClosed = AbortSignal.any([options.signal, signal]);
+      return first({ ...options, signal: untilClosed }, lookClient);
     },
 
     async close() {

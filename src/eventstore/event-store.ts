@@ -66,5 +66,10 @@ export type EventStore = {
     after: Position | null;
     signal: AbortSignal;
   }): AsyncIterable<SubscriptionMessage>;
+  /**
+   * The first event after a position in the streams whose name starts with one of the prefixes; null when there is
+   * none yet. Throws EventStoreUnavailable when the signal aborts before the store has answered.
+   */
+  firstAfter(options: Parameters<EventStore['subscribe']>[0]): Promise<RecordedEvent | null>;
   close(): Promise<void>;
 };

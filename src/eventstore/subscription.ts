@@ -11,7 +11,12 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 import { describe } from './errors.ts';
-import type { EventStore, Position, SubscriptionMessage } from './event-store.ts';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type Position,
+  type SubscriptionMessage,
+} from './event-store.ts';
 import type { Log } from './log.ts';
 import { toRecordedEvent } from './recorded-event.ts';
 
@@ -53,6 +58,19 @@ export async function* follow(
     log.warn({ streamPrefixes, reason, pauseMs }, 'Subscription broken, will resume');
     await setTimeout(pauseMs, undefined, { signal }).catch(() => {}); // rejects on abort, which ends the loop
   }
+}
+
+/** `firstAfter` of an event store; `client` is for these calls alone. It has no say in the log: its caller hears of failures. */
+export async function first(
+  options: Subscribe,
+  client: EventStoreDBClient,
+): ReturnType<EventStore['firstAfter']> {
+  const log = { info() {}, warn() {} };
+  for await (const message of follow(options, { client, log })) {
+    if (message.kind === 'event') return message.event;
+    if (message.kind === 'caught_up') return null;
+  }
+  throw new EventStoreUnavailable('The event store did not answer in time');
 }
 
 /**

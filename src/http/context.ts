@@ -9,6 +9,8 @@ export type RequestState = {
   requestId: string;
   /** Set once a merchant has proved who it is. */
   merchantCode?: string;
+  /** Set once a caller of /api/v1 has shown one of API_KEYS. */
+  apiCaller?: string;
 };
 
 export type Context = RouterContext<RequestState>;

@@ -7,11 +7,13 @@ import type { Payment, PaymentEvent } from '../events/payment.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Log } from '../log.ts';
 import type { LatestPayment } from '../projections/payments-queries.ts';
+import type { ContentDependencies } from './content/dependencies.ts';
 
 export type Dependencies = {
   config: HttpConfig;
   execute: Execute<Payment, PaymentCommand, PaymentEvent>;
-  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>;
+  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter'>;
+  content: ContentDependencies;
   /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down. */
   findPayment(transactionId: string): Promise<{ state: Payment } | null>;
   /** Ids of the payments in the read model that have this receipt number. Rejects when Postgres is down. */
@@ -33,4 +35,5 @@ export type HttpConfig = Pick<
   | 'transactionIdKey'
   | 'maxAmountSen'
   | 'gateway'
+  | 'apiKeys'
 > & { sandbox: Pick<Config['sandbox'], 'enabled'> };

@@ -2,8 +2,10 @@
 import type { Next } from 'koa';
 import { type RegistryFault, RegistryUnavailable } from '../clients/transaction-registry.ts';
 import { type RefusalCode, Refused } from '../commands/decider.ts';
+import { InvalidFields } from '../commands/fields.ts';
 import { EventStoreUnavailable } from '../eventstore/event-store.ts';
 import type { Log } from '../log.ts';
+import { ApiProblem, codeOfStatus, type ErrorCode, isApiPath } from './content/api-problem.ts';
 import { type Context, languageOf } from './context.ts';
 import type { ErrorPage } from './pages/models.ts';
 
@@ -24,9 +26,13 @@ export class HttpProblem extends Error {
   }
 }
 
-type Answer = Pick<HttpProblem, 'status' | 'problem' | 'message'> & { actionUrl?: string | undefined };
+type Answer = Pick<HttpProblem, 'status' | 'problem' | 'message'> & {
+  actionUrl?: string | undefined;
+  /** For /api/v1, where the status alone does not tell. */
+  code?: ErrorCode;
+};
 
-const refusals: Readonly<Record<RefusalCode, { status: number; problem: Problem }>> = {
+const refusals: Readonly<Record<RefusalCode, Omit<Answer, 'message'>>> = {
   request_differs: { status: 409, problem: 'conflict' },
   unknown_payment: { status: 404, problem: 'paymentNotFound' },
   payment_pending: { status: 409, problem: 'alreadyPaid' },
@@ -35,7 +41,7 @@ const refusals: Readonly<Record<RefusalCode, { status: number; problem: Problem 
   unmatched_result: { status: 404, problem: 'paymentNotFound' },
   unknown_delivery: { status: 404, problem: 'paymentNotFound' },
   delivery_superseded: { status: 409, problem: 'conflict' },
-  email_taken: { status: 400, problem: 'conflict' },
+  email_taken: { status: 400, problem: 'conflict', code: 'email_taken' },
   project_differs: { status: 409, problem: 'conflict' },
 };
 
@@ -84,6 +90,12 @@ export function bodyProblem(error: Error): HttpProblem {
 function answerTo(error: unknown): Answer {
   if (error instanceof HttpProblem) return error;
   if (error instanceof Refused) return { ...refusals[error.code], message: error.message };
+  if (error instanceof ApiProblem) {
+    const { status, code, message } = error;
+    return { status, code, message, problem: 'badRequest' };
+  }
+  if (error instanceof InvalidFields)
+    return { status: 400, code: 'validation_failed', message: error.message, problem: 'badRequest' };
   if (error instanceof RegistryUnavailable) return { ...registryFaults[error.fault], problem: 'unavailable' };
   return error instanceof EventStoreUnavailable ? unavailable : internal;
 }
@@ -93,6 +105,10 @@ async function give(ctx: Context, answer: Answer, baseUrl: string): Promise<void
   ctx.status = status;
   if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
   if (status === 503) ctx.set('Retry-After', retryAfterSeconds);
+  if (isApiPath(ctx.path)) {
+    ctx.body = { code: answer.code ?? codeOfStatus(status), message };
+    return;
+  }
   if (!wantsPage(ctx)) {
     ctx.body = { [flagOf(ctx)]: false, message };
     return;

@@ -10,10 +10,11 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import { userDecider } from '../../src/commands/user.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
-import { readPaymentEvent } from '../../src/events/recorded.ts';
+import { readPaymentEvent, readUserEvent } from '../../src/events/recorded.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
@@ -66,6 +67,7 @@ export type Changes = {
   latestPayments?: Dependencies['latestPayments'];
   eventStore?: Partial<Dependencies['eventStore']>;
   registry?: Dependencies['registry'];
+  content?: Partial<Dependencies['content']>;
   clock?: () => Date;
 };
 
@@ -95,6 +97,7 @@ export async function startApp(changes: Changes = {}, beside?: TestApp): Promise
       transactionIdKey: 'a key of the tests',
       maxAmountSen: sen(100_000_000),
       gateway: { url: 'https://gateway.example/pay', secret: gatewaySecret, acceptUnsigned: false },
+      apiKeys: [],
       sandbox: { enabled: false },
       ...changes.config,
     },
@@ -104,6 +107,15 @@ export async function startApp(changes: Changes = {}, beside?: TestApp): Promise
     latestPayments: changes.latestPayments ?? (async () => []),
     findByReceiptNo: changes.findByReceiptNo ?? (async () => []),
     registry: changes.registry ?? { ask: () => Promise.reject(new Error('no registry')) },
+    content: {
+      executeUser: createExecute({ eventStore: parts, decider: userDecider, read: readUserEvent }),
+      users: { list: async () => [], has: async () => true },
+      projects: { list: async () => [], has: async () => true },
+      projections: [],
+      projectionStatus: async () => [],
+      version: '0.0.0',
+      ...changes.content,
+    },
     log,
     ...(changes.clock && { clock: changes.clock }),
   }).callback();

@@ -1,8 +1,8 @@
 /** Who a merchant is: code and API key, from headers or body, as the interface document has it. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Merchant } from '../../config/merchants.ts';
 import type { Context } from '../context.ts';
 import { HttpProblem } from '../errors.ts';
+import { bearerOf, digestOfConfigured, isOneOf } from './bearer.ts';
 
 /** Answers the merchant that a request proves to come from. Throws HttpProblem 401 with the documented messages. */
 export type Authenticate = (ctx: Context) => Merchant;
@@ -33,26 +33,8 @@ function agreed(header: string, body: string): string | null {
   return header !== '' && body !== '' && header !== body ? null : header || body;
 }
 
-function bearerOf(ctx: Context): string {
-  return /^Bearer +(\S+)\s*$/i.exec(ctx.get('Authorization'))?.[1] ?? '';
-}
-
 function bodyText(ctx: Context, field: string): string {
   const body: unknown = ctx.request.body;
   const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, field) : '';
   return typeof value === 'string' ? value : '';
-}
-
-function digestOfConfigured(apiKey: string): Buffer {
-  return apiKey.startsWith('sha256:') ? Buffer.from(apiKey.slice('sha256:'.length), 'hex') : sha256(apiKey);
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
-/** Looks at every key, so that the time taken tells neither which matched nor how far. */
-function isOneOf(digests: readonly Buffer[], key: string): boolean {
-  const given = sha256(key);
-  return digests.filter((digest) => timingSafeEqual(digest, given)).length > 0;
 }
