@@ -75,6 +75,10 @@ const requested: fc.Arbitrary<PaymentEvent> = fc.record({
 const event = (type: PaymentEvent['type'], data: Record<string, fc.Arbitrary<unknown>>) =>
   fc.record({ type: fc.constant(type), data: fc.record(data) }) as fc.Arbitrary<PaymentEvent>;
 
+const asked = { at, delivery: fc.constantFrom('callback-1', 'callback-2', 'item-01', 'email', 'none') };
+const tried = { ...asked, attempt: fc.integer({ min: 1, max: 9 }), durationMs: fc.nat() };
+const answered = { ...tried, status: fc.option(fc.constantFrom(200, 503)), reason: text };
+
 const later = fc.oneof(
   event('PaymentMethodChosen', {
     at,
@@ -88,6 +92,12 @@ const later = fc.oneof(
   event('PaymentFailed', recorded('failed')),
   event('PaymentCancelled', recorded('cancelled')),
   event('PaymentPending', recorded('pending')),
+  event('CallbackDelivered', { ...tried, status: fc.constant(200) }),
+  event('CallbackAttemptFailed', { ...answered, nextAttemptAt: at }),
+  event('CallbackAbandoned', answered),
+  event('CallbackSuperseded', asked),
+  event('CallbackRequested', asked),
+  event('ReceiptEmailSent', { ...tried, messageId: text }),
   event('DuplicatePaymentDetected', { ...recorded('succeeded'), firstGatewayTransactionId: text }),
 );
 
