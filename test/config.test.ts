@@ -99,6 +99,7 @@ test('production refuses insecure defaults, naming every one', (t) => {
     'REGISTRY_TOKEN',
     'SMTP_URL',
     'MAIL_FROM',
+    'API_KEYS',
   ])
     t.true(
       faults.some((fault) => fault.startsWith(name)),
@@ -120,7 +121,9 @@ test('production starts with what it asks for, and without the sandbox', (t) => 
     MERCHANTS_FILE: merchants,
     SMTP_URL: 'smtps://ledger:password@mail.example',
     MAIL_FROM: 'Payments <no-reply@agency.example>',
+    API_KEYS: `${secret}, sha256:${'b'.repeat(64)}`,
   });
+  t.deepEqual(config.apiKeys, [secret, `sha256:${'b'.repeat(64)}`]);
   t.is(config.baseUrl, 'https://pay.example');
   t.false(config.sandbox.enabled);
   t.false(config.gateway.acceptUnsigned);
@@ -150,6 +153,19 @@ test('emails go to files in development, and are from one address', (t) => {
       faultsOf(t, { ...complete, SMTP_URL: url }).some((fault) => fault.startsWith('SMTP_URL')),
       url,
     );
+});
+
+test('API keys are plain or hashed, long in production, and every one must be a key', (t) => {
+  t.deepEqual(loadConfig({}, complete).apiKeys, [], 'none leaves the API open');
+  t.deepEqual(loadConfig({ API_KEYS: 'a-short-key' }, complete).apiKeys, ['a-short-key']);
+  for (const API_KEYS of [',', 'short', 'sha256:abc', `${secret},key with blanks`]) {
+    const [fault, ...more] = faultsOf(t, { ...complete, API_KEYS });
+    t.regex(fault ?? '', /^API_KEYS must be a comma list/);
+    t.deepEqual(more, []);
+    t.false(fault?.includes('blanks'));
+  }
+  const inProduction = faultsOf(t, { ...complete, NODE_ENV: 'production', API_KEYS: 'a-short-key' });
+  t.true(inProduction.some((fault) => fault.startsWith('API_KEYS must')));
 });
 
 test('a merchants file names its faulty keys, and never what they hold', (t) => {
