@@ -1,29 +1,20 @@
 /** Reads request bodies, each within a limit; what cannot be read is an HttpProblem. */
+import type { IncomingMessage } from 'node:http';
 import type { Middleware, Request } from 'koa';
 import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body';
 import { bodyProblem, HttpProblem } from './errors.ts';
 
 const limitBytes = 64 * 1024;
-const maxFields = 200;
+
+const multipart = 'multipart/form-data';
 
 const none = { json: false, text: false, urlencoded: false, multipart: false } as const;
 
 const forms: Partial<KoaBodyMiddlewareOptions> = {
   urlencoded: true,
-  multipart: true,
   formLimit: limitBytes,
   // Names stay as they were sent: brackets and dots are part of what a checksum covers, never structure.
   queryString: { depth: 0, allowDots: false, parseArrays: false, plainObjects: true },
-  formidable: {
-    maxFields,
-    maxFieldsSize: limitBytes,
-    // A part with a type of its own is still a field unless it is a file, and files are not taken.
-    onPart(part, take) {
-      if (part.originalFilename !== null) return;
-      part.mimetype = null;
-      take(part);
-    },
-  },
 };
 
 const json: Partial<KoaBodyMiddlewareOptions> = { json: true, jsonLimit: limitBytes, jsonTypes: ['json'] };
@@ -59,12 +50,53 @@ function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): 
       throw bodyProblem(error);
     },
   });
-  return (ctx, next) =>
-    read(ctx, () => {
+  return async (ctx, next) => {
+    if (options.urlencoded && ctx.is(multipart)) {
+      ctx.request.body = await readMultipart(ctx.req);
+      return next();
+    }
+    return read(ctx, () => {
       if (ctx.request.body === undefined && hasBody(ctx.request))
         throw new HttpProblem(415, 'badRequest', `The Content-Type must be ${types}`);
       return next();
     });
+  };
+}
+
+/** koa-body would count the fields only, and let files of any size pass: the limit is on the whole body. */
+async function readMultipart(request: IncomingMessage): Promise<Record<string, string | string[]>> {
+  const bytes = await readLimited(request);
+  const headers = { 'content-type': request.headers['content-type'] ?? '' };
+  const form = await new Response(bytes, { headers }).formData().catch((error) => {
+    throw bodyProblem(error);
+  });
+  const fields = Map.groupBy(form, ([name]) => name);
+  return Object.fromEntries(
+    Array.from(fields, ([name, values]) => {
+      const [first = '', ...more] = values.map(([, value]) => textOf(value));
+      return [name, more.length > 0 ? [first, ...more] : first];
+    }),
+  );
+}
+
+function textOf(value: string | Blob): string {
+  if (typeof value === 'string') return value;
+  throw new HttpProblem(400, 'badRequest', 'Files are not taken');
+}
+
+/** Refuses what is announced as too large before any of it is read, and the rest once it is. */
+async function readLimited(request: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
+  const tooLarge = () => bodyProblem(Object.assign(new Error(), { status: 413 }));
+  if (Number(request.headers['content-length']) > limitBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // Not destroyed, since the refusal goes out on the same connection.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    length += chunk.length;
+    if (length > limitBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 function hasBody(request: Request): boolean {

@@ -1,4 +1,6 @@
 // POST /generic/response: what is believed, what is kept apart, and that a result is durable before it is answered.
+import { once } from 'node:events';
+import { request } from 'node:http';
 import test from 'ava';
 import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 import { startApp } from '../../support/app.ts';
@@ -73,11 +75,21 @@ const multipart = (fields: Record<string, string>) => {
   return form;
 };
 
-/** As some server libraries send it: every part with a type of its own. */
+const boundary = 'Boundary-7MA4YWxkTrZu0gW';
+
+/** As some server libraries send it: every part with a type, an encoding and a length of its own. */
 const typedMultipart = (fields: Record<string, string>) => {
   const part = ([name, value]: [string, string]) =>
-    `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: text/plain; charset=UTF-8\r\n\r\n${value}\r\n`;
-  return `${Object.entries(fields).map(part).join('')}--b--\r\n`;
+    [
+      `--${boundary}`,
+      `Content-Disposition: form-data; name="${name}"`,
+      'Content-Type: text/plain; charset=UTF-8',
+      'Content-Transfer-Encoding: 8bit',
+      `Content-Length: ${Buffer.byteLength(value)}`,
+      '',
+      `${value}\r\n`,
+    ].join('\r\n');
+  return `${Object.entries(fields).map(part).join('')}--${boundary}--\r\n`;
 };
 
 const awkward = {
@@ -92,7 +104,7 @@ const encodings: Record<string, (fields: Record<string, string>) => [Body, Recor
   multipart: (fields) => [multipart(fields), {}],
   'multipart with typed parts': (fields) => [
     typedMultipart(fields),
-    { 'content-type': 'multipart/form-data; boundary=b' },
+    { 'content-type': `multipart/form-data; boundary=${boundary}` },
   ],
   JSON: (fields) => [JSON.stringify(fields), { 'content-type': 'application/json' }],
 };
@@ -226,6 +238,13 @@ const unreadable: Record<string, [Body, string, number, string]> = {
     400,
     'A field was sent twice',
   ],
+  'a part sent twice': [
+    typedMultipart({ STATUS: '1' }).replace(/--\r\n$/, '\r\n') +
+      typedMultipart({ STATUS: '0' }).slice(boundary.length + 4),
+    `multipart/form-data; boundary=${boundary}`,
+    400,
+    'Every field must be a text, sent once',
+  ],
   'a JSON list': ['[1]', 'application/json', 400, 'The body must be a form or a JSON object'],
   'a JSON object within': [
     '{"STATUS":{"a":1}}',
@@ -281,12 +300,38 @@ for (const [title, [body, type, status, message]] of Object.entries(unreadable))
   });
 }
 
-test('a file is no field', async (t) => {
+test('files are not taken', async (t) => {
   const id = await createPayment(app);
   const form = multipart(signed(resultFields(id)));
   form.append('UPLOAD', new Blob(['x'.repeat(1000)]), 'upload.txt');
-  t.is((await postResult(app, form)).status, 303);
-  t.false('UPLOAD' in ((await results(id))[0]?.result.raw ?? {}));
+  const response = await postResult(app, form);
+  t.is(response.status, 400);
+  t.deepEqual(await response.json(), { status: false, message: 'Files are not taken' });
+  t.deepEqual(await results(id), []);
+});
+
+test('a file that is announced as too large is refused before it is sent', async (t) => {
+  const sending = request(`${app.url}/generic/response`, {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=b', 'content-length': 80 * 2 ** 20 },
+  });
+  sending.flushHeaders();
+  const [response] = await once(sending, 'response');
+  t.is(response.statusCode, 413);
+  sending.on('error', () => undefined).destroy();
+});
+
+test('a file of unknown length is refused before it has been sent', async (t) => {
+  const sending = request(`${app.url}/generic/response`, {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+  });
+  sending.write('--b\r\nContent-Disposition: form-data; name="A"; filename="a"\r\n\r\n');
+  sending.write('x'.repeat(2 ** 17));
+  // It is never ended.
+  const [response] = await once(sending, 'response');
+  t.is(response.statusCode, 413);
+  sending.on('error', () => undefined).destroy();
 });
 
 test('no body at all is 400', async (t) => {
