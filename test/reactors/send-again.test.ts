@@ -1,0 +1,84 @@
+// `ledger send-again`, as staff call it.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { paymentStream } from '../../src/events/payment.ts';
+import { until } from '../embedded/helpers.ts';
+import { startPostgres, stopPostgres } from '../projections/helpers.ts';
+import { makePayment, paymentEvents, startCallbacks, startLedger, untilHistory } from './helpers.ts';
+import { startReceiver, status } from './receiver.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const id = '5K3M9QW2Z7TCV8XN4RBJ6HYDFE';
+
+test('one delivery, a range, and what makes no sense', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t, status(410));
+  startCallbacks(t, ledger);
+  const ledgerSendAgain = async (...args: string[]) => {
+    const env = {
+      PATH: process.env.PATH,
+      ESDB_URL: ledger.store.url,
+      DATABASE_URL: ledger.database.url,
+      TRANSACTION_ID_KEY: 'x',
+      GATEWAY_URL: 'http://127.0.0.1:9/',
+      GATEWAY_SECRET: 'x',
+      REGISTRY_URL: 'http://127.0.0.1:9/',
+      REGISTRY_TOKEN: 'x',
+    };
+    return await promisify(execFile)(process.execPath, [main, 'send-again', ...args], { env }).catch(
+      (error) => error as { code: number; stdout: string; stderr: string },
+    );
+  };
+  await makePayment(ledger, id, paymentEvents(id, receiver.url, 'succeeded'));
+  await untilHistory(ledger, id, 1);
+  await until(
+    async () => (await ledger.database.db('payments.deliveries').where('state', 'abandoned')).length === 1,
+  );
+
+  // The payment's times are those of the tests' clock, which stands still before the time at which this asks.
+  ledger.clock.set(Date.now() + 60_000);
+  t.is((await ledgerSendAgain(id, 'callback-1')).stdout, '1 delivery is due again.\n');
+  const history = await untilHistory(ledger, id, 3);
+  t.deepEqual(
+    history.map(({ type }) => type),
+    ['CallbackAbandoned', 'CallbackRequested', 'CallbackAbandoned'],
+  );
+  const asked = (await ledger.store.eventStore.load(paymentStream(id))).find(
+    ({ type }) => type === 'CallbackRequested',
+  );
+  t.regex(Reflect.get(asked?.metadata ?? {}, 'actor'), /^staff:./);
+
+  await until(
+    async () =>
+      (await ledger.database.db('payments.deliveries').where({ state: 'abandoned', tries: 2 })).length === 1,
+  );
+  const range = ['--from', '2026-11-20T00:00:00+08:00', '--to', '2099-01-01T00:00:00Z'];
+  t.is((await ledgerSendAgain(...range, '--receiver', receiver.origin)).stdout, '1 delivery is due again.\n');
+  t.is(
+    (await ledgerSendAgain(...range, '--receiver', 'https://x.example')).stdout,
+    '0 deliveries are due again.\n',
+  );
+
+  t.like(await ledgerSendAgain(id, 'callback-7'), {
+    code: 1,
+    stderr: 'This payment has no such delivery.\n',
+  });
+  const wrong = [
+    [],
+    ['x', 'y'],
+    [id],
+    ['--from', 'today'],
+    [...range, '--state', 'due'],
+    [id, 'email', ...range],
+  ];
+  const answers = await Promise.all(wrong.map((args) => ledgerSendAgain(...args)));
+  t.deepEqual(
+    answers.map((answer) => Reflect.get(answer, 'code')),
+    wrong.map(() => 2),
+  );
+});
