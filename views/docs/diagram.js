@@ -17,7 +17,7 @@ function theme(dark) {
     colour('txt-black-900'),
     colour('txt-black-500'),
     colour('bg-primary-50'),
-    colour('otl-primary-300'),
+    colour('txt-primary'),
   ];
   return {
     darkMode: dark,
@@ -29,7 +29,7 @@ function theme(dark) {
     tertiaryColor: colour('bg-washed'),
     lineColor: line,
     textColor: text,
-    noteBkgColor: colour('bg-warning-50'),
+    noteBkgColor: colour('bg-warning-100'),
     noteTextColor: text,
     noteBorderColor: colour('otl-gray-300'),
     edgeLabelBackground: colour('bg-white'),
@@ -50,7 +50,7 @@ function scaleDrawing() {
   const svg = document.querySelector('svg');
   if (!svg) return;
   const natural = svg.viewBox.baseVal.width;
-  const width = Math.max(Math.min(natural, document.documentElement.clientWidth), natural * 0.7);
+  const width = Math.max(Math.min(natural, document.documentElement.clientWidth), natural * 0.6);
   svg.style.cssText = `display:block;margin:0 auto;max-width:none;width:${width}px;height:auto`;
   svg.removeAttribute('height');
   const scrolls = width > document.documentElement.clientWidth;

@@ -47,10 +47,10 @@ function reloaded(options: { first: Site; create: () => Site; folder: string; lo
   let site = options.first;
   let version = versionOf(folder);
   return () => {
-    const found = versionOf(folder);
-    if (found === version) return site;
-    version = found;
     try {
+      const found = versionOf(folder);
+      if (found === version) return site;
+      version = found;
       site = create();
     } catch (err) {
       log.warn({ err }, 'the documentation was not read again');
