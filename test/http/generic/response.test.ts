@@ -141,11 +141,15 @@ test('field names are read in any case', async (t) => {
   t.is((await results(id))[0]?.result.gatewayTransactionId, 'P-1');
 });
 
-test('a JSON number is the text it is written as', async (t) => {
+test('a JSON number is refused: what was signed cannot be told from it', async (t) => {
   const id = await createPayment(app, { amount: 12 });
   const fields = signed(resultFields(id, { AMOUNT: '12', STATUS: '1' }));
-  const body = JSON.stringify({ ...fields, AMOUNT: 12, STATUS: 1 });
-  t.is((await postResult(app, body, { 'content-type': 'application/json' })).status, 303);
+  const response = await postResult(app, JSON.stringify({ ...fields, AMOUNT: 12 }), {
+    'content-type': 'application/json',
+  });
+  t.is(response.status, 400);
+  t.like(await response.json(), { message: 'Every field must be a text, sent once' });
+  t.deepEqual(await results(id), []);
 });
 
 const forgeries: Record<string, (fields: Record<string, string>) => Record<string, string>> = {
