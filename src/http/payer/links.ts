@@ -16,12 +16,18 @@ export function createLinks(baseUrl: string) {
   };
 }
 
-/** The merchant's redirect_url with trans_id, transaction_id and status in its query. */
+/**
+ * The merchant's redirect_url with trans_id, transaction_id and status at the end of its query. The query it has is
+ * left as it is, since the merchant may have signed it; where it has one of the three itself, both are there.
+ */
 export function backToMerchant({ request, status }: RequestedPayment): string {
   const url = new URL(request.redirectUrl);
-  url.searchParams.set('trans_id', request.reference);
-  url.searchParams.set('transaction_id', request.transactionId);
-  url.searchParams.set('status', statusCodeOf(status));
+  const ours = new URLSearchParams({
+    trans_id: request.reference,
+    transaction_id: request.transactionId,
+    status: statusCodeOf(status),
+  });
+  url.search = url.search === '' ? `${ours}` : `${url.search}&${ours}`;
   return url.href;
 }
 
