@@ -1,6 +1,7 @@
 // All benchmarks, a table each. Ratios are taken within one run, because machines differ and are noisy.
 // npm run bench [name…]
 
+import { benchCallbacks } from './callbacks.ts';
 import { benchEventStore } from './eventstore.ts';
 import { benchHttp } from './http.ts';
 import type { Row } from './row.ts';
@@ -8,6 +9,7 @@ import type { Row } from './row.ts';
 const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
   eventstore: benchEventStore,
   http: benchHttp,
+  callbacks: benchCallbacks,
 };
 
 const asked = process.argv.slice(2);
