@@ -1,0 +1,50 @@
+// The documentation by itself, on a port of its own: its routes and the headers of the service, no stores.
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import Router from '@koa/router';
+import type { ExecutionContext } from 'ava';
+import Koa from 'koa';
+import { pino } from 'pino';
+import { addDocsRoutes } from '../../../src/http/content/docs/routes.ts';
+import type { RequestState } from '../../../src/http/context.ts';
+import { createSecurityHeaders } from '../../../src/http/security-headers.ts';
+
+/** Content files by name, in a folder that goes with the test. */
+export async function contentFolder(t: ExecutionContext, files: Record<string, string>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ledger-docs-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+  return folder;
+}
+
+/** Address of the served documentation: of `folder`, or the project's own. */
+export async function serveDocs(
+  t: ExecutionContext,
+  { folder, production = true }: { folder?: string; production?: boolean } = {},
+): Promise<string> {
+  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  addDocsRoutes(router, {
+    config: { baseUrl: 'https://pay.example', production },
+    log: pino({ level: 'silent' }),
+    ...(folder !== undefined && { folder }),
+  });
+  const app = new Koa<RequestState>();
+  app.use(createSecurityHeaders({ baseUrl: 'https://pay.example', production: false }));
+  app.use(router.routes());
+  const server = createServer(app.callback()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
