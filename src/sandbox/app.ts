@@ -8,7 +8,7 @@ import { enums, is, object, optional, record, string } from 'superstruct';
 import { type Fields, hasRightChecksum, signedText } from './checksum.ts';
 import { readHandOver } from './hand-over.ts';
 import { addMailbox } from './mailbox.ts';
-import type { Order, Orders } from './orders.ts';
+import { type Order, type Orders, shortOrderNo } from './orders.ts';
 import { outcomes, outcomesFor } from './outcomes.ts';
 import { contentSecurityPolicy, page } from './pages.ts';
 import { addRegistry } from './registry.ts';
@@ -81,7 +81,7 @@ function takeHandOver(ctx: Context, { orders, secret, log }: Dependencies): void
       hint: `Order ${handOver.orderNo} was handed over before with other content. Use a new MERCHANT_ORDER_NO for every try.`,
     });
   }
-  log.info({ orderNo: handOver.orderNo }, 'sandbox order taken');
+  log.info({ orderNo: shortOrderNo(handOver.orderNo) }, 'sandbox order taken');
   seeOther(ctx, `/orders/${handOver.orderNo}`);
 }
 
@@ -106,7 +106,8 @@ function takeDecision(ctx: RouterContext, { orders, serverPosts, log }: Dependen
   const delivery = order.state === 'pending' ? 'server' : (decision.delivery ?? 'both');
   const delayMs = Number(decision.delaySeconds ?? 0) * 1_000;
   if (orders.decide(order.orderNo, decision.outcome, delivery, delayMs)) {
-    log.info({ orderNo: order.orderNo, outcome: decision.outcome, delivery }, 'sandbox order decided');
+    const orderNo = shortOrderNo(order.orderNo);
+    log.info({ orderNo, outcome: decision.outcome, delivery }, 'sandbox order decided');
     serverPosts.start(order);
   }
   // The second of two clicks lands where the first one did.
@@ -166,7 +167,7 @@ async function answerErrors(ctx: Context, next: Next, log: Logger): Promise<void
     if (ctx.status >= 400 && ctx.body == null) ctx.throw(ctx.status);
   } catch (error) {
     const shown = asShown(error);
-    if (shown.status >= 500) log.error({ err: error, path: ctx.path }, 'sandbox request failed');
+    if (shown.status >= 500) log.error({ err: error, route: ctx._matchedRoute }, 'sandbox request failed');
     ctx.status = shown.status;
     ctx.body = page('error', shown);
   }

@@ -18,6 +18,11 @@ import {
 
 export type Order = HandOver & Readonly<{ paymentTransId: string; state: OrderState; createdAtMs: number }>;
 
+/** As much of an order number as may be logged: it holds a transaction id, and whoever has that has the receipt. */
+export function shortOrderNo(orderNo: string): string {
+  return orderNo.replace(/^(.{6}).+?(-\d+)?$/, '$1…$2');
+}
+
 /** Who carries a result to the service; a result that nobody carries is lost on the way. */
 export type Delivery = 'both' | 'browser' | 'server' | 'none';
 

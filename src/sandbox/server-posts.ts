@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Order, Orders, Result } from './orders.ts';
+import { type Order, type Orders, type Result, shortOrderNo } from './orders.ts';
 import { resultFields } from './result-fields.ts';
 
 const pausesMs = [0, 500, 1_000, 2_000, 4_000, 8_000, 16_000];
@@ -22,7 +22,8 @@ export function createServerPosts({ orders, secret, log }: { orders: Orders; sec
         await postUntilTaken(order, due);
       }
     } catch (error) {
-      if (!closing.signal.aborted) log.error({ err: error, orderNo: order.orderNo }, 'sandbox post failed');
+      if (!closing.signal.aborted)
+        log.error({ err: error, orderNo: shortOrderNo(order.orderNo) }, 'sandbox post failed');
     } finally {
       // In the same turn in which nothing more was due, so that no later `start` finds a loop that has ended.
       underWay.delete(order.orderNo);
@@ -37,7 +38,7 @@ export function createServerPosts({ orders, secret, log }: { orders: Orders; sec
       const serverPost = settled ?? (last ? 'given-up' : 'due');
       orders.recordPost({ resultId: result.id, atMs: Date.now(), answer }, serverPost);
       log.info(
-        { orderNo: order.orderNo, status: result.status, answer, serverPost },
+        { orderNo: shortOrderNo(order.orderNo), status: result.status, answer, serverPost },
         'sandbox result posted',
       );
       if (serverPost !== 'due') return;

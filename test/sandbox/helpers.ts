@@ -39,7 +39,12 @@ export async function temporaryFolder(t: ExecutionContext): Promise<string> {
 }
 
 /** A gateway that ends with the test, before its folder goes. */
-export async function startGateway(t: ExecutionContext, file?: string, outboxDir = '/nowhere') {
+export async function startGateway(
+  t: ExecutionContext,
+  file?: string,
+  outboxDir = '/nowhere',
+  log = pino({ level: 'silent' }),
+) {
   const gateway = await startSandboxGateway({
     host: '127.0.0.1',
     port: 0,
@@ -47,7 +52,7 @@ export async function startGateway(t: ExecutionContext, file?: string, outboxDir
     registryToken,
     outboxDir,
     file: file ?? join(await temporaryFolder(t), 'orders.db'),
-    log: pino({ level: 'silent' }),
+    log,
   });
   t.teardown(() => gateway.close());
   return gateway;
