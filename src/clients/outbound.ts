@@ -8,6 +8,12 @@ import { AddressRefused, createGuardedLookup, isPublicAddress, type Resolve } fr
 /** The receiver did not answer; the message says why in a few words, without the address. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
+  /** False: there was no connection, so that nothing of the request can have arrived. */
+  readonly wasConnected: boolean;
+  constructor(message: string, wasConnected: boolean) {
+    super(message);
+    this.wasConnected = wasConnected;
+  }
 }
 
 export type OutboundRequest = {
@@ -21,15 +27,13 @@ export type OutboundAnswer = {
   status: number;
   /** The header Retry-After; `''` where there is none. */
   retryAfter: string;
+  /** What was heard of it, UTF-8: at most 64 KiB, and less where it was cut off. */
+  body: string;
 };
 
 export type PostOutbound = (request: OutboundRequest) => Promise<OutboundAnswer>;
 
-const connectTimeoutMs = 10_000;
-const totalTimeoutMs = 30_000;
-/** What a receiver may still say once its status is known: hanging up at once would end some servers' work. */
-const courtesyMs = 5_000;
-const courtesyBytes = 64 * 1024;
+const maxBodyBytes = 64 * 1024;
 
 /**
  * Makes the function that posts. `allowHosts` may be anywhere, also in our own network; all others need a public
@@ -39,8 +43,14 @@ const courtesyBytes = 64 * 1024;
 export function createOutbound(options: {
   allowHosts: readonly string[];
   httpsOnly: boolean;
+  connectTimeoutMs?: number;
+  /** Of the request and its answer. */
+  timeoutMs?: number;
+  /** How long a receiver may go on once its status is known: hanging up at once would end some servers' work. */
+  hearOutMs?: number;
   resolve?: Resolve;
 }): PostOutbound {
+  const { connectTimeoutMs = 10_000, timeoutMs = 30_000, hearOutMs = 5_000 } = options;
   const allowed = new Set(options.allowHosts);
   const client = got.extend({
     retry: { limit: 0 },
@@ -50,19 +60,24 @@ export function createOutbound(options: {
     dnsLookup: createGuardedLookup(allowed, options.resolve),
     // A connection per request: one that is kept could lead where the name no longer points.
     agent: { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) },
-    timeout: { lookup: connectTimeoutMs, connect: connectTimeoutMs, request: totalTimeoutMs },
+    timeout: {
+      lookup: connectTimeoutMs,
+      connect: connectTimeoutMs,
+      secureConnect: connectTimeoutMs,
+      request: timeoutMs,
+    },
   });
 
   return async ({ url, headers, body, signal }) => {
-    checkUrl(new URL(url), allowed, options.httpsOnly);
-    const request = client.stream.post(url, { headers: { ...headers }, body, signal });
+    const target = new URL(url);
+    checkUrl(target, allowed, options.httpsOnly);
+    const request = client.stream.post(target, { headers: { ...headers }, body, signal });
     try {
       const { statusCode, headers: answered } = await responseOf(request);
       const { 'retry-after': retryAfter = '' } = answered;
-      await hearOut(request);
-      return { status: statusCode, retryAfter };
+      return { status: statusCode, retryAfter, body: await hearOut(request, hearOutMs) };
     } catch (error) {
-      throw error instanceof RequestError ? meaningOf(error) : error;
+      throw error instanceof RequestError ? meaningOf(error, target) : error;
     } finally {
       request.destroy();
     }
@@ -88,19 +103,22 @@ function responseOf(request: Stream): Promise<PlainResponse> {
   });
 }
 
-async function hearOut(request: Stream): Promise<void> {
+async function hearOut(request: Stream, hearOutMs: number): Promise<string> {
+  const heard: Buffer[] = [];
   let heardBytes = 0;
-  const impatience = setTimeout(() => request.destroy(), courtesyMs);
+  const impatience = setTimeout(() => request.destroy(), hearOutMs);
   try {
     for await (const chunk of request) {
+      heard.push(chunk);
       heardBytes += chunk.length;
-      if (heardBytes > courtesyBytes) return;
+      if (heardBytes > maxBodyBytes) break;
     }
   } catch {
     // Cut off in the middle: the status stands.
   } finally {
     clearTimeout(impatience);
   }
+  return Buffer.concat(heard).subarray(0, maxBodyBytes).toString('utf8');
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -122,10 +140,15 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate of another host',
 };
 
-function meaningOf(error: RequestError): Error {
+function meaningOf(error: RequestError, { protocol }: URL): Error {
   if (error.cause instanceof AddressRefused) return error.cause;
+  const wasConnected = error.timings?.[protocol === 'https:' ? 'secureConnect' : 'connect'] !== undefined;
+  return new NoAnswer(reasonOf(error), wasConnected);
+}
+
+function reasonOf(error: RequestError): string {
   if (error instanceof TimeoutError)
-    return new NoAnswer(error.event === 'request' ? 'no answer in time' : 'no connection in time');
-  if (error.code === 'ERR_ABORTED') return new NoAnswer('given up');
-  return new NoAnswer(reasons[error.code] ?? `no answer (${error.code})`);
+    return error.event === 'request' ? 'no answer in time' : 'no connection in time';
+  if (error.code === 'ERR_ABORTED') return 'given up';
+  return reasons[error.code] ?? `no answer (${error.code})`;
 }

@@ -1,8 +1,8 @@
 /** Tells a merchant's server how a payment stands: content/docs/deliveries.md. */
-import { AddressRefused } from '../clients/address-guard.ts';
-import { NoAnswer, type OutboundAnswer, type PostOutbound } from '../clients/outbound.ts';
+import type { PostOutbound } from '../clients/outbound.ts';
 import { paymentFields } from '../receipts/payment-fields.ts';
-import { type DeliveryOutcome, deliveryIdOf, type PerformDelivery } from './delivery-task.ts';
+import { isSuccess, outcomeOfError, outcomeOfRefusal } from './answers.ts';
+import { deliveryIdOf, type PerformDelivery } from './delivery-task.ts';
 import { signWebhook } from './webhook-signature.ts';
 
 /** How a merchant wants its callbacks; one that is no longer registered gets plain JSON. */
@@ -10,9 +10,6 @@ type CallbackSettings = {
   webhookSecrets: readonly string[];
   callbackFormat: 'json' | 'form';
 };
-
-const gone = 410;
-const tooMany = 429;
 
 export function createMerchantCallback({
   merchants,
@@ -41,26 +38,11 @@ export function createMerchantCallback({
     };
     try {
       const answer = await post({ url: request.callbackUrl, headers, body, signal: task.signal });
-      return outcomeOf(answer, id, clock());
+      return isSuccess(answer)
+        ? { kind: 'delivered', status: answer.status, messageId: id }
+        : outcomeOfRefusal(answer, clock());
     } catch (error) {
-      if (!(error instanceof NoAnswer || error instanceof AddressRefused)) throw error;
-      const isReceiverDown = error instanceof NoAnswer;
-      return { kind: 'failed', status: null, reason: error.message, isReceiverDown, retryAfterMs: 0 };
+      return outcomeOfError(error);
     }
   };
-}
-
-function outcomeOf({ status, retryAfter }: OutboundAnswer, id: string, now: Date): DeliveryOutcome {
-  if (status >= 200 && status < 300) return { kind: 'delivered', status, messageId: id };
-  const reason = `answered ${status}`;
-  if (status === gone) return { kind: 'abandoned', status, reason };
-  const isReceiverDown = status >= 500 || status === tooMany;
-  return { kind: 'failed', status, reason, isReceiverDown, retryAfterMs: readRetryAfter(retryAfter, now) };
-}
-
-/** Seconds or a date; 0 for what is neither. */
-function readRetryAfter(text: string, now: Date): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const untilMs = Date.parse(text) - now.getTime();
-  return untilMs > 0 ? untilMs : 0;
 }

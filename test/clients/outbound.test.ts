@@ -105,7 +105,14 @@ test('a redirect is an answer, not followed', async (t) => {
 
 test('status and Retry-After are told whatever the status is', async (t) => {
   const receiver = await startReceiver(t, status(503, { 'retry-after': '120' }));
-  t.deepEqual(await post(request(receiver.url)), { status: 503, retryAfter: '120' });
+  t.deepEqual(await post(request(receiver.url)), { status: 503, retryAfter: '120', body: 'no' });
+});
+
+test('the body is told, whole or as far as it came', async (t) => {
+  const receiver = await startReceiver(t, (response) => response.end('{"noresit":"Ü1"}'));
+  t.is((await post(request(receiver.url))).body, '{"noresit":"Ü1"}');
+  receiver.answer = (response) => response.end('x'.repeat(100_000));
+  t.is((await post(request(receiver.url))).body.length, 64 * 1024);
 });
 
 test('10 MiB in answer are not taken in; the status stands', async (t) => {
@@ -165,6 +172,18 @@ test('a connection that is closed without an answer', async (t) => {
     instanceOf: NoAnswer,
     message: 'connection closed before an answer',
   });
+});
+
+test('whether there was a connection is told: only without one is it sure that nothing arrived', async (t) => {
+  const receiver = await startReceiver(t, (response) => response.destroy());
+  const { port } = new URL(receiver.url);
+  const wasConnected = async (url: string) => {
+    const error = await t.throwsAsync(post(request(url)), { instanceOf: NoAnswer });
+    return error?.wasConnected;
+  };
+  t.true(await wasConnected(receiver.url));
+  t.false(await wasConnected(`https://127.0.0.1:${port}/`), 'no TLS, no request');
+  t.false(await wasConnected('http://127.0.0.1:1/'));
 });
 
 test('an answer that is no HTTP', async (t) => {
