@@ -92,12 +92,26 @@ const refused: Record<string, [Sent, string]> = {
     { headers: { 'x-merchant-code': 'museum', authorization: `Bearer sha256:${'0'.repeat(64)}` } },
     invalid,
   ],
-  'a header and a body with different keys': [
+  'the right key in the header, another in the body': [
     { headers: { ...code, ...bearer, ...json }, body: '{"api_key":"other"}' },
     invalid,
   ],
-  'a header and a body with different codes': [
+  'the right key in the body, another in the header': [
+    {
+      headers: { ...code, ...json, authorization: 'Bearer other' },
+      body: JSON.stringify({ api_key: apiKey }),
+    },
+    invalid,
+  ],
+  'the right code in the header, another in the body': [
     { headers: { ...code, ...bearer, ...json }, body: '{"merchant_code":"museum"}' },
+    invalid,
+  ],
+  'the right code in the body, another in the header': [
+    {
+      headers: { ...bearer, ...json, 'x-merchant-code': 'museum' },
+      body: '{"merchant_code":"council"}',
+    },
     invalid,
   ],
 };
