@@ -100,6 +100,7 @@ test('production refuses insecure defaults, naming every one', (t) => {
     'SMTP_URL',
     'MAIL_FROM',
     'API_KEYS',
+    'LANDREG_ACCESS_KEY',
   ])
     t.true(
       faults.some((fault) => fault.startsWith(name)),
@@ -122,6 +123,7 @@ test('production starts with what it asks for, and without the sandbox', (t) => 
     SMTP_URL: 'smtps://ledger:password@mail.example',
     MAIL_FROM: 'Payments <no-reply@agency.example>',
     API_KEYS: `${secret}, sha256:${'b'.repeat(64)}`,
+    LANDREG_ACCESS_KEY: secret,
   });
   t.deepEqual(config.apiKeys, [secret, `sha256:${'b'.repeat(64)}`]);
   t.is(config.baseUrl, 'https://pay.example');
@@ -202,6 +204,35 @@ test('two merchants cannot share an id', (t) => {
   t.deepEqual(faultsOf(t, { ...complete, MERCHANTS_FILE: merchants }), [
     `${merchants}: merchants.two.id is also that of one`,
   ]);
+});
+
+test('one branch names one agency; an agency with a branch needs no key, any other does', (t) => {
+  const merchants = file(
+    t,
+    `merchants:
+  one: { name: One, id: 1, branch_code: "00" }
+  two: { name: Two, id: 2, branch_code: "00" }
+  three: { name: Three, id: 3 }`,
+  );
+  t.deepEqual(faultsOf(t, { ...complete, MERCHANTS_FILE: merchants }), [
+    `${merchants}: merchants.two.branch_code is also that of one`,
+    `${merchants}: merchants.three needs api_keys or a branch_code`,
+  ]);
+  const unquoted = file(t, 'merchants: { one: { name: One, id: 1, branch_code: 00 } }');
+  t.deepEqual(faultsOf(t, { ...complete, MERCHANTS_FILE: unquoted }), [
+    `${unquoted}: merchants.one.branch_code is not valid (string)`,
+  ]);
+});
+
+test('the land registry has a key that everybody knows in development, and a secret in production', (t) => {
+  t.is(loadConfig({}, complete).landregAccessKey, 'landreg-key');
+  t.is(loadConfig({ LANDREG_ACCESS_KEY: 'another' }, complete).landregAccessKey, 'another');
+  const inProduction = faultsOf(t, {
+    ...complete,
+    NODE_ENV: 'production',
+    LANDREG_ACCESS_KEY: 'landreg-key',
+  });
+  t.true(inProduction.includes('LANDREG_ACCESS_KEY must have at least 32 characters in production'));
 });
 
 test('a method that the file leaves out is not offered', (t) => {

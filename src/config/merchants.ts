@@ -21,8 +21,10 @@ export type Merchant = {
   code: string;
   name: string;
   id: number;
-  /** `sha256:<64 hex digits>` or the plain key. */
+  /** `sha256:<64 hex digits>` or the plain key; none where the land registry alone asks for its payments. */
   apiKeys: readonly string[];
+  /** kod_cawangan, by which the land registry names this agency; `''` where it does not. */
+  branchCode: string;
   /** Its callbacks are signed with each of these; empty: not signed. */
   webhookSecrets: readonly string[];
   callbackFormat: 'json' | 'form';
@@ -43,7 +45,8 @@ const MerchantsFile = object({
     object({
       name: nonempty(string()),
       id: min(integer(), 1),
-      api_keys: nonempty(array(pattern(string(), /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/))),
+      api_keys: optional(nonempty(array(pattern(string(), /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/)))),
+      branch_code: optional(pattern(string(), /^\d{2}$/)),
       webhook_secret: optional(nonempty(array(webhookSecret))),
       callback_format: optional(enums(['json', 'form'])),
       redirect_hosts: optional(nonempty(array(nonempty(string())))),
@@ -58,26 +61,24 @@ const publicKeys = ['demo-key'];
 /** Reads the merchants file. Throws ConfigError naming every key at fault, never a value. */
 export function loadMerchants(path: string, production: boolean): ReadonlyMap<string, Merchant> {
   const { merchants } = readYamlFile(path, MerchantsFile);
-  const faults: string[] = [];
-  const codeOfId = new Map<number, string>();
-  for (const [merchantCode, { id, api_keys }] of Object.entries(merchants)) {
-    if (codeOfId.has(id))
-      faults.push(`${path}: merchants.${merchantCode}.id is also that of ${codeOfId.get(id)}`);
-    codeOfId.set(id, merchantCode);
+  const entries = Object.entries(merchants);
+  const faults = [...sharedValues(entries, 'id'), ...sharedValues(entries, 'branch_code')];
+  for (const [merchantCode, { api_keys = [], branch_code }] of entries) {
+    if (api_keys.length === 0 && branch_code === undefined)
+      faults.push(`merchants.${merchantCode} needs api_keys or a branch_code`);
     if (production && api_keys.some((key) => publicKeys.includes(key)))
-      faults.push(
-        `${path}: merchants.${merchantCode}.api_keys holds a development key; production refuses it`,
-      );
+      faults.push(`merchants.${merchantCode}.api_keys holds a development key; production refuses it`);
   }
-  if (faults.length > 0) throw new ConfigError(faults);
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${path}: ${fault}`));
   return new Map(
-    Object.entries(merchants).map(([merchantCode, merchant]) => [
+    entries.map(([merchantCode, merchant]) => [
       merchantCode,
       {
         code: merchantCode,
         name: merchant.name,
         id: merchant.id,
-        apiKeys: merchant.api_keys,
+        apiKeys: merchant.api_keys ?? [],
+        branchCode: merchant.branch_code ?? '',
         webhookSecrets: merchant.webhook_secret ?? [],
         callbackFormat: merchant.callback_format ?? 'json',
         redirectHosts: merchant.redirect_hosts ?? null,
@@ -85,4 +86,19 @@ export function loadMerchants(path: string, production: boolean): ReadonlyMap<st
       },
     ]),
   );
+}
+
+type Entry = { id: number; branch_code?: string | undefined };
+
+/** One id or branch code names one merchant. */
+function sharedValues(entries: readonly (readonly [code: string, Entry])[], field: keyof Entry): string[] {
+  const owners = new Map<Entry[keyof Entry], string>();
+  return entries.flatMap(([merchantCode, { [field]: value }]) => {
+    const owner = owners.get(value);
+    if (value === undefined || owner === undefined) {
+      owners.set(value, merchantCode);
+      return [];
+    }
+    return [`merchants.${merchantCode}.${field} is also that of ${owner}`];
+  });
 }

@@ -36,4 +36,5 @@ export type HttpConfig = Pick<
   | 'maxAmountSen'
   | 'gateway'
   | 'apiKeys'
+  | 'landregAccessKey'
 > & { sandbox: Pick<Config['sandbox'], 'enabled'> };

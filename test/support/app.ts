@@ -23,6 +23,7 @@ import { sen } from './payments.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
 export const apiKey = 'a-key-of-the-tests';
+export const landregAccessKey = 'a-key-of-the-land-registry';
 
 export type TestApp = {
   url: string;
@@ -34,13 +35,14 @@ export type TestApp = {
   close(): Promise<void>;
 };
 
-/** Two merchants; the second names its redirect hosts and has a charge of its own. */
+/** Two merchants, of which the second names its redirect hosts and has a charge of its own, and two land offices. */
 const merchants: Merchant[] = [
   {
     code: 'council',
     name: 'Example City Council',
     id: 7,
     apiKeys: [apiKey],
+    branchCode: '',
     webhookSecrets: [],
     callbackFormat: 'json',
     redirectHosts: null,
@@ -48,6 +50,7 @@ const merchants: Merchant[] = [
   },
   {
     code: 'museum',
+    branchCode: '',
     name: 'Museum <of> "Ships" & Sails',
     id: 8,
     // printf %s "$KEY" | sha256sum
@@ -57,6 +60,17 @@ const merchants: Merchant[] = [
     redirectHosts: ['museum.example'],
     charges: { cc: sen(150) },
   },
+  ...[
+    { code: 'state-land', name: 'State Land Office', id: 10, branchCode: '00' },
+    { code: 'district-land', name: 'District Land Office', id: 11, branchCode: '01' },
+  ].map((agency) => ({
+    ...agency,
+    apiKeys: [],
+    webhookSecrets: [],
+    callbackFormat: 'json' as const,
+    redirectHosts: null,
+    charges: {},
+  })),
 ];
 
 /** What a test changes of the parts that the app is made of. */
@@ -98,6 +112,7 @@ export async function startApp(changes: Changes = {}, beside?: TestApp): Promise
       maxAmountSen: sen(100_000_000),
       gateway: { url: 'https://gateway.example/pay', secret: gatewaySecret, acceptUnsigned: false },
       apiKeys: [],
+      landregAccessKey,
       sandbox: { enabled: false },
       ...changes.config,
     },
