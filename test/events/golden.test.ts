@@ -5,15 +5,26 @@ import test from 'ava';
 import { deliveryEvents } from '../../src/events/deliveries.ts';
 import { hashOf, type Metadata } from '../../src/events/envelope.ts';
 import { evolve, noPayment, type Payment, paymentEvents } from '../../src/events/payment.ts';
-import { readPaymentEvent } from '../../src/events/recorded.ts';
+import { evolveProject, projectEvents } from '../../src/events/project.ts';
+import { readPaymentEvent, readProjectEvent, readUserEvent } from '../../src/events/recorded.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
+import { evolveUser, userEvents } from '../../src/events/user.ts';
 
 type Golden = { type: string; data: unknown; metadata: Metadata };
 
 const folder = new URL('golden/', import.meta.url);
 const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, folder), 'utf8'));
 const golden = (version: number, type: string) => json(`v${version}/${type}.json`) as Golden;
-const states = json('states.json') as Record<string, Payment>;
+const states = json('states.json') as Record<string, unknown>;
+
+/** The state after a golden event. */
+function stateAfter(version: number, type: string): unknown {
+  if (Object.hasOwn(userEvents, type)) return evolveUser(null, readUserEvent(golden(version, type)));
+  if (Object.hasOwn(projectEvents, type)) return evolveProject(null, readProjectEvent(golden(version, type)));
+  const events = [...before(type), type].map((name) => readPaymentEvent(golden(version, name)));
+  return events.reduce<Payment>(evolve, noPayment);
+}
+
 /** What happened to the payment before a golden event: enough for it to mean something. */
 function before(type: string): string[] {
   if (type === 'PaymentRequested') return [];
@@ -29,7 +40,8 @@ const versions = Array.from({ length: schemaVersion }, (_, index) => index + 1);
 
 test('every event type has a golden file of the current version', (t) => {
   const files = readdirSync(new URL(`v${schemaVersion}/`, folder)).map((name) => name.replace('.json', ''));
-  t.deepEqual(files.toSorted(), Object.keys(paymentEvents).toSorted());
+  const types = Object.keys({ ...paymentEvents, ...userEvents, ...projectEvents });
+  t.deepEqual(files.toSorted(), types.toSorted());
 });
 
 for (const version of versions) {
@@ -37,8 +49,7 @@ for (const version of versions) {
     const type = file.replace('.json', '');
 
     test(`v${version} ${type} is read, and folds into the state it always did`, (t) => {
-      const events = [...before(type), type].map((name) => readPaymentEvent(golden(version, name)));
-      t.deepEqual(events.reduce(evolve, noPayment), states[type]);
+      t.deepEqual(stateAfter(version, type), states[type]);
     });
 
     test(`v${version} ${type} still has the hash it was sealed with`, (t) => {

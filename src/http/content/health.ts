@@ -68,8 +68,9 @@ async function look({
   const answered = async <T>(what: string, asked: Promise<T>): Promise<T | null> => {
     try {
       return await unlessAborted(asked, signal);
-    } catch (err) {
-      log.warn({ err }, `health: ${what} gave no answer`);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn({ reason }, `health: ${what} gave no answer`);
       return null;
     }
   };

@@ -1,0 +1,74 @@
+// What may happen to users and projects.
+import test from 'ava';
+import { Refused } from '../../src/commands/decider.ts';
+import { InvalidFields, readFields } from '../../src/commands/fields.ts';
+import { NewProject, projectDecider, projectIdOf } from '../../src/commands/project.ts';
+import { transactionIdOf } from '../../src/commands/transaction-id.ts';
+import { NewUser, userDecider, userIdOf } from '../../src/commands/user.ts';
+
+const at = '2026-11-20T01:02:03.000Z';
+const user = { name: 'Aminah', email: 'Aminah@agency.example', role: 'viewer' } as const;
+const project = { name: 'Receipts', status: 'draft', stars: 3 } as const;
+
+test('a user is created once', (t) => {
+  const command = { type: 'CreateUser', at, id: 'U', user } as const;
+  const events = userDecider.decide(command, userDecider.initial);
+  t.deepEqual(events, [{ type: 'UserCreated', data: { at, id: 'U', ...user } }]);
+  if (events instanceof Refused) return;
+  const state = events.reduce(userDecider.evolve, userDecider.initial);
+  t.deepEqual(state, { id: 'U', ...user, createdAt: at });
+  t.like(userDecider.decide(command, state), { code: 'email_taken' });
+  t.is(events.reduce(userDecider.evolve, state), state, 'a second beginning changes nothing');
+});
+
+test('a project is registered once; the same again changes nothing, another is refused', (t) => {
+  const command = { type: 'RegisterProject', at, id: 'P', project } as const;
+  const events = projectDecider.decide(command, projectDecider.initial);
+  t.deepEqual(events, [{ type: 'ProjectRegistered', data: { at, id: 'P', ...project } }]);
+  if (events instanceof Refused) return;
+  const state = events.reduce(projectDecider.evolve, projectDecider.initial);
+  t.deepEqual(state, { id: 'P', ...project });
+  t.deepEqual(projectDecider.decide({ ...command, at: '2027-01-01T00:00:00.000Z' }, state), []);
+  for (const other of [{ stars: 4 }, { status: 'active' as const }])
+    t.like(projectDecider.decide({ ...command, project: { ...project, ...other } }, state), {
+      code: 'project_differs',
+    });
+});
+
+test('an address has one id, however it is written; another key or kind has another', (t) => {
+  const id = userIdOf('key', 'aminah@agency.example');
+  t.is(userIdOf('key', 'AMINAH@Agency.Example'), id);
+  const others = [
+    userIdOf('another key', 'aminah@agency.example'),
+    userIdOf('key', 'aminah+1@agency.example'),
+    projectIdOf('key', 'aminah@agency.example'),
+    transactionIdOf('key', 'generic', 'user', 'aminah@agency.example'),
+  ];
+  t.is(new Set([id, ...others]).size, 5);
+  t.regex(id, /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+});
+
+test('fields that nobody asked for are left out, and the role is member', (t) => {
+  t.deepEqual(readFields({ name: 'Li', email: 'li@agency.example', admin: true }, NewUser), {
+    name: 'Li',
+    email: 'li@agency.example',
+    role: 'member',
+  });
+});
+
+test('what is no project is refused by field', (t) => {
+  for (const [change, message] of [
+    [{ name: 'R' }, 'name must have at least 2 characters'],
+    [{ name: ' Receipts' }, 'name must have no control characters, and no space at either end'],
+    [{ status: 'done' }, 'status must be one of active, archived, draft'],
+    [{ stars: -1 }, 'stars must be a whole number, 0 or more'],
+    [{ stars: 1.5 }, 'stars must be a whole number, 0 or more'],
+    [{ stars: '3' }, 'stars must be a whole number, 0 or more'],
+    [{ stars: undefined }, 'stars must be a whole number, 0 or more'],
+  ] as const)
+    t.throws(() => readFields({ ...project, ...change }, NewProject), {
+      instanceOf: InvalidFields,
+      message,
+    });
+  t.throws(() => readFields(null, NewProject), { message: 'The body must be a JSON object' });
+});
