@@ -94,7 +94,8 @@ export function startReactor(dependencies: Dependencies): Reactor {
     } catch (error) {
       const { transactionId, lane } = claimed;
       log.error({ err: error, transactionId, lane, isBegun }, 'a delivery could not be tried, or recorded');
-      if (!isBegun) await giveBack(claimed, postponeMs);
+      // One that was taken over keeps its mark: that a try was cut off is still to be recorded.
+      if (!isBegun && !claimed.isTakenOver) await giveBack(claimed, postponeMs);
     }
   }
 

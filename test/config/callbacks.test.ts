@@ -1,0 +1,89 @@
+// The schedule and the hosts of callbacks, and how merchants want theirs, as configuration has them.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { readCallbacks } from '../../src/config/callbacks.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
+import { loadMerchants } from '../../src/config/merchants.ts';
+
+function read(environment: Record<string, string>, production = false) {
+  const env = readEnvironment(environment, {});
+  return { ...readCallbacks(env, production), faults: env.faults };
+}
+const hour = 3_600_000;
+
+test('the defaults are those of the documents; production allows no host', (t) => {
+  const { scheduleMs, allowHosts, faults } = read({});
+  t.deepEqual(scheduleMs, [
+    0,
+    5_000,
+    300_000,
+    1_800_000,
+    ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour),
+  ]);
+  t.deepEqual(allowHosts, ['localhost', '127.0.0.1', '::1']);
+  t.deepEqual(faults, []);
+  t.deepEqual(read({}, true).allowHosts, []);
+});
+
+test('a schedule and hosts of one’s own', (t) => {
+  const { scheduleMs, allowHosts, faults } = read(
+    { CALLBACK_RETRY_SCHEDULE: '0s, 10s ,2m', CALLBACK_ALLOW_HOSTS: ' Intranet.Example , 10.0.0.5,' },
+    true,
+  );
+  t.deepEqual(scheduleMs, [0, 10_000, 120_000]);
+  t.deepEqual(allowHosts, ['intranet.example', '10.0.0.5']);
+  t.deepEqual(faults, []);
+});
+
+for (const schedule of [
+  '5s',
+  '0s,5',
+  '0s,,5s',
+  '0s,-5s',
+  '0s,999999h',
+  'never',
+  Array(101).fill('0s').join(),
+])
+  test(`no schedule: ${schedule.slice(0, 20)}`, (t) => {
+    t.regex(read({ CALLBACK_RETRY_SCHEDULE: schedule }).faults.join(), /^CALLBACK_RETRY_SCHEDULE must be/);
+  });
+
+for (const host of ['https://intranet.example', 'intranet.example:8080', '10.0.0.0/8', '*.example', '[::1]'])
+  test(`no host: ${host}`, (t) => {
+    t.regex(read({ CALLBACK_ALLOW_HOSTS: host }).faults.join(), /^CALLBACK_ALLOW_HOSTS must be/);
+  });
+
+async function merchant(t: ExecutionContext, more: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'ledger-merchants-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'merchants.yaml');
+  await writeFile(file, `merchants: { m: { name: M, id: 1, api_keys: [some-key], ${more} } }`);
+  return loadMerchants(file, true).get('m');
+}
+
+test('a merchant without secrets gets unsigned JSON', async (t) => {
+  t.like(await merchant(t, ''), { webhookSecrets: [], callbackFormat: 'json' });
+});
+
+test('secrets of Standard Webhooks and plain ones, beside each other', async (t) => {
+  const secrets = [`whsec_${Buffer.alloc(32, 7).toString('base64')}`, 'a-plain-secret-of-24-chars'];
+  t.like(await merchant(t, `webhook_secret: ["${secrets.join('", "')}"], callback_format: form`), {
+    webhookSecrets: secrets,
+    callbackFormat: 'form',
+  });
+});
+
+for (const more of [
+  'webhook_secret: []',
+  'webhook_secret: [too-short]',
+  'webhook_secret: [whsec_c2hvcnQ=]',
+  'webhook_secret: ["whsec_not base64 at all, but long enough for one"]',
+  'callback_format: xml',
+])
+  test(`refused: ${more}`, async (t) => {
+    const refusal = await t.throwsAsync(merchant(t, more), { instanceOf: ConfigError });
+    t.notRegex(refusal?.message ?? '', /too-short|c2hvcnQ|not base64/);
+  });
