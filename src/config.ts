@@ -7,6 +7,7 @@ import { readApiKeys } from './config/api-keys.ts';
 import { type CallbackConfig, readCallbacks } from './config/callbacks.ts';
 import { ConfigError } from './config/config-error.ts';
 import { type Environment, readEnvironment } from './config/environment.ts';
+import { type LandRegistryConfig, readLandRegistry } from './config/land-registry.ts';
 import { type MailConfig, readMail } from './config/mail.ts';
 import { loadMerchants, type Merchant } from './config/merchants.ts';
 import { loadPaymentMethods, type PaymentMethods } from './config/payment-methods.ts';
@@ -36,6 +37,8 @@ export type Config = {
   /** Asked by requery; `scheduled` is whether it is also asked by itself about payments that were left open. */
   registry: { url: string; token: string; scheduled: boolean };
   callbacks: CallbackConfig;
+  /** Null: nobody told us where it is, and its callbacks wait. */
+  landRegistry: LandRegistryConfig | null;
   mail: MailConfig;
   /** Of /api/v1, which is open where there are none. */
   apiKeys: readonly string[];
@@ -84,6 +87,13 @@ export function loadConfig(environment: Environment, provided: Environment = {})
   if (typeof maxAmountSen === 'string')
     env.faults.push('MAX_AMOUNT_RM must be an amount in RM such as 1000000.00');
 
+  const merchants = env.file(
+    () => loadMerchants(env.text('MERCHANTS_FILE', 'config/merchants.yaml'), production),
+    new Map<string, Merchant>(),
+  );
+  const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
+  const callbacks = readCallbacks(env, production);
+
   const config: Config = {
     production,
     environment: env.text('ENVIRONMENT_NAME', production ? 'production' : 'development'),
@@ -93,10 +103,7 @@ export function loadConfig(environment: Environment, provided: Environment = {})
     dataDir: env.text('DATA_DIR', './data'),
     esdbUrl,
     databaseUrl: env.url('DATABASE_URL', databaseUrl, 'postgres:', 'postgresql:'),
-    merchants: env.file(
-      () => loadMerchants(env.text('MERCHANTS_FILE', 'config/merchants.yaml'), production),
-      new Map(),
-    ),
+    merchants,
     methods: env.file(
       () => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE', 'config/payment-methods.yaml')),
       new Map(),
@@ -113,7 +120,8 @@ export function loadConfig(environment: Environment, provided: Environment = {})
       token: env.required('REGISTRY_TOKEN', 'the registry knows us by it'),
       scheduled: env.oneOf('REQUERY_SCHEDULE', ['on', 'off'], 'on') === 'on',
     },
-    callbacks: readCallbacks(env, production),
+    callbacks,
+    landRegistry: readLandRegistry(env, { ...callbacks, production, hasAgencies }),
     mail: readMail(env, production),
     apiKeys: readApiKeys(env, production),
     landregAccessKey: secret('LANDREG_ACCESS_KEY', 'the land registry proves itself with it', 'landreg-key'),

@@ -1,10 +1,11 @@
 /** `ledger reactors`: the role that tells others what became of payments, and asks where nobody told us. */
 import { join } from 'node:path';
 import { createMailer } from '../clients/mailer.ts';
-import { createOutbound } from '../clients/outbound.ts';
+import { createOutbound, type PostOutbound } from '../clients/outbound.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
+import type { LandRegistryConfig } from '../config/land-registry.ts';
 import type { Config } from '../config.ts';
 import { readPaymentEvent } from '../events/recorded.ts';
 import { connectEventStore } from '../eventstore/client.ts';
@@ -13,6 +14,7 @@ import { createLog, type Log } from '../log.ts';
 import { connectDatabase } from '../projections/database.ts';
 import { createDeliveryQueue } from '../projections/deliveries-queries.ts';
 import { listenForDue } from '../projections/due-listener.ts';
+import { createLandRegistryCallback } from '../reactors/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/merchant-callback.ts';
 import { startReactor } from '../reactors/reactor.ts';
 import { createReceiptEmail } from '../reactors/receipt-email.ts';
@@ -22,7 +24,7 @@ import { loadRoleConfig } from './role-config.ts';
 
 /** Starts every reactor; each waits for its stores by itself. Only one connection of a process can append: it is shared. */
 export function startReactors(config: Config, eventStore: EventStore, log: Log): Running {
-  const { production, callbacks, databaseUrl, mail, dataDir, merchants } = config;
+  const { production, callbacks, landRegistry, databaseUrl, mail, dataDir, merchants } = config;
   const db = connectDatabase({ url: databaseUrl, log });
   const clock = () => new Date();
   const common = {
@@ -50,6 +52,15 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
       perform: createReceiptEmail({ mailer, config }),
     }),
   ];
+  if (landRegistry)
+    reactors.push(
+      startReactor({
+        ...common,
+        name: 'land-registry-callback',
+        kind: 'item',
+        perform: createLandRegistryCallback({ config: landRegistry, post: postTo(landRegistry), clock }),
+      }),
+    );
   const registry = createTransactionRegistry({ ...config.registry, log });
   const requery = config.registry.scheduled
     ? startScheduledRequery({ ...common, registry, db, databaseUrl })
@@ -68,6 +79,12 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
       await db.destroy();
     },
   };
+}
+
+/** The operator named this host, so it may be in our own network. */
+function postTo({ callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig): PostOutbound {
+  const allowHosts = [new URL(callbackUrl).hostname.replace(/^\[|\]$/g, '')];
+  return createOutbound({ allowHosts, httpsOnly: false, connectTimeoutMs, timeoutMs, hearOutMs: timeoutMs });
 }
 
 export const reactors: Command = {

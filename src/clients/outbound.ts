@@ -143,12 +143,11 @@ const reasons: Readonly<Record<string, string>> = {
 function meaningOf(error: RequestError, { protocol }: URL): Error {
   if (error.cause instanceof AddressRefused) return error.cause;
   const wasConnected = error.timings?.[protocol === 'https:' ? 'secureConnect' : 'connect'] !== undefined;
-  return new NoAnswer(reasonOf(error), wasConnected);
+  return new NoAnswer(reasonOf(error, wasConnected), wasConnected);
 }
 
-function reasonOf(error: RequestError): string {
-  if (error instanceof TimeoutError)
-    return error.event === 'request' ? 'no answer in time' : 'no connection in time';
+function reasonOf(error: RequestError, wasConnected: boolean): string {
+  if (error instanceof TimeoutError) return wasConnected ? 'no answer in time' : 'no connection in time';
   if (error.code === 'ERR_ABORTED') return 'given up';
   return reasons[error.code] ?? `no answer (${error.code})`;
 }

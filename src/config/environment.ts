@@ -45,6 +45,14 @@ export function readEnvironment(environment: Environment, provided: Environment)
     return Number(found);
   };
 
+  const integer = (name: string, fallback: number, least: number, most: number): number => {
+    const found = text(name, String(fallback));
+    const value = /^\d{1,9}$/.test(found) ? Number(found) : Number.NaN;
+    if (!(value >= least && value <= most))
+      faults.push(`${name} must be a whole number from ${least} to ${most}`);
+    return value;
+  };
+
   /** Runs a loader of a configuration file and takes its faults over. */
   const file = <Content>(load: () => Content, fallback: Content): Content => {
     try {
@@ -56,5 +64,5 @@ export function readEnvironment(environment: Environment, provided: Environment)
     }
   };
 
-  return { faults, given, text, required, url, oneOf, port, file };
+  return { faults, given, text, required, url, oneOf, port, integer, file };
 }
