@@ -16,26 +16,28 @@ export function welcome(options: {
     '',
     `    service       ${base}`,
     ...(gatewayUrl ? [`    gateway       ${gatewayUrl}  (sandbox: no real money)`] : []),
+    ...(gatewayUrl ? [`    merchant      ${gatewayUrl}/merchant  (shows the callbacks)`] : []),
     ...(gatewayUrl && !config.mail.smtpUrl ? [`    mailbox       ${gatewayUrl}/mailbox`] : []),
     `    event store   ${embedded.eventStore ? `embedded, ${config.dataDir}/eventstore.db` : 'at ESDB_URL'}`,
     `    PostgreSQL    ${embedded.postgres ? `embedded, ${config.dataDir}/postgres` : 'at DATABASE_URL'}`,
     '',
-    ...(config.merchants.has('demo-app') && gatewayUrl ? firstPayment(base) : []),
+    ...(config.merchants.has('demo-app') && gatewayUrl ? firstPayment(base, gatewayUrl) : []),
     '  Stop with Ctrl-C. Nothing is lost: the next start goes on where this one ended.',
     '',
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function firstPayment(base: string): string[] {
+function firstPayment(base: string, sandboxUrl: string): string[] {
   const body = {
     merchant_code: 'demo-app',
     trans_id: 'INV-001',
     amount: '120.50',
     service: 'Licences',
     description: 'Business licence 2026',
-    callback_url: `${base}/`,
-    redirect_url: `${base}/`,
+    email: 'payer@example.com',
+    callback_url: `${sandboxUrl}/merchant/callback`,
+    redirect_url: `${sandboxUrl}/merchant`,
   };
   return [
     '  Ask for a payment, then open the payment_url it answers in a browser:',

@@ -15,22 +15,22 @@ export function createHome({ config }: { config: Pick<HttpConfig, 'baseUrl' | 'g
       text: texts[lang][name].title,
     }));
     const tryOut = sandbox.enabled
-      ? { command: firstRequest(baseUrl), gatewayUrl: gateway.url, links }
+      ? { command: firstRequest(baseUrl, gateway.url), gatewayUrl: gateway.url, links }
       : undefined;
     const page: HomePage = { lang, otherLanguageUrl: `${baseUrl}/?lang=${otherLanguage(lang)}`, tryOut };
     return ctx.render('home.njk', page);
   };
 }
 
-/** As the development merchant of config/merchants.yaml. */
-function firstRequest(baseUrl: string): string {
+/** As the development merchant of config/merchants.yaml, with the sandbox's merchant page to hear of it. */
+function firstRequest(baseUrl: string, sandboxUrl: string): string {
   const body = {
     trans_id: 'FIRST-1',
     amount: '25.00',
     service: 'Licences',
     description: 'Dog licence',
-    callback_url: `${baseUrl}/`,
-    redirect_url: `${baseUrl}/`,
+    callback_url: `${sandboxUrl}/merchant/callback`,
+    redirect_url: `${sandboxUrl}/merchant`,
     name: 'Aminah binti Ismail',
   };
   return [

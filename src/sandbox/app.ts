@@ -8,6 +8,7 @@ import { enums, is, object, optional, record, string } from 'superstruct';
 import { type Fields, hasRightChecksum, signedText } from './checksum.ts';
 import { readHandOver } from './hand-over.ts';
 import { addMailbox } from './mailbox.ts';
+import { addMerchant } from './merchant.ts';
 import { type Order, type Orders, shortOrderNo } from './orders.ts';
 import { outcomes, outcomesFor } from './outcomes.ts';
 import { contentSecurityPolicy, page } from './pages.ts';
@@ -51,6 +52,7 @@ export function createApp(dependencies: Dependencies): Koa {
   router.post('/orders/:orderNo', form, (ctx) => takeDecision(ctx, dependencies));
   router.get('/orders/:orderNo/return', (ctx) => sendPayerBack(ctx, dependencies));
   addMailbox(router, dependencies.outboxDir);
+  addMerchant(router);
   addRegistry(router, { orders: dependencies.orders, token: dependencies.registryToken });
 
   const app = new Koa();

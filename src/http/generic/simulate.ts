@@ -10,7 +10,7 @@ import type { SimulatePage } from '../pages/models.ts';
 import { otherLanguage } from '../payer/links.ts';
 
 type SimulateDependencies = {
-  config: Pick<HttpConfig, 'baseUrl' | 'merchants'>;
+  config: Pick<HttpConfig, 'baseUrl' | 'gateway' | 'merchants'>;
   clock: () => Date;
 };
 
@@ -169,8 +169,8 @@ function example({ config, clock }: SimulateDependencies): Values {
     amount: '25.00',
     service: 'Licences',
     description: 'Dog licence',
-    callback_url: `${config.baseUrl}/`,
-    redirect_url: `${config.baseUrl}/`,
+    callback_url: `${config.gateway.url}/merchant/callback`,
+    redirect_url: `${config.gateway.url}/merchant`,
     name: 'Aminah binti Ismail',
     extra: '{"account_no": "A-1"}',
   };
