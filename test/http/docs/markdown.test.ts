@@ -88,7 +88,7 @@ test('headings have the ids that GitHub gives; of two alike the second is number
 });
 
 test('code is highlighted by classes, and its text is the source exactly', (t) => {
-  const source = 'const a = `<b>&amp;${1}`;\n\n\tif (a) {}  \n  // end';
+  const source = 'const a = `<b>&amp;` + $1;\n\n\tif (a) {}  \n  // end';
   for (const language of ['ts', 'php', 'sh', 'no-such-language', '']) {
     const shown = html(`\`\`\`${language}\n${source}\n\`\`\``);
     t.is(textOf(/<code>(.*)<\/code>/s.exec(shown)?.[1] ?? ''), source, language);

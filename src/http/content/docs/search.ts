@@ -30,7 +30,11 @@ export function createSearch(
       ...parts.map((part) => ({ ...part, title, url: `${url}#${part.id}`, about: '' })),
     ];
   });
-  const index = new MiniSearch<Entry>({ idField: 'url', fields: ['title', 'heading', 'about', 'text'] });
+  const index = new MiniSearch<Entry>({
+    idField: 'url',
+    fields: ['title', 'heading', 'about', 'text'],
+    processTerm: singular,
+  });
   index.addAll(entries);
   const byUrl = new Map(entries.map((entry) => [entry.url, entry]));
 
@@ -53,10 +57,16 @@ export function createSearch(
   };
 }
 
-/** About `excerptLength` characters around the first of the `terms`, which are words of the text in lower case. */
+/** English plurals count as what they are of, so that a typing error may be in a word as well. */
+function singular(term: string): string {
+  const word = term.toLowerCase();
+  return word.length > 3 ? word.replace(/ies$/, 'y').replace(/(?<!s)s$/, '') : word;
+}
+
+/** About `excerptLength` characters around the first of the `terms`, which are beginnings of words of the text. */
 function excerptOf(text: string, terms: readonly string[]): Piece[] {
   const words = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  const pattern = new RegExp(`(${words.join('|')})`, 'iu');
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join('|')})[\\p{L}\\p{N}]*)`, 'iu');
   const at = Math.max(0, text.search(pattern));
   const from = at < excerptLength / 2 ? 0 : text.indexOf(' ', at - excerptLength / 3) + 1;
   const to = from + excerptLength < text.length ? text.lastIndexOf(' ', from + excerptLength) : text.length;

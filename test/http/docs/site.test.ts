@@ -1,0 +1,266 @@
+import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { readDocsFiles } from '../../../src/http/content/docs/files.ts';
+import { contentFolder, serveDocs } from './serve.ts';
+
+const content = fileURLToPath(new URL('../../../content/docs/', import.meta.url));
+const attack = '<script>alert("1")</script>';
+const page = (title: string, text = '', matter = '') =>
+  `---\ntitle: ${title}\n${matter}---\n\n# ${title}\n\n${text}\n`;
+
+/** As it stands: fetch would tidy the path up, and ask caches to look again. */
+const statusOf = (base: string, path: string, headers = {}) =>
+  new Promise<number | undefined>((resolve, reject) => {
+    const { hostname, port } = new URL(base);
+    request({ hostname, port, path, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+
+test('a page has its place: title, description, previous and next, table of contents', async (t) => {
+  const folder = await contentFolder(t, {
+    'a.md': page('First', '', 'order: 1\n'),
+    'b.md': page('Second', '## Part\n\n### Smaller\n\n#### Smallest', 'order: 2\ndescription: About it\n'),
+    'c.md': page('Third', '', 'order: 3\nslug: deep/third\n'),
+  });
+  const base = await serveDocs(t, { folder });
+  const html = await (await fetch(`${base}/docs/b`)).text();
+  t.is(html.match(/<h1>Second<\/h1>/g)?.length, 1);
+  t.true(html.includes('<meta name="description" content="About it">'));
+  t.true(html.includes('<link rel="canonical" href="https://pay.example/docs/b">'));
+  t.true(html.includes('<a href="/docs/b" aria-current="page">Second</a>'));
+  t.regex(html, /<a rel="prev" href="\/docs\/a">.*First<\/a>/);
+  t.regex(html, /<a rel="next" href="\/docs\/deep\/third">.*Third<\/a>/);
+  t.deepEqual(html.match(/<li class="level-\d"><a href="[^"]*"/g), [
+    '<li class="level-2"><a href="#part"',
+    '<li class="level-3"><a href="#smaller"',
+  ]);
+  const first = await (await fetch(`${base}/docs/a`)).text();
+  t.false(first.includes('rel="prev"'));
+});
+
+test('what a reader has is not sent again, and what is sent is packed where it may be', async (t) => {
+  const folder = await contentFolder(t, { 'a.md': page('First', 'word '.repeat(500)) });
+  const base = await serveDocs(t, { folder });
+  const plain = await fetch(`${base}/docs/a`, { headers: { 'accept-encoding': 'identity' } });
+  const packed = await fetch(`${base}/docs/a`, { headers: { 'accept-encoding': 'br, gzip' } });
+  t.is(plain.headers.get('content-encoding'), null);
+  t.is(packed.headers.get('content-encoding'), 'gzip');
+  t.is(packed.headers.get('vary'), 'Accept-Encoding');
+  t.is(await packed.text(), await plain.text());
+  const etag = plain.headers.get('etag') ?? '';
+  t.is(await statusOf(base, '/docs/a', { 'if-none-match': etag }), 304);
+  t.is(await statusOf(base, '/docs', { 'if-none-match': etag }), 200);
+});
+
+test('pages allow nothing but what we serve, and are for search engines', async (t) => {
+  const base = await serveDocs(t, { folder: await contentFolder(t, { 'a.md': page('First') }) });
+  const answer = await fetch(`${base}/docs/a`);
+  const policy = answer.headers.get('content-security-policy') ?? '';
+  t.true(policy.startsWith("default-src 'none'; script-src 'self' 'sha256-"));
+  t.true(policy.includes("style-src 'self';"));
+  t.false(policy.includes('unsafe'));
+  t.is(answer.headers.get('x-robots-tag'), null);
+  const html = await answer.text();
+  t.notRegex(html, /(?:src|href)="(?:https?:)?\/\/(?!pay\.example)/, 'no other host');
+  t.is((await fetch(`${base}/docs/nothing`)).headers.get('x-robots-tag'), 'noindex');
+});
+
+test('styles and scripts are kept for good, under names that change with them', async (t) => {
+  const base = await serveDocs(t, { folder: await contentFolder(t, { 'a.md': page('First') }) });
+  const html = await (await fetch(`${base}/docs/a`)).text();
+  const paths = html.match(/\/docs\/assets\/[\w.-]+/g) ?? [];
+  t.is(new Set(paths).size, 3);
+  for (const path of paths) {
+    const asset = await fetch(base + path);
+    t.is(asset.status, 200, path);
+    t.is(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+  }
+});
+
+test('nothing of an address becomes a file name', async (t) => {
+  const base = await serveDocs(t);
+  for (const path of [
+    '/docs/../package.json',
+    '/docs/..%2f..%2fpackage.json',
+    '/docs/%2e%2e/%2e%2e/package.json',
+    '/docs/decisions',
+    '/docs/decisions/',
+    '/docs/assets/docs.css',
+    '/docs/assets/..%2ftheme.js',
+    '/docs/architecture.md%00',
+    '/docs/architecture/',
+    '/docs//architecture',
+    '/docs/%E0%A4%A',
+    '/docs/__proto__',
+    '/docs/constructor.md',
+    `/docs/${'a/'.repeat(4000)}`,
+  ])
+    t.is(await statusOf(base, path), 404, path);
+});
+
+test('an unknown page says so, and helps', async (t) => {
+  const base = await serveDocs(t);
+  const answer = await fetch(`${base}/docs/no-such-page`);
+  t.is(answer.status, 404);
+  const html = await answer.text();
+  t.true(html.includes('<h1>Page not found</h1>') && html.includes('action="/docs/search"'));
+});
+
+test('for machines: each page as markdown, an index of them, a sitemap', async (t) => {
+  const folder = await contentFolder(t, {
+    'a.md': page('"A [b] & c"', '', 'description: Says & does\n'),
+    'decisions/1.md': page('One'),
+  });
+  const base = await serveDocs(t, { folder });
+  const markdown = await fetch(`${base}/docs/a.md`);
+  t.is(markdown.headers.get('content-type'), 'text/markdown; charset=utf-8');
+  t.is(await markdown.text(), await readFile(join(folder, 'a.md'), 'utf8'));
+  t.is(
+    await (await fetch(`${base}/llms.txt`)).text(),
+    [
+      '# Payment ledger',
+      '',
+      '> An event-sourced payment ledger that public agencies put in front of their payment gateway.',
+      '',
+      '## Decisions',
+      '',
+      '- [One](https://pay.example/docs/decisions/1.md)',
+      '',
+      '## General',
+      '',
+      '- [A \\[b\\] & c](https://pay.example/docs/a.md): Says & does',
+      '',
+    ].join('\n'),
+  );
+  const sitemap = await fetch(`${base}/sitemap.xml`);
+  t.is(sitemap.headers.get('content-type'), 'application/xml');
+  t.deepEqual((await sitemap.text()).match(/(?<=<loc>).*?(?=<\/loc>)/g), [
+    'https://pay.example/docs',
+    'https://pay.example/docs/decisions/1',
+    'https://pay.example/docs/a',
+  ]);
+});
+
+const hitsOf = async (base: string, query: string) => {
+  const html = await (await fetch(`${base}/docs/search?q=${encodeURIComponent(query)}`)).text();
+  return { html, urls: html.match(/(?<=<li><a href=")[^"]*(?="><b>)/g) ?? [] };
+};
+
+test('the search forgives errors, finds beginnings, and answers with headings', async (t) => {
+  const folder = await contentFolder(t, {
+    'callbacks.md': page('Callbacks', 'What is sent.\n\n## Retries\n\nAfter five seconds, again.'),
+    'states.md': page('Payment states', 'A table of results.', 'tags: [lifecycle]\n'),
+  });
+  const base = await serveDocs(t, { folder });
+  t.is((await hitsOf(base, 'calback')).urls[0], '/docs/callbacks');
+  t.is((await hitsOf(base, 'retrys')).urls[0], '/docs/callbacks#retries');
+  t.is((await hitsOf(base, 'pay')).urls[0], '/docs/states');
+  t.is((await hitsOf(base, 'lifecycle')).urls[0], '/docs/states');
+  const { html } = await hitsOf(base, 'seconds');
+  t.true(html.includes('After five <mark>seconds</mark>, again.'));
+  t.true((await hitsOf(base, 'zebra')).html.includes('Nothing here matches “zebra”.'));
+});
+
+test("the project's own callback pages are found by a word with an error in it", async (t) => {
+  const { urls } = await hitsOf(await serveDocs(t), 'calback');
+  t.regex(urls[0] ?? '', /callback/);
+});
+
+test('any query is answered, and shown as text', async (t) => {
+  const base = await serveDocs(t, { folder: await contentFolder(t, { 'a.md': page('First', attack) }) });
+  for (const query of [
+    attack,
+    '"><img src=x onerror=alert(1)>',
+    '(((',
+    '\\',
+    '__proto__ constructor',
+    '\u0000',
+    '😀',
+    'x '.repeat(1000),
+  ]) {
+    const { html } = await hitsOf(base, query);
+    t.true(html.includes('<h1>Search</h1>'), query.slice(0, 20));
+    t.notRegex(html, /<script>alert|<img/);
+  }
+  const several = await fetch(`${base}/docs/search?q=a&q=b`);
+  t.is(several.status, 200);
+});
+
+test('mark-up in front matter is shown as text', async (t) => {
+  const title = JSON.stringify(`A ${attack}`);
+  const matter = `description: ${JSON.stringify(`"> ${attack}`)}\ncategory: ${title}\ntags: [${title}]\n`;
+  const folder = await contentFolder(t, {
+    'a.md': `---\ntitle: ${title}\n${matter}---\nText\n`,
+    'b.md': page('B'),
+  });
+  const base = await serveDocs(t, { folder });
+  for (const path of ['/docs', '/docs/a', '/docs/b', '/docs/search?q=alert', '/docs/nothing'])
+    t.notRegex(await (await fetch(base + path)).text(), /<script>alert|"> ?<script/, path);
+});
+
+test('in development a change is there at the next request, and a fault keeps the last good pages', async (t) => {
+  const folder = await contentFolder(t, { 'a.md': page('First'), 'b.md': page('Other') });
+  const base = await serveDocs(t, { folder, production: false });
+  const titleOf = async () => /<h1>(.*)<\/h1>/.exec(await (await fetch(`${base}/docs/a`)).text())?.[1];
+  const change = async (content: string, second: number) => {
+    await writeFile(join(folder, 'a.md'), content);
+    await utimes(join(folder, 'a.md'), second, second);
+  };
+  t.is(await titleOf(), 'First');
+  await change(page('Changed'), 1);
+  t.is(await titleOf(), 'Changed');
+  await change('no front matter', 2);
+  t.is(await titleOf(), 'Changed');
+  await change(page('Mended'), 3);
+  t.is(await titleOf(), 'Mended');
+  await rm(join(folder, 'b.md'));
+  t.is((await fetch(`${base}/docs/b`)).status, 404);
+});
+
+test('every link between our pages leads somewhere, to a heading that is there', async (t) => {
+  const base = await serveDocs(t);
+  const paths =
+    (await (await fetch(`${base}/sitemap.xml`)).text()).match(/(?<=pay\.example).*?(?=<\/loc>)/g) ?? [];
+  const ids = new Map<string, Set<string>>();
+  const links: { from: string; to: string }[] = [];
+  for (const path of paths) {
+    const html = await (await fetch(base + path)).text();
+    ids.set(path, new Set(html.match(/(?<= id=")[^"]+/g)));
+    for (const [to] of html.matchAll(/(?<=<a [^>]*href=")[^"]+/g)) links.push({ from: path, to });
+  }
+  t.true(paths.length > 5);
+  for (const { from, to } of links) {
+    const [path = '', fragment] = new URL(to, `https://pay.example${from}`).href
+      .replace('https://pay.example', '')
+      .split('#');
+    if (!path.startsWith('/docs') || path.startsWith('/docs/search') || path.endsWith('.md')) continue;
+    t.true(ids.has(path), `${from} → ${to}`);
+    if (fragment) t.true(ids.get(path)?.has(decodeURIComponent(fragment)), `${from} → ${to}`);
+  }
+});
+
+test('no page links to a content file that is not there', (t) => {
+  const files = readDocsFiles(content);
+  const names = new Set(files.map(({ file }) => file));
+  for (const { file, markdown } of files)
+    for (const [, path = ''] of markdown.matchAll(/\]\((?![a-z]+:|\/|#)([^)#\s]*\.md)/g)) {
+      const target = posix.join(posix.dirname(file), path);
+      if (!target.startsWith('../')) t.true(names.has(target), `${file} → ${path}`);
+    }
+  t.true(files.length > 5);
+});
+
+test('the colours that diagrams ask for are among those that pages have', async (t) => {
+  const read = (name: string) => readFile(new URL(`../../../views/docs/${name}`, import.meta.url), 'utf8');
+  const css = await read('docs.css');
+  const names = (await read('diagram.js')).match(/(?<=colour\(')[\w-]+/g) ?? [];
+  t.true(names.length > 5);
+  for (const name of names) t.true(css.includes(`var(--${name})`), name);
+});
