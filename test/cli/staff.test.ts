@@ -1,0 +1,74 @@
+// `ledger users` and `ledger projects`, as staff type them.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { temporaryFolder } from '../embedded/helpers.ts';
+import { open, startServer } from '../eventstore/helpers.ts';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** A command line on an event store of the test's own. */
+async function startShell(t: ExecutionContext) {
+  const { port } = await startServer(t);
+  const environment = {
+    PATH: process.env.PATH,
+    DATA_DIR: await temporaryFolder(t),
+    ESDB_URL: `esdb://127.0.0.1:${port}?tls=false`,
+    DATABASE_URL: 'postgres://127.0.0.1:9/nowhere',
+    TRANSACTION_ID_KEY: 'a key of this test',
+    GATEWAY_URL: 'http://127.0.0.1:9',
+    GATEWAY_SECRET: 'a secret of this test',
+    REGISTRY_URL: 'http://127.0.0.1:9',
+    REGISTRY_TOKEN: 'a token of this test',
+  };
+  const ledger = async (...args: string[]) => {
+    try {
+      const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env: environment });
+      return { code: 0, said: stdout };
+    } catch (error) {
+      const { code, stderr } = error as { code: number; stderr: string };
+      return { code, said: stderr };
+    }
+  };
+  return { ledger, store: open(t, port) };
+}
+
+test('a user is added once, by whoever is logged in', async (t) => {
+  const { ledger, store } = await startShell(t);
+  const add = ['users', 'add', '--name', 'Aminah binti Ismail', '--email', 'aminah@agency.example'];
+  const { code, said } = await ledger(...add, '--role', 'admin');
+  const [, id = ''] = /^User (\w{26}) is added\.\n$/.exec(said) ?? [];
+  t.is(code, 0, said);
+  const [event, ...more] = await store.load(`user-${id}`);
+  t.deepEqual(more, []);
+  t.like(event, { type: 'UserCreated', data: { email: 'aminah@agency.example', role: 'admin' } });
+  t.regex((event?.metadata as { actor: string } | undefined)?.actor ?? '', /^staff:./);
+  t.deepEqual(await ledger(...add), { code: 1, said: 'A user with this email exists already.\n' });
+});
+
+test('a project is registered once', async (t) => {
+  const { ledger, store } = await startShell(t);
+  const add = ['projects', 'add', '--name', 'Receipts', '--status', 'active'];
+  const { code, said } = await ledger(...add, '--stars', '3');
+  const [, id = ''] = /^Project (\w{26}) is registered\.\n$/.exec(said) ?? [];
+  t.is(code, 0, said);
+  t.like((await store.loadLast(`project-${id}`))?.data, { name: 'Receipts', status: 'active', stars: 3 });
+  const again = await ledger(...add, '--stars', '3');
+  t.deepEqual(again, { code: 0, said: `Project ${id} is registered already.\n` });
+});
+
+test('what makes no sense is said with the usage', async (t) => {
+  const { ledger } = await startShell(t);
+  for (const [args, fault] of [
+    [['users', 'remove'], 'The one thing to do with users here is to add one'],
+    [
+      ['projects', 'add', '--name', 'Receipts', '--status', 'draft', '--stars', '1e3'],
+      'stars must be a whole number, 0 or more',
+    ],
+  ] as const) {
+    const { code, said } = await ledger(...args);
+    t.is(code, 2);
+    t.true(said.startsWith(`${fault}\nledger ${args[0]} add --name NAME`), said);
+  }
+});
