@@ -10,10 +10,16 @@ export function createHome({ config }: { config: Pick<HttpConfig, 'baseUrl' | 'g
   const testPages = ['simulate', 'debug'] as const;
   return (ctx: Context): Promise<void> => {
     const lang = languageOf(ctx);
-    const links = testPages.map((name) => ({
-      url: `${baseUrl}/generic/${name}?lang=${lang}`,
-      text: texts[lang][name].title,
-    }));
+    const { home, ...pages } = texts[lang];
+    const links = [
+      ...testPages.map((name) => ({
+        url: `${baseUrl}/generic/${name}?lang=${lang}`,
+        text: pages[name].title,
+      })),
+      { url: `${gateway.url}/merchant`, text: home.merchant },
+      { url: `${gateway.url}/mailbox`, text: home.mailbox },
+      { url: `${baseUrl}/docs`, text: home.documentation },
+    ];
     const tryOut = sandbox.enabled
       ? { command: firstRequest(baseUrl, gateway.url), gatewayUrl: gateway.url, links }
       : undefined;

@@ -102,6 +102,12 @@ export const en = {
       todo: 'Open a fresh page and choose your payment method again.',
       action: 'Open a fresh page',
     },
+    linkExpired: {
+      title: 'This link has expired',
+      what: 'For your safety a link to a payment works for a limited time only. Nothing has been charged in this step.',
+      todo: 'Start again from the agency’s website.',
+      action: 'Try again',
+    },
     alreadyPaid: {
       title: 'This payment is already complete',
       what: 'It does not need to be paid again.',
@@ -155,6 +161,9 @@ export const en = {
       'Open the payment_url of the answer in a browser, choose a method, and pay at the sandbox gateway. No real money moves.',
     gateway: 'Sandbox gateway',
     more: 'More to look at',
+    merchant: 'Callbacks that the sandbox’s merchant received',
+    mailbox: 'Emails that were sent',
+    documentation: 'Documentation',
   },
 };
 

@@ -103,6 +103,12 @@ export const ms: Texts = {
       todo: 'Buka halaman baharu dan pilih kaedah pembayaran anda semula.',
       action: 'Buka halaman baharu',
     },
+    linkExpired: {
+      title: 'Pautan ini telah tamat tempoh',
+      what: 'Demi keselamatan anda, pautan kepada pembayaran hanya berfungsi untuk tempoh terhad. Tiada caj dikenakan pada langkah ini.',
+      todo: 'Mulakan semula dari laman web agensi.',
+      action: 'Cuba lagi',
+    },
     alreadyPaid: {
       title: 'Pembayaran ini telah selesai',
       what: 'Ia tidak perlu dibayar lagi.',
@@ -156,5 +162,8 @@ export const ms: Texts = {
       'Buka payment_url dalam jawapan dengan pelayar, pilih kaedah, dan bayar di gerbang kotak pasir. Tiada wang sebenar terlibat.',
     gateway: 'Gerbang kotak pasir',
     more: 'Lihat juga',
+    merchant: 'Panggilan balik yang diterima oleh pedagang kotak pasir',
+    mailbox: 'E-mel yang dihantar',
+    documentation: 'Dokumentasi',
   },
 };
