@@ -9,8 +9,11 @@ export const GatewayResultUnmatched = object({
   at: utc,
   channel: enums(channels),
   verified: boolean(),
-  /** Why no payment took it: there is none with this id here, it is another merchant's, or it says nothing readable. */
-  reason: enums(['unknown_transaction', 'unreadable']),
+  /**
+   * Why no payment took it: there is none with this id here, or it is another merchant's; it says nothing readable; or,
+   * on the land-registry channel, its agency has left the configuration.
+   */
+  reason: enums(['unknown_transaction', 'unreadable', 'unknown_agency']),
   raw: record(string(), string()),
 });
 export type GatewayResultUnmatched = Infer<typeof GatewayResultUnmatched>;

@@ -1,6 +1,7 @@
 /** The HTTP role as a Koa application. Read `createApp` for the order in which a request passes through. */
 import Router from '@koa/router';
 import Koa from 'koa';
+import { createQuarantine } from '../commands/unmatched.ts';
 import { addDocsRoutes } from './content/docs/routes.ts';
 import { addContentRoutes } from './content/routes.ts';
 import type { RequestState } from './context.ts';
@@ -21,7 +22,9 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   router.get('/', createHome(dependencies));
   router.get('/verify/:receiptNo', createVerify(dependencies));
-  addGenericRoutes(router, dependencies);
+  // One for both channels: their results meet in one stream.
+  const quarantine = createQuarantine(dependencies.eventStore);
+  addGenericRoutes(router, { ...dependencies, quarantine });
   addContentRoutes(router, dependencies);
   addDocsRoutes(router, dependencies);
 

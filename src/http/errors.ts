@@ -124,14 +124,14 @@ async function give(ctx: Context, answer: Answer, baseUrl: string): Promise<void
   await ctx.render('error.njk', page);
 }
 
-/** Requery says `success` where every other answer says `status`; credentials fail there as on /generic/check. */
+/** Requery says `success` where every other answer says `status`; credentials fail there as on check. */
 function flagOf(ctx: Context): 'status' | 'success' {
-  return ctx.path.startsWith('/generic/requery/') && ctx.status !== 401 ? 'success' : 'status';
+  return /^\/(?:generic|landreg)\/requery\//.test(ctx.path) && ctx.status !== 401 ? 'success' : 'status';
 }
 
-/** Merchants' endpoints always answer JSON, payers' pages only when JSON is asked for, the rest as it is asked. */
+/** Callers' endpoints always answer JSON, payers' pages only when JSON is asked for, the rest as it is asked. */
 function wantsPage(ctx: Context): boolean {
-  if (/^\/generic\/(?:check$|request$|requery\/)/.test(ctx.path)) return false;
-  const isPayersPage = /^\/(?:$|verify\/|generic\/(?:pay|receipt|download)\/)/.test(ctx.path);
+  if (/^\/(?:generic|landreg)\/(?:check$|request$|requery\/)/.test(ctx.path)) return false;
+  const isPayersPage = /^\/(?:$|verify\/|(?:generic|landreg)\/(?:pay|receipt|download)\/)/.test(ctx.path);
   return ctx.accepts(isPayersPage ? ['html', 'json'] : ['json', 'html']) === 'html';
 }

@@ -6,15 +6,16 @@ import { type GatewayFields, signFields } from '../../clients/gateway.ts';
 import { toDateTime, toDigits } from '../../events/malaysian-time.ts';
 import { addSen, displaySen, formatSen } from '../../events/money.ts';
 import { paymentModes, type RequestedPayment } from '../../events/payment.ts';
+import type { Links } from '../../receipts/payment-links.ts';
 import { statusName } from '../../receipts/texts.ts';
+import type { ReadPayment } from '../channel/read-payment.ts';
 import { type Context, languageOf } from '../context.ts';
 import type { Dependencies, HttpConfig } from '../dependencies.ts';
 import { HttpProblem } from '../errors.ts';
 import type { Language } from '../pages/language.ts';
 import type { DebugPage } from '../pages/models.ts';
 import { texts } from '../pages/texts.ts';
-import { type Links, otherLanguage } from '../payer/links.ts';
-import type { ReadPayment } from './read-payment.ts';
+import { otherLanguage } from '../payer/links.ts';
 
 type DebugDependencies = Pick<Dependencies, 'latestPayments'> & {
   config: Pick<HttpConfig, 'baseUrl' | 'gateway'>;

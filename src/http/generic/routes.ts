@@ -1,40 +1,42 @@
-/** The generic payment API: one file per endpoint beside this one. */
+/** The generic payment API. What it shares with the land registry's is in ../channel and ../payer. */
 import type Router from '@koa/router';
-import { createQuarantine } from '../../commands/unmatched.ts';
+import { transactionIdOf } from '../../commands/transaction-id.ts';
 import { createAuthenticate } from '../auth/merchant.ts';
-import { createPageTokens } from '../auth/page-token.ts';
 import { anyBody, checkBody, formBody, jsonBody } from '../body.ts';
-import type { RequestState } from '../context.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { createLinks } from '../payer/links.ts';
-import { createPayerPages } from '../payer/pages.ts';
-import { createCheck } from './check.ts';
+import { createCheck } from '../channel/check.ts';
+import { type ChannelDependencies, createChannelParts } from '../channel/parts.ts';
+import { createRequery } from '../channel/requery.ts';
+import { createResponse } from '../channel/response.ts';
+import type { Context, RequestState } from '../context.ts';
+import { createDownload } from '../payer/download.ts';
+import { createChooseMethod, createShowPaymentPage } from '../payer/pay.ts';
+import { createReceipt } from '../payer/receipt.ts';
 import { createDebug } from './debug.ts';
-import { createDownload } from './download.ts';
-import { createChooseMethod, createShowPaymentPage } from './pay.ts';
-import { createReadPayment } from './read-payment.ts';
-import { createReceipt } from './receipt.ts';
-import { createRequery } from './requery.ts';
 import { createRequest } from './request.ts';
-import { createResponse } from './response.ts';
 import { createShowSimulate, createSimulate } from './simulate.ts';
 
-export function addGenericRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
-  const { config, clock = () => new Date() } = dependencies;
+export function addGenericRoutes(router: Router<RequestState>, dependencies: ChannelDependencies): void {
+  const { config, registry } = dependencies;
   const authenticate = createAuthenticate(config.merchants);
-  const links = createLinks(config.baseUrl);
-  const tokens = createPageTokens(config.transactionIdKey);
-  const readPayment = createReadPayment('generic', dependencies);
-  const pages = createPayerPages({ config, links, tokens, clock });
-  const quarantine = createQuarantine(dependencies.eventStore);
-  const parts = { ...dependencies, authenticate, clock, links, pages, quarantine, readPayment, tokens };
+  const parts = { ...createChannelParts('generic', dependencies), authenticate };
+  // The id is made of the merchant's own code: another merchant's payment has no reference that leads to it.
+  const identify = (ctx: Context) =>
+    transactionIdOf(config.transactionIdKey, 'generic', authenticate(ctx).code, ctx.params.reference ?? '');
 
-  router.get('/generic/check', checkBody, createCheck(parts));
+  router.get(
+    '/generic/check',
+    checkBody,
+    createCheck({ ...parts, about: (ctx) => ({ merchant_code: authenticate(ctx).code }) }),
+  );
   router.post('/generic/request', jsonBody, createRequest(parts));
   router.get('/generic/pay/:id', createShowPaymentPage(parts));
   router.post('/generic/pay/:id', formBody, createChooseMethod(parts));
   router.post('/generic/response', anyBody, createResponse(parts));
-  router.get('/generic/requery/:reference', checkBody, createRequery(parts));
+  router.get(
+    '/generic/requery/:reference',
+    checkBody,
+    createRequery({ ...parts, identify, ask: ({ transactionId }) => registry.ask(transactionId) }),
+  );
   router.get('/generic/receipt/:id', createReceipt(parts));
   router.get('/generic/download/:id', createDownload(parts));
   if (config.sandbox.enabled) {

@@ -1,20 +1,7 @@
-/** Addresses that payers are sent to. All are absolute: a merchant may relay a page from its own origin. */
+/** Ways out of a payer's page: back to the merchant, and to the other language. */
 import type { RequestedPayment } from '../../events/payment.ts';
 import { statusCodeOf } from '../../receipts/status-code.ts';
 import type { Language } from '../pages/language.ts';
-
-export type Links = ReturnType<typeof createLinks>;
-
-export function createLinks(baseUrl: string) {
-  const page = (kind: string) => (transactionId: string, lang?: Language) =>
-    `${baseUrl}/generic/${kind}/${transactionId}${lang ? `?lang=${lang}` : ''}`;
-  return {
-    pay: page('pay'),
-    receipt: page('receipt'),
-    download: page('download'),
-    gatewayResult: `${baseUrl}/generic/response`,
-  };
-}
 
 /**
  * The merchant's redirect_url with trans_id, transaction_id and status at the end of its query. The query it has is

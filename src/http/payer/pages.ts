@@ -1,9 +1,9 @@
 /** Shows a payer the payment as it stands: the page to pay on, or the receipt. */
 import type { RequestedPayment } from '../../events/payment.ts';
+import type { Links } from '../../receipts/payment-links.ts';
 import type { PageTokens } from '../auth/page-token.ts';
 import { type Context, languageOf } from '../context.ts';
 import type { HttpConfig } from '../dependencies.ts';
-import type { Links } from './links.ts';
 import { type Offer, offersFor } from './offers.ts';
 import { type FormFault, paymentPage } from './payment-page.ts';
 import { receiptPage } from './receipt-page.ts';

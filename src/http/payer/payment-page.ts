@@ -1,10 +1,12 @@
 /** The page on which a payer chooses how to pay. */
 import { displaySen } from '../../events/money.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
+import type { Links } from '../../receipts/payment-links.ts';
 import type { Language } from '../pages/language.ts';
 import type { PaymentMethod, PaymentPage } from '../pages/models.ts';
 import { texts } from '../pages/texts.ts';
-import { backToMerchant, type Links, otherLanguage } from './links.ts';
+import { backToMerchant, otherLanguage } from './links.ts';
+
 import type { Offer } from './offers.ts';
 
 /** The form as it was sent, when it comes back with an error. */

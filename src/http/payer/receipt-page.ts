@@ -1,10 +1,11 @@
 /** The receipt, or statement, of a payment as a page. */
 import type { RequestedPayment } from '../../events/payment.ts';
+import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { historyText, statusName, texts, timeText } from '../../receipts/texts.ts';
 import type { Language } from '../pages/language.ts';
 import type { ReceiptPage } from '../pages/models.ts';
-import { backToMerchant, type Links, otherLanguage } from './links.ts';
+import { backToMerchant, otherLanguage } from './links.ts';
 
 export function receiptPage(payment: RequestedPayment, lang: Language, links: Links): ReceiptPage {
   const receipt = receiptOf(payment);

@@ -1,4 +1,4 @@
-/** POST /generic/response: the gateway reports how an attempt to pay ended, from its server and through the payer's browser. */
+/** POST /<channel>/response: the gateway reports how an attempt to pay ended, from its server and through the payer's browser. */
 import {
   type GatewayFields,
   type GatewayResult,
@@ -8,22 +8,23 @@ import {
 import { Refused } from '../../commands/decider.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Quarantine } from '../../commands/unmatched.ts';
-import { paymentStream } from '../../events/payment.ts';
+import { type Channel, paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
+import type { Links } from '../../receipts/payment-links.ts';
 import { type Context, causeOf, seeOther } from '../context.ts';
 import type { Dependencies, HttpConfig } from '../dependencies.ts';
 import { HttpProblem } from '../errors.ts';
-import type { Links } from '../payer/links.ts';
 
 type ResponseDependencies = Pick<Dependencies, 'execute'> & {
+  channel: Channel;
   quarantine: Quarantine;
-  config: Pick<HttpConfig, 'gateway'>;
+  config: Pick<HttpConfig, 'gateway' | 'merchants'>;
   links: Links;
   clock: () => Date;
 };
 
 export function createResponse(dependencies: ResponseDependencies) {
-  const { config, links } = dependencies;
+  const { channel, config, links } = dependencies;
   return async (ctx: Context): Promise<void> => {
     const fields = fieldsOf(ctx.request.body);
     const verified = authenticate(fields, config.gateway);
@@ -31,6 +32,11 @@ export function createResponse(dependencies: ResponseDependencies) {
     if (!reported) {
       await keepUnmatched(ctx, { verified, reason: 'unreadable', raw: fields }, dependencies);
       throw new HttpProblem(400, 'badRequest', 'STATUS must be 0, 1, 2 or 3');
+    }
+    // The land registry's interface asks for this; a generic payment goes on as it was agreed when it was asked for.
+    if (channel === 'landreg' && !config.merchants.has(reported.merchantCode)) {
+      await keepUnmatched(ctx, { verified, reason: 'unknown_agency', raw: fields }, dependencies);
+      throw new HttpProblem(404, 'paymentNotFound', 'Agency not found');
     }
     if (!(await record(ctx, reported, verified, dependencies))) {
       await keepUnmatched(ctx, { verified, reason: 'unknown_transaction', raw: fields }, dependencies);
@@ -46,7 +52,7 @@ async function record(
   ctx: Context,
   { transactionId, merchantCode, result }: GatewayResult,
   verified: boolean,
-  { execute, clock }: ResponseDependencies,
+  { channel, execute, clock }: ResponseDependencies,
 ): Promise<boolean> {
   if (!transactionIdPattern.test(transactionId)) return false;
   try {
@@ -57,7 +63,7 @@ async function record(
         at: clock().toISOString(),
         source: 'gateway',
         verified,
-        channel: 'generic',
+        channel,
         merchantCode,
         result,
       },
@@ -73,9 +79,9 @@ async function record(
 function keepUnmatched(
   ctx: Context,
   result: Pick<GatewayResultUnmatched, 'verified' | 'reason' | 'raw'>,
-  { quarantine, clock }: ResponseDependencies,
+  { channel, quarantine, clock }: ResponseDependencies,
 ): Promise<void> {
-  const unmatched = { at: clock().toISOString(), channel: 'generic', ...result } as const;
+  const unmatched = { at: clock().toISOString(), channel, ...result };
   return quarantine(unmatched, causeOf(ctx, 'gateway'));
 }
 

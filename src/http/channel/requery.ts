@@ -1,41 +1,36 @@
-/** GET /generic/requery/{transaksi_id}: a merchant asks what became of its payment; the transaction registry is asked in turn. */
-import type { TransactionRegistry } from '../../clients/transaction-registry.ts';
-import { transactionIdOf } from '../../commands/transaction-id.ts';
+/** GET /<channel>/requery/{transaksi_id}: a caller asks what became of its payment; the transaction registry is asked in turn. */
 import {
   type PaymentEvent,
+  type PaymentRequested,
   paymentStream,
   type RegistryAnswer,
   type RegistryStatus,
 } from '../../events/payment.ts';
 import { type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
-import type { Authenticate } from '../auth/merchant.ts';
 import { type Context, causeOf } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { HttpProblem } from '../errors.ts';
 import type { ReadPayment } from './read-payment.ts';
 
 export function createRequery(dependencies: {
-  config: { transactionIdKey: string };
-  authenticate: Authenticate;
+  /** Which of the caller's payments the path names. Throws HttpProblem 401. */
+  identify: (ctx: Context) => string;
+  ask: (request: PaymentRequested) => Promise<RegistryAnswer>;
   execute: Dependencies['execute'];
   readPayment: ReadPayment;
-  registry: TransactionRegistry;
   clock: () => Date;
 }) {
-  const { authenticate, clock, config, execute, readPayment, registry } = dependencies;
+  const { ask, clock, execute, identify, readPayment } = dependencies;
   return async (ctx: Context): Promise<void> => {
-    const merchant = authenticate(ctx);
-    // The id is made of the merchant's own code: another merchant's payment has no reference that leads to it.
-    const id = transactionIdOf(config.transactionIdKey, 'generic', merchant.code, ctx.params.reference ?? '');
-    await readPayment(id);
-    const answer = await registry.ask(id);
+    const { request } = await readPayment(identify(ctx));
+    const answer = await ask(request);
     const { events, state: payment } = await execute(
-      paymentStream(id),
+      paymentStream(request.transactionId),
       {
         type: 'RecordRequeryAnswer',
         at: clock().toISOString(),
-        channel: 'generic',
-        merchantCode: merchant.code,
+        channel: request.channel,
+        merchantCode: request.merchant.code,
         answer,
       },
       causeOf(ctx, 'registry'),

@@ -1,7 +1,8 @@
-/** GET /generic/receipt/{id}: the receipt, or the statement of a payment that has not succeeded. The id is the capability. */
+/** GET /<channel>/receipt/{id}: the receipt, or the statement of a payment that has not succeeded. */
+
+import type { ReadPayment } from '../channel/read-payment.ts';
 import type { Context } from '../context.ts';
-import type { PayerPages } from '../payer/pages.ts';
-import type { ReadPayment } from './read-payment.ts';
+import type { PayerPages } from './pages.ts';
 
 export function createReceipt({ readPayment, pages }: { readPayment: ReadPayment; pages: PayerPages }) {
   return async (ctx: Context): Promise<void> => {

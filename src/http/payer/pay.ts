@@ -1,21 +1,21 @@
-/** /generic/pay/{id}: the payment page again (GET), and the choice of a method that takes the payer to the gateway (POST). */
+/** /<channel>/pay/{id}: the payment page again (GET), and the choice of a method that takes the payer to the gateway (POST). */
 import { handOverFields } from '../../clients/gateway.ts';
 import { Refused } from '../../commands/decider.ts';
 import { chosenAttempt } from '../../commands/payment.ts';
 import { addSen, displaySen } from '../../events/money.ts';
 import { type Attempt, paymentStream, type RequestedPayment } from '../../events/payment.ts';
+import type { Links } from '../../receipts/payment-links.ts';
 import type { PageTokens } from '../auth/page-token.ts';
+import type { ReadPayment } from '../channel/read-payment.ts';
 import { type Context, causeOf, languageOf, seeOther } from '../context.ts';
 import type { Dependencies, HttpConfig } from '../dependencies.ts';
 import { HttpProblem } from '../errors.ts';
 import type { HandOverPage } from '../pages/models.ts';
 import { texts } from '../pages/texts.ts';
-import type { Links } from '../payer/links.ts';
-import type { Offer } from '../payer/offers.ts';
-import { isSettled, type PayerPages } from '../payer/pages.ts';
-import type { FormFault } from '../payer/payment-page.ts';
 import { handOverPolicy } from '../security-headers.ts';
-import type { ReadPayment } from './read-payment.ts';
+import type { Offer } from './offers.ts';
+import { isSettled, type PayerPages } from './pages.ts';
+import type { FormFault } from './payment-page.ts';
 
 type PayDependencies = {
   config: Pick<HttpConfig, 'gateway'>;

@@ -1,9 +1,9 @@
-/** GET /generic/download/{id}: the receipt, or the statement, as a PDF. The id is the capability. */
+/** GET /<channel>/download/{id}: the receipt, or the statement, as a PDF. */
 import { receiptOf } from '../../receipts/receipt.ts';
 import { createReceiptFiles } from '../../receipts/receipt-file.ts';
+import type { ReadPayment } from '../channel/read-payment.ts';
 import { type Context, languageOf } from '../context.ts';
 import type { HttpConfig } from '../dependencies.ts';
-import type { ReadPayment } from './read-payment.ts';
 
 export function createDownload({
   config,
