@@ -2,6 +2,7 @@
 // npm run bench [name…]
 
 import { benchCallbacks } from './callbacks.ts';
+import { benchDocs } from './docs.ts';
 import { benchEventStore } from './eventstore.ts';
 import { benchHttp } from './http.ts';
 import type { Row } from './row.ts';
@@ -10,6 +11,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
   eventstore: benchEventStore,
   http: benchHttp,
   callbacks: benchCallbacks,
+  docs: benchDocs,
 };
 
 const asked = process.argv.slice(2);
