@@ -108,28 +108,31 @@ test.serial('code is copied exactly', async (t) => {
   t.is(await page.evaluate('navigator.clipboard.readText()'), code);
 });
 
-test.serial('the theme follows the system until one is chosen, which is there before anything is painted', async (t) => {
-  if (skippedWithoutBrowser(t)) return;
-  const { page } = await openBrowser(t, { colorScheme: 'dark' });
-  const url = `${await serveEverything(t)}/docs/other`;
-  const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-  await page.goto(url);
-  const dark = await background();
-  await page.emulateMedia({ colorScheme: 'light' });
-  const light = await background();
-  t.not(light, dark);
-  await page.getByLabel('Theme').selectOption('dark');
-  t.is(await background(), dark);
-  // Without our later script, the head alone must do it.
-  await page.route('**/docs.*.js', (route) => route.abort());
-  await page.reload();
-  t.is(await background(), dark);
-  await page.unroute('**/docs.*.js');
-  await page.reload();
-  await page.getByLabel('Theme').selectOption('system');
-  await page.reload();
-  t.is(await background(), light);
-});
+test.serial(
+  'the theme follows the system until one is chosen, which is there before anything is painted',
+  async (t) => {
+    if (skippedWithoutBrowser(t)) return;
+    const { page } = await openBrowser(t, { colorScheme: 'dark' });
+    const url = `${await serveEverything(t)}/docs/other`;
+    const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    await page.goto(url);
+    const dark = await background();
+    await page.emulateMedia({ colorScheme: 'light' });
+    const light = await background();
+    t.not(light, dark);
+    await page.getByLabel('Theme').selectOption('dark');
+    t.is(await background(), dark);
+    // Without our later script, the head alone must do it.
+    await page.route('**/docs.*.js', (route) => route.abort());
+    await page.reload();
+    t.is(await background(), dark);
+    await page.unroute('**/docs.*.js');
+    await page.reload();
+    await page.getByLabel('Theme').selectOption('system');
+    await page.reload();
+    t.is(await background(), light);
+  },
+);
 
 test.serial('diagrams follow the theme; what is none stays text', async (t) => {
   if (skippedWithoutBrowser(t)) return;
