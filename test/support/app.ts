@@ -86,7 +86,10 @@ export type Changes = {
 };
 
 /** Starts the app. Only the first in a process may be the one that appends: pass `beside` to share its store. */
-export async function startApp(changes: Changes = {}, beside?: TestApp): Promise<TestApp> {
+export async function startApp(
+  changes: Changes = {},
+  beside?: Pick<TestApp, 'eventStore'>,
+): Promise<TestApp> {
   const store = beside ? null : await startStore();
   const eventStore =
     beside?.eventStore ?? connectEventStore({ url: store?.url ?? '', log: pino({ level: 'silent' }) });

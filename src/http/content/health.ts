@@ -13,7 +13,7 @@ export type ProjectionHealth = {
   status: 'ok' | 'behind' | 'stopped' | 'unknown';
   /** How long the oldest event that it has not taken has been waiting; null when that is not known. */
   lagMs: number | null;
-  /** Why it stands still. Without the event, whose stream may be named after a payment. */
+  /** That it stands still, in words for everybody: the log says before which event and why. */
   fault: string | null;
 };
 
@@ -86,7 +86,7 @@ async function look({
       eventStore.firstAfter({ streamPrefixes, after, signal }).then((event) => ({ event })),
     );
     const lagMs = waiting && Math.max(0, clock().getTime() - (waiting.event?.created ?? clock()).getTime());
-    const fault = status ? (status.fault?.message ?? null) : 'It has never run';
+    const fault = status ? faultText(status) : 'It has never run';
     return { name, status: wordFor(fault, lagMs), lagMs, fault };
   };
 
@@ -114,6 +114,11 @@ async function look({
     projections: projectionsHealth ?? unknown,
   };
   return { status: overall(health), ...health };
+}
+
+/** What stopped it may name a payment's stream or a place in our code: the kind of event is enough here. */
+function faultText({ fault }: ProjectionStatus): string | null {
+  return fault?.event ? `It cannot take an event of type ${fault.event.type}` : (fault?.message ?? null);
 }
 
 function wordFor(fault: string | null, lagMs: number | null): ProjectionHealth['status'] {

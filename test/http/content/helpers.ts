@@ -49,7 +49,7 @@ export async function startService(
         ...changes.content,
       },
     },
-    { eventStore } as TestApp,
+    { eventStore },
   );
   t.teardown(async () => {
     await Promise.all([app.close(), ...runs.map((run) => run.stop())]);
