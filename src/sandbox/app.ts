@@ -7,11 +7,13 @@ import type { Logger } from 'pino';
 import { enums, is, object, optional, record, string } from 'superstruct';
 import { type Fields, hasRightChecksum, signedText } from './checksum.ts';
 import { readHandOver } from './hand-over.ts';
+import { addLandRegistry } from './land-registry.ts';
 import { addMailbox } from './mailbox.ts';
 import { addMerchant } from './merchant.ts';
 import { type Order, type Orders, shortOrderNo } from './orders.ts';
 import { outcomes, outcomesFor } from './outcomes.ts';
 import { contentSecurityPolicy, page } from './pages.ts';
+import type { Registrations } from './registrations.ts';
 import { addRegistry } from './registry.ts';
 import { resultFields } from './result-fields.ts';
 import type { createServerPosts } from './server-posts.ts';
@@ -21,6 +23,7 @@ type Dependencies = {
   serverPosts: ReturnType<typeof createServerPosts>;
   secret: string;
   registryToken: string;
+  registrations: Registrations;
   outboxDir: string;
   log: Logger;
 };
@@ -53,7 +56,9 @@ export function createApp(dependencies: Dependencies): Koa {
   router.get('/orders/:orderNo/return', (ctx) => sendPayerBack(ctx, dependencies));
   addMailbox(router, dependencies.outboxDir);
   addMerchant(router);
-  addRegistry(router, { orders: dependencies.orders, token: dependencies.registryToken });
+  const { orders, registrations, registryToken: token } = dependencies;
+  addRegistry(router, { orders, token });
+  addLandRegistry(router, { registrations, token });
 
   const app = new Koa();
   app.use((ctx, next) => answerErrors(ctx, next, dependencies.log));

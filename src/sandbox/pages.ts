@@ -11,7 +11,7 @@ environment.addGlobal('bankName', bankName);
 environment.addFilter('time', malaysianTime);
 environment.addFilter('rm', (amountSen: number) => ringgit(amountSen).replace(/\B(?=(\d{3})+\.)/g, ','));
 
-type PageName = 'orders' | 'order' | 'return' | 'mailbox' | 'email' | 'merchant' | 'error';
+type PageName = 'orders' | 'order' | 'return' | 'mailbox' | 'email' | 'merchant' | 'land-registry' | 'error';
 
 /** Of every page; none loads anything. */
 export const contentSecurityPolicy =

@@ -38,7 +38,7 @@ export async function temporaryFolder(t: ExecutionContext): Promise<string> {
   return folder;
 }
 
-/** A gateway that ends with the test, before its folder goes. */
+/** A gateway that ends with the test, before its folder goes, unless the test ends it. */
 export async function startGateway(
   t: ExecutionContext,
   file?: string,
@@ -54,8 +54,13 @@ export async function startGateway(
     file: file ?? join(await temporaryFolder(t), 'orders.db'),
     log,
   });
-  t.teardown(() => gateway.close());
-  return gateway;
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= gateway.close();
+    return closed;
+  };
+  t.teardown(close);
+  return { ...gateway, close };
 }
 
 /** A service that takes results at `url`. `next` waits for the next one; `answers` are used up before 303 is. */
