@@ -1,5 +1,6 @@
 /** The fields that new users and projects are made of, each with what is said when it holds something else. */
 import { define, type Struct, validate } from 'superstruct';
+import { described, type JsonSchema } from '../events/described.ts';
 import { emailPattern, maxEmailLength } from '../events/email-address.ts';
 
 /** The message names every field at fault, and never a value. */
@@ -17,32 +18,39 @@ export function readFields<T>(input: unknown, struct: Struct<T, unknown>): T {
   throw new InvalidFields(faults.join('; '));
 }
 
-export const minNameLength = 2;
-export const maxNameLength = 200;
+const minNameLength = 2;
+const maxNameLength = 200;
 /** No control character and no half of a surrogate pair; no space at either end, where it would go unseen. */
-export const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}]*(?<!\s)$/u;
+const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}]*(?<!\s)$/u;
 
 /** Lengths in code points. */
-export const name = field('name', (text) => {
-  const length = Array.from(text).length;
-  if (length < minNameLength) return `must have at least ${minNameLength} characters`;
-  if (length > maxNameLength) return `must have at most ${maxNameLength} characters`;
-  return namePattern.test(text) ? null : 'must have no control characters, and no space at either end';
-});
-
-export const email = field('email', (text) =>
-  text.length <= maxEmailLength && emailPattern.test(text) ? null : 'must be an email address',
+export const name = field(
+  (text) => {
+    const length = Array.from(text).length;
+    if (length < minNameLength) return `must have at least ${minNameLength} characters`;
+    if (length > maxNameLength) return `must have at most ${maxNameLength} characters`;
+    return namePattern.test(text) ? null : 'must have no control characters, and no space at either end';
+  },
+  { minLength: minNameLength, maxLength: maxNameLength, pattern: namePattern.source },
 );
 
-export function oneOf<Choice extends string>(choices: readonly Choice[]): Struct<Choice, null> {
-  return define<Choice>('choice', (value) =>
+export const email = field(
+  (text) => (text.length <= maxEmailLength && emailPattern.test(text) ? null : 'must be an email address'),
+  { format: 'email', maxLength: maxEmailLength, pattern: emailPattern.source },
+);
+
+export function oneOf<Choice extends string>(choices: readonly Choice[]): Struct<Choice, unknown> {
+  const struct = define<Choice>('choice', (value) =>
     choices.some((choice) => choice === value) ? true : `must be one of ${choices.join(', ')}`,
   );
+  return described(struct, { type: 'string', enum: choices });
 }
 
-function field(type: string, faultOf: (text: string) => string | null): Struct<string, null> {
-  return define<string>(type, (value) => {
+/** `schema` says in JSON Schema what `faultOf` looks for. */
+function field(faultOf: (text: string) => string | null, schema: JsonSchema): Struct<string, unknown> {
+  const struct = define<string>('field', (value) => {
     if (value === undefined) return 'is required';
     return typeof value === 'string' ? (faultOf(value) ?? true) : 'must be text';
   });
+  return described(struct, { type: 'string', ...schema });
 }
