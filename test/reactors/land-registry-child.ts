@@ -1,0 +1,21 @@
+/** The reactor that tests kill: the land registry's items on the stores named by its arguments, as long as its parent lives. */
+import { connectEventStore } from '../../src/eventstore/client.ts';
+import { connectDatabase } from '../../src/projections/database.ts';
+import { log } from './helpers.ts';
+import { startItems } from './land-registry.ts';
+
+const [esdbUrl = '', databaseUrl = '', callbackUrl = ''] = process.argv.slice(2);
+const eventStore = connectEventStore({ url: esdbUrl, log });
+const db = connectDatabase({ url: databaseUrl, log });
+startItems(
+  { teardown: () => undefined },
+  {
+    store: { url: esdbUrl, eventStore, kill: async () => undefined },
+    database: { url: databaseUrl, db },
+    clock: { now: () => new Date(), set: () => undefined },
+  },
+  callbackUrl,
+  { leaseMs: 1_000 },
+);
+process.on('disconnect', () => process.exit());
+process.send?.('ready');
