@@ -49,7 +49,7 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
       ...common,
       name: 'receipt-email',
       kind: 'email',
-      perform: createReceiptEmail({ mailer, config }),
+      perform: createReceiptEmail({ mailer, config, clock }),
     }),
   ];
   if (landRegistry)

@@ -12,6 +12,8 @@ import {
   type Infer,
   literal,
   number,
+  type Struct,
+  size,
   string,
   type,
   union,
@@ -44,6 +46,11 @@ export class RegistryUnavailable extends Error {
 export type TransactionRegistry = {
   /** What the registry knows of the payment that the gateway knows as this TRANS_ID. Throws RegistryUnavailable. */
   ask(transactionId: string): Promise<RegistryAnswer>;
+  /**
+   * What it knows of the records that the land registry's transaksi_id leads to, where they are of this payment. Throws
+   * RegistryUnavailable.
+   */
+  askByTransaksiId(payment: { transactionId: string; reference: string }): Promise<RegistryAnswer>;
 };
 
 /** The registry's numbers are its own: 1 is success on both wires, 2 and 0 are not what they are on the gateway's. */
@@ -80,6 +87,12 @@ const RegistryRecord = type({
 });
 type RegistryRecord = Infer<typeof RegistryRecord>;
 
+/** With a space, not an underscore. */
+const transaksiIdKey = 'transaksi id';
+/** More attempts than a payment has. */
+const maxExtras = 100;
+const Extras = size(array(type({ transaction_id: text, key: text, value: text })), 0, maxExtras);
+
 /**
  * A client of the registry at `url`, with `token` as Bearer. One question takes at most `timeoutMs`, further tries after
  * a broken connection or a 5xx included. Redirects are not followed.
@@ -101,31 +114,75 @@ export function createTransactionRegistry(dependencies: {
     timeout: { connect: connectMs },
   });
 
+  /** Within one time-out for all that it takes. */
+  async function within<T>(work: (fetch: Fetch) => Promise<T>): Promise<T> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const fetch: Fetch = (path, query = {}) => {
+      const question = new URL(`${url}/${path}`);
+      // Not URLSearchParams, which would write a space as a plus sign.
+      question.search = Object.entries(query)
+        .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+        .join('&');
+      return pRetry(() => fetchBody(client, question, signal), {
+        retries,
+        minTimeout: 200,
+        randomize: true,
+        signal,
+        shouldRetry: ({ error }) => isWorthAnotherTry(error),
+      });
+    };
+    try {
+      return await work(fetch);
+    } catch (error) {
+      throw signal.aborted ? new RegistryUnavailable('too_late', 'No answer in time') : asUnavailable(error);
+    }
+  }
+
+  /** Those that are asked about, of all that were sent. */
+  function own<Row>(rows: readonly Row[], isOwn: (row: Row) => boolean): Row[] {
+    const kept = rows.filter(isOwn);
+    if (kept.length < rows.length)
+      log.warn({ records: rows.length - kept.length }, "the registry sent other people's transactions");
+    return kept;
+  }
+
+  const answerAbout = (transactionId: string, records: readonly RegistryRecord[]) =>
+    answerOf(own(records, (it) => it.merchant_trans_id === transactionId).map(readRecord));
+
   return {
-    async ask(transactionId) {
-      const question = new URL(`${url}/transactions`);
-      question.searchParams.set('merchant_trans_id', transactionId);
-      const signal = AbortSignal.timeout(timeoutMs);
-      try {
-        const body = await pRetry(() => fetchBody(client, question, signal), {
-          retries,
-          minTimeout: 200,
-          randomize: true,
-          signal,
-          shouldRetry: ({ error }) => isWorthAnotherTry(error),
-        });
-        const records = readRecords(body);
-        const own = records.filter(({ merchant_trans_id }) => merchant_trans_id === transactionId);
-        if (own.length < records.length)
-          log.warn({ records: records.length - own.length }, "the registry sent other people's transactions");
-        return answerOf(own.map(readRecord));
-      } catch (error) {
-        throw signal.aborted
-          ? new RegistryUnavailable('too_late', 'No answer in time')
-          : asUnavailable(error);
-      }
-    },
+    ask: (transactionId) =>
+      within(async (fetch) => {
+        const body = await fetch('transactions', { merchant_trans_id: transactionId });
+        return answerAbout(transactionId, read(body, array(RegistryRecord)));
+      }),
+
+    askByTransaksiId: ({ transactionId, reference }) =>
+      within(async (fetch) => {
+        const body = await fetch('transaction-extras', { key: transaksiIdKey, value: reference });
+        const extras = own(
+          read(body, Extras),
+          ({ key, value }) => key === transaksiIdKey && value === reference,
+        );
+        const ids = new Set(extras.map(({ transaction_id }) => transaction_id));
+        const records = await Promise.all(Array.from(ids, (id) => fetchRecord(fetch, id)));
+        return answerAbout(
+          transactionId,
+          records.filter((record) => record !== null),
+        );
+      }),
   };
+}
+
+type Fetch = (path: string, query?: Record<string, string>) => Promise<string>;
+
+/** Null where there is no record of this id. */
+async function fetchRecord(fetch: Fetch, id: string): Promise<RegistryRecord | null> {
+  try {
+    return read(await fetch(`transactions/${encodeURIComponent(id)}`), RegistryRecord);
+  } catch (error) {
+    if (error instanceof HTTPError && error.response.statusCode === 404) return null;
+    throw error;
+  }
 }
 
 /** The body as text; a body that is too large is given up as soon as it is. */
@@ -156,11 +213,11 @@ function asUnavailable(error: unknown): unknown {
 }
 
 /** Throws RegistryUnavailable. */
-function readRecords(body: string): RegistryRecord[] {
+function read<T>(body: string, struct: Struct<T, unknown>): T {
   try {
-    return create(JSON.parse(body, wellFormed), array(RegistryRecord));
+    return create(JSON.parse(body, wellFormed), struct);
   } catch {
-    throw new RegistryUnavailable('no_answer', 'The answer is no list of transactions');
+    throw new RegistryUnavailable('no_answer', 'The answer is not what was asked for');
   }
 }
 

@@ -9,6 +9,7 @@ import type { Dependencies } from './dependencies.ts';
 import { createErrorAnswers } from './errors.ts';
 import { addGenericRoutes } from './generic/routes.ts';
 import { createHome } from './home.ts';
+import { addLandregRoutes } from './landreg/routes.ts';
 import { createViews } from './pages/views.ts';
 import { createRequestLog } from './request-log.ts';
 import { createSecurityHeaders } from './security-headers.ts';
@@ -25,6 +26,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   // One for both channels: their results meet in one stream.
   const quarantine = createQuarantine(dependencies.eventStore);
   addGenericRoutes(router, { ...dependencies, quarantine });
+  addLandregRoutes(router, { ...dependencies, quarantine });
   addContentRoutes(router, dependencies);
   addDocsRoutes(router, dependencies);
 

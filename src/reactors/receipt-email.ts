@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Mailer } from '../clients/mailer.ts';
 import type { RequestedPayment } from '../events/payment.ts';
 import { receiptMessage } from '../receipts/message.ts';
+import { createLinks } from '../receipts/payment-links.ts';
 import { receiptOf } from '../receipts/receipt.ts';
 import { createReceiptFiles } from '../receipts/receipt-file.ts';
 import type { Language } from '../receipts/texts.ts';
@@ -10,14 +11,17 @@ import { deliveryIdOf, type PerformDelivery } from './delivery-task.ts';
 
 export function createReceiptEmail({
   mailer,
-  config: { baseUrl, transactionIdKey },
+  config,
+  clock,
 }: {
   mailer: Mailer;
   config: { baseUrl: string; transactionIdKey: string };
+  clock: () => Date;
 }): PerformDelivery {
-  const receiptFile = createReceiptFiles({ baseUrl, transactionIdKey });
+  const receiptFile = createReceiptFiles(config);
+  const links = createLinks({ ...config, clock });
   return async ({ payment, delivery, signal }) => {
-    const { transactionId, payer } = payment.request;
+    const { channel, transactionId, payer } = payment.request;
     const lang = languageOf(payment);
     const receipt = receiptOf(payment);
     const { name, pdf } = receiptFile(receipt, lang);
@@ -25,7 +29,7 @@ export function createReceiptEmail({
       {
         id: deliveryIdOf({ payment, delivery }),
         to: payer.email,
-        ...receiptMessage(receipt, lang, (it) => `${baseUrl}/generic/receipt/${transactionId}?lang=${it}`),
+        ...receiptMessage(receipt, lang, (it) => links[channel].receipt(transactionId, it)),
         attachment: { name, type: 'application/pdf', content: await buffer(pdf) },
       },
       signal,

@@ -9,12 +9,14 @@ import type { DeliveryOutcome } from '../../src/reactors/delivery-task.ts';
 import { createReceiptEmail } from '../../src/reactors/receipt-email.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { chooseMethod, createPayment, postResult, resultFields, signed } from '../http/generic/helpers.ts';
+import { createLandPayment, reportLandResult } from '../http/landreg/helpers.ts';
 import { startApp } from '../support/app.ts';
 
 const app = await startApp();
 test.after.always(() => app.close());
 
 const config = { baseUrl: app.url, transactionIdKey: 'a key of the tests' };
+const clock = () => new Date();
 const signal = AbortSignal.timeout(60_000);
 
 async function paid(over: Record<string, unknown> = {}): Promise<RequestedPayment> {
@@ -41,6 +43,7 @@ for (const lang of ['en', 'ms'] as const) {
     const perform = createReceiptEmail({
       mailer: createMailer({ mail: { smtpUrl: null, requireTls: false, from }, outboxDir }),
       config,
+      clock,
     });
     t.deepEqual(await perform({ payment, delivery: emailOf(payment), signal }), {
       kind: 'delivered',
@@ -73,10 +76,32 @@ test('a language that is none of ours is English', async (t) => {
   };
   for (const lang of ['fr', 1, ['ms'], null, 'MS']) {
     const payment = await paid({ extra: { lang } });
-    await createReceiptEmail({ mailer, config })({ payment, delivery: emailOf(payment), signal });
+    await createReceiptEmail({ mailer, config, clock })({ payment, delivery: emailOf(payment), signal });
   }
   for (const subject of subjects) t.regex(subject, /^Official receipt /);
   t.is(subjects.length, 5);
+});
+
+test('the link in the land registry’s email opens the receipt, with nothing but the link', async (t) => {
+  const { transactionId } = await createLandPayment(app);
+  await reportLandResult(app, transactionId);
+  const payment = (await app.events(transactionId)).reduce<Payment>(evolve, noPayment);
+  if (payment.status === 'none') return t.fail();
+  const texts: string[] = [];
+  const mailer: Mailer = {
+    send: async ({ text }) => {
+      texts.push(text);
+      return { kind: 'sent', messageId: '<x>' };
+    },
+  };
+  await createReceiptEmail({ mailer, config, clock })({ payment, delivery: emailOf(payment), signal });
+  const links = texts.join().match(/http:\S+/g) ?? [];
+  t.is(links.length, 2);
+  for (const link of links) {
+    const response = await fetch(link);
+    t.is(response.status, 200);
+    t.true((await response.text()).includes(transactionId));
+  }
 });
 
 const outcomes: [MailOutcome, DeliveryOutcome][] = [
@@ -96,6 +121,6 @@ const outcomes: [MailOutcome, DeliveryOutcome][] = [
 for (const [outcome, expected] of outcomes)
   test(`the mailer says ${JSON.stringify(outcome)}`, async (t) => {
     const payment = await paid();
-    const perform = createReceiptEmail({ mailer: { send: async () => outcome }, config });
+    const perform = createReceiptEmail({ mailer: { send: async () => outcome }, config, clock });
     t.deepEqual(await perform({ payment, delivery: emailOf(payment), signal }), expected);
   });

@@ -85,6 +85,8 @@ export type Changes = {
   clock?: () => Date;
 };
 
+const noRegistry = () => Promise.reject(new Error('no registry'));
+
 /** Starts the app. Only the first in a process may be the one that appends: pass `beside` to share its store. */
 export async function startApp(
   changes: Changes = {},
@@ -124,7 +126,7 @@ export async function startApp(
     findPayment: changes.findPayment ?? (async () => null),
     latestPayments: changes.latestPayments ?? (async () => []),
     findByReceiptNo: changes.findByReceiptNo ?? (async () => []),
-    registry: changes.registry ?? { ask: () => Promise.reject(new Error('no registry')) },
+    registry: changes.registry ?? { ask: noRegistry, askByTransaksiId: noRegistry },
     content: {
       executeUser: createExecute({ eventStore: parts, decider: userDecider, read: readUserEvent }),
       users: { list: async () => [], has: async () => true },

@@ -1,0 +1,38 @@
+/** The land registry's payment API. What it shares with the generic one is in ../channel and ../payer. */
+import type Router from '@koa/router';
+import { createLandregAuth } from '../auth/landreg.ts';
+import { anyBody, formBody, jsonBody } from '../body.ts';
+import { createCheck } from '../channel/check.ts';
+import { type ChannelDependencies, createChannelParts } from '../channel/parts.ts';
+import { createRequery } from '../channel/requery.ts';
+import { createResponse } from '../channel/response.ts';
+import type { Context, RequestState } from '../context.ts';
+import { createDownload } from '../payer/download.ts';
+import { createChooseMethod, createShowPaymentPage } from '../payer/pay.ts';
+import { createReceipt } from '../payer/receipt.ts';
+import { createRequest, landregTransactionId } from './request.ts';
+
+export function addLandregRoutes(router: Router<RequestState>, dependencies: ChannelDependencies): void {
+  const { config, registry } = dependencies;
+  const parts = createChannelParts('landreg', dependencies);
+  const { system, payer } = createLandregAuth(parts);
+  const identify = (ctx: Context) =>
+    landregTransactionId(config.transactionIdKey, ctx.params.reference ?? '');
+
+  router.get(
+    '/landreg/check',
+    system,
+    createCheck({ ...parts, about: () => ({ service: 'Land registry payments' }) }),
+  );
+  router.post('/landreg/request', system, jsonBody, createRequest(parts));
+  router.get('/landreg/pay/:id', payer('pay'), createShowPaymentPage(parts));
+  router.post('/landreg/pay/:id', payer('pay'), formBody, createChooseMethod(parts));
+  router.post('/landreg/response', anyBody, createResponse(parts));
+  router.get(
+    '/landreg/requery/:reference',
+    system,
+    createRequery({ ...parts, identify, ask: registry.askByTransaksiId }),
+  );
+  router.get('/landreg/receipt/:id', payer('receipt'), createReceipt(parts));
+  router.get('/landreg/download/:id', payer('download'), createDownload(parts));
+}
