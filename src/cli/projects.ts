@@ -30,6 +30,8 @@ export const projects: Command = {
   },
 };
 
+type Key = Pick<Config, 'transactionIdKey'>;
+
 const samples: readonly NewProject[] = [
   { name: 'Payment ledger', status: 'active', stars: 128 },
   { name: 'Land registry integration', status: 'active', stars: 42 },
@@ -38,13 +40,13 @@ const samples: readonly NewProject[] = [
 ];
 
 /** So that a development list is not empty. Where they are there already nothing is added. */
-export async function registerSampleProjects(eventStore: EventStore, config: Config): Promise<void> {
+export async function registerSampleProjects(eventStore: EventStore, config: Key): Promise<void> {
   for (const project of samples) await register(eventStore, config, project, staffCause());
 }
 
 async function register(
   eventStore: EventStore,
-  { transactionIdKey }: Config,
+  { transactionIdKey }: Key,
   project: NewProject,
   cause: Cause,
 ): Promise<{ id: string; isNew: boolean }> {

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { registerSampleProjects } from '../../src/cli/projects.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
 
@@ -71,4 +72,22 @@ test('what makes no sense is said with the usage', async (t) => {
     t.is(code, 2);
     t.true(said.startsWith(`${fault}\nledger ${args[0]} add --name NAME`), said);
   }
+});
+
+test('the samples of development are registered once, however often it is started', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  for (let start = 1; start <= 2; start += 1)
+    await registerSampleProjects(store, { transactionIdKey: 'a key of this test' });
+  let after = null;
+  const names = new Set<unknown>();
+  for (let projects = 0; projects < 4; projects += 1) {
+    const signal = new AbortController().signal;
+    const event = await store.firstAfter({ streamPrefixes: ['project-'], after, signal });
+    if (!event) break;
+    after = event.position;
+    names.add((event.data as { name: string }).name);
+  }
+  t.is(names.size, 4);
+  const signal = new AbortController().signal;
+  t.is(await store.firstAfter({ streamPrefixes: ['project-'], after, signal }), null);
 });
