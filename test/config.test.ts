@@ -157,6 +157,64 @@ test('emails go to files in development, and are from one address', (t) => {
     );
 });
 
+const landRegistry = {
+  LANDREG_BASE_URL: 'https://tanah.example/api/',
+  LANDREG_CALLBACK_PATH: '/bayaran',
+  LANDREG_ACCESS_TOKEN: 'a-token-of-theirs',
+};
+
+test('the land registry: where it is, as whom, how patiently', (t) => {
+  t.is(loadConfig({}, complete).landRegistry, null);
+  t.deepEqual(loadConfig(landRegistry, complete).landRegistry, {
+    callbackUrl: 'https://tanah.example/api/bayaran',
+    accessToken: 'a-token-of-theirs',
+    dimasuk: 'EPAYMENT',
+    connectTimeoutMs: 10_000,
+    timeoutMs: 30_000,
+    attempts: 3,
+    pauseMs: 500,
+  });
+  const faults = faultsOf(t, {
+    ...complete,
+    LANDREG_BASE_URL: 'tanah.example',
+    LANDREG_CALLBACK_PATH: 'bayaran',
+    LANDREG_ACCESS_TOKEN: 'a token\nwith lines',
+    LANDREG_CONNECT_TIMEOUT_MS: '0',
+    LANDREG_TIMEOUT_MS: '60000',
+    LANDREG_ATTEMPTS: '1.5',
+    LANDREG_PAUSE_MS: '-1',
+  });
+  t.deepEqual(
+    faults.map((fault) => fault.split(' must ')[0]),
+    [
+      'LANDREG_CALLBACK_PATH',
+      'LANDREG_ACCESS_TOKEN',
+      'LANDREG_BASE_URL',
+      'LANDREG_CONNECT_TIMEOUT_MS',
+      'LANDREG_TIMEOUT_MS',
+      'LANDREG_ATTEMPTS',
+      'LANDREG_PAUSE_MS',
+    ],
+  );
+});
+
+test('a land registry needs a path and a token; in production also to be there at all, and https', (t) => {
+  const { LANDREG_BASE_URL } = landRegistry;
+  t.deepEqual(
+    faultsOf(t, { ...complete, LANDREG_BASE_URL }).map((fault) => fault.split(' is ')[0]),
+    ['LANDREG_CALLBACK_PATH', 'LANDREG_ACCESS_TOKEN'],
+  );
+  const MERCHANTS_FILE = file(t, 'merchants: { office: { name: Office, id: 7, branch_code: "00" } }');
+  const production = { ...complete, NODE_ENV: 'production', MERCHANTS_FILE };
+  const inProduction = (more: Record<string, string>) =>
+    faultsOf(t, { ...production, ...more }).filter((it) => it.startsWith('LANDREG_B'));
+  t.regex(inProduction({}).join(), /^LANDREG_BASE_URL is not set/);
+  t.deepEqual(inProduction(landRegistry), []);
+  const plain = { ...landRegistry, LANDREG_BASE_URL: 'http://10.1.2.3/' };
+  t.regex(inProduction(plain).join(), /^LANDREG_BASE_URL must begin with https/);
+  t.deepEqual(inProduction({ ...plain, CALLBACK_ALLOW_HOSTS: '10.1.2.3' }), []);
+});
+
 test('API keys are plain or hashed, long in production, and every one must be a key', (t) => {
   t.deepEqual(loadConfig({}, complete).apiKeys, [], 'none leaves the API open');
   t.deepEqual(loadConfig({ API_KEYS: 'a-short-key' }, complete).apiKeys, ['a-short-key']);

@@ -61,6 +61,7 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
         perform: createLandRegistryCallback({ config: landRegistry, post: postTo(landRegistry), clock }),
       }),
     );
+  else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
   const registry = createTransactionRegistry({ ...config.registry, log });
   const requery = config.registry.scheduled
     ? startScheduledRequery({ ...common, registry, db, databaseUrl })

@@ -17,6 +17,7 @@ export function welcome(options: {
     `    service       ${base}`,
     ...(gatewayUrl ? [`    gateway       ${gatewayUrl}  (sandbox: no real money)`] : []),
     ...(gatewayUrl ? [`    merchant      ${gatewayUrl}/merchant  (shows the callbacks)`] : []),
+    ...(gatewayUrl ? [`    land registry ${gatewayUrl}/land-registry`] : []),
     ...(gatewayUrl && !config.mail.smtpUrl ? [`    mailbox       ${gatewayUrl}/mailbox`] : []),
     `    event store   ${embedded.eventStore ? `embedded, ${config.dataDir}/eventstore.db` : 'at ESDB_URL'}`,
     `    PostgreSQL    ${embedded.postgres ? `embedded, ${config.dataDir}/postgres` : 'at DATABASE_URL'}`,

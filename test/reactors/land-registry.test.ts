@@ -137,14 +137,14 @@ test.serial('kill -9 between acceptance and its record: told again, and understo
 
 /** Hands a callback on, and kills who sent it before it learns of the answer. */
 async function killingProxy(t: ExecutionContext, callbackUrl: string, kill: () => unknown): Promise<string> {
-  const proxy = await startReceiver(t, async (response, { headers, body }) => {
-    const passedOn = {
+  const proxy = await startReceiver(t, (response, received) => {
+    const headers = {
       'content-type': 'application/json',
-      'access-token': String(headers['access-token']),
+      'access-token': String(received.headers['access-token']),
     };
-    await fetch(callbackUrl, { method: 'POST', headers: passedOn, body });
-    await kill();
-    response.destroy();
+    void fetch(callbackUrl, { method: 'POST', headers, body: received.body })
+      .then(kill)
+      .finally(() => response.destroy());
   });
   return proxy.url;
 }
