@@ -42,15 +42,22 @@ function promised(): Variables {
     ...(process.env.SANDBOX !== 'false' &&
       process.env.NODE_ENV !== 'production' && {
         GATEWAY_URL: 'http://sandbox',
-        ...sandboxRegistry('http://sandbox', 'sandbox'),
+        ...sandboxRegistries('http://sandbox', 'sandbox'),
       }),
   };
 }
 
-/** The sandbox's registry knows the sandbox's payments only, and its token is for nobody else. */
-function sandboxRegistry(gatewayUrl: string, token: string): Variables {
-  if (process.env.REGISTRY_URL || process.env.GATEWAY_URL) return {};
-  return { REGISTRY_URL: `${gatewayUrl}/registry`, REGISTRY_TOKEN: token };
+/** The sandbox's registries hear of the sandbox's payments only, and its token is for nobody else. */
+function sandboxRegistries(gatewayUrl: string, token: string): Variables {
+  if (process.env.GATEWAY_URL) return {};
+  return {
+    ...(!process.env.REGISTRY_URL && { REGISTRY_URL: `${gatewayUrl}/registry`, REGISTRY_TOKEN: token }),
+    ...(!process.env.LANDREG_BASE_URL && {
+      LANDREG_BASE_URL: gatewayUrl,
+      LANDREG_CALLBACK_PATH: '/land-registry/callback',
+      LANDREG_ACCESS_TOKEN: token,
+    }),
+  };
 }
 
 async function start(plan: Config, log: Log): Promise<Running> {
@@ -87,7 +94,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
     const endpoints = {
       ...(eventStore && { ESDB_URL: eventStore.url }),
       ...(postgres && { DATABASE_URL: postgres.url }),
-      ...(gateway && { GATEWAY_URL: gateway.url, ...sandboxRegistry(gateway.url, registryToken) }),
+      ...(gateway && { GATEWAY_URL: gateway.url, ...sandboxRegistries(gateway.url, registryToken) }),
     };
     writeEndpoints(folder.path, endpoints);
     const config = loadConfig(process.env, { ...keys, ...endpoints });
