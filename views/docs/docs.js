@@ -53,6 +53,13 @@ function addDiagrams() {
   }
 }
 
+/** A long sidebar begins where the reader is. */
+function showPlace() {
+  const list = document.querySelector('.pages');
+  const current = list.querySelector('[aria-current]');
+  if (current) list.scrollTop = current.offsetTop - list.clientHeight / 2;
+}
+
 /** Marks in the table of contents what is being read. */
 function followReading() {
   const links = new Map(
@@ -144,5 +151,6 @@ function startSearch() {
 startTheme();
 addCopyButtons();
 addDiagrams();
+showPlace();
 followReading();
 startSearch();

@@ -79,6 +79,7 @@ test.serial('the search by keyboard alone', async (t) => {
     await page.keyboard.press(keys);
     t.is(await page.evaluate("document.activeElement.matches('dialog[open] input')"), true, keys);
     await page.keyboard.press('Escape');
+    await page.locator('dialog').waitFor({ state: 'hidden' });
   }
   await page.keyboard.press('/');
   await page.keyboard.type('calback');

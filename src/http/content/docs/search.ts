@@ -69,7 +69,9 @@ function excerptOf(text: string, terms: readonly string[]): Piece[] {
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join('|')})[\\p{L}\\p{N}]*)`, 'iu');
   const at = Math.max(0, text.search(pattern));
   const from = at < excerptLength / 2 ? 0 : text.indexOf(' ', at - excerptLength / 3) + 1;
-  const to = from + excerptLength < text.length ? text.lastIndexOf(' ', from + excerptLength) : text.length;
+  const end = from + excerptLength;
+  const space = text.lastIndexOf(' ', end);
+  const to = end < text.length && space > from ? space : end;
   const shown = [from > 0 ? '… ' : '', text.slice(from, to), to < text.length ? ' …' : ''].join('');
   return shown
     .split(new RegExp(pattern, 'giu'))
