@@ -141,6 +141,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const give = () => reject(signal.reason);
   signal.addEventListener('abort', give);
+  if (signal.aborted) give();
   try {
     return await Promise.race([work, aborted]);
   } finally {
