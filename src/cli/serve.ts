@@ -101,7 +101,10 @@ async function start(plan: Config, log: Log): Promise<Running> {
     started(startProjections(config, log));
     const events = connectEventStore({ url: config.esdbUrl, log });
     started({ stop: events.close });
-    if (!config.production) await registerSampleProjects(events, config);
+    if (!config.production)
+      registerSampleProjects(events, config).catch((err: unknown) =>
+        log.warn({ err }, 'the sample projects could not be registered'),
+      );
     started(startReactors(config, events, log));
     const { port } = started(await startHttp(config, events, log));
     welcome({
