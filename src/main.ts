@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { type Command, UsageError } from './cli/command.ts';
 import { eventstore } from './cli/eventstore.ts';
+import { failureText } from './cli/failure-text.ts';
 import { http } from './cli/http.ts';
 import { merchants } from './cli/merchants.ts';
 import { projections } from './cli/projections.ts';
@@ -11,7 +12,6 @@ import { reactors } from './cli/reactors.ts';
 import { sendAgain } from './cli/send-again.ts';
 import { serve } from './cli/serve.ts';
 import { users } from './cli/users.ts';
-import { ConfigError } from './config/config-error.ts';
 
 const commands: Readonly<Record<string, Command>> = {
   serve,
@@ -30,11 +30,8 @@ async function main(): Promise<number> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) {
     const asked = ['help', '--help', '-h'].includes(name);
-    const list = Object.entries(commands).map(
-      ([it, { usage, summary }]) => `  ${`${it} ${usage}`.padEnd(45)} ${summary}`,
-    );
     const out = asked ? process.stdout : process.stderr;
-    out.write(`${asked ? '' : `Unknown command ${name}\n\n`}ledger <command>\n\n${list.join('\n')}\n`);
+    out.write(`${asked ? '' : `Unknown command ${name}\n\n`}ledger <command>\n\n${list()}`);
     return asked ? 0 : 2;
   }
   try {
@@ -45,6 +42,18 @@ async function main(): Promise<number> {
     process.stderr.write(`${error.message}\nledger ${name} ${command.usage}\n`);
     return 2;
   }
+}
+
+/** The commands in two columns; a long usage has its summary below it. */
+function list(): string {
+  const columnWidth = 28;
+  const lines = Object.entries(commands).map(([name, { usage, summary }]) => {
+    const call = `  ${name} ${usage}`.trimEnd();
+    const gap =
+      call.length < columnWidth ? ' '.repeat(columnWidth - call.length) : `\n${' '.repeat(columnWidth)}`;
+    return `${call}${gap}${summary}\n`;
+  });
+  return lines.join('');
 }
 
 function readArgs({ options, takesArguments }: Command, args: string[]) {
@@ -58,10 +67,6 @@ function readArgs({ options, takesArguments }: Command, args: string[]) {
 try {
   process.exitCode = await main();
 } catch (error) {
-  // A fault of configuration or of the machine is a sentence for a person; anything else is a bug and shows its stack.
-  const expected = error instanceof ConfigError || (error instanceof Error && 'code' in error);
-  process.stderr.write(
-    `${expected ? (error as Error).message : error instanceof Error ? error.stack : error}\n`,
-  );
+  process.stderr.write(`${failureText(error)}\n`);
   process.exitCode = 1;
 }

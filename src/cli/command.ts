@@ -46,7 +46,14 @@ export async function runUntilSignal(log: Log, start: () => Promise<Running>): P
   return 0;
 }
 
-/** Stops parts in the reverse order of their start. */
+/** Stops parts in the reverse order of their start. One that fails keeps none from being stopped; the first failure is thrown. */
 export async function stopAll(parts: readonly Running[]): Promise<void> {
-  for (const part of parts.toReversed()) await part.stop();
+  const failures: unknown[] = [];
+  for (const part of parts.toReversed()) await part.stop().catch((error) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** From now on, what this process and its children write can be read by their own account alone. */
+export function keepFilesPrivate(): void {
+  process.umask(0o077);
 }

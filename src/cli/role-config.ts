@@ -2,8 +2,10 @@
 import { type Config, loadConfig } from '../config.ts';
 import { readEndpoints } from '../embedded/endpoints.ts';
 
-/** Throws ConfigError. Production takes nothing from a data folder: what is not set is a fault. */
+/** Throws ConfigError and StartError. Production takes nothing from a data folder: what is not set is a fault. */
 export function loadRoleConfig(): Config {
-  const { NODE_ENV, DATA_DIR = './data' } = process.env;
-  return loadConfig(process.env, NODE_ENV === 'production' ? {} : readEndpoints(DATA_DIR));
+  const { NODE_ENV, DATA_DIR } = process.env;
+  // As for every variable, an empty one is not set.
+  const dataDir = DATA_DIR?.trim() || './data';
+  return loadConfig(process.env, NODE_ENV?.trim() === 'production' ? {} : readEndpoints(dataDir));
 }

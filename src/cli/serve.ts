@@ -11,7 +11,7 @@ import { startPostgres } from '../embedded/postgres.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog, type Log } from '../log.ts';
 import { startSandboxGateway } from '../sandbox/gateway.ts';
-import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
+import { type Command, keepFilesPrivate, type Running, runUntilSignal, stopAll } from './command.ts';
 import { startHttp } from './http.ts';
 import { startProjections } from './projections.ts';
 import { registerSampleProjects } from './projects.ts';
@@ -26,6 +26,7 @@ export const serve: Command = {
     // Faults are named before anything is started: here the parts to come are only promised.
     const plan = loadConfig(process.env, promised());
     const log = createLog(plan.logLevel, 'serve');
+    keepFilesPrivate();
     return runUntilSignal(log, () => start(plan, log));
   },
 };

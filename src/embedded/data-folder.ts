@@ -1,5 +1,5 @@
 /** The data folder of one running ledger, and the lock that keeps a second one out of it. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from './start-error.ts';
@@ -18,7 +18,7 @@ const sqliteBusy = 5;
 const heldLocks = new Set<DatabaseSync>();
 
 /**
- * Takes the data folder for this process, creating it (0700) if need be. Covers all that is kept in it: both
+ * Takes the data folder for this process, made if need be, and closes it to other accounts (0700). Covers all that is kept in it: both
  * embedded stores and the generated keys.
  *
  * The lock is one of the kernel's, on a file that SQLite opens: unlike a pid file it is gone with the process
@@ -29,6 +29,7 @@ const heldLocks = new Set<DatabaseSync>();
 export function lockDataFolder(dataDir: string): DataFolder {
   const path = resolve(dataDir);
   mkdirSync(path, { recursive: true, mode: 0o700 });
+  closeToOthers(path);
   const pidFile = join(path, 'ledger.pid');
   const lock = openExclusively(path, pidFile);
   writeFileSync(pidFile, `${process.pid}\n`);
@@ -39,6 +40,22 @@ export function lockDataFolder(dataDir: string): DataFolder {
       if (heldLocks.delete(lock)) lock.close();
     },
   };
+}
+
+/** It may have been there before, open to all as `mkdir` makes it. One that accounts share, such as /tmp, is left alone. */
+function closeToOthers(path: string): void {
+  const { mode } = statSync(path);
+  if ((mode & 0o077) === 0) return;
+  const sticky = 0o1000;
+  try {
+    if ((mode & sticky) !== 0) throw new Error('other accounts have files in it');
+    chmodSync(path, 0o700);
+  } catch (error) {
+    throw new StartError(
+      `The data folder ${path} is open to other accounts and cannot be closed to them (${String(error)}). ` +
+        'Set DATA_DIR to a folder of its own.',
+    );
+  }
 }
 
 function openExclusively(path: string, pidFile: string): DatabaseSync {

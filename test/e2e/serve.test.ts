@@ -1,7 +1,7 @@
 // `npm start` as a newcomer and as an accident meets it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, stat } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -102,12 +102,16 @@ test('a port that is taken is a sentence, and nothing stays behind', async (t) =
   await t.throwsAsync(readFile(join(other.DATA_DIR, 'postgres/data/postmaster.pid')));
 });
 
-test('secrets of the data folder are for its owner alone', async (t) => {
+test('the data folder is for its owner alone, also one that was there before', async (t) => {
   t.timeout(60_000);
   const environment = await environmentOf(t);
+  const folder = environment.DATA_DIR ?? '';
+  await chmod(folder, 0o755);
   await startRole(t, ['serve'], environment, isUp);
-  for (const file of ['keys.json', 'endpoints.json'])
-    t.is((await stat(join(environment.DATA_DIR ?? '', file))).mode & 0o777, 0o600, file);
+  t.is((await stat(folder)).mode & 0o777, 0o700);
+  const files = (await readdir(folder)).filter((name) => /\.(json|db.*|lock)$/.test(name));
+  t.true(['keys.json', 'endpoints.json', 'eventstore.db'].every((name) => files.includes(name)));
+  for (const name of files) t.is((await stat(join(folder, name))).mode & 0o777, 0o600, name);
 });
 
 test('faults of the configuration are all named before anything starts', async (t) => {

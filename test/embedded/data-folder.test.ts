@@ -1,9 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { lockDataFolder } from '../../src/embedded/data-folder.ts';
+import { StartError } from '../../src/embedded/start-error.ts';
 import { temporaryFolder } from './helpers.ts';
 
 test('a data folder is made closed to other accounts, with the folders above it', async (t) => {
@@ -12,6 +13,23 @@ test('a data folder is made closed to other accounts, with the folders above it'
   t.teardown(held.release);
   t.is(held.path, folder);
   t.is((await stat(folder)).mode & 0o777, 0o700);
+});
+
+test('a data folder that was open to other accounts is closed to them', async (t) => {
+  const folder = await temporaryFolder(t);
+  await chmod(folder, 0o755);
+  t.teardown(lockDataFolder(folder).release);
+  t.is((await stat(folder)).mode & 0o777, 0o700);
+});
+
+test('a folder that accounts share is refused and left as it is', async (t) => {
+  const folder = await temporaryFolder(t);
+  await chmod(folder, 0o1777);
+  t.throws(() => lockDataFolder(folder), {
+    instanceOf: StartError,
+    message: /Set DATA_DIR to a folder of its own/,
+  });
+  t.is((await stat(folder)).mode & 0o7777, 0o1777);
 });
 
 test('a held data folder is refused, naming the holder, until it is released', async (t) => {

@@ -20,6 +20,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { StartError } from '../start-error.ts';
 import { createAppend } from './append.ts';
 import { createBatchAppends } from './batch-append.ts';
 import { createReads } from './read.ts';
@@ -137,7 +138,11 @@ function getSupportedMethods(
 function bind(server: Server, address: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) =>
-      error ? reject(error) : resolve(port),
+      error
+        ? reject(
+            new StartError(`The event store cannot listen on ${address}: ${error.message}`, { cause: error }),
+          )
+        : resolve(port),
     );
   });
 }

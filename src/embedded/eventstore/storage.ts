@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { StartError } from '../start-error.ts';
 import { type AppendRequest, type AppendResult, openLog, SCHEMA } from './log.ts';
 import type { ProposedEvent } from './wire.ts';
 
@@ -105,7 +106,7 @@ function openDatabase(file: string): DatabaseSync {
     db?.close();
     const message = error instanceof Error ? error.message : String(error);
     const why = message === 'database is locked' ? 'it is in use by another event store' : message;
-    throw new Error(`Cannot open the event store ${file}: ${why}`, { cause: error });
+    throw new StartError(`Cannot open the event store ${file}: ${why}`, { cause: error });
   }
 }
 

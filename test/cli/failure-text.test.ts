@@ -1,0 +1,35 @@
+// What is a sentence for a person, and what shows its stack.
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { failureText } from '../../src/cli/failure-text.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { StartError } from '../../src/embedded/start-error.ts';
+import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
+
+function failureOf(action: () => unknown): unknown {
+  try {
+    return action();
+  } catch (error) {
+    return error;
+  }
+}
+
+const sentences: Record<string, unknown> = {
+  configuration: new ConfigError(['PORT must be a port']),
+  'an embedded part': new StartError('The data folder is in use.'),
+  'the event store': new EventStoreUnavailable('The event store is down'),
+  'the operating system': failureOf(() => readFileSync('/nowhere/at/all')),
+};
+
+for (const [title, error] of Object.entries(sentences)) {
+  test(`a sentence: ${title}`, (t) => {
+    t.true(error instanceof Error);
+    t.is(failureText(error), (error as Error).message);
+  });
+}
+
+test('a bug shows its stack, also when Node gives it a code', (t) => {
+  const invalid = failureOf(() => Buffer.from(undefined as never));
+  t.like(invalid, { code: 'ERR_INVALID_ARG_TYPE' });
+  for (const error of [invalid, new TypeError('x is undefined')]) t.regex(failureText(error), /\n\s+at /);
+});
