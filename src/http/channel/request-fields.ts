@@ -1,9 +1,11 @@
 /** What the fields of a payment request may hold, on either channel, and what is said when they hold something else. */
 import { coerce, Struct, unknown, validate } from 'superstruct';
 import type { Merchant } from '../../config/merchants.ts';
+import { described, type JsonSchema } from '../../events/described.ts';
 import { emailPattern, maxEmailLength } from '../../events/email-address.ts';
 import { type AmountFault, formatSen, parseAmount, type Sen } from '../../events/money.ts';
 import { HttpProblem } from '../errors.ts';
+import { jsonSchemaOf } from '../openapi/json-schema.ts';
 
 /**
  * Reads a body: masks fields that its struct does not know, and throws HttpProblem 400 naming every field at fault,
@@ -43,93 +45,146 @@ export function badRequest(message: string): HttpProblem {
 
 // ── Kinds of field ───────────────────────────────────────────────────────────────────────────────────
 
-type TextFault = (text: string) => string | null;
+type TextRule = {
+  faultOf(text: string): string | null;
+  /** A regular expression of the whole text, without anchors, that says the same. */
+  pattern: string;
+  format?: 'email' | 'uri';
+};
+
+/** No control character, and no half of a surrogate pair. */
+const plainText = '[^\\p{Cc}\\p{Cs}]*';
+const plainTextPattern = new RegExp(`^${plainText}$`, 'u');
+const anyText: TextRule = { faultOf: () => null, pattern: plainText };
 
 /** A text that must be there, of at most `maxLength` code points. */
-export function required(maxLength: number, faultOf: TextFault = () => null): Struct<string, null> {
-  return field<string>(
-    (sent) => sent ?? '',
-    (value) => {
+export function required(
+  maxLength: number,
+  { faultOf, pattern, ...keywords }: TextRule = anyText,
+): Struct<string, unknown> {
+  return field<string>({
+    read: (sent) => sent ?? '',
+    faultOf(value) {
       if (typeof value !== 'string') return 'must be text';
       return value.trim() === '' ? 'is required' : (textFault(value, maxLength) ?? faultOf(value));
     },
-  );
+    schema: { type: 'string', ...keywords, minLength: 1, maxLength, pattern: `^(?=\\s*\\S)${pattern}$` },
+  });
 }
 
 /** A text of at most `maxLength` code points; `''` where none was sent. */
-export function optional(maxLength: number, faultOf: TextFault = () => null): Struct<string, null> {
-  return field<string>(
-    (sent) => sent ?? '',
-    (value) => {
+export function optional(
+  maxLength: number,
+  { faultOf, pattern, ...keywords }: TextRule = anyText,
+): Struct<string, unknown> {
+  return field<string>({
+    read: (sent) => sent ?? '',
+    faultOf(value) {
       if (typeof value !== 'string') return 'must be text';
       return value === '' ? null : (textFault(value, maxLength) ?? faultOf(value));
     },
-  );
+    schema: { type: ['string', 'null'], ...keywords, maxLength, pattern: `^(?:${pattern})?$` },
+  });
 }
 
 /** The caller's own name of the payment. One that differs only by a space would be another that looks the same. */
-export const reference = required(100, (value) =>
-  value === value.trim() ? null : 'must not begin or end with a space',
-);
+export const reference = required(100, {
+  faultOf: (value) => (value === value.trim() ? null : 'must not begin or end with a space'),
+  pattern: `(?!\\s)${plainText}(?<!\\s)`,
+});
 
-export const email = optional(maxEmailLength, (value) =>
-  emailPattern.test(value) ? null : 'must be an email address',
-);
+export const email = optional(maxEmailLength, {
+  faultOf: (value) => (emailPattern.test(value) ? null : 'must be an email address'),
+  pattern: emailPattern.source.slice(1, -1),
+  format: 'email',
+});
 
 /** http or https, and https alone in production. */
-export function url(production: boolean): Struct<string, null> {
-  return required(2000, (value) => urlFault(value, production));
+export function url(production: boolean): Struct<string, unknown> {
+  const scheme = production ? '[hH][tT][tT][pP][sS]' : '[hH][tT][tT][pP][sS]?';
+  const rest = '[^\\s\\\\\\p{Cc}\\p{Cs}]*';
+  return required(2000, {
+    faultOf: (value) => urlFault(value, production),
+    pattern: `${scheme}:\\/\\/(?![^\\/?#]*@)(?![\\/?#])${rest}`,
+    format: 'uri',
+  });
 }
 
-export function amount(maxSen: Sen): Struct<Sen, null> {
+/** In RM. */
+export function amount(maxSen: Sen): Struct<Sen, unknown> {
+  const max = formatSen(maxSen);
   const messages: Readonly<Record<AmountFault | 'missing', string>> = {
     missing: 'is required',
     not_numeric: 'must be a number or a numeric text such as 10.50',
     too_many_decimals: 'must have at most two decimals',
     not_positive: 'must be more than 0.00',
-    too_large: `must be at most ${formatSen(maxSen)}`,
+    too_large: `must be at most ${max}`,
   };
-  return field<Sen>(
-    (sent) => ((sent ?? '') === '' ? 'missing' : parseAmount(sent, maxSen)),
-    (parsed) => (typeof parsed === 'number' ? null : messages[parsed as keyof typeof messages]),
-  );
+  return field<Sen>({
+    read: (sent) => ((sent ?? '') === '' ? 'missing' : parseAmount(sent, maxSen)),
+    faultOf: (parsed) => (typeof parsed === 'number' ? null : messages[parsed as keyof typeof messages]),
+    schema: {
+      type: ['number', 'string'],
+      exclusiveMinimum: 0,
+      maximum: Number(max),
+      multipleOf: 0.01,
+      pattern: '^(?!0+(?:\\.0+)?$)\\d{1,9}(?:\\.\\d{1,2})?$',
+      // Of a text, JSON Schema can say everything but this.
+      description: `In RM, at most ${max}`,
+    },
+  });
 }
 
 /** An object that anything of reasonable size may be in; `{}` where none was sent. */
-export function extra(): Struct<Record<string, unknown>, null> {
-  return field<Record<string, unknown>>((sent) => sent ?? {}, extraFault);
+export function extra(): Struct<Record<string, unknown>, unknown> {
+  return field<Record<string, unknown>>({
+    read: (sent) => sent ?? {},
+    faultOf: extraFault,
+    schema: extraKeywords,
+  });
 }
 
 /** As `extra`, with fields of `struct` in it that are known. */
-export function extraWith<T, Schema>(struct: Struct<T, Schema>): Struct<T, Schema> {
-  return coerce(worded(struct, extraFault), unknown(), (sent) => sent ?? {});
+export function extraWith<T>(struct: Struct<T, unknown>): Struct<T, unknown> {
+  return coerce(worded(struct, extraFault, extraKeywords), unknown(), (sent) => sent ?? {});
 }
 
-/** A list or object whose members are only looked into when `faultOf` has nothing to say about the whole. */
-export function worded<T, Schema>(
-  struct: Struct<T, Schema>,
+/**
+ * A list or object whose members are only looked into when `faultOf` has nothing to say about the whole; `keywords`
+ * say the same in JSON Schema.
+ */
+export function worded<T>(
+  struct: Struct<T, unknown>,
   faultOf: (value: unknown) => string | null,
-): Struct<T, Schema> {
-  return new Struct<T, Schema>({
+  keywords: JsonSchema = {},
+): Struct<T, unknown> {
+  const wordedStruct = new Struct<T, unknown>({
     ...struct,
     validator: (value) => faultOf(value) ?? true,
     *entries(value, context) {
       if (faultOf(value) === null) yield* struct.entries(value, context);
     },
   });
+  return described(wordedStruct, { ...jsonSchemaOf(struct), ...keywords });
 }
 
-/** A field: `read` turns what was sent into the value or leaves it as it is, `faultOf` says what is wrong with that. */
-function field<T>(
-  read: (sent: unknown) => unknown,
-  faultOf: (value: unknown) => string | null,
-): Struct<T, null> {
-  return new Struct<T, null>({
+/** `read` turns what was sent into the value or leaves it as it is, `faultOf` says what is wrong with that. */
+function field<T>({
+  read,
+  faultOf,
+  schema,
+}: {
+  read: (sent: unknown) => unknown;
+  faultOf: (value: unknown) => string | null;
+  schema: JsonSchema;
+}): Struct<T, unknown> {
+  const struct = new Struct<T, null>({
     type: 'field',
     schema: null,
     coercer: read,
     validator: (value) => faultOf(value) ?? true,
   });
+  return described(struct, schema);
 }
 
 // ── What can be wrong ────────────────────────────────────────────────────────────────────────────────
@@ -139,22 +194,26 @@ export function isObject(value: unknown): value is object {
 }
 
 function textFault(value: string, maxLength: number): string | null {
-  if (!value.isWellFormed() || /\p{Cc}/u.test(value)) return 'must not contain control characters';
+  if (!plainTextPattern.test(value)) return 'must not contain control characters';
   // A code point is at most two code units: short texts need no counting.
   const tooLong = value.length > maxLength && Array.from(value).length > maxLength;
   return tooLong ? `must be at most ${maxLength} characters` : null;
 }
 
-/** Stricter than URL.parse, which forgives spaces, backslashes and missing slashes that other readers take otherwise. */
+/** Stricter than URL.parse, which forgives spaces, backslashes and a number of slashes that other readers take otherwise. */
 function urlFault(value: string, production: boolean): string | null {
-  const parsed = /^https?:\/\/[^\s\\]+$/i.test(value) ? URL.parse(value) : null;
+  const parsed = /^https?:\/\/[^\s\\/?#][^\s\\]*$/i.test(value) ? URL.parse(value) : null;
   if (!parsed) return 'must be an http or https URL';
-  if (parsed.username !== '' || parsed.password !== '') return 'must not contain a user name or password';
+  if (/^[^/]*\/\/[^/?#]*@/.test(value)) return 'must not contain a user name or password';
   return production && parsed.protocol !== 'https:' ? 'must be an https URL' : null;
 }
 
 const maxExtraBytes = 8 * 1024;
 const maxExtraDepth = 5;
+const extraKeywords: JsonSchema = {
+  type: ['object', 'null'],
+  description: `At most ${maxExtraBytes} bytes of JSON and ${maxExtraDepth} levels; no text with U+0000`,
+};
 
 function extraFault(value: unknown): string | null {
   if (!isObject(value)) return 'must be an object';

@@ -57,7 +57,7 @@ export function createReadBody(
   };
 }
 
-function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
+export function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
   const item = object({
     id_hakmilik: optional(50),
     urusan: required(100),
@@ -68,7 +68,7 @@ function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; productio
     transaksi_id: reference,
     jumlah_bayaran: amount(maxAmountSen),
     return_url: url(production),
-    maklumat_bayaran: worded(array(worded(item, itemFault)), itemsFault),
+    maklumat_bayaran: worded(array(worded(item, itemFault)), itemsFault, { minItems: 1, maxItems }),
     extra: extraWith(Extra),
   });
 }

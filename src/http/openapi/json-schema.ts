@@ -24,7 +24,8 @@ function derivedSchema(struct: AnyStruct): JsonSchema {
   if (type === 'literal') return { const: schema };
   if (type === 'enums') return { type: 'string', enum: Object.values(schema as Record<string, string>) };
   if (type === 'array' && schema) return { type, items: jsonSchemaOf(schema as AnyStruct) };
-  if (type === 'object' && schema) return objectSchema(schema as Record<string, AnyStruct>);
+  if ((type === 'object' || type === 'type') && schema)
+    return objectSchema(schema as Record<string, AnyStruct>);
   throw new Error(`A struct of the type ${type} has no JSON Schema: describe it`);
 }
 
@@ -39,9 +40,10 @@ function objectSchema(fields: Readonly<Record<string, AnyStruct>>): JsonSchema {
       schema: { ...schema, ...(fallback !== undefined && { default: fallback }) },
     };
   });
+  const required = described.filter((field) => field.required).map(({ name }) => name);
   return {
     type: 'object',
-    required: described.filter(({ required }) => required).map(({ name }) => name),
+    ...(required.length > 0 && { required }),
     properties: Object.fromEntries(described.map(({ name, schema }) => [name, schema])),
   };
 }

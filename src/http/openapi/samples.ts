@@ -1,0 +1,111 @@
+/** How an operation is called, in curl, JavaScript and PHP. */
+import { form, json, type Operation, type SecurityScheme } from './operation.ts';
+
+export type Sample = { lang: string; label: string; source: string };
+
+type Call = {
+  method: string;
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: { type: string; fields: Readonly<Record<string, unknown>> } | undefined;
+};
+
+/** `baseUrl` is where this service is. */
+export function samplesOf(operation: Operation, baseUrl: string): Sample[] {
+  const call = callOf(operation, baseUrl);
+  return [
+    { lang: 'Shell', label: 'curl', source: curl(call) },
+    { lang: 'JavaScript', label: 'JavaScript', source: javaScript(call) },
+    { lang: 'PHP', label: 'PHP', source: php(call) },
+  ];
+}
+
+const credentials: Readonly<Record<SecurityScheme, string>> = {
+  merchantKey: '<API_KEY>',
+  apiKey: '<API_KEY>',
+  landregKey: '<ACCESS_KEY>',
+  signedLink: '<SIGNATURE>',
+};
+
+function callOf({ method, path, security, parameters = [], body }: Operation, baseUrl: string): Call {
+  const given = (place: string) =>
+    parameters.flatMap(({ in: where, name, example }) =>
+      where === place && example !== undefined ? [[name, example] as const] : [],
+    );
+  const [scheme] = security;
+  const fullPath = given('path').reduce(
+    (sofar, [name, value]) => sofar.replace(`{${name}}`, encodeURIComponent(value)),
+    path,
+  );
+  const query = new URLSearchParams(Object.fromEntries(given('query')));
+  const type = body?.types[0];
+  return {
+    method: method.toUpperCase(),
+    url: `${baseUrl}${fullPath}${query.size > 0 ? `?${query}` : ''}`,
+    headers: {
+      ...(scheme && { Authorization: `Bearer ${credentials[scheme]}` }),
+      ...Object.fromEntries(given('header')),
+      ...(type === json && { 'Content-Type': json, Accept: json }),
+    },
+    body: body && { type: type ?? form, fields: body.example },
+  };
+}
+
+function curl({ method, url, headers, body }: Call): string {
+  const fields =
+    body?.type === json
+      ? [`-d ${shellQuoted(JSON.stringify(body.fields, null, 2))}`]
+      : Object.entries(body?.fields ?? {}).map(
+          ([name, value]) => `--data-urlencode ${shellQuoted(`${name}=${value}`)}`,
+        );
+  return [
+    `curl -X ${method} ${shellQuoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
+    ...fields,
+  ].join(' \\\n  ');
+}
+
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function javaScript({ method, url, headers, body }: Call): string {
+  const literal = (value: unknown) => JSON.stringify(value, null, 2).replaceAll('\n', '\n  ');
+  const writer = body?.type === json ? 'JSON.stringify' : 'new URLSearchParams';
+  return [
+    `const response = await fetch(${JSON.stringify(url)}, {`,
+    `  method: ${JSON.stringify(method)},`,
+    ...(Object.keys(headers).length > 0 ? [`  headers: ${literal(headers)},`] : []),
+    ...(body ? [`  body: ${writer}(${literal(body.fields)}),`] : []),
+    '});',
+    'console.log(response.status, await response.text());',
+  ].join('\n');
+}
+
+function php({ method, url, headers, body }: Call): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const writer = body?.type === json ? 'json_encode' : 'http_build_query';
+  return [
+    '<?php',
+    `$curl = curl_init(${phpLiteral(url)});`,
+    'curl_setopt_array($curl, [',
+    '    CURLOPT_RETURNTRANSFER => true,',
+    `    CURLOPT_CUSTOMREQUEST => ${phpLiteral(method)},`,
+    ...(lines.length > 0 ? [`    CURLOPT_HTTPHEADER => ${phpLiteral(lines, 1)},`] : []),
+    ...(body ? [`    CURLOPT_POSTFIELDS => ${writer}(${phpLiteral(body.fields, 1)}),`] : []),
+    ']);',
+    '$answer = curl_exec($curl);',
+    'echo curl_getinfo($curl, CURLINFO_RESPONSE_CODE), " ", $answer;',
+  ].join('\n');
+}
+
+/** `depth` is how far the line that it begins on is indented, in steps of four spaces. */
+function phpLiteral(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return `'${value.replace(/[\\']/g, '\\$&')}'`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  const members = Array.isArray(value)
+    ? value.map((member) => phpLiteral(member, depth + 1))
+    : Object.entries(value).map(([key, member]) => `${phpLiteral(key)} => ${phpLiteral(member, depth + 1)}`);
+  const indent = '    '.repeat(depth);
+  return `[\n${members.map((member) => `${indent}    ${member},\n`).join('')}${indent}]`;
+}
