@@ -4,20 +4,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import got, { HTTPError, RequestError } from 'got';
 import pRetry from 'p-retry';
 import type { Logger } from 'pino';
-import {
-  array,
-  coerce,
-  create,
-  defaulted,
-  type Infer,
-  literal,
-  number,
-  type Struct,
-  size,
-  string,
-  type,
-  union,
-} from 'superstruct';
+import { array, create, type Infer, type Struct, size, type } from 'superstruct';
 import { readGatewayTime } from '../events/malaysian-time.ts';
 import { readAmount } from '../events/money.ts';
 import {
@@ -27,6 +14,7 @@ import {
   registryStatuses,
 } from '../events/payment.ts';
 import { oneLine, readMode } from './gateway.ts';
+import { lenientText } from './lenient-text.ts';
 
 export type RegistryFault = 'unreachable' | 'too_late' | 'no_answer';
 
@@ -68,22 +56,16 @@ const maxAnswerBytes = 128 * 1024;
 /** The registry is not ours to overrun: what is more waits its turn, within its own time. */
 const maxConnections = 16;
 
-/** Texts by the interface; numbers and nulls are forgiven. */
-const text = defaulted(
-  coerce(string(), union([number(), literal(null)]), (value) => (value === null ? '' : String(value))),
-  '',
-);
-
 const RegistryRecord = type({
-  merchant_trans_id: text,
-  eps_status: text,
-  receipt_no: text,
-  payment_mode: text,
-  gateway_id1: text,
-  buyer_bank: text,
-  buyer_name: text,
-  amount: text,
-  payment_datetime: text,
+  merchant_trans_id: lenientText,
+  eps_status: lenientText,
+  receipt_no: lenientText,
+  payment_mode: lenientText,
+  gateway_id1: lenientText,
+  buyer_bank: lenientText,
+  buyer_name: lenientText,
+  amount: lenientText,
+  payment_datetime: lenientText,
 });
 type RegistryRecord = Infer<typeof RegistryRecord>;
 
@@ -91,7 +73,11 @@ type RegistryRecord = Infer<typeof RegistryRecord>;
 const transaksiIdKey = 'transaksi id';
 /** More attempts than a payment has. */
 const maxExtras = 100;
-const Extras = size(array(type({ transaction_id: text, key: text, value: text })), 0, maxExtras);
+const Extras = size(
+  array(type({ transaction_id: lenientText, key: lenientText, value: lenientText })),
+  0,
+  maxExtras,
+);
 
 /**
  * A client of the registry at `url`, with `token` as Bearer. One question takes at most `timeoutMs`, further tries after

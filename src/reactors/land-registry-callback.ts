@@ -1,6 +1,7 @@
 /** Tells the land registry of one item of a payment that succeeded: content/docs/land-registry-callbacks.md. */
 import pRetry from 'p-retry';
-import { coerce, create, defaulted, type Infer, literal, number, string, type, union } from 'superstruct';
+import { create, type Infer, type } from 'superstruct';
+import { lenientText } from '../clients/lenient-text.ts';
 import { NoAnswer, type OutboundAnswer, type PostOutbound } from '../clients/outbound.ts';
 import { toDigits } from '../events/malaysian-time.ts';
 import { formatSen } from '../events/money.ts';
@@ -93,13 +94,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-/** Texts by the interface; numbers and nulls are forgiven. */
-const text = defaulted(
-  coerce(string(), union([number(), literal(null)]), (value) => (value === null ? '' : String(value))),
-  '',
-);
-
-const Reply = type({ statusCode: text, noresit: text });
+const Reply = type({ statusCode: lenientText, noresit: lenientText });
 
 /** How a refusal says, in English or Malay, that the land registry has this receipt number with this FPX number. */
 const duplicateWords = /duplicat|already (exists|received|recorded)|pendua|(telah|sudah) wujud/i;
