@@ -111,7 +111,12 @@ export function loadConfig(environment: Environment, provided: Environment = {})
     transactionIdKey: secret('TRANSACTION_ID_KEY', 'every transaction id is derived from it, for life'),
     maxAmountSen: typeof maxAmountSen === 'string' ? (0 as Sen) : maxAmountSen,
     gateway: {
-      url: env.url('GATEWAY_URL', env.required('GATEWAY_URL', 'payers are sent there'), 'http:', 'https:'),
+      url: env.url(
+        'GATEWAY_URL',
+        env.required('GATEWAY_URL', 'payers are sent there'),
+        // A payer's name and the amount go there through a browser.
+        ...(production ? ['https:'] : ['http:', 'https:']),
+      ),
       secret: secret('GATEWAY_SECRET', 'gateway results are verified with it'),
       acceptUnsigned: !production && env.given('GATEWAY_SECRET') === undefined,
     },

@@ -86,6 +86,13 @@ test('every fault is named at once, and no value', (t) => {
   t.false(faults.join().includes('private-address'));
 });
 
+test('production sends payers nowhere without https', (t) => {
+  const fault = 'GATEWAY_URL must be a URL that begins with https://';
+  const environment = { ...complete, GATEWAY_URL: 'http://gateway.example/pay' };
+  t.true(faultsOf(t, { ...environment, NODE_ENV: 'production' }).includes(fault));
+  t.is(loadConfig(environment).gateway.url, environment.GATEWAY_URL);
+});
+
 test('production refuses insecure defaults, naming every one', (t) => {
   const faults = faultsOf(t, { NODE_ENV: 'production', GATEWAY_SECRET: 'too short' });
   for (const name of [
