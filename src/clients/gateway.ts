@@ -83,6 +83,8 @@ export function handOverFields(
     buyerName: string;
     buyerEmail: string;
     responseUrl: string;
+    /** The land registry's own name of the payment, by which its registry keeps it; `''` on the generic channel. */
+    transaksiId: string;
   },
   secret: string,
 ): GatewayFields {
@@ -97,6 +99,7 @@ export function handOverFields(
     BUYER_NAME: order.buyerName,
     BUYER_EMAIL: order.buyerEmail,
     RESPONSE_URL: order.responseUrl,
+    ...(order.transaksiId !== '' && { TRANSAKSI_ID: order.transaksiId }),
   };
   return { ...fields, CHECKSUM: signFields(fields, secret) };
 }

@@ -77,17 +77,19 @@ function takeHandOver(ctx: Context, { orders, secret, log }: Dependencies): void
       signedText: signedText(fields),
     });
   }
-  const handOver = readHandOver(fields);
-  if ('wrong' in handOver) {
+  const received = readHandOver(fields);
+  if ('wrong' in received) {
     ctx.throw(400, 'This order cannot be taken', {
-      hint: `The checksum is right, but these fields are missing or not valid: ${handOver.wrong.join(', ')}.`,
+      hint: `The checksum is right, but these fields are missing or not valid: ${received.wrong.join(', ')}.`,
     });
   }
+  const { handOver, transaksiId } = received;
   if (orders.add(handOver) === 'different') {
     ctx.throw(409, 'This order number is taken', {
       hint: `Order ${handOver.orderNo} was handed over before with other content. Use a new MERCHANT_ORDER_NO for every try.`,
     });
   }
+  if (transaksiId !== '') orders.nameTransaction(handOver.transId, transaksiId);
   log.info({ orderNo: shortOrderNo(handOver.orderNo) }, 'sandbox order taken');
   seeOther(ctx, `/orders/${handOver.orderNo}`);
 }

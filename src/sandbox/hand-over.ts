@@ -35,6 +35,7 @@ const HandOverForm = type({
   BUYER_NAME: line,
   BUYER_EMAIL: line,
   RESPONSE_URL: responseUrl,
+  TRANSAKSI_ID: line,
 });
 
 export type HandOver = Readonly<{
@@ -50,11 +51,15 @@ export type HandOver = Readonly<{
   responseUrl: string;
 }>;
 
+/** What the land registry calls the transaction goes with it, and is no part of the order; `''` for other merchants. */
+export type Received = { handOver: HandOver; transaksiId: string };
+
 /** Reads the form; optional fields may be absent. Answers the names of the fields that are wrong when any is. */
-export function readHandOver(fields: Fields): HandOver | { wrong: string[] } {
-  const optional = { BANK_CODE: '', DESCRIPTION: '', BUYER_NAME: '', BUYER_EMAIL: '' };
+export function readHandOver(fields: Fields): Received | { wrong: string[] } {
+  const optional = { BANK_CODE: '', DESCRIPTION: '', BUYER_NAME: '', BUYER_EMAIL: '', TRANSAKSI_ID: '' };
   try {
-    return handOverOf(create({ ...optional, ...fields }, HandOverForm));
+    const form = create({ ...optional, ...fields }, HandOverForm);
+    return { handOver: handOverOf(form), transaksiId: form.TRANSAKSI_ID };
   } catch (error) {
     if (!(error instanceof StructError)) throw error;
     return { wrong: [...new Set(error.failures().map((failure) => failure.path.join('.')))] };

@@ -53,6 +53,8 @@ const schema = `
     state text not null, createdAtMs integer not null
   ) strict;
   create index if not exists ordersByTransaction on orders (transId);
+  create table if not exists transaksiIds (transId text primary key, transaksiId text not null) strict;
+  create index if not exists transaksiIdsByValue on transaksiIds (transaksiId);
   create table if not exists results (
     id integer primary key, orderNo text not null references orders, status text not null,
     amountSen integer not null, paymentTransId text not null, decidedAtMs integer not null,
@@ -104,6 +106,20 @@ export function openOrders(file: string) {
     /** The orders of one transaction of the service, the oldest first. */
     ofTransaction(transId: string): Order[] {
       return all<Order>('select * from orders where transId = ? order by createdAtMs, rowid', transId);
+    },
+
+    /** Keeps what the land registry calls a transaction. */
+    nameTransaction(transId: string, transaksiId: string): void {
+      run('insert or replace into transaksiIds values (?, ?)', transId, transaksiId);
+    },
+
+    /** The orders of the transactions that the land registry calls so. */
+    ofTransaksiId(transaksiId: string): Order[] {
+      return all<Order>(
+        `select * from orders where transId in (select transId from transaksiIds where transaksiId = ?)
+          order by createdAtMs, rowid`,
+        transaksiId,
+      );
     },
 
     /** The order that a payment with this number belongs to, in a list. */

@@ -16,7 +16,13 @@ const statuses: Readonly<Record<Status, readonly [epsStatus: string, message: st
   '3': ['3', 'Pending authorisation'],
 };
 
-/** Adds `/registry/transactions` and `/registry/transactions/{id}`, for callers with `token` as Bearer. */
+/** With a space. */
+const transaksiIdKey = 'transaksi id';
+
+/**
+ * Adds `/registry/transactions`, `/registry/transactions/{id}` and `/registry/transaction-extras`, for callers with
+ * `token` as Bearer.
+ */
 export function addRegistry(router: Router, { orders, token }: { orders: Orders; token: string }): void {
   const authenticate = (ctx: Context, next: Next) => {
     if (ctx.get('Authorization') === `Bearer ${token}`) return next();
@@ -35,6 +41,19 @@ export function addRegistry(router: Router, { orders, token }: { orders: Orders;
     const record = recordsOf(orders.ofPayment(id), orders).find((candidate) => candidate.id === id);
     if (!record) return answer(ctx, 404, { message: 'There is no such transaction' });
     answer(ctx, 200, record);
+  });
+
+  router.get('/registry/transaction-extras', authenticate, (ctx) => {
+    const { key, value } = ctx.query;
+    if (typeof key !== 'string' || typeof value !== 'string')
+      return answer(ctx, 400, { message: 'Name one key and one value' });
+    const named = key === transaksiIdKey ? orders.ofTransaksiId(value) : [];
+    const records = recordsOf(named, orders);
+    answer(
+      ctx,
+      200,
+      records.map(({ id }) => ({ transaction_id: id, key, value })),
+    );
   });
 }
 

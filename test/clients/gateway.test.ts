@@ -101,8 +101,13 @@ test('what is handed over is signed, and amounts have two decimals', (t) => {
     buyerName: '',
     buyerEmail: '',
     responseUrl: 'https://pay.example/generic/response',
+    transaksiId: '',
   } as const;
   const handedOver = handOverFields(order, 'secret');
   t.is(handedOver.AMOUNT, '0.05');
   t.is(verifyFields(handedOver, 'secret'), 'valid');
+  t.false('TRANSAKSI_ID' in handedOver);
+  const ofLand = handOverFields({ ...order, transaksiId: 'T/1' }, 'secret');
+  t.is(ofLand.TRANSAKSI_ID, 'T/1');
+  t.is(verifyFields(ofLand, 'secret'), 'valid');
 });

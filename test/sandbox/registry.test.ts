@@ -57,6 +57,24 @@ test('a double charge is two records, a second try another, and other transactio
   t.is((await client.ask('NOBODY')).status, 'not_found');
 });
 
+test('what the land registry calls a transaction leads to its records', async (t) => {
+  const { url } = await startGateway(t);
+  const TRANSAKSI_ID = 'T/1 é';
+  const { headers } = await post(url, order({ TRANSAKSI_ID }));
+  await post(url, order({ TRANSAKSI_ID, MERCHANT_ORDER_NO: `${transId}-2` }));
+  await post(url, order({ MERCHANT_ORDER_NO: 'OTHER-1', TRANS_ID: 'OTHER', TRANSAKSI_ID: 'T/2' }));
+  await post(`${url}${headers.get('location')}`, { outcome: 'approve', delivery: 'none' });
+  const client = createTransactionRegistry({ url: `${url}/registry`, token: registryToken, log });
+  const ask = (reference: string) => client.askByTransaksiId({ transactionId: transId, reference });
+  t.is((await ask(TRANSAKSI_ID)).status, 'succeeded');
+  t.is((await ask('T/2')).status, 'not_found');
+  t.is((await ask('T/3')).status, 'not_found');
+  const extras = await fetch(`${url}/registry/transaction-extras?key=transaksi_id&value=T%2F2`, {
+    headers: { authorization: `Bearer ${registryToken}` },
+  });
+  t.deepEqual(await extras.json(), []);
+});
+
 test('nobody gets in without the token, and what is not there is 404', async (t) => {
   const { url } = await startGateway(t);
   const statusOf = async (path: string, headers: Record<string, string>) =>
@@ -65,9 +83,11 @@ test('nobody gets in without the token, and what is not there is 404', async (t)
   for (const headers of [{}, { authorization: 'Bearer ' }, { authorization: `Bearer ${secret}` }] as const) {
     t.is(await statusOf(`transactions?merchant_trans_id=${transId}`, { ...headers }), 401);
     t.is(await statusOf('transactions/1', { ...headers }), 401);
+    t.is(await statusOf('transaction-extras?key=transaksi%20id&value=T', { ...headers }), 401);
   }
   t.is(await statusOf('transactions/1', known), 404);
   t.is(await statusOf('transactions', known), 400);
+  t.is(await statusOf('transaction-extras', known), 400);
   t.is(await statusOf('transactions?merchant_trans_id=A&merchant_trans_id=B', known), 400);
 });
 

@@ -138,6 +138,7 @@ function handOverPage(
       buyerName: request.payer.name,
       buyerEmail: request.payer.email,
       responseUrl: links.gatewayResult,
+      transaksiId: request.channel === 'landreg' ? request.reference : '',
     },
     config.gateway.secret,
   );

@@ -44,6 +44,7 @@ test('20 items are paid by links alone: page, gateway, receipt, PDF, and back to
     AMOUNT: '121.00',
     BUYER_NAME: 'Aminah binti Ismail',
     RESPONSE_URL: `${app.url}/landreg/response`,
+    TRANSAKSI_ID: 'TWENTY/1',
   });
 
   const redirect = await reportLandResult(app, transactionId, { AMOUNT: '121.00' });
