@@ -42,7 +42,7 @@ export type Config = {
   mail: MailConfig;
   /** Of /api/v1, which is open where there are none. */
   apiKeys: readonly string[];
-  /** The Bearer key with which the land registry calls /landreg. */
+  /** The Bearer key with which the land registry calls /landreg; `''` in production without agencies: none is taken. */
   landregAccessKey: string;
   sandbox: { enabled: boolean; port: number };
   logLevel: LogLevel;
@@ -59,8 +59,8 @@ export function loadConfig(environment: Environment, provided: Environment = {})
   const env = readEnvironment(environment, provided);
   const production =
     env.oneOf('NODE_ENV', ['development', 'production', 'test'], 'development') === 'production';
-  const secret = (name: string, why: string, inDevelopment?: string): string => {
-    const found = production || !inDevelopment ? env.required(name, why) : env.text(name, inDevelopment);
+  const secret = (name: string, why: string, fallback?: string): string => {
+    const found = fallback === undefined ? env.required(name, why) : env.text(name, fallback);
     if (production && found !== '' && found.length < 32)
       env.faults.push(`${name} must have at least 32 characters in production`);
     return found;
@@ -129,7 +129,11 @@ export function loadConfig(environment: Environment, provided: Environment = {})
     landRegistry: readLandRegistry(env, { ...callbacks, production, hasAgencies }),
     mail: readMail(env, production),
     apiKeys: readApiKeys(env, production),
-    landregAccessKey: secret('LANDREG_ACCESS_KEY', 'the land registry proves itself with it', 'landreg-key'),
+    landregAccessKey: secret(
+      'LANDREG_ACCESS_KEY',
+      'the land registry proves itself with it',
+      production ? (hasAgencies ? undefined : '') : 'landreg-key',
+    ),
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
       port: env.port('SANDBOX_PORT', port === 0 ? 0 : port + 1),

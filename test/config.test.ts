@@ -130,8 +130,8 @@ test('production starts with what it asks for, and without the sandbox', (t) => 
     SMTP_URL: 'smtps://ledger:password@mail.example',
     MAIL_FROM: 'Payments <no-reply@agency.example>',
     API_KEYS: `${secret}, sha256:${'b'.repeat(64)}`,
-    LANDREG_ACCESS_KEY: secret,
   });
+  t.is(config.landregAccessKey, '', 'no agency, no land registry');
   t.deepEqual(config.apiKeys, [secret, `sha256:${'b'.repeat(64)}`]);
   t.is(config.baseUrl, 'https://pay.example');
   t.false(config.sandbox.enabled);

@@ -13,7 +13,9 @@ export function createLandregAuth({
   config: { landregAccessKey: string; transactionIdKey: string };
   clock: () => Date;
 }) {
-  const digests = [digestOf(config.landregAccessKey)];
+  const { landregAccessKey } = config;
+  // No key at all is not an empty key, which whoever sends none would have.
+  const digests = landregAccessKey === '' ? [] : [digestOf(landregAccessKey)];
   const checkLink = createLinkCheck(config.transactionIdKey);
   const hasKey = (ctx: Context) => isOneOf(digests, bearerOf(ctx));
 

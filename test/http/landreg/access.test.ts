@@ -54,6 +54,13 @@ for (const [title, headers] of Object.entries(wrongKeys))
     t.deepEqual(await ask('/landreg/request', headers, 'POST'), unauthorized);
   });
 
+test('where no key is configured none is taken', async (t) => {
+  const without = await startApp({ config: { landregAccessKey: '' } }, app);
+  t.teardown(() => without.close());
+  for (const authorization of ['', 'Bearer ', 'Bearer x'])
+    t.is((await fetch(`${without.url}/landreg/check`, { headers: { authorization } })).status, 401);
+});
+
 test('the key is never read from the query, and a link opens no call of the land registry', async (t) => {
   const { payUrl } = await createLandPayment(app);
   const key = keyHeaders.authorization.slice('Bearer '.length);
