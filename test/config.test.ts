@@ -107,7 +107,6 @@ test('production refuses insecure defaults, naming every one', (t) => {
     'SMTP_URL',
     'MAIL_FROM',
     'API_KEYS',
-    'LANDREG_ACCESS_KEY',
   ])
     t.true(
       faults.some((fault) => fault.startsWith(name)),
@@ -215,6 +214,7 @@ test('a land registry needs a path and a token; in production also to be there a
   const production = { ...complete, NODE_ENV: 'production', MERCHANTS_FILE };
   const inProduction = (more: Record<string, string>) =>
     faultsOf(t, { ...production, ...more }).filter((it) => it.startsWith('LANDREG_B'));
+  t.true(faultsOf(t, production).some((fault) => fault.startsWith('LANDREG_ACCESS_KEY is not set')));
   t.regex(inProduction({}).join(), /^LANDREG_BASE_URL is not set/);
   t.deepEqual(inProduction(landRegistry), []);
   const plain = { ...landRegistry, LANDREG_BASE_URL: 'http://10.1.2.3/' };
