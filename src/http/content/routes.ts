@@ -1,4 +1,4 @@
-/** /api/v1, the content service's own interface: one file per endpoint beside this one. */
+/** /api/v1, the content service's own interface, and the reference of all: one file per endpoint beside this one. */
 import type Router from '@koa/router';
 import { createApiKeyCheck } from '../auth/api-key.ts';
 import { jsonBody } from '../body.ts';
@@ -7,6 +7,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { createCreateUser } from './create-user.ts';
 import { createHealth } from './health.ts';
 import { createList } from './list.ts';
+import { addReferenceRoutes } from './reference.ts';
 import { createShowUser } from './show-user.ts';
 
 export function addContentRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
@@ -20,4 +21,5 @@ export function addContentRoutes(router: Router<RequestState>, dependencies: Dep
   router.post('/api/v1/users', checkKey, jsonBody, createCreateUser(parts));
   router.get('/api/v1/users/:id', checkKey, createShowUser(parts));
   router.get('/api/v1/projects', checkKey, createList({ entries: content.projects, baseUrl, log }));
+  addReferenceRoutes(router, dependencies);
 }

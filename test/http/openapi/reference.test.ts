@@ -1,0 +1,51 @@
+// /reference in a real browser, under its policy: it asks no other host, keeps no key, and its requests go through.
+import test from 'ava';
+import { openBrowser, skippedWithoutBrowser } from '../../e2e/browser.ts';
+import { startApp } from '../../support/app.ts';
+
+test.serial('POST /api/v1/users is tried from the page, and nothing is complained of', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  const app = await startApp({ config: { apiKeys: ['an-api-key'] } });
+  t.teardown(app.close);
+  const { page, complaints } = await openBrowser(t, {});
+  const hosts = new Set<string>();
+  page.on('request', (request) => hosts.add(new URL(request.url()).host));
+  await page.goto(`${app.url}/reference`);
+  const operation = page.locator('#operations-Users-createUser');
+  await operation.locator('.opblock-summary-control').click();
+
+  await operation.locator('button.authorization__btn').click();
+  const dialog = page.locator('.dialog-ux');
+  await dialog.locator('input').fill('an-api-key');
+  await dialog.getByRole('button', { name: 'Apply credentials' }).click();
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+  await operation.getByRole('button', { name: 'Execute' }).click();
+
+  const status = operation.locator('.live-responses-table .response-col_status').last();
+  t.regex(await status.innerText(), /^201/);
+  t.deepEqual([...hosts], [new URL(app.url).host]);
+  t.deepEqual(complaints, []);
+  const kept = await page.evaluate(
+    'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+  );
+  t.is(kept, '[{},{},""]');
+});
+
+test.serial('samples in three languages, in the dark where the documentation is dark', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  const app = await startApp();
+  t.teardown(app.close);
+  const { page, complaints } = await openBrowser(t, { colorScheme: 'dark' });
+  await page.goto(`${app.url}/reference#/Projects/listProjects`);
+  const samples = page.getByRole('region', { name: 'Samples' });
+  for (const [label, beginning] of [
+    ['curl', `curl -X GET '${app.url}/api/v1/projects?limit=20'`],
+    ['JavaScript', 'const response = await fetch('],
+    ['PHP', '<?php'],
+  ] as const) {
+    await samples.getByRole('button', { name: label }).click();
+    t.true((await samples.locator('code').innerText()).startsWith(beginning));
+  }
+  t.is(await page.evaluate('document.documentElement.className'), 'dark-mode');
+  t.deepEqual(complaints, []);
+});
