@@ -6,24 +6,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../src/embedded/free-port.ts';
-import { temporaryFolder } from '../embedded/helpers.ts';
-import { openBrowser, skippedWithoutBrowser, type Visitor } from './browser.ts';
-import { paymentRequest, requestPayment, startRole } from './ledger.ts';
-
-type Service = { baseUrl: string; gatewayUrl: string };
-
-/** `npm start`, on ports and a folder of the test's own. */
-async function startService(t: ExecutionContext): Promise<Service> {
-  const [port, sandboxPort] = [await freePort(), await freePort()];
-  const environment = {
-    PORT: String(port),
-    SANDBOX_PORT: String(sandboxPort),
-    DATA_DIR: await temporaryFolder(t),
-  };
-  await startRole(t, ['serve'], environment, (output) => output.includes('is running'));
-  return { baseUrl: `http://localhost:${port}`, gatewayUrl: `http://localhost:${sandboxPort}` };
-}
+import { openBrowser, skippedWithoutBrowser } from './browser.ts';
+import { paymentRequest, requestPayment } from './ledger.ts';
+import { decideAtBank, payByFpx, type Service, startService } from './payer.ts';
 
 let references = 0;
 async function newPayment({ baseUrl }: Service, more: Record<string, unknown> = {}) {
@@ -32,30 +17,6 @@ async function newPayment({ baseUrl }: Service, more: Record<string, unknown> = 
   const answer = await requestPayment(baseUrl, body);
   const { data } = (await answer.json()) as { data: { transaction_id: string; payment_url: string } };
   return { ...data, body };
-}
-
-async function payByFpx(page: Page): Promise<void> {
-  await page.getByRole('radio', { name: 'FPX Online Banking (Individual)' }).check();
-  await page.getByLabel('Bank', { exact: true }).first().selectOption('BIMB0340');
-  await page.getByRole('button', { name: 'Continue to payment' }).click();
-}
-
-/** Without scripts every form that would send itself waits for the payer to press its button. */
-async function goOnTo(page: Page, url: RegExp, scripts: boolean): Promise<void> {
-  if (!scripts) await page.locator('form button').first().click();
-  await page.waitForURL(url);
-}
-
-async function decideAtBank(
-  visitor: Visitor,
-  service: Service,
-  decision: string,
-  scripts: boolean,
-): Promise<void> {
-  const { page } = visitor;
-  await goOnTo(page, new RegExp(`^${service.gatewayUrl}/orders/`), scripts);
-  await page.getByRole('button', { name: decision }).first().click();
-  await goOnTo(page, /\/generic\/receipt\//, scripts);
 }
 
 async function fitsItsWidth(t: ExecutionContext, page: Page): Promise<void> {
