@@ -1,6 +1,6 @@
 /** The one place that turns whatever went wrong into a status and a body: JSON for programs, a page for people. */
 import type { Next } from 'koa';
-import { type RegistryFault, RegistryUnavailable } from '../clients/transaction-registry.ts';
+import { type RegistryFault, RegistryUnavailable } from '../clients/registry-answer.ts';
 import { type RefusalCode, Refused } from '../commands/decider.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import { EventStoreUnavailable } from '../eventstore/event-store.ts';

@@ -4,7 +4,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { pino } from 'pino';
-import { createTransactionRegistry, RegistryUnavailable } from '../../src/clients/transaction-registry.ts';
+import { RegistryUnavailable } from '../../src/clients/registry-answer.ts';
+import { createTransactionRegistry } from '../../src/clients/transaction-registry.ts';
 import { transactionId as id } from '../support/payments.ts';
 import { listOf, registryRecord, startRegistry } from '../support/registry.ts';
 

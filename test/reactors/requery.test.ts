@@ -1,6 +1,7 @@
 // Scheduled requery on real stores and a real registry, in virtual time.
 import test, { type ExecutionContext } from 'ava';
-import { createTransactionRegistry, RegistryUnavailable } from '../../src/clients/transaction-registry.ts';
+import { RegistryUnavailable } from '../../src/clients/registry-answer.ts';
+import { createTransactionRegistry } from '../../src/clients/transaction-registry.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { paymentStream } from '../../src/events/payment.ts';
