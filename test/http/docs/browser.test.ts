@@ -79,7 +79,8 @@ test.serial('the search by keyboard alone', async (t) => {
     await page.keyboard.press(keys);
     t.is(await page.evaluate("document.activeElement.matches('dialog[open] input')"), true, keys);
     await page.keyboard.press('Escape');
-    await page.locator('dialog').waitFor({ state: 'hidden' });
+    // The browser takes the focus from what it has hidden a moment later.
+    await page.locator('dialog input:focus').waitFor({ state: 'detached' });
   }
   await page.keyboard.press('/');
   await page.keyboard.type('calback');
