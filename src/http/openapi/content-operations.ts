@@ -22,7 +22,7 @@ const pageParameters: readonly Parameter[] = [
     name: 'limit',
     description: 'How many at most',
     schema: { type: 'integer', minimum: 1, maximum: maxPageSize, default: defaultPageSize },
-    example: '20',
+    example: 20,
   },
   {
     in: 'query',

@@ -68,6 +68,12 @@ const securitySchemes = {
   },
   merchantKey: { type: 'http', scheme: 'bearer', description: 'One of the merchant’s API keys' },
   landregKey: { type: 'http', scheme: 'bearer', description: 'The land registry’s access key' },
+  accessToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Access-Token',
+    description: 'What this service presents to the land registry',
+  },
   signedLink: {
     type: 'apiKey',
     in: 'query',

@@ -80,6 +80,8 @@ export const genericOperations: readonly Operation[] = [
       paymentChanged: {
         '{$request.body#/callback_url}': {
           post: {
+            operationId: 'paymentChanged',
+            security: [],
             summary: 'The payment has another status',
             description:
               'Sent for every change of status, until it is answered with 2xx. Signed as in Standard Webhooks where the merchant has a secret.',

@@ -91,9 +91,10 @@ export const landregWebhooks = {
     post: {
       operationId: 'landRegistryItemPaid',
       tags: [tag],
+      security: [{ accessToken: [] }],
       summary: 'An item of a payment was paid',
       description:
-        'Sent once per item of a payment that succeeded, with the header `Access-Token`, until it is answered with 2xx. A repeat of the same resitNo and fpxNo is to be refused.',
+        'Sent once per item of a payment that succeeded, until it is answered with 2xx. A repeat of the same resitNo and fpxNo is to be refused.',
       requestBody: {
         required: true,
         content: {

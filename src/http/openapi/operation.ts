@@ -20,7 +20,7 @@ export type Parameter = {
   description: string;
   schema: JsonSchema;
   /** What samples send; a parameter without is left out of them. */
-  example?: string;
+  example?: string | number;
 };
 
 export type SecurityScheme = 'merchantKey' | 'landregKey' | 'signedLink' | 'apiKey';

@@ -30,7 +30,7 @@ const credentials: Readonly<Record<SecurityScheme, string>> = {
 function callOf({ method, path, security, parameters = [], body }: Operation, baseUrl: string): Call {
   const given = (place: string) =>
     parameters.flatMap(({ in: where, name, example }) =>
-      where === place && example !== undefined ? [[name, example] as const] : [],
+      where === place && example !== undefined ? [[name, String(example)] as const] : [],
     );
   const [scheme] = security;
   const fullPath = given('path').reduce(

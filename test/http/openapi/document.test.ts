@@ -1,0 +1,100 @@
+// The description as a document: what others' checkers say of it, and whether it describes what is there.
+import { spawnSync } from 'node:child_process';
+import Router from '@koa/router';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import test from 'ava';
+import { addContentRoutes } from '../../../src/http/content/routes.ts';
+import type { RequestState } from '../../../src/http/context.ts';
+import type { Dependencies } from '../../../src/http/dependencies.ts';
+import { addGenericRoutes } from '../../../src/http/generic/routes.ts';
+import { addLandregRoutes } from '../../../src/http/landreg/routes.ts';
+import { createDocument } from '../../../src/http/openapi/document.ts';
+import { sen } from '../../support/payments.ts';
+
+const config = {
+  baseUrl: 'https://payments.example',
+  production: true,
+  maxAmountSen: sen(100_000_000),
+  sandbox: { enabled: true },
+};
+const description = createDocument(config);
+
+test('it is OpenAPI 3.1', async (t) => {
+  const { valid, errors } = await new Validator().validate(structuredClone(description));
+  t.true(valid, JSON.stringify(errors));
+});
+
+test('redocly finds nothing wrong with it', async (t) => {
+  const rules = {
+    // The address of a development service, which the interface document asks for.
+    'no-server-example.com': 'off',
+    // Answers of health and of this description that are no success are 5xx alone.
+    'operation-4xx-response': 'off',
+    // The gateway is answered with a redirect.
+    'operation-2xx-response': 'off',
+  } as const;
+  const problems = await lintFromString({
+    source: JSON.stringify(description),
+    absoluteRef: 'openapi.json',
+    config: await createConfig({ extends: ['recommended-strict'], rules }),
+  });
+  t.deepEqual(
+    problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+    [],
+  );
+});
+
+/** What making the routes looks at; no handler is called. */
+const parts = {
+  config: {
+    ...config,
+    apiKeys: [],
+    landregAccessKey: 'a key',
+    merchants: new Map(),
+    methods: [],
+    transactionIdKey: 'another key',
+    gateway: { url: 'https://gateway.example', secret: 'a secret', acceptUnsigned: false },
+  },
+  content: {},
+  registry: {},
+} as unknown as Dependencies;
+
+test('it describes every endpoint there is, and no other', (t) => {
+  const router = new Router<RequestState>();
+  const quarantine = () => Promise.reject(new Error('no request is made'));
+  addGenericRoutes(router, { ...parts, quarantine });
+  addLandregRoutes(router, { ...parts, quarantine });
+  addContentRoutes(router, parts);
+  const shape = (path: string) => path.replace(/:\w+|\{\w+\}/g, '{}');
+  const routes = router.stack
+    .flatMap(({ methods, path }) => methods.map((method) => `${method} ${shape(String(path))}`))
+    .filter((route) => !route.startsWith('HEAD ') && !/ \/reference\b/.test(route));
+  const described = Object.entries(description.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${shape(path)}`),
+  );
+  t.deepEqual(described.toSorted(), routes.toSorted());
+});
+
+test('where there is no sandbox its pages are not described', (t) => {
+  const { paths, tags } = createDocument({ ...config, sandbox: { enabled: false } });
+  t.false('/generic/debug' in paths || '/generic/simulate' in paths);
+  t.false(tags.some(({ name }) => name === 'Test pages'));
+});
+
+const samples = Object.values(description.paths).flatMap((operations) =>
+  Object.values(operations).map((operation) => ({
+    id: operation.operationId,
+    sources: new Map(operation['x-codeSamples'].map(({ label, source }) => [label, source])),
+  })),
+);
+
+for (const { id, sources } of samples)
+  test(`samples of ${id} can be read by what runs them`, (t) => {
+    t.deepEqual([...sources.keys()], ['curl', 'JavaScript', 'PHP']);
+    const shell = spawnSync('bash', ['-n'], { input: sources.get('curl'), encoding: 'utf8' });
+    t.is(shell.stderr, '');
+    t.notThrows(() => new Function(`return async () => {${sources.get('JavaScript')}}`));
+    const php = sources.get('PHP') ?? '';
+    t.is((php.match(/[[(]/g) ?? []).length, (php.match(/[\])]/g) ?? []).length);
+  });
