@@ -1,16 +1,37 @@
 /** The bodies that are answered and sent, as structs whose types are those of the handlers. */
-import { array, enums, integer, literal, nullable, number, object, type Struct, string } from 'superstruct';
+import {
+  array,
+  enums,
+  integer,
+  literal,
+  min,
+  nullable,
+  number,
+  object,
+  pattern,
+  refine,
+  type Struct,
+  string,
+} from 'superstruct';
 import { derivedIdPattern } from '../../commands/derived-id.ts';
-import { described } from '../../events/described.ts';
+import { described, type JsonSchema } from '../../events/described.ts';
+import { emailPattern } from '../../events/email-address.ts';
 import { type Project, projectStatuses } from '../../events/project.ts';
 import { roles, type User } from '../../events/user.ts';
 import type { PaymentFields } from '../../receipts/payment-fields.ts';
 import type { Health } from '../content/health.ts';
 
-const time = described(string(), { type: 'string', format: 'date-time' });
-const id = described(string(), { type: 'string', pattern: derivedIdPattern.source });
-const email = described(string(), { type: 'string', format: 'email' });
-const amount = described(string(), { type: 'string', pattern: '^\\d+\\.\\d{2}$' });
+const matching = (regex: RegExp, keywords: JsonSchema = {}): Struct<string, unknown> =>
+  described(pattern(string(), regex), { type: 'string', ...keywords, pattern: regex.source });
+
+const time = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?(?:Z|\+08:00)$/, { format: 'date-time' });
+const id = matching(derivedIdPattern);
+const email = matching(emailPattern, { format: 'email' });
+const amount = matching(/^\d+\.\d{2}$/);
+const url = described(
+  refine(string(), 'url', (value) => URL.canParse(value)),
+  { type: 'string', format: 'uri' },
+);
 const statusCode = enums(['0', '1', '2', '3']);
 const upOrDown = enums(['up', 'down']);
 
@@ -25,7 +46,7 @@ export const health: Struct<Health, unknown> = object({
     object({
       name: string(),
       status: enums(['ok', 'behind', 'stopped', 'unknown']),
-      lagMs: described(nullable(number()), { type: ['number', 'null'], minimum: 0 }),
+      lagMs: described(nullable(min(number(), 0)), { type: ['number', 'null'], minimum: 0 }),
       fault: described(nullable(string()), { type: ['string', 'null'] }),
     }),
   ),
@@ -43,7 +64,7 @@ export const project: Struct<Project, unknown> = object({
   id,
   name: string(),
   status: enums(projectStatuses),
-  stars: described(integer(), { type: 'integer', minimum: 0 }),
+  stars: described(min(integer(), 0), { type: 'integer', minimum: 0 }),
 });
 
 /** Of /api/v1. */
@@ -77,7 +98,7 @@ export const paymentStarted = object({
   message: string(),
   data: object({
     transaction_id: id,
-    payment_url: described(string(), { type: 'string', format: 'uri' }),
+    payment_url: url,
     status: statusCode,
   }),
 });
@@ -103,7 +124,7 @@ export const landRegistryCallback = object({
   kodCaw: string(),
   resitNo: string(),
   amaun: amount,
-  paymentDateTime: described(string(), { type: 'string', pattern: '^\\d{14}$' }),
+  paymentDateTime: matching(/^\d{14}$/),
   paymentType: string(),
   fpxNo: string(),
   transId: id,

@@ -8,7 +8,7 @@ import { bodyStruct as landregBody } from '../landreg/request-body.ts';
 import * as answers from './answers.ts';
 import { contentOperations } from './content-operations.ts';
 import { genericOperations, testPageOperations } from './generic-operations.ts';
-import { jsonSchemaOf } from './json-schema.ts';
+import { type AnyStruct, jsonSchemaOf } from './json-schema.ts';
 import { landregOperations, landregWebhooks } from './landreg-operations.ts';
 import type { Content, Operation, SchemaOrName } from './operation.ts';
 import { samplesOf } from './samples.ts';
@@ -82,8 +82,9 @@ const securitySchemes = {
   },
 };
 
-function schemasOf(config: DescribedConfig): Record<string, JsonSchema> {
-  const structs = {
+/** What the description is made of, by the names that schemas have in it. */
+export function structsOf(config: DescribedConfig): Record<string, AnyStruct> {
+  return {
     HealthResponse: answers.health,
     User: answers.user,
     CreateUserPayload: NewUser,
@@ -100,7 +101,12 @@ function schemasOf(config: DescribedConfig): Record<string, JsonSchema> {
     Refusal: answers.refusal,
     RequeryRefusal: answers.requeryRefusal,
   };
-  const read = Object.entries(structs).map(([name, struct]) => [name, jsonSchemaOf(struct)] as const);
+}
+
+function schemasOf(config: DescribedConfig): Record<string, JsonSchema> {
+  const read = Object.entries(structsOf(config)).map(
+    ([name, struct]) => [name, jsonSchemaOf(struct)] as const,
+  );
   return { ...Object.fromEntries(read), GatewayResult: gatewayResult, PaymentChoice: paymentChoice };
 }
 
