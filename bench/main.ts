@@ -5,6 +5,7 @@ import { benchCallbacks } from './callbacks.ts';
 import { benchDocs } from './docs.ts';
 import { benchEventStore } from './eventstore.ts';
 import { benchHttp } from './http.ts';
+import { benchPdf } from './pdf.ts';
 import type { Row } from './row.ts';
 
 const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
@@ -12,6 +13,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
   http: benchHttp,
   callbacks: benchCallbacks,
   docs: benchDocs,
+  pdf: benchPdf,
 };
 
 const asked = process.argv.slice(2);

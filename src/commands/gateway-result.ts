@@ -131,7 +131,7 @@ function openPendings(state: RequestedPayment): RecordedResult[] {
 /** Two results are of one attempt when they speak of one seller order and name no two gateway transactions. */
 function isSameAttempt(
   earlier: RecordedResult,
-  result: Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId'>,
+  result: Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>,
   state: RequestedPayment,
 ): boolean {
   return (

@@ -310,18 +310,20 @@ export function standingResult(payment: RequestedPayment): RecordedResult | null
   return payment.results.findLast(({ role }) => role === 'applied') ?? null;
 }
 
-type ResultIds = Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId'>;
+type ResultIds = Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>;
 
 /**
  * The seller order a result speaks of: the one it names; else, as the registry's records name none, that of an
- * earlier result of the same gateway transaction; else the latest attempt's; `''` before the first attempt.
+ * earlier result of the same gateway transaction; else the latest attempt's by the method it names; else the latest
+ * attempt's; `''` before the first.
  */
 export function sellerOrderOf(payment: RequestedPayment, result: ResultIds): string {
   if (result.sellerOrderNo !== '') return result.sellerOrderNo;
   const known = payment.results.find(
     ({ gatewayTransactionId: id }) => id !== '' && id === result.gatewayTransactionId,
   );
-  return known?.sellerOrderNo ?? payment.attempts.at(-1)?.sellerOrderNo ?? '';
+  const attempt = payment.attempts.findLast(({ mode }) => mode === result.mode) ?? payment.attempts.at(-1);
+  return known?.sellerOrderNo ?? attempt?.sellerOrderNo ?? '';
 }
 
 /** The attempt a result speaks of; one that names an order we never made is taken for the latest. */

@@ -60,7 +60,7 @@ export type Receipt = {
 export function receiptOf(payment: RequestedPayment): Receipt {
   const { request, status } = payment;
   const result = standingResult(payment);
-  const attempt = attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '' });
+  const attempt = attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '', mode: '' });
   const mode = result?.mode || (attempt?.mode ?? '');
   const chargeSen = attempt?.chargeSen ?? (0 as Sen);
   const totalSen = addSen(request.amountSen, chargeSen);

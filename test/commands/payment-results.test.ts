@@ -56,6 +56,11 @@ const cases: Record<string, Case> = {
     when: result(2, 'failed'),
     expect: [contradicted(result(2, 'failed'), 'pending')],
   },
+  'requested: the registry names no order, but the method: the charge of that attempt counts': {
+    given: [chosen(1), chosen(2, { mode: 'cc', bankCode: '', chargeSen: sen(100) })],
+    when: result(1, 'succeeded', { sellerOrderNo: '' }),
+    expect: [succeeded(result(1, 'succeeded', { sellerOrderNo: '' }))],
+  },
   'two pending: one fails, the other is still open': {
     given: [chosen(1), chosen(2), applied(pending), applied(result(2, 'pending'))],
     when: failure,
