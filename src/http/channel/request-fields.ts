@@ -125,7 +125,7 @@ export function amount(maxSen: Sen): Struct<Sen, unknown> {
     faultOf: (parsed) => (typeof parsed === 'number' ? null : messages[parsed as keyof typeof messages]),
     schema: {
       type: ['number', 'string'],
-      exclusiveMinimum: 0,
+      minimum: 0.01,
       maximum: Number(max),
       multipleOf: 0.01,
       pattern: '^(?!0+(?:\\.0+)?$)\\d{1,9}(?:\\.\\d{1,2})?$',

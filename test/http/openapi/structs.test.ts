@@ -132,7 +132,7 @@ const whole = fc.integer({ min: -100, max: 100_000_100 });
 const amounts = fc.oneof(
   whole.map((it) => it / 100),
   fc.integer({ min: 1, max: 99_999_999 }).map((it) => it / 1000),
-  fc.double({ noNaN: true, noDefaultInfinity: true }).filter((it) => it <= 0 || it > 0.001),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
   // A text above the limit is what JSON Schema cannot refuse.
   fc
     .tuple(
@@ -142,10 +142,15 @@ const amounts = fc.oneof(
     .map((parts) => parts.join('')),
   fc.constantFrom('0', '0.00', '000.00', '00.01', '+1', '-1', ' 1', '1 ', '1000000.00', '.5', '0x10', '1_0'),
 );
+/** superstruct's own messages, which structs of answers use, cannot print `{"toString": 0}`. */
+const isPrintable = (value: Json) => !/"(?:toString|valueOf)"/.test(JSON.stringify(value));
 const values: fc.Arbitrary<Json> = fc.oneof(
   { weight: 4, arbitrary: texts },
   { weight: 2, arbitrary: amounts },
-  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json> },
+  {
+    weight: 1,
+    arbitrary: (fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>).filter(isPrintable),
+  },
 );
 
 /** How to change a value: at one of its places, to something else; undefined takes the place away. */
