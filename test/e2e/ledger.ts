@@ -80,6 +80,7 @@ export type Deployment = {
   databaseUrl: string;
   http: Role;
   projections: Role;
+  reactors: Role;
   eventStore: Role;
   postgres: { crash(): Promise<void> };
 };
@@ -108,6 +109,7 @@ export async function startDeployment(t: ExecutionContext): Promise<Deployment> 
     GATEWAY_SECRET: gatewaySecret,
     REGISTRY_URL: 'http://127.0.0.1:9',
     REGISTRY_TOKEN: 'a registry token of this test only',
+    CALLBACK_RETRY_SCHEDULE: `0s${',1s'.repeat(60)}`,
     TRANSACTION_ID_KEY: 'a transaction id key of this test only',
     LOG_LEVEL: 'info',
   };
@@ -115,12 +117,14 @@ export async function startDeployment(t: ExecutionContext): Promise<Deployment> 
   const projections = await startRole(t, ['projections'], environment, (output) =>
     output.includes('started'),
   );
+  const reactors = await startRole(t, ['reactors'], environment, (output) => output.includes('started'));
   return {
     baseUrl,
     esdbUrl,
     databaseUrl: postgres.url,
     http,
     projections,
+    reactors,
     eventStore,
     postgres: {
       async crash() {
