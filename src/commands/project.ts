@@ -1,12 +1,13 @@
 /** What may happen to a project. The events are in src/events/project.ts. */
-import { define, type Infer, object } from 'superstruct';
+import { define, type Infer } from 'superstruct';
 import { evolveProject, type Project, type ProjectEvent, projectStatuses } from '../events/project.ts';
+import { maskable } from '../events/structs.ts';
 import { type Decider, Refused } from './decider.ts';
 import { derivedId } from './derived-id.ts';
 import { name, oneOf } from './fields.ts';
 
 /** What a new project is made of; read it with `readFields`. */
-export const NewProject = object({
+export const NewProject = maskable({
   name,
   status: oneOf(projectStatuses),
   stars: define<number>(

@@ -1,12 +1,13 @@
 /** What may happen to a user. The events are in src/events/user.ts. */
-import { defaulted, type Infer, object } from 'superstruct';
+import { defaulted, type Infer } from 'superstruct';
+import { maskable } from '../events/structs.ts';
 import { evolveUser, roles, type User, type UserEvent } from '../events/user.ts';
 import { type Decider, Refused } from './decider.ts';
 import { derivedId } from './derived-id.ts';
 import { email, name, oneOf } from './fields.ts';
 
 /** What a new user is made of; read it with `readFields`. */
-export const NewUser = object({ name, email, role: defaulted(oneOf(roles), 'member') });
+export const NewUser = maskable({ name, email, role: defaulted(oneOf(roles), 'member') });
 export type NewUser = Infer<typeof NewUser>;
 
 export type CreateUser = { type: 'CreateUser'; at: string; id: string; user: NewUser };

@@ -1,5 +1,5 @@
 /** Structs that several event files share. */
-import { define } from 'superstruct';
+import { define, object } from 'superstruct';
 import type { Sen } from './money.ts';
 
 export const sen = define<Sen>('sen', (value) => Number.isSafeInteger(value) && (value as number) >= 0);
@@ -11,3 +11,10 @@ export const utc = define<string>(
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(value) &&
     !Number.isNaN(Date.parse(value)),
 );
+
+/**
+ * superstruct's `object` for what comes from outside: masking also leaves out a field that is named like a method of
+ * every object, such as toString. `object` takes that for one of its own, and quotes its value when it refuses it.
+ */
+export const maskable: typeof object = (schema?: object) =>
+  object(Object.assign(Object.create(null), schema));

@@ -19,7 +19,7 @@ const forms: Partial<KoaBodyMiddlewareOptions> = {
 
 const json: Partial<KoaBodyMiddlewareOptions> = { json: true, jsonLimit: limitBytes, jsonTypes: ['json'] };
 
-/** For POST /generic/request. */
+/** For requests of payments. */
 export const jsonBody = bodyReader('application/json', json);
 
 /** For the payer's form. */

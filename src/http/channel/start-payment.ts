@@ -6,7 +6,9 @@ import { type Context, causeOf } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { isSettled, type PayerPages } from '../payer/pages.ts';
 
-/** Asking again for the same payment shows it as it stands by now. The function returned throws Refused. */
+/** Answers the request. Asking again for the same payment shows it as it stands by now. Throws Refused. */
+export type StartPayment = (ctx: Context, request: PaymentRequested, actor: string) => Promise<void>;
+
 export function createStartPayment({
   execute,
   links,
@@ -15,8 +17,8 @@ export function createStartPayment({
   execute: Dependencies['execute'];
   links: Links;
   pages: PayerPages;
-}) {
-  return async (ctx: Context, request: PaymentRequested, actor: string): Promise<void> => {
+}): StartPayment {
+  return async (ctx, request, actor) => {
     const { state: payment } = await execute(
       paymentStream(request.transactionId),
       { type: 'RequestPayment', request },

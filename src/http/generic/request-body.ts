@@ -1,7 +1,8 @@
 /** The body of POST /generic/request, field by field. */
-import { type Infer, object } from 'superstruct';
+import type { Infer } from 'superstruct';
 import type { Merchant } from '../../config/merchants.ts';
 import type { Sen } from '../../events/money.ts';
+import { maskable } from '../../events/structs.ts';
 import {
   amount,
   checkRedirectHost,
@@ -30,7 +31,7 @@ export function createReadBody(config: { maxAmountSen: Sen; production: boolean 
 }
 
 export function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
-  return object({
+  return maskable({
     trans_id: reference,
     amount: amount(maxAmountSen),
     service: required(100),

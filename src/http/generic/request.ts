@@ -4,14 +4,14 @@ import type { Merchant } from '../../config/merchants.ts';
 import type { Sen } from '../../events/money.ts';
 import type { PaymentRequested } from '../../events/payment.ts';
 import type { Authenticate } from '../auth/merchant.ts';
-import type { createStartPayment } from '../channel/start-payment.ts';
+import type { StartPayment } from '../channel/start-payment.ts';
 import type { Context } from '../context.ts';
 import { createReadBody, type RequestBody } from './request-body.ts';
 
 export function createRequest(dependencies: {
   config: { maxAmountSen: Sen; production: boolean; transactionIdKey: string };
   authenticate: Authenticate;
-  startPayment: ReturnType<typeof createStartPayment>;
+  startPayment: StartPayment;
   clock: () => Date;
 }) {
   const { authenticate, clock, config, startPayment } = dependencies;

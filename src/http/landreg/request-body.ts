@@ -1,7 +1,8 @@
 /** The body of POST /landreg/request, field by field. */
-import { array, type Infer, object, type } from 'superstruct';
+import { array, type Infer, type } from 'superstruct';
 import type { Merchant } from '../../config/merchants.ts';
 import { addSen, formatSen, type Sen } from '../../events/money.ts';
+import { maskable } from '../../events/structs.ts';
 import {
   amount,
   badRequest,
@@ -58,12 +59,12 @@ export function createReadBody(
 }
 
 export function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
-  const item = object({
+  const item = maskable({
     id_hakmilik: optional(50),
     urusan: required(100),
     jumlah_bayaran: amount(maxAmountSen),
   });
-  return object({
+  return maskable({
     kod_cawangan: required(100),
     transaksi_id: reference,
     jumlah_bayaran: amount(maxAmountSen),

@@ -3,7 +3,7 @@ import { transactionIdOf } from '../../commands/transaction-id.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import type { Sen } from '../../events/money.ts';
 import type { PaymentRequested } from '../../events/payment.ts';
-import type { createStartPayment } from '../channel/start-payment.ts';
+import type { StartPayment } from '../channel/start-payment.ts';
 import type { Context } from '../context.ts';
 import { createReadBody, type RequestBody } from './request-body.ts';
 
@@ -19,7 +19,7 @@ export function createRequest(dependencies: {
     transactionIdKey: string;
     merchants: ReadonlyMap<string, Merchant>;
   };
-  startPayment: ReturnType<typeof createStartPayment>;
+  startPayment: StartPayment;
   clock: () => Date;
 }) {
   const { clock, config, startPayment } = dependencies;

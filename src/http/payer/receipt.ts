@@ -1,5 +1,4 @@
 /** GET /<channel>/receipt/{id}: the receipt, or the statement of a payment that has not succeeded. */
-
 import type { ReadPayment } from '../channel/read-payment.ts';
 import type { Context } from '../context.ts';
 import type { PayerPages } from './pages.ts';

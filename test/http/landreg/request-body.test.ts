@@ -1,0 +1,74 @@
+// Whatever is sent as a body is read or refused by name: nothing else is thrown, and no value comes back in the message.
+import test from 'ava';
+import fc from 'fast-check';
+import { HttpProblem } from '../../../src/http/errors.ts';
+import { createReadBody } from '../../../src/http/landreg/request-body.ts';
+import { sen } from '../../support/payments.ts';
+import { requestBody } from './helpers.ts';
+
+const agency = {
+  code: 'office',
+  name: 'Office',
+  id: 1,
+  apiKeys: [],
+  branchCode: '00',
+  webhookSecrets: [],
+  callbackFormat: 'json',
+  redirectHosts: ['land.example'],
+  charges: {},
+} as const;
+const read = createReadBody(
+  { maxAmountSen: sen(100_000_000), production: true },
+  new Map([[agency.branchCode, agency]]),
+);
+
+const secret = 'VALUE-THAT-IS-NOT-REPEATED';
+const anything = fc.oneof(
+  fc.jsonValue({ maxDepth: 8 }),
+  fc.constant([secret]),
+  fc.constant({ [secret]: secret }),
+);
+const item = fc.oneof(
+  anything,
+  fc.record({ urusan: anything, jumlah_bayaran: anything, id_hakmilik: anything }, { requiredKeys: [] }),
+);
+const body = fc.record(
+  {
+    kod_cawangan: fc.oneof(anything, fc.constant('00')),
+    transaksi_id: anything,
+    jumlah_bayaran: anything,
+    return_url: anything,
+    maklumat_bayaran: fc.oneof(anything, fc.array(item, { maxLength: 30 })),
+    extra: fc.oneof(anything, fc.record({ email: anything, name: anything }, { requiredKeys: [] })),
+  },
+  { requiredKeys: [] },
+);
+
+test('anything at all is read or refused', (t) => {
+  fc.assert(
+    fc.property(fc.oneof(anything, body), (sent) => {
+      try {
+        read(sent);
+      } catch (error) {
+        if (!(error instanceof HttpProblem)) throw error;
+        if (error.status !== 400 || error.message.includes(secret) || error.message.includes('Expected'))
+          throw new Error(error.message);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+  t.pass();
+});
+
+test('the body that was sent is left as it is, and what is read is no part of it', (t) => {
+  const sent = requestBody({ surprise: 1, extra: { name: null, list: [1] } });
+  const before = structuredClone(sent);
+  const { body: got } = read(sent);
+  t.deepEqual(sent, before);
+  t.false('surprise' in got);
+});
+
+test('return_url is held to the agency’s hosts', (t) => {
+  const { message } = t.throws(() => read(requestBody({ return_url: 'https://elsewhere.example/' }))) ?? {};
+  t.is(message, 'return_url names a host that is not registered for this merchant');
+});
