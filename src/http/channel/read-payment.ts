@@ -1,13 +1,7 @@
 /** Reads a payment for a page, which must never show less than what happened. */
+import { loadPayment } from '../../commands/load-payment.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import {
-  type Channel,
-  evolve,
-  noPayment,
-  paymentStream,
-  type RequestedPayment,
-} from '../../events/payment.ts';
-import { readPaymentEvent } from '../../events/recorded.ts';
+import { type Channel, noPayment, type RequestedPayment } from '../../events/payment.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { HttpProblem } from '../errors.ts';
 
@@ -36,15 +30,10 @@ export function createReadPayment(
     }
   }
 
-  async function foldStream(transactionId: string) {
-    const events = await eventStore.load(paymentStream(transactionId));
-    return events.map(readPaymentEvent).reduce(evolve, noPayment);
-  }
-
   return async (transactionId) => {
     const isId = transactionIdPattern.test(transactionId);
     const payment = isId
-      ? ((await findFinal(transactionId)) ?? (await foldStream(transactionId)))
+      ? ((await findFinal(transactionId)) ?? (await loadPayment(eventStore, transactionId)))
       : noPayment;
     if (payment.status === 'none' || payment.request.channel !== channel)
       throw new HttpProblem(404, 'paymentNotFound', 'Transaction not found');
