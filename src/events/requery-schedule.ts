@@ -22,16 +22,35 @@ const longestDelay = 0.1;
  * chose a method, or the schedule is over. What was missed meanwhile is asked once, not once for each miss. Total.
  */
 export function nextRequeryAt(payment: RequestedPayment): string | null {
-  const { attempts, lastRequery, status } = payment;
+  const { lastRequery, status } = payment;
   if (status !== 'pending' && status !== 'requested') return null;
-  const openSince = attempts.at(-1)?.at ?? standingResult(payment)?.at;
-  if (openSince === undefined) return null;
-  const schedule = attempts.some(({ mode }) => mode === 'fpx1') ? corporate : ordinary;
-  const startMs = Date.parse(openSince);
-  const askedMs = lastRequery ? Date.parse(lastRequery.at) : startMs;
-  const stretch = 1 + longestDelay * shareOf(payment.request.transactionId);
-  const dueMs = schedule.map((afterMs) => Math.round(startMs + afterMs * stretch)).find((ms) => ms > askedMs);
+  const startMs = startOf(payment);
+  if (startMs === null) return null;
+  const dueMs = slotAfter(payment, startMs, lastRequery ? Date.parse(lastRequery.at) : startMs);
   return dueMs === undefined ? null : new Date(dueMs).toISOString();
+}
+
+/**
+ * The moment from which to ask again about a payment whose question at `failedAt` got no answer: its next time, and
+ * after the last of them as much later again as it has been open. So it is never given up, and asked ever less often.
+ * Null when nobody chose a method.
+ */
+export function requeryAgainAt(payment: RequestedPayment, failedAt: Date): Date | null {
+  const startMs = startOf(payment);
+  if (startMs === null) return null;
+  const failedMs = failedAt.getTime();
+  return new Date(slotAfter(payment, startMs, failedMs) ?? failedMs + (failedMs - startMs));
+}
+
+function startOf(payment: RequestedPayment): number | null {
+  const openSince = payment.attempts.at(-1)?.at ?? standingResult(payment)?.at;
+  return openSince === undefined ? null : Date.parse(openSince);
+}
+
+function slotAfter({ attempts, request }: RequestedPayment, startMs: number, ms: number): number | undefined {
+  const schedule = attempts.some(({ mode }) => mode === 'fpx1') ? corporate : ordinary;
+  const stretch = 1 + longestDelay * shareOf(request.transactionId);
+  return schedule.map((afterMs) => Math.round(startMs + afterMs * stretch)).find((slotMs) => slotMs > ms);
 }
 
 /** From 0 to just below 1, always the same for a transaction. */

@@ -1,6 +1,7 @@
 /**
  * Asks the transaction registry, by a schedule, what became of payments that were left open: a result that never arrived
- * is found. When a payment is due is part of its own fold, so that nothing is forgotten or kept twice over a restart.
+ * is found. When a payment is due is part of its own fold, so that nothing is forgotten or kept twice over a restart. A
+ * question without an answer puts its own payment off and no other, so that none of them holds the rest up.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,13 +10,19 @@ import type { Logger } from 'pino';
 import { RegistryUnavailable } from '../clients/registry-answer.ts';
 import type { TransactionRegistry } from '../clients/transaction-registry.ts';
 import type { Execute } from '../commands/execute.ts';
+import { loadPayment } from '../commands/load-payment.ts';
 import type { PaymentCommand } from '../commands/payment.ts';
-import { evolve, noPayment, type Payment, type PaymentEvent, paymentStream } from '../events/payment.ts';
-import { readPaymentEvent } from '../events/recorded.ts';
-import { nextRequeryAt } from '../events/requery-schedule.ts';
+import {
+  type Payment,
+  type PaymentEvent,
+  paymentStream,
+  type RegistryAnswer,
+  type RequestedPayment,
+} from '../events/payment.ts';
+import { nextRequeryAt, requeryAgainAt } from '../events/requery-schedule.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { whileLeading } from '../projections/leadership.ts';
-import { findDueRequeries } from '../projections/requeries-queries.ts';
+import { findDueRequeries, postponeRequery } from '../projections/requeries-queries.ts';
 
 export type RequeryDependencies = {
   registry: TransactionRegistry;
@@ -30,7 +37,7 @@ export type RequeryDependencies = {
 const pauseMs = 100;
 const pollMs = 2_000;
 const longestBackoffMs = 5 * 60_000;
-/** A payment that was seen to is left alone for so long: its row may lag, or the registry may choke on it alone. */
+/** A payment that was seen to is left alone for so long, since its row may lag. */
 const setAsideMs = 60_000;
 const pageSize = 100;
 
@@ -78,8 +85,9 @@ export function startScheduledRequery(
 }
 
 /**
- * One pass asks once about every payment that is due, and resolves when none is left or the signal aborts. A question
- * that fails sets its payment aside and ends the pass with the error: RegistryUnavailable, or that of a store.
+ * One pass asks once about every payment that is due, and resolves when none is left or the signal aborts. A registry
+ * that cannot be reached ends it with RegistryUnavailable, a store with its own error; one that answers nonsense may do
+ * so about one payment alone, and the pass goes on.
  */
 export function createRequeryPass(dependencies: RequeryDependencies) {
   const { clock, db } = dependencies;
@@ -101,23 +109,42 @@ export function createRequeryPass(dependencies: RequeryDependencies) {
 }
 
 /** False when the stream, which knows more than the row, says that there is nothing to ask. */
-async function requery(
-  transactionId: string,
-  { clock, eventStore, execute, registry }: RequeryDependencies,
-): Promise<boolean> {
-  const stream = paymentStream(transactionId);
-  const payment = (await eventStore.load(stream)).map(readPaymentEvent).reduce(evolve, noPayment);
+async function requery(transactionId: string, dependencies: RequeryDependencies): Promise<boolean> {
+  const { clock, eventStore, execute } = dependencies;
+  const payment = await loadPayment(eventStore, transactionId);
   const at = clock().toISOString();
   if (payment.status === 'none' || !isDue(nextRequeryAt(payment), at)) return false;
-  const answer = await registry.ask(transactionId);
+  const answer = await askOrPostpone(payment, dependencies);
+  if (answer === null) return true;
   const { channel, merchant } = payment.request;
   const commandId = randomUUID();
   await execute(
-    stream,
+    paymentStream(transactionId),
     { type: 'RecordRequeryAnswer', at, channel, merchantCode: merchant.code, answer },
     { commandId, correlationId: commandId, causationId: commandId, actor: 'registry' },
   );
   return true;
+}
+
+/** Null for an answer that is none. Whatever fails, it is another payment's turn next. Throws RegistryUnavailable. */
+async function askOrPostpone(
+  payment: RequestedPayment,
+  { clock, db, log, registry }: RequeryDependencies,
+): Promise<RegistryAnswer | null> {
+  const { transactionId } = payment.request;
+  try {
+    return await registry.ask(transactionId);
+  } catch (error) {
+    if (!(error instanceof RegistryUnavailable)) throw error;
+    const now = clock();
+    const until = requeryAgainAt(payment, now);
+    if (until) await postponeRequery(db, transactionId, { now, until });
+    if (error.fault !== 'no_answer') throw error;
+    // Of the id its beginning: all of it would open the receipt.
+    const transaction = `${transactionId.slice(0, 6)}…`;
+    log.warn({ reason: error.message, transaction, until }, 'the registry has no answer about a payment');
+    return null;
+  }
 }
 
 /** Both UTC with milliseconds, so that texts compare as times. */

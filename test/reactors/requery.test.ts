@@ -158,31 +158,76 @@ test.serial('a projection that stands still makes nothing to be asked twice', as
 });
 
 test.serial(
-  'a registry that is down leaves no event; a payment it chokes on holds up no other',
+  'payments that the registry chokes on hold up no others, and are asked about again',
   async (t) => {
-    const { atTheBank, newPass, projected, registryServer, setTime, startedMs, types } = await start(t);
-    await atTheBank('A');
-    await atTheBank('B');
-    setTime(startedMs + 3 * minuteMs);
+    const { atTheBank, database, newPass, nextMs, projected, registryServer, setTime, startedMs, types } =
+      await start(t);
+    const bad = Array.from('ABCDEFGH');
+    for (const id of [...bad, 'Y', 'Z']) await atTheBank(id);
     registryServer.answer((request, response) => {
-      if (request.url?.endsWith('=A')) response.writeHead(400).end();
-      else listOf(registryRecord('B'))(request, response);
+      const id = request.url?.at(-1) ?? '';
+      if (id === 'A') response.writeHead(400).end();
+      else if (id === 'B') response.end('<h1>no JSON</h1>');
+      else if (bad.includes(id)) listOf(registryRecord(id, { eps_status: '7' }))(request, response);
+      else listOf(registryRecord(id))(request, response);
     });
-    const pass = newPass();
-    let failures = 0;
-    for (let passes = 0; passes < 3; passes += 1)
-      await pass().catch((error) => {
-        t.true(error instanceof RegistryUnavailable);
-        failures += 1;
-      });
-    t.is(failures, 1, 'set aside for a while');
-    await projected('B');
-    t.is((await types('B')).at(-1), 'PaymentSucceeded');
-    t.deepEqual((await types('A')).slice(2), []);
-    registryServer.answer(listOf(registryRecord('A')));
-    setTime(startedMs + 5 * minuteMs);
-    await pass();
-    t.is((await types('A')).at(-1), 'PaymentSucceeded');
+    // The bad ones have been due for longest.
+    await database.db.raw(
+      `update payments.payments set requery_at = requery_at - interval '1 minute' where transaction_id = any(?)`,
+      [bad],
+    );
+    setTime(startedMs + 3 * minuteMs);
+    await newPass()();
+    t.is(registryServer.asked.length, 10);
+    for (const id of ['Y', 'Z']) {
+      await projected(id);
+      t.is((await types(id)).at(-1), 'PaymentSucceeded');
+    }
+    for (const id of bad) t.deepEqual((await types(id)).slice(2), [], 'no answer leaves no event');
+    await newPass()();
+    t.is(registryServer.asked.length, 10, 'they are put off for a process that starts anew, too');
+    setTime(startedMs + 6 * minuteMs);
+    await newPass()();
+    t.is(registryServer.asked.length, 18);
+    // After the last of their times they are put off by as long as they have been open.
+    setTime(startedMs + 30 * hourMs);
+    await newPass()();
+    setTime(startedMs + 60 * hourMs - 1);
+    await newPass()();
+    t.is(registryServer.asked.length, 26);
+    registryServer.answer((request, response) =>
+      listOf(registryRecord(request.url?.at(-1) ?? ''))(request, response),
+    );
+    setTime(startedMs + 60 * hourMs);
+    await newPass()();
+    for (const id of bad) t.is((await types(id)).at(-1), 'PaymentSucceeded');
+    t.is(await nextMs('A'), null);
+  },
+);
+
+test.serial(
+  'an outage ends the pass and leaves no event; the next one begins with another payment',
+  async (t) => {
+    const { atTheBank, newPass, registryServer, setTime, startedMs, types } = await start(t);
+    for (const id of ['A', 'B', 'C']) await atTheBank(id);
+    registryServer.answer((request, response) => {
+      if (request.url?.endsWith('=C')) listOf(registryRecord('C'))(request, response);
+      else response.destroy();
+    });
+    setTime(startedMs + 3 * minuteMs);
+    for (const _ of ['A', 'B']) {
+      const error = await t.throwsAsync(newPass()(), { instanceOf: RegistryUnavailable });
+      t.is(error.fault, 'unreachable');
+    }
+    await newPass()();
+    t.is((await types('C')).at(-1), 'PaymentSucceeded');
+    registryServer.answer((request, response) =>
+      listOf(registryRecord(request.url?.at(-1) ?? ''))(request, response),
+    );
+    setTime(startedMs + 6 * minuteMs);
+    await newPass()();
+    for (const id of ['A', 'B'])
+      t.deepEqual(await types(id), ['PaymentRequested', 'PaymentMethodChosen', 'PaymentSucceeded']);
   },
 );
 
