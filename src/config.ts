@@ -11,6 +11,7 @@ import { type LandRegistryConfig, readLandRegistry } from './config/land-registr
 import { type MailConfig, readMail } from './config/mail.ts';
 import { loadMerchants, type Merchant } from './config/merchants.ts';
 import { loadPaymentMethods, type PaymentMethods } from './config/payment-methods.ts';
+import type { VariableName } from './config/variables.ts';
 import { parseAmount, type Sen } from './events/money.ts';
 
 export type Config = {
@@ -57,17 +58,16 @@ export type LogLevel = (typeof logLevels)[number];
  */
 export function loadConfig(environment: Environment, provided: Environment = {}): Config {
   const env = readEnvironment(environment, provided);
-  const production =
-    env.oneOf('NODE_ENV', ['development', 'production', 'test'], 'development') === 'production';
-  const secret = (name: string, why: string, fallback?: string): string => {
+  const production = env.oneOf('NODE_ENV', ['development', 'production', 'test']) === 'production';
+  const secret = (name: VariableName, why: string, fallback?: string): string => {
     const found = fallback === undefined ? env.required(name, why) : env.text(name, fallback);
     if (production && found !== '' && found.length < 32)
       env.faults.push(`${name} must have at least 32 characters in production`);
     return found;
   };
 
-  const host = env.text('HOST', '127.0.0.1');
-  const port = env.port('PORT', 5173);
+  const host = env.text('HOST');
+  const port = env.port('PORT');
   const baseUrl = env.url(
     'BASE_URL',
     env.text('BASE_URL', `http://${linkHost(host)}:${port}`),
@@ -83,12 +83,12 @@ export function loadConfig(environment: Environment, provided: Environment = {})
     'DATABASE_URL',
     'postgres://…, or start with `ledger serve`, which brings its own',
   );
-  const maxAmountSen = parseAmount(env.text('MAX_AMOUNT_RM', '1000000.00'), 99_999_999_999 as Sen);
+  const maxAmountSen = parseAmount(env.text('MAX_AMOUNT_RM'), 99_999_999_999 as Sen);
   if (typeof maxAmountSen === 'string')
     env.faults.push('MAX_AMOUNT_RM must be an amount in RM such as 1000000.00');
 
   const merchants = env.file(
-    () => loadMerchants(env.text('MERCHANTS_FILE', 'config/merchants.yaml'), production),
+    () => loadMerchants(env.text('MERCHANTS_FILE'), production),
     new Map<string, Merchant>(),
   );
   const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
@@ -100,14 +100,11 @@ export function loadConfig(environment: Environment, provided: Environment = {})
     host,
     port,
     baseUrl,
-    dataDir: env.text('DATA_DIR', './data'),
+    dataDir: env.text('DATA_DIR'),
     esdbUrl,
     databaseUrl: env.url('DATABASE_URL', databaseUrl, 'postgres:', 'postgresql:'),
     merchants,
-    methods: env.file(
-      () => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE', 'config/payment-methods.yaml')),
-      new Map(),
-    ),
+    methods: env.file(() => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')), new Map()),
     transactionIdKey: secret('TRANSACTION_ID_KEY', 'every transaction id is derived from it, for life'),
     maxAmountSen: typeof maxAmountSen === 'string' ? (0 as Sen) : maxAmountSen,
     gateway: {
@@ -123,7 +120,7 @@ export function loadConfig(environment: Environment, provided: Environment = {})
     registry: {
       url: env.url('REGISTRY_URL', env.required('REGISTRY_URL', 'requery asks it'), 'http:', 'https:'),
       token: env.required('REGISTRY_TOKEN', 'the registry knows us by it'),
-      scheduled: env.oneOf('REQUERY_SCHEDULE', ['on', 'off'], 'on') === 'on',
+      scheduled: env.oneOf('REQUERY_SCHEDULE', ['on', 'off']) === 'on',
     },
     callbacks,
     landRegistry: readLandRegistry(env, { ...callbacks, production, hasAgencies }),
@@ -138,7 +135,7 @@ export function loadConfig(environment: Environment, provided: Environment = {})
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
       port: env.port('SANDBOX_PORT', port === 0 ? 0 : port + 1),
     },
-    logLevel: env.oneOf('LOG_LEVEL', logLevels, 'info'),
+    logLevel: env.oneOf('LOG_LEVEL', logLevels),
   };
   if (env.faults.length > 0) throw new ConfigError(env.faults);
   return config;

@@ -2,6 +2,7 @@
 /** The command line: `ledger <command>`. Each command is a file in src/cli. */
 import { parseArgs } from 'node:util';
 import { type Command, UsageError } from './cli/command.ts';
+import { configuration } from './cli/configuration.ts';
 import { eventstore } from './cli/eventstore.ts';
 import { failureText } from './cli/failure-text.ts';
 import { http } from './cli/http.ts';
@@ -23,6 +24,7 @@ const commands: Readonly<Record<string, Command>> = {
   merchants,
   users,
   projects,
+  configuration,
 };
 
 async function main(): Promise<number> {

@@ -1,9 +1,11 @@
 // The configuration: what is read, and that every fault is named at once and never with its value.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { configurationPage } from '../src/cli/configuration.ts';
 import { ConfigError } from '../src/config/config-error.ts';
+import { variables } from '../src/config/variables.ts';
 import { loadConfig } from '../src/config.ts';
 
 const secret = '0123456789abcdef0123456789abcdef';
@@ -306,4 +308,18 @@ test('a method that the file leaves out is not offered', (t) => {
   t.deepEqual([...config.methods.keys()], ['cc']);
   t.is(config.methods.get('cc')?.chargeSen as number, 150);
   t.is(config.methods.get('cc')?.maxSen as number, 50_000);
+});
+
+test('the configuration page and .env.example name every variable, and no other', (t) => {
+  t.is(
+    readFileSync('content/docs/configuration.md', 'utf8'),
+    configurationPage(),
+    'npx ledger configuration > content/docs/configuration.md',
+  );
+  const named = readFileSync('.env.example', 'utf8').match(/^#?[A-Z][A-Z_]+(?==)/gm) ?? [];
+  const ofComposeOnly = ['POSTGRES_PASSWORD'];
+  t.deepEqual(
+    named.map((name) => name.replace('#', '')).sort(),
+    [...Object.keys(variables), ...ofComposeOnly].sort(),
+  );
 });

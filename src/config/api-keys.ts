@@ -5,7 +5,7 @@ import type { EnvironmentReader } from './environment.ts';
 export function readApiKeys(env: EnvironmentReader, production: boolean): readonly string[] {
   const list = production
     ? env.required('API_KEYS', 'a comma list of the Bearer keys that /api/v1 takes')
-    : env.text('API_KEYS', '');
+    : env.text('API_KEYS');
   const keys = list
     .split(',')
     .map((key) => key.trim())

@@ -13,7 +13,7 @@ const longestMs = 7 * 24 * 3_600_000;
 
 export function readCallbacks(env: EnvironmentReader, production: boolean): CallbackConfig {
   const scheduleMs = env
-    .text('CALLBACK_RETRY_SCHEDULE', '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h')
+    .text('CALLBACK_RETRY_SCHEDULE')
     .split(',')
     .map((pause) => {
       const [, digits, unit = ''] = /^\s*(\d{1,6})([smh])\s*$/.exec(pause) ?? [];

@@ -1,5 +1,6 @@
 /** Reads variables one by one and gathers every fault, so that a boot names them all at once. */
 import { ConfigError } from './config-error.ts';
+import { type VariableName, variables } from './variables.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,42 +12,43 @@ export type EnvironmentReader = ReturnType<typeof readEnvironment>;
  */
 export function readEnvironment(environment: Environment, provided: Environment) {
   const faults: string[] = [];
-  const given = (name: string) => environment[name]?.trim() || undefined;
-  const optional = (name: string) => given(name) ?? provided[name];
+  const given = (name: VariableName) => environment[name]?.trim() || undefined;
+  const optional = (name: VariableName) => given(name) ?? provided[name];
 
-  const text = (name: string, fallback: string) => optional(name) ?? fallback;
+  /** `fallback` where it depends on something; else the variable's own. */
+  const text = (name: VariableName, fallback = variables[name].fallback) => optional(name) ?? fallback;
 
-  const required = (name: string, why: string): string => {
+  const required = (name: VariableName, why: string): string => {
     const found = optional(name);
     if (found === undefined) faults.push(`${name} is not set: ${why}`);
     return found ?? '';
   };
 
   /** Checks that a URL is one and has one of the protocols; takes off a trailing slash. */
-  const url = (name: string, found: string, ...protocols: readonly string[]): string => {
+  const url = (name: VariableName, found: string, ...protocols: readonly string[]): string => {
     if (found !== '' && !protocols.includes(URL.parse(found)?.protocol ?? ''))
       faults.push(`${name} must be a URL that begins with ${protocols.map((it) => `${it}//`).join(' or ')}`);
     return found.replace(/\/$/, '');
   };
 
   const oneOf = <Choice extends string>(
-    name: string,
-    choices: readonly Choice[],
-    fallback: Choice,
+    name: VariableName,
+    choices: readonly [Choice, ...Choice[]],
+    fallback?: Choice,
   ): Choice => {
     const found = choices.find((choice) => choice === text(name, fallback));
     if (found === undefined) faults.push(`${name} must be one of ${choices.join(', ')}`);
-    return found ?? fallback;
+    return found ?? choices[0];
   };
 
-  const port = (name: string, fallback: number): number => {
-    const found = text(name, String(fallback));
+  const port = (name: VariableName, fallback?: number): number => {
+    const found = text(name, fallback?.toString());
     if (!/^\d{1,5}$/.test(found) || Number(found) > 65_535) faults.push(`${name} must be a port, 0 to 65535`);
     return Number(found);
   };
 
-  const integer = (name: string, fallback: number, least: number, most: number): number => {
-    const found = text(name, String(fallback));
+  const integer = (name: VariableName, least: number, most: number): number => {
+    const found = text(name);
     const value = /^\d{1,9}$/.test(found) ? Number(found) : Number.NaN;
     if (!(value >= least && value <= most))
       faults.push(`${name} must be a whole number from ${least} to ${most}`);

@@ -26,7 +26,7 @@ export function readLandRegistry(
   const baseUrl =
     production && hasAgencies
       ? env.required('LANDREG_BASE_URL', 'merchants with a branch_code report payments to the land registry')
-      : env.text('LANDREG_BASE_URL', '');
+      : env.text('LANDREG_BASE_URL');
   if (baseUrl === '') return null;
   const callbackPath = env.required('LANDREG_CALLBACK_PATH', 'where the land registry takes callbacks');
   if (callbackPath !== '' && !/^\/[\x21-\x7e]*$/.test(callbackPath))
@@ -42,10 +42,10 @@ export function readLandRegistry(
   return {
     callbackUrl: env.url('LANDREG_BASE_URL', baseUrl, 'http:', 'https:') + callbackPath,
     accessToken,
-    dimasuk: env.text('LANDREG_DIMASUK', 'EPAYMENT'),
-    connectTimeoutMs: env.integer('LANDREG_CONNECT_TIMEOUT_MS', 10_000, 1, 30_000),
-    timeoutMs: env.integer('LANDREG_TIMEOUT_MS', 30_000, 1, 35_000),
-    attempts: env.integer('LANDREG_ATTEMPTS', 3, 1, 10),
-    pauseMs: env.integer('LANDREG_PAUSE_MS', 500, 0, 5_000),
+    dimasuk: env.text('LANDREG_DIMASUK'),
+    connectTimeoutMs: env.integer('LANDREG_CONNECT_TIMEOUT_MS', 1, 30_000),
+    timeoutMs: env.integer('LANDREG_TIMEOUT_MS', 1, 35_000),
+    attempts: env.integer('LANDREG_ATTEMPTS', 1, 10),
+    pauseMs: env.integer('LANDREG_PAUSE_MS', 0, 5_000),
   };
 }

@@ -9,16 +9,14 @@ export type MailConfig = {
   from: { name: string; address: string };
 };
 
-const developmentSender = 'Payment ledger <no-reply@ledger.example>';
-
 /** Adds its faults to those of `env`. In production emails that only become files are a fault. */
 export function readMail(env: EnvironmentReader, production: boolean): MailConfig {
   const smtpUrl = production
     ? env.required('SMTP_URL', 'receipts are sent through it, such as smtps://user:password@mail.example')
-    : env.text('SMTP_URL', '');
+    : env.text('SMTP_URL');
   const sender = production
     ? env.required('MAIL_FROM', 'the sender of receipts, such as Payments <no-reply@agency.example>')
-    : env.text('MAIL_FROM', developmentSender);
+    : env.text('MAIL_FROM');
   const from = readSender(sender);
   if (sender !== '' && from === null)
     env.faults.push('MAIL_FROM must be an email address, or a name and <an email address>');

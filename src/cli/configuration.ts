@@ -1,0 +1,40 @@
+/** `ledger configuration`: the reference of all variables, as the page content/docs/configuration.md has it. */
+
+import type { Variable } from '../config/variables.ts';
+import { variableGroups } from '../config/variables.ts';
+import type { Command } from './command.ts';
+
+const head = `---
+title: Configuration
+description: Every variable, its default and its meaning
+category: Reference
+order: 9
+---
+
+# Configuration
+
+Printed by \`npx ledger configuration\`. An empty variable counts as not set. At boot every fault is named at once.
+Merchants and payment methods are in files of their own, see [Running it](running.md).
+`;
+
+/** The page as markdown. */
+export function configurationPage(): string {
+  const groups = Object.entries(variableGroups).map(([title, group]) => {
+    const rows = Object.entries<Variable>(group).map(
+      ([name, { fallback, otherwise, meaning }]) =>
+        `| \`${name}\` | ${otherwise ?? `\`${fallback}\``} | ${meaning} |`,
+    );
+    return [`## ${title}`, '', '| variable | default | meaning |', '|---|---|---|', ...rows, ''].join('\n');
+  });
+  return [head, ...groups].join('\n');
+}
+
+export const configuration: Command = {
+  summary: 'every variable, its default and its meaning',
+  usage: '',
+  options: {},
+  async run() {
+    process.stdout.write(configurationPage());
+    return 0;
+  },
+};
