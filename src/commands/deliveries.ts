@@ -46,9 +46,13 @@ export function decideDelivery(command: DeliveryCommand, state: Payment): readon
   }
 }
 
-/** A failure that another reactor recorded too is the same failure; a delivery is a fact whoever else tried. */
+/**
+ * A failure that another reactor recorded too is the same failure; a delivery is a fact, whoever else tried, and even
+ * where another gave it up.
+ */
 function isNews({ attempt, outcome }: RecordDeliveryAttempt, { state, attempts }: Delivery): boolean {
-  return state === 'due' && (outcome.kind === 'delivered' || attempt > attempts);
+  if (outcome.kind === 'delivered') return state === 'due' || state === 'abandoned';
+  return state === 'due' && attempt > attempts;
 }
 
 /** Callbacks of one payment go out in order, so one that tells an older status than another is not sent any more. */

@@ -107,9 +107,19 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     when: attempted('callback-1', 'failed', 2),
     expect: [],
   },
-  'a try of what was abandoned': {
+  'a delivery although another reactor had abandoned it': {
     given: [...paid, abandoned],
-    when: attempted('callback-1', 'delivered', 2),
+    when: attempted('callback-1', 'delivered', 1),
+    expect: [{ type: 'CallbackDelivered', data: { ...tried('callback-1', 2), status: 200 } }],
+  },
+  'a failure of what was abandoned': {
+    given: [...paid, abandoned],
+    when: attempted('callback-1', 'failed', 2),
+    expect: [],
+  },
+  'a delivery of what was superseded meanwhile': {
+    given: [...paidAfterPending, superseded],
+    when: attempted('callback-1', 'delivered', 1),
     expect: [],
   },
 
