@@ -6,6 +6,7 @@
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
 import type { Payment, RequestedPayment } from '../events/payment.ts';
+import { findable } from './findable.ts';
 
 /** Postgres' channel on which a row that is due is announced. */
 export const dueChannel = 'deliveries_due';
@@ -19,14 +20,18 @@ export async function createDeliveriesTable(db: Knex.Transaction): Promise<void>
       delivery text not null,
       kind text not null,
       receiver text not null,
+      merchant_code text not null,
       state text not null,
       due_at timestamptz not null,
       tries integer not null,
       lease_until timestamptz,
       leased_by text,
+      leased_delivery text,
       primary key (transaction_id, lane)
     )`);
-  await db.raw(`create index deliveries_due on deliveries (kind, receiver, due_at) where state = 'due'`);
+  await db.raw(`
+    create index deliveries_due on deliveries (kind, receiver, merchant_code, due_at)
+    where state = 'due'`);
   await db.raw('create index deliveries_by_time on deliveries (state, due_at)');
 }
 
@@ -51,6 +56,7 @@ type Row = {
   delivery: string;
   kind: DeliveryKind;
   receiver: string;
+  merchant_code: string;
   state: Delivery['state'];
   due_at: string;
   tries: number;
@@ -77,6 +83,7 @@ function rowsOf(transactionId: string, { deliveries, request }: RequestedPayment
       delivery: delivery.key,
       kind: delivery.kind,
       receiver: receiverOf(delivery.kind, request.callbackUrl),
+      merchant_code: findable(request.merchant.code),
       state: delivery.state,
       due_at: delivery.dueAt,
       tries: triesOf(lane, deliveries),
@@ -97,19 +104,23 @@ function receiverOf(kind: DeliveryKind, callbackUrl: string): string {
   }
 }
 
-// A lease ends with the try that it was for, be it recorded by whoever; anything else leaves it alone.
+// A lease ends with the try that it was for, be it recorded by whoever; anything else leaves it alone. What was given
+// back to be taken later can be taken at once when it has changed.
 const upsertAndAnnounce = `
   with written as (
-    insert into deliveries (transaction_id, lane, delivery, kind, receiver, state, due_at, tries)
-    select transaction_id, lane, delivery, kind, receiver, state, due_at, tries
+    insert into deliveries (transaction_id, lane, delivery, kind, receiver, merchant_code, state, due_at, tries)
+    select transaction_id, lane, delivery, kind, receiver, merchant_code, state, due_at, tries
     from json_to_recordset(?) as changed (
-      transaction_id text, lane text, delivery text, kind text, receiver text, state text, due_at timestamptz,
-      tries integer
+      transaction_id text, lane text, delivery text, kind text, receiver text, merchant_code text, state text,
+      due_at timestamptz, tries integer
     )
     on conflict (transaction_id, lane) do update set
       delivery = excluded.delivery, state = excluded.state, due_at = excluded.due_at, tries = excluded.tries,
-      lease_until = case when excluded.tries = deliveries.tries then deliveries.lease_until end,
-      leased_by = case when excluded.tries = deliveries.tries then deliveries.leased_by end
+      lease_until = case
+        when excluded.tries = deliveries.tries and deliveries.leased_by is not null then deliveries.lease_until
+      end,
+      leased_by = case when excluded.tries = deliveries.tries then deliveries.leased_by end,
+      leased_delivery = case when excluded.tries = deliveries.tries then deliveries.leased_delivery end
     where (deliveries.delivery, deliveries.state, deliveries.due_at, deliveries.tries)
       is distinct from (excluded.delivery, excluded.state, excluded.due_at, excluded.tries)
     returning state, due_at

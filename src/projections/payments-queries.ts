@@ -2,7 +2,8 @@
 import type { Knex } from 'knex';
 import type { Sen } from '../events/money.ts';
 import type { PaymentStatus, RequestedPayment } from '../events/payment.ts';
-import { findable, payments } from './payments.ts';
+import { findable } from './findable.ts';
+import { payments } from './payments.ts';
 
 export type ProjectedPayment = {
   /** Of the last event in the state. */

@@ -14,11 +14,12 @@ import { readPaymentEvent } from '../events/recorded.ts';
 import { nextRequeryAt } from '../events/requery-schedule.ts';
 import type { RecordedEvent } from '../eventstore/event-store.ts';
 import { createDeliveriesTable, writeDeliveries } from './deliveries.ts';
+import { findable } from './findable.ts';
 import { type Projection, ProjectionFault } from './projection.ts';
 
 export const payments: Projection = {
   name: 'payments',
-  version: 3,
+  version: 4,
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {
@@ -108,14 +109,6 @@ function rowOf({ transactionId, revision, state, updatedAt }: Changed) {
     // Text within the text, so that Postgres reads none of its escapes before it is json.
     state: JSON.stringify(state),
   };
-}
-
-/**
- * A text from outside as a column can hold and index it: at most 200 characters, U+FFFD for what Postgres has no
- * text for. Only the columns are cut and mended like this; the state keeps what was said.
- */
-export function findable(text: string): string {
-  return text.slice(0, 200).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 /** When the gateway says it was paid, else when we heard of it; null for a year that Postgres has no name for. */

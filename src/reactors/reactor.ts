@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { DeliveryKind } from '../events/deliveries.ts';
-import type { ClaimedDelivery, DeliveryQueue } from '../projections/deliveries-queries.ts';
+import type { Claim, ClaimedDelivery, DeliveryQueue } from '../projections/deliveries-queries.ts';
 import { createBreaker } from './breaker.ts';
-import { findDue, recordLostTry, type TryDependencies, tryDelivery } from './try-delivery.ts';
+import { findCutOff, findDue, recordCutOff, type TryDependencies, tryDelivery } from './try-delivery.ts';
 
 export type Reactor = {
   /** Looks for work now: something is said to be due. */
@@ -22,9 +22,11 @@ type Dependencies = TryDependencies & {
   leaseMs?: number;
 };
 
-/** Hundreds of tries wait for answers at the cost of a socket each; one receiver gets a small part of them. */
+/** Hundreds of tries wait for answers at the cost of a socket each; one receiver, one merchant get a small part. */
 const maxTries = 256;
 const maxTriesPerReceiver = 8;
+/** A merchant names its receivers itself: any number of them take no more than this together. */
+const maxTriesPerMerchant = 32;
 /** How often it looks for work unasked: for tries again, and where an announcement was missed. */
 const pollMs = 1_000;
 const drainMs = 10_000;
@@ -57,16 +59,27 @@ export function startReactor(dependencies: Dependencies): Reactor {
     if (limit === 0) return [];
     const now = clock();
     const leaseUntil = new Date(now.getTime() + leaseMs);
-    const limitPerReceiver = maxTriesPerReceiver;
-    return await queue.claim({ kind, now, leaseUntil, holder, limit, limitPerReceiver, limits: limits() });
+    return await queue.claim({
+      kind,
+      now,
+      leaseUntil,
+      holder,
+      limit,
+      limitPerReceiver: maxTriesPerReceiver,
+      limitPerMerchant: maxTriesPerMerchant,
+      ...limits(),
+    });
   }
 
-  /** How many more tries each receiver may have, where that is not the usual number. */
-  function limits(): Map<string, number> {
-    const left = breaker.limits();
-    for (const { receiver } of tries.values())
-      left.set(receiver, Math.max(0, (left.get(receiver) ?? maxTriesPerReceiver) - 1));
-    return left;
+  /** How many more tries each receiver and each merchant may have, where that is not the usual number. */
+  function limits(): Pick<Claim, 'receiverLimits' | 'merchantLimits'> {
+    const receiverLimits = breaker.limits();
+    const merchantLimits = new Map<string, number>();
+    for (const { receiver, merchantCode } of tries.values()) {
+      takeOne(receiverLimits, receiver, maxTriesPerReceiver);
+      takeOne(merchantLimits, merchantCode, maxTriesPerMerchant);
+    }
+    return { receiverLimits, merchantLimits };
   }
 
   function begin(claimed: ClaimedDelivery): void {
@@ -77,25 +90,31 @@ export function startReactor(dependencies: Dependencies): Reactor {
     tries.set(trying, claimed);
   }
 
-  /** Never rejects. A claim that is not given back ends when its outcome is projected, or with its lease. */
+  /**
+   * Never rejects. A claim that is not given back ends when its outcome is projected, or with its lease: the next one
+   * then takes it that a try of this delivery was begun.
+   */
   async function attempt(claimed: ClaimedDelivery): Promise<void> {
     let isBegun = false;
     try {
-      const due = await findDue(claimed, { ...dependencies, log });
-      if (!due) return;
-      if (claimed.isTakenOver) {
-        await recordLostTry(due, dependencies);
+      const cutOff = await findCutOff(claimed, dependencies);
+      if (cutOff) {
+        await recordCutOff(cutOff, dependencies);
+        return;
+      }
+      const due = await findDue(claimed, dependencies);
+      if (!due || cutting.signal.aborted) {
+        await giveBack(claimed, cutting.signal.aborted ? 0 : postponeMs);
         return;
       }
       isBegun = true;
       const outcome = await tryDelivery(due, cutting.signal, { ...dependencies, log });
-      if (outcome.kind === 'failed' && cutting.signal.aborted) await giveBack(claimed, 0);
-      else breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
+      breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
     } catch (error) {
       const { transactionId, lane } = claimed;
       log.error({ err: error, transactionId, lane, isBegun }, 'a delivery could not be tried, or recorded');
       // One that was taken over keeps its mark: that a try was cut off is still to be recorded.
-      if (!isBegun && !claimed.isTakenOver) await giveBack(claimed, postponeMs);
+      if (!isBegun && claimed.cutOff === null) await giveBack(claimed, postponeMs);
     }
   }
 
@@ -117,6 +136,10 @@ export function startReactor(dependencies: Dependencies): Reactor {
       clearTimeout(impatience);
     },
   };
+}
+
+function takeOne(left: Map<string, number>, name: string, usual: number): void {
+  left.set(name, Math.max(0, (left.get(name) ?? usual) - 1));
 }
 
 /** Something to wait on that is not missed when it rings while nobody waits. */

@@ -42,26 +42,45 @@ const tryTimeoutMs = 40_000;
 export type DueDelivery = { delivery: Delivery; payment: RequestedPayment; cause: RecordedEvent };
 
 /**
- * What is due in a lane of a payment's deliveries, after recording what a newer status has overtaken. Null when
- * nothing is: the row that was claimed is behind the stream. Throws EventStoreUnavailable and UnreadableEvent.
+ * The delivery that was claimed, if it is due, after recording what it has overtaken. Null when the row that was claimed
+ * is behind the stream. Throws EventStoreUnavailable and UnreadableEvent.
  */
 export async function findDue(
-  { transactionId, lane, tries }: ClaimedDelivery,
+  claimed: ClaimedDelivery,
   dependencies: TryDependencies,
 ): Promise<DueDelivery | null> {
   const { eventStore, clock } = dependencies;
-  const { state, calls } = foldWithCalls(await eventStore.load(paymentStream(transactionId)));
-  if (state.status === 'none' || triesOf(lane, state.deliveries) !== tries) return null;
+  const { state, calls } = foldWithCalls(await eventStore.load(paymentStream(claimed.transactionId)));
+  if (!isUpToDate(state, claimed)) return null;
+  const delivery = state.deliveries.findLast((each) => laneOf(each) === claimed.lane);
+  // The lease names what is tried under it: a newer one waits until it can be claimed by its own name.
+  if (delivery?.key !== claimed.delivery) return null;
   await supersede(state, calls, dependencies);
-  const delivery = state.deliveries.findLast((each) => laneOf(each) === lane);
-  const call = delivery && calls.get(delivery.key);
+  const call = calls.get(delivery.key);
   if (!call || delivery.state !== 'due' || Date.parse(delivery.dueAt) > clock().getTime()) return null;
   return { delivery, ...call };
 }
 
+/** The delivery whose try was cut off before this claim, if that is still to be recorded. Throws as findDue does. */
+export async function findCutOff(
+  claimed: ClaimedDelivery,
+  { eventStore }: Pick<TryDependencies, 'eventStore'>,
+): Promise<DueDelivery | null> {
+  if (claimed.cutOff === null) return null;
+  const { state, calls } = foldWithCalls(await eventStore.load(paymentStream(claimed.transactionId)));
+  if (!isUpToDate(state, claimed)) return null;
+  const delivery = state.deliveries.find(({ key }) => key === claimed.cutOff);
+  const call = delivery && calls.get(delivery.key);
+  return call && delivery.state === 'due' ? { delivery, ...call } : null;
+}
+
+function isUpToDate(state: Payment, { lane, tries }: ClaimedDelivery): state is RequestedPayment {
+  return state.status !== 'none' && triesOf(lane, state.deliveries) === tries;
+}
+
 /**
  * Performs a delivery and records how it ended. Rejects when that cannot be recorded: then it will be performed again.
- * Once `stopping` aborts a failure is not recorded, for it may be ours.
+ * A failure without an answer after `stopping` aborted is ours: the try was cut off.
  */
 export async function tryDelivery(
   due: DueDelivery,
@@ -72,27 +91,31 @@ export async function tryDelivery(
   const startedMs = performance.now();
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(tryTimeoutMs)]);
   const outcome = await performed({ ...due, signal }, dependencies);
-  if (outcome.kind === 'failed' && stopping.aborted) return outcome;
   const durationMs = Math.round(performance.now() - startedMs);
+  if (stopping.aborted && outcome.kind === 'failed' && outcome.status === null) {
+    await recordCutOff(due, dependencies, durationMs);
+    return outcome;
+  }
   const now = clock();
   const recorded = recordedOutcome(outcome, due.delivery, { scheduleMs, now, random: random() });
-  await pRetry(() => record(due, { durationMs, outcome: recorded }, dependencies), {
-    retries: 3,
-    shouldRetry: ({ error }) => error instanceof EventStoreUnavailable,
-  });
+  await record(due, { durationMs, outcome: recorded }, dependencies);
   return outcome;
 }
 
 /**
- * Records that a try was begun and never recorded, as its process was killed: the receiver may have it or not. It is
- * due again at once, until the schedule is exhausted: a delivery that ends every process it meets comes to an end too.
+ * Records that a try was begun and cut off, as its process ended: the receiver may have it or not. It is due again at
+ * once, until the schedule is exhausted: a delivery that ends every process it meets comes to an end too. `durationMs`
+ * is 0 where nobody knows.
  */
-export async function recordLostTry(due: DueDelivery, dependencies: TryDependencies): Promise<void> {
-  const reason = 'outcome unknown, the try was cut off';
+export async function recordCutOff(
+  due: DueDelivery,
+  dependencies: TryDependencies,
+  durationMs = 0,
+): Promise<void> {
   const outcome: DeliveryOutcome = {
     kind: 'failed',
     status: null,
-    reason,
+    reason: 'outcome unknown, the try was cut off',
     isReceiverDown: false,
     retryAfterMs: 0,
   };
@@ -100,25 +123,27 @@ export async function recordLostTry(due: DueDelivery, dependencies: TryDependenc
   const now = clock();
   const recorded = recordedOutcome(outcome, due.delivery, { scheduleMs, now, random: 0 });
   const atOnce = { ...recorded, ...(recorded.kind === 'failed' && { nextAttemptAt: now.toISOString() }) };
-  await record(due, { durationMs: 0, outcome: atOnce }, dependencies);
+  await record(due, { durationMs, outcome: atOnce }, dependencies);
 }
 
+/** Tries again while the event store cannot be reached, for some seconds: what was sent should be known. */
 async function record(
   { delivery, payment, cause }: DueDelivery,
   ended: Pick<RecordDeliveryAttempt, 'durationMs' | 'outcome'>,
   { execute, clock, name }: TryDependencies,
 ): Promise<void> {
-  await execute(
-    paymentStream(payment.request.transactionId),
-    {
-      type: 'RecordDeliveryAttempt',
-      at: clock().toISOString(),
-      delivery: delivery.key,
-      attempt: delivery.attempts + 1,
-      ...ended,
-    },
-    causeOf(cause, name),
-  );
+  const command: RecordDeliveryAttempt = {
+    type: 'RecordDeliveryAttempt',
+    at: clock().toISOString(),
+    delivery: delivery.key,
+    attempt: delivery.attempts + 1,
+    ...ended,
+  };
+  const stream = paymentStream(payment.request.transactionId);
+  await pRetry(() => execute(stream, command, causeOf(cause, name)), {
+    retries: 3,
+    shouldRetry: ({ error }) => error instanceof EventStoreUnavailable,
+  });
 }
 
 /** The event that called for a delivery, and the payment as that event left it. */

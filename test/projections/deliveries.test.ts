@@ -38,8 +38,11 @@ const rows = (db: Knex) => db('payments.deliveries').orderBy(['transaction_id', 
 
 const payer = { ...request().payer, email: '' };
 function paid(callbackUrl: string, ...more: PaymentEvent[]): PaymentEvent[] {
-  const requested: PaymentEvent = { type: 'PaymentRequested', data: request({ callbackUrl, payer }) };
-  return [requested, chosen(1), succeeded(result(1, 'succeeded')), ...more];
+  return paidTo(request().merchant.code, callbackUrl, ...more);
+}
+function paidTo(code: string, callbackUrl: string, ...more: PaymentEvent[]): PaymentEvent[] {
+  const data = request({ callbackUrl, payer, merchant: { ...request().merchant, code } });
+  return [{ type: 'PaymentRequested', data }, chosen(1), succeeded(result(1, 'succeeded')), ...more];
 }
 
 const claim = (over: Partial<Claim> = {}): Claim => ({
@@ -49,7 +52,9 @@ const claim = (over: Partial<Claim> = {}): Claim => ({
   holder: 'one',
   limit: 100,
   limitPerReceiver: 100,
-  limits: new Map(),
+  receiverLimits: new Map(),
+  limitPerMerchant: 100,
+  merchantLimits: new Map(),
   ...over,
 });
 
@@ -125,11 +130,11 @@ test.serial(
         const dueAt = later(-index * 1000);
         await write(db, `${host}${index}`, paid(`https://${host}.example/x`, failed(1, dueAt)));
       }
-    const limits = new Map([
+    const receiverLimits = new Map([
       ['https://a.example', 0],
       ['https://b.example', 1],
     ]);
-    const claimed = await queue.claim(claim({ limitPerReceiver: 3, limits }));
+    const claimed = await queue.claim(claim({ limitPerReceiver: 3, receiverLimits }));
     t.deepEqual(claimed.map(({ transactionId }) => transactionId).toSorted(), ['b4', 'c2', 'c3', 'c4']);
     t.like(
       claimed.find(({ transactionId }) => transactionId === 'b4'),
@@ -137,9 +142,30 @@ test.serial(
         receiver: 'https://b.example',
         lane: 'callback',
         tries: 1,
-        isTakenOver: false,
+        cutOff: null,
       },
     );
+  },
+);
+
+test.serial(
+  'a merchant has its part, whatever receivers it names, and takes no place of others there',
+  async (t) => {
+    const { db } = await emptyList(t);
+    const queue = createDeliveryQueue(db);
+    for (let index = 0; index < 10; index += 1) {
+      await write(db, `M${index}`, paidTo('many', `https://m${index}.example/`, failed(1, later(-2000))));
+      await write(db, `S${index}`, paidTo('many', 'https://shared.example/', failed(1, later(-3000))));
+    }
+    for (let index = 0; index < 3; index += 1)
+      await write(db, `F${index}`, paidTo('few', 'https://shared.example/', failed(1, later(-1000))));
+    const claimed = await queue.claim(claim({ limitPerMerchant: 4, limitPerReceiver: 6 }));
+    const ids = claimed.map(({ transactionId }) => transactionId.slice(0, 1)).toSorted();
+    t.is(ids.join(''), 'FFSSSS', 'the longest due of each');
+    const merchantLimits = new Map([['many', 0]]);
+    const [rest, ...more] = await queue.claim(claim({ merchantLimits }));
+    t.like(rest, { merchantCode: 'few' });
+    t.deepEqual(more, []);
   },
 );
 
@@ -171,19 +197,38 @@ test.serial('a lease that ended is taken over and says so; one that was given ba
   const queue = createDeliveryQueue(db);
   await write(db, 'P', paid('https://a.example/'));
   const [first] = await queue.claim(claim());
-  t.false(first?.isTakenOver);
+  t.is(first?.cutOff, null);
   t.deepEqual(await queue.claim(claim({ now: later(59_999), holder: 'two' })), []);
   const [second] = await queue.claim(
     claim({ now: later(60_000), leaseUntil: later(120_000), holder: 'two' }),
   );
-  t.true(second?.isTakenOver);
+  t.is(second?.cutOff, 'callback-1');
   if (!first || !second) return;
   await queue.postpone(first, 'one', later(0));
   t.deepEqual(await queue.claim(claim({ now: later(61_000) })), [], 'who lost the lease cannot give it back');
   await queue.postpone(second, 'two', later(65_000));
   t.deepEqual(await queue.claim(claim({ now: later(64_999) })), []);
   const [third] = await queue.claim(claim({ now: later(65_000) }));
-  t.false(third?.isTakenOver);
+  t.is(third?.cutOff, null);
+});
+
+test.serial('what was given back for later can be taken at once when it has changed', async (t) => {
+  const { db } = await emptyList(t);
+  const queue = createDeliveryQueue(db);
+  const requested: PaymentEvent = { type: 'PaymentRequested', data: request({ payer }) };
+  const pending = [requested, chosen(1), applied(result(1, 'pending'))];
+  const both = [...pending, succeeded(result(1, 'succeeded'))];
+  for (const [id, steps] of Object.entries({
+    changedBefore: ['write', 'give'],
+    changedAfter: ['give', 'write'],
+  })) {
+    await write(db, id, pending);
+    const [behind] = await queue.claim(claim());
+    if (!behind) return t.fail();
+    for (const step of steps)
+      await (step === 'write' ? write(db, id, both) : queue.postpone(behind, 'one', later(5_000)));
+    t.like((await queue.claim(claim({ holder: 'two' })))[0], { delivery: 'callback-2', cutOff: null }, id);
+  }
 });
 
 test.serial('a lease outlives what happens to the payment meanwhile, and ends with its try', async (t) => {
@@ -195,9 +240,16 @@ test.serial('a lease outlives what happens to the payment meanwhile, and ends wi
   t.is((await queue.claim(claim())).length, 1);
   await write(db, 'P', [...pending, succeeded(result(1, 'succeeded'))]);
   t.deepEqual(await queue.claim(claim()), [], 'the newer callback waits for the older');
+  const ended = { now: later(60_000), leaseUntil: later(61_000) };
+  t.like((await queue.claim(claim(ended)))[0], { delivery: 'callback-2', cutOff: 'callback-1' });
+  t.like(
+    (await queue.claim(claim({ now: later(61_000) })))[0],
+    { cutOff: 'callback-1' },
+    'until it is recorded',
+  );
   await write(db, 'P', [...pending, succeeded(result(1, 'succeeded')), failed(1, later(1))]);
   const [claimed] = await queue.claim(claim());
-  t.like(claimed, { lane: 'callback', tries: 1, isTakenOver: false });
+  t.like(claimed, { lane: 'callback', tries: 1, cutOff: null });
 });
 
 test.serial('before the projection ever ran nothing is due', async (t) => {

@@ -44,7 +44,14 @@ test.serial('a callback is sent once, and the history says so', async (t) => {
     const rows = await query(postgres.url, `select * from payments.deliveries where state = 'delivered'`);
     return rows.length > 0 && rows;
   });
-  t.like(row, { lane: 'callback', tries: 1, lease_until: null, leased_by: null, receiver: receiver.origin });
+  t.like(row, {
+    lane: 'callback',
+    tries: 1,
+    lease_until: null,
+    leased_by: null,
+    leased_delivery: null,
+    receiver: receiver.origin,
+  });
   t.is(receiver.received.length, 1);
 });
 
@@ -218,6 +225,31 @@ test.serial(
   },
 );
 
+test.serial('killed while a newer status came: the history names the callback that was sent', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const killed = forkCallbacks(t, ledger, 1_000);
+  const receiver = await startReceiver(t, hang);
+  await isReady(killed);
+  const events = paymentEvents('P1', receiver.url, 'pending');
+  await makePayment(ledger, 'P1', events);
+  await until(() => receiver.received.length === 1);
+  await end(killed);
+  receiver.answer = ok;
+  const newer = applied(result(1, 'succeeded'));
+  const position = await append(ledger.store.eventStore, 'P1', [newer], events.length - 1);
+  await reached(ledger.database.db, payments.name, position);
+  forkCallbacks(t, ledger, 1_000);
+  const history = await untilHistory(ledger, 'P1', 3);
+  t.deepEqual(
+    history.map(({ type, data }) => [type, Reflect.get(data, 'delivery'), Reflect.get(data, 'attempt')]),
+    [
+      ['CallbackAttemptFailed', 'callback-1', 1],
+      ['CallbackSuperseded', 'callback-1', undefined],
+      ['CallbackDelivered', 'callback-2', 1],
+    ],
+  );
+});
+
 test.serial('any number of processes: each callback once', async (t) => {
   const ledger = await startLedger(t, postgres);
   const receiver = await startReceiver(t);
@@ -273,6 +305,37 @@ test.serial('receivers that hang take nobody else’s place', async (t) => {
   release();
 });
 
+test.serial('a merchant with any number of receivers that hang takes no other’s place', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const healthy = await startReceiver(t);
+  const { answer, release } = held();
+  const hanging = await Promise.all(Array.from({ length: 40 }, () => startReceiver(t, answer)));
+  const code = 'hanging';
+  for (const [index, { url }] of hanging.entries())
+    for (let nth = 0; nth < 7; nth += 1) {
+      const id = `H${index}-${nth}`;
+      const events = paymentEvents(id, url, 'succeeded').map((event) =>
+        event.type === 'PaymentRequested'
+          ? { ...event, data: { ...event.data, merchant: { ...event.data.merchant, code } } }
+          : event,
+      );
+      await append(ledger.store.eventStore, id, events);
+    }
+  const last = await append(ledger.store.eventStore, 'P1', paymentEvents('P1', healthy.url, 'succeeded'));
+  await reached(ledger.database.db, payments.name, last);
+  const reactor = startCallbacks(t, ledger);
+  const hung = () => hanging.reduce((sum, { received }) => sum + received.length, 0);
+  await until(() => hung() === 32);
+  t.like((await untilHistory(ledger, 'P1', 1))[0], { type: 'CallbackDelivered' });
+  const second = await append(ledger.store.eventStore, 'P2', paymentEvents('P2', healthy.url, 'succeeded'));
+  await reached(ledger.database.db, payments.name, second);
+  reactor.wake();
+  t.like((await untilHistory(ledger, 'P2', 1))[0], { type: 'CallbackDelivered' });
+  t.is(hung(), 32, 'no more than its part at a time');
+  for (const receiver of hanging) receiver.answer = ok;
+  release();
+});
+
 test.serial('a stop lets a try end and be recorded', async (t) => {
   const ledger = await startLedger(t, postgres);
   const { answer, release } = held();
@@ -286,18 +349,25 @@ test.serial('a stop lets a try end and be recorded', async (t) => {
   t.is((await historyOf(ledger, 'P1')).length, 1);
 });
 
-test.serial('what hangs at a stop is given back, and another reactor takes it up at once', async (t) => {
-  const ledger = await startLedger(t, postgres);
-  const receiver = await startReceiver(t, hang);
-  const reactor = startCallbacks(t, ledger);
-  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
-  await until(() => receiver.received.length === 1);
-  await reactor.stop();
-  t.deepEqual(await historyOf(ledger, 'P1'), []);
-  receiver.answer = ok;
-  startCallbacks(t, ledger);
-  t.like((await untilHistory(ledger, 'P1', 1))[0], { type: 'CallbackDelivered', data: { attempt: 1 } });
-});
+test.serial(
+  'what hangs at a stop is recorded as cut off, and another reactor takes it up at once',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const receiver = await startReceiver(t, hang);
+    const reactor = startCallbacks(t, ledger);
+    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+    await until(() => receiver.received.length === 1);
+    await reactor.stop();
+    const cutOff = {
+      type: 'CallbackAttemptFailed',
+      data: { attempt: 1, status: null, reason: 'outcome unknown, the try was cut off' },
+    };
+    t.like((await historyOf(ledger, 'P1'))[0], cutOff);
+    receiver.answer = ok;
+    startCallbacks(t, ledger);
+    t.like((await untilHistory(ledger, 'P1', 2))[1], { type: 'CallbackDelivered', data: { attempt: 2 } });
+  },
+);
 
 test.serial('what was sent is recorded although Postgres went away meanwhile', async (t) => {
   const ledger = await startLedger(t, postgres);
