@@ -1,5 +1,6 @@
 // GET /verify/{receipt_no}?c=<check>: what a receipt says is confirmed, and nothing else is said to anyone.
 import test from 'ava';
+import { projectionStatus } from '../../src/projections/checkpoints.ts';
 import { connectDatabase } from '../../src/projections/database.ts';
 import { payments } from '../../src/projections/payments.ts';
 import { createPaymentQueries } from '../../src/projections/payments-queries.ts';
@@ -13,8 +14,10 @@ import { createPayment, postResult, resultFields, signed } from './generic/helpe
 const { url: databaseUrl } = await startPostgres();
 const db = connectDatabase({ url: databaseUrl, log });
 const queries = createPaymentQueries(db);
-const app = await startApp(queries);
-const projection = runProjection({ projection: payments, eventStore: app.eventStore, db, databaseUrl, log });
+const app = await startApp({ ...queries, content: { projectionStatus: () => projectionStatus(db) } });
+const project = () =>
+  runProjection({ projection: payments, eventStore: app.eventStore, db, databaseUrl, log });
+let projection = project();
 await until(() =>
   queries.findPayment('').then(
     () => true,
@@ -53,6 +56,30 @@ async function open(url: string, headers = {}): Promise<{ status: number; html: 
   const html = await response.text();
   return { status: response.status, html, text: textOf(html) };
 }
+
+test.serial('a receipt that is not in Postgres yet is not known, which is no "not found"', async (t) => {
+  await projection.stop();
+  const id = await createPayment(app);
+  await postResult(app, signed(resultFields(id, { RECEIPT_NO: 'V-0' })));
+  const url = verifyUrl('V-0', id);
+  t.is((await open(url)).status, 503);
+  projection = project();
+  await until(async () => (await open(url)).status === 200);
+  t.is((await open(`${url}0`)).status, 404);
+});
+
+test.serial('a projection that is behind for a moment is waited for', async (t) => {
+  await paid('V-8');
+  let looks = 0;
+  const lagging = () => (looks++ === 0 ? Promise.resolve([]) : projectionStatus(db));
+  const apart = await startApp({ ...queries, content: { projectionStatus: lagging } }, app);
+  try {
+    t.is((await fetch(`${apart.url}/verify/V-8?c=0123456789ABCDEF`)).status, 404);
+    t.is(looks, 2);
+  } finally {
+    await apart.close();
+  }
+});
 
 test('it confirms number, amount, date, status and agency, in two languages', async (t) => {
   const id = await paid('V-1');

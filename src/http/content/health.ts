@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../log.ts';
 import type { ProjectionStatus } from '../../projections/checkpoints.ts';
+import { firstUntaken } from '../../projections/lag.ts';
 import type { Projection } from '../../projections/projection.ts';
 import type { Context } from '../context.ts';
 import type { ContentDependencies } from './dependencies.ts';
@@ -76,14 +77,14 @@ async function look({
   };
 
   const healthOf = async (
-    { name, streamPrefixes }: Projection,
+    projection: Projection,
     statuses: readonly ProjectionStatus[],
   ): Promise<ProjectionHealth> => {
+    const { name } = projection;
     const status = statuses.find((it) => it.name === name);
-    const after = status?.position ?? null;
     const waiting = await answered(
       'the event store',
-      eventStore.firstAfter({ streamPrefixes, after, signal }).then((event) => ({ event })),
+      firstUntaken(eventStore, projection, statuses, signal).then((event) => ({ event })),
     );
     const lagMs = waiting && Math.max(0, clock().getTime() - (waiting.event?.created ?? clock()).getTime());
     const fault = status ? faultText(status) : 'It has never run';
