@@ -28,7 +28,7 @@ export const merchants: Command = {
       const name = `${detailsSchema}."${table}"`;
       process.stdout.write(
         created
-          ? `${name} is made. New payments of ${code} go there; a rebuild of the projection moves the older ones.\n`
+          ? `${name} is made. New payments of ${code} go there; the older ones stay in ${sharedTable}.\n`
           : `${name} exists already.\n`,
       );
       return 0;
