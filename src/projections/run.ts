@@ -68,7 +68,8 @@ async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
       );
     } catch (error) {
       if (error instanceof StandStill) {
-        log.error(error.fault, 'projection stands still');
+        const { message, event } = error.fault;
+        log.error({ message, ...event }, 'projection stands still');
         return;
       }
       failures += 1;
