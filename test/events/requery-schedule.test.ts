@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { evolve, noPayment, type PaymentEvent, type RequestedPayment } from '../../src/events/payment.ts';
-import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
+import { nextRequeryAt, requeryAgainAt } from '../../src/events/requery-schedule.ts';
 import { events } from '../support/arbitraries.ts';
 import { applied, chosen, request, requested, requestedAt, result } from '../support/payments.ts';
 
@@ -94,4 +94,24 @@ test('whatever happened, the answer is a moment or null', (t) => {
     }),
   );
   t.pass();
+});
+
+test('a question that fails is asked again at a later moment, ever, whatever happened', (t) => {
+  fc.assert(
+    fc.property(fc.array(events), fc.integer({ min: 0, max: 30 * 24 * hourMs }), (happened, lateMs) => {
+      const payment = [requested(), ...happened].reduce(evolve, noPayment);
+      const next = payment.status === 'none' ? null : nextRequeryAt(payment);
+      if (payment.status === 'none' || next === null) return true;
+      const failedAt = new Date(Date.parse(next) + lateMs);
+      const again = requeryAgainAt(payment, failedAt);
+      return again !== null && again > failedAt;
+    }),
+  );
+  const payment = after(requested(), chosen(1));
+  const [second = 0, third = 0] = questions(requested(), chosen(1)).slice(1);
+  const sinceStart = (failedMs: number) =>
+    Number(requeryAgainAt(payment, new Date(Date.parse(requestedAt) + failedMs))) - Date.parse(requestedAt);
+  t.is(sinceStart(second - 1), second);
+  t.is(sinceStart(second), third);
+  t.is(sinceStart(30 * hourMs), 60 * hourMs);
 });
