@@ -121,7 +121,7 @@ export const genericOperations: readonly Operation[] = [
       },
       merchantCode,
     ],
-    answers: requeryAnswers(),
+    answers: requeryAnswers(400, 404, 413, 415, 500, 502, 503, 504),
   },
   ...sharedOperations('generic', tag, []),
 ];

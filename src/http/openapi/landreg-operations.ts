@@ -80,7 +80,7 @@ export const landregOperations: readonly Operation[] = [
         example: paymentExample.transaksi_id,
       },
     ],
-    answers: requeryAnswers(),
+    answers: requeryAnswers(404, 500, 502, 503, 504),
   },
   ...sharedOperations('landreg', tag, ['landregKey', 'signedLink']),
 ];

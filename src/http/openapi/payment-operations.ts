@@ -112,8 +112,8 @@ export function refusals(...statuses: readonly number[]): Answers {
   }));
 }
 
-export function requeryAnswers(): Answers {
-  const statuses = [400, 404, 413, 415, 500, 502, 503, 504];
+/** `statuses` are those of a refusal, without 401. */
+export function requeryAnswers(...statuses: readonly number[]): Answers {
   return {
     200: {
       description: 'The payment as it stands, and what the registry changed about it',
@@ -156,7 +156,7 @@ export function sharedOperations(
       body: { types: [form, multipart, json], schema: 'GatewayResult', example: resultExample },
       answers: {
         303: redirect('Recorded; on to the receipt'),
-        ...pageRefusals(400, 401, 404, 409, 413, 415, 500, 503),
+        ...pageRefusals(400, 401, 404, 413, 415, 500, 503),
       },
     },
     {
