@@ -1,10 +1,9 @@
 /** `ledger send-again`: staff have callbacks and receipts sent again, of one payment or of a range of time. */
-import { randomUUID } from 'node:crypto';
-import { userInfo } from 'node:os';
 import { Refused } from '../commands/decider.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
+import type { DeliveryKind } from '../events/deliveries.ts';
 import { paymentStream } from '../events/payment.ts';
 import { readPaymentEvent } from '../events/recorded.ts';
 import { connectEventStore } from '../eventstore/client.ts';
@@ -13,17 +12,22 @@ import { connectDatabase } from '../projections/database.ts';
 import { findDeliveries, type SettledDelivery } from '../projections/deliveries-queries.ts';
 import { type Command, UsageError } from './command.ts';
 import { loadRoleConfig } from './role-config.ts';
+import { staffCause } from './staff.ts';
 
 type Options = Record<string, string | undefined>;
+
+/** More than that at once is rather a mistake in the range than what was meant. */
+const maxInRange = 10_000;
 
 export const sendAgain: Command = {
   summary: 'sends callbacks and receipts again',
   usage:
-    '<transaction_id> <delivery> | --from TIME [--to TIME] [--state abandoned|delivered] [--receiver https://host]',
+    '<transaction_id> <delivery> | --from TIME [--to TIME] [--state abandoned|delivered] [--kind callback|item|email] [--receiver https://host]',
   options: {
     from: { type: 'string' },
     to: { type: 'string' },
     state: { type: 'string' },
+    kind: { type: 'string' },
     receiver: { type: 'string' },
   },
   takesArguments: true,
@@ -34,33 +38,46 @@ export const sendAgain: Command = {
     const db = connectDatabase({ url: config.databaseUrl, log });
     const eventStore = connectEventStore({ url: config.esdbUrl, log });
     const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
+    const ask = async ({ transactionId, delivery }: SettledDelivery) => {
+      const command = { type: 'RequestDelivery', at: new Date().toISOString(), delivery } as const;
+      return (await execute(paymentStream(transactionId), command, staffCause())).events.length;
+    };
     try {
-      let asked = 0;
-      for (const { transactionId, delivery } of await choose(db)) {
-        const commandId = randomUUID();
-        const { events } = await execute(
-          paymentStream(transactionId),
-          { type: 'RequestDelivery', at: new Date().toISOString(), delivery },
-          {
-            commandId,
-            correlationId: commandId,
-            causationId: commandId,
-            actor: `staff:${userInfo().username}`,
-          },
-        );
-        asked += events.length;
+      const chosen = await choose(db);
+      if (chosen.length > maxInRange) {
+        process.stderr.write(`The range holds more than ${maxInRange} deliveries; nothing was asked for.\n`);
+        return 1;
       }
-      process.stdout.write(`${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again.\n`);
-      return 0;
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      process.stderr.write(`${error.message}.\n`);
-      return 1;
+      return await askForAll(chosen, ask);
     } finally {
       await Promise.all([eventStore.close(), db.destroy()]);
     }
   },
 };
+
+/** Goes on when one is refused; prints what came of it and resolves to the exit code: 1 when any was refused. */
+async function askForAll(
+  chosen: readonly SettledDelivery[],
+  ask: (delivery: SettledDelivery) => Promise<number>,
+): Promise<number> {
+  let asked = 0;
+  let refused = 0;
+  const reasons = new Set<string>();
+  for (const each of chosen) {
+    try {
+      asked += await ask(each);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      refused += 1;
+      reasons.add(error.message);
+    }
+  }
+  process.stdout.write(
+    `${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again, ${refused} refused.\n`,
+  );
+  for (const reason of reasons) process.stderr.write(`${reason}.\n`);
+  return refused > 0 ? 1 : 0;
+}
 
 type Choose = (db: ReturnType<typeof connectDatabase>) => Promise<SettledDelivery[]>;
 
@@ -74,12 +91,20 @@ function chooseOne(
   return async () => [{ transactionId, delivery }];
 }
 
-function chooseRange({ from, to, state = 'abandoned', receiver }: Options): Choose {
+function chooseRange({ from, to, state = 'abandoned', kind, receiver }: Options): Choose {
   if (from === undefined) throw new UsageError('Which delivery, or from when on?');
   if (state !== 'abandoned' && state !== 'delivered')
     throw new UsageError('--state is abandoned or delivered');
+  const kinds = readKinds(kind);
   const range = { from: readTime(from), to: to === undefined ? new Date() : readTime(to) };
-  return (db) => findDeliveries(db, { state, receiver, ...range });
+  return (db) => findDeliveries(db, { state, kinds, receiver, ...range, limit: maxInRange + 1 });
+}
+
+/** Machines know a repeat by its id and people do not: emails are sent again only where they are asked for. */
+function readKinds(kind: string | undefined): readonly DeliveryKind[] {
+  if (kind === undefined) return ['callback', 'item'];
+  if (kind === 'callback' || kind === 'item' || kind === 'email') return [kind];
+  throw new UsageError('--kind is callback, item or email');
 }
 
 /** With an offset, so that nobody has to guess whose clock is meant. */

@@ -18,8 +18,17 @@ export function staffCause(): Cause {
     commandId,
     correlationId: commandId,
     causationId: commandId,
-    actor: `staff:${userInfo().username}`,
+    actor: `staff:${userName()}`,
   };
+}
+
+/** In a container an account may have a number and no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.()}`;
+  }
 }
 
 /**

@@ -69,22 +69,31 @@ export function createDeliveryQueue(db: Knex): DeliveryQueue {
   };
 }
 
-/** Deliveries of a state whose last try was due within a time, the oldest first; for one receiver or for all. */
+export type DeliveryRange = {
+  state: Delivery['state'];
+  kinds: readonly DeliveryKind[];
+  /** The last try was due from then on, and before `to`. */
+  from: Date;
+  to: Date;
+  /** All of them where it is undefined. */
+  receiver: string | undefined;
+  /** At most this many. */
+  limit: number;
+};
+
+/** The deliveries of a range, the oldest first. */
 export async function findDeliveries(
   db: Knex,
-  {
-    state,
-    from,
-    to,
-    receiver,
-  }: { state: Delivery['state']; from: Date; to: Date; receiver: string | undefined },
+  { state, kinds, from, to, receiver, limit }: DeliveryRange,
 ): Promise<SettledDelivery[]> {
   return await db(table)
     .select({ transactionId: 'transaction_id', delivery: 'delivery' })
     .where({ state, ...(receiver !== undefined && { receiver }) })
+    .whereIn('kind', kinds)
     .where('due_at', '>=', from)
     .where('due_at', '<', to)
-    .orderBy('due_at');
+    .orderBy('due_at')
+    .limit(limit);
 }
 
 // Who sends to whom is found by leaps along the index: a long queue costs no more than a short one. Merchants get their

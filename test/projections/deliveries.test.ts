@@ -276,11 +276,14 @@ test.serial('a range of what was abandoned, of all receivers or one', async (t) 
   ] as const)
     await write(db, id, paid(`https://${host}.example/`, failed(1, later(1000)), abandoned));
   const range = { state: 'abandoned', from: later(1000), to: later(1001) } as const;
-  const find = (over: object) => findDeliveries(db, { ...range, receiver: undefined, ...over });
+  const usual = { kinds: ['callback'], receiver: undefined, limit: 10 } as const;
+  const find = (over: object) => findDeliveries(db, { ...range, ...usual, ...over });
   t.deepEqual((await find({})).map(({ transactionId }) => transactionId).toSorted(), ['P1', 'P2']);
   t.deepEqual(await find({ receiver: 'https://b.example' }), [
     { transactionId: 'P2', delivery: 'callback-1' },
   ]);
+  t.is((await find({ limit: 1 })).length, 1);
+  t.deepEqual(await find({ kinds: ['item', 'email'] }), []);
   t.deepEqual(await find({ to: later(1000) }), []);
   t.deepEqual(await find({ state: 'delivered' }), []);
 });

@@ -42,7 +42,7 @@ test('one delivery, a range, and what makes no sense', async (t) => {
 
   // The payment's times are those of the tests' clock, which stands still before the time at which this asks.
   ledger.clock.set(Date.now() + 60_000);
-  t.is((await ledgerSendAgain(id, 'callback-1')).stdout, '1 delivery is due again.\n');
+  t.is((await ledgerSendAgain(id, 'callback-1')).stdout, '1 delivery is due again, 0 refused.\n');
   const history = await untilHistory(ledger, id, 3);
   t.deepEqual(
     history.map(({ type }) => type),
@@ -58,10 +58,28 @@ test('one delivery, a range, and what makes no sense', async (t) => {
       (await ledger.database.db('payments.deliveries').where({ state: 'abandoned', tries: 2 })).length === 1,
   );
   const range = ['--from', '2026-11-20T00:00:00+08:00', '--to', '2099-01-01T00:00:00Z'];
-  t.is((await ledgerSendAgain(...range, '--receiver', receiver.origin)).stdout, '1 delivery is due again.\n');
+  // Rows that are about no payment, as a table can hold that is behind or ahead of its log: each is refused.
+  const { db } = ledger.database;
+  const [row] = await db('payments.deliveries');
+  const due_at = '2026-11-20T00:00:00Z';
+  const stray = { ...row, transaction_id: '0'.repeat(26), receiver: 'stray', due_at };
+  await db('payments.deliveries').insert([
+    stray,
+    { ...stray, lane: 'email', delivery: 'email', kind: 'email' },
+  ]);
+  t.like(await ledgerSendAgain(...range, '--kind', 'email'), {
+    code: 1,
+    stdout: '0 deliveries are due again, 1 refused.\n',
+    stderr: 'Payment not found.\n',
+  });
+  t.is(
+    (await ledgerSendAgain(...range)).stdout,
+    '1 delivery is due again, 1 refused.\n',
+    'no email, and what comes after one that is refused',
+  );
   t.is(
     (await ledgerSendAgain(...range, '--receiver', 'https://x.example')).stdout,
-    '0 deliveries are due again.\n',
+    '0 deliveries are due again, 0 refused.\n',
   );
 
   t.like(await ledgerSendAgain(id, 'callback-7'), {
@@ -74,6 +92,7 @@ test('one delivery, a range, and what makes no sense', async (t) => {
     [id],
     ['--from', 'today'],
     [...range, '--state', 'due'],
+    [...range, '--kind', 'fax'],
     [id, 'email', ...range],
   ];
   const answers = await Promise.all(wrong.map((args) => ledgerSendAgain(...args)));
