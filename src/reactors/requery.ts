@@ -140,9 +140,7 @@ async function askOrPostpone(
     const until = requeryAgainAt(payment, now);
     if (until) await postponeRequery(db, transactionId, { now, until });
     if (error.fault !== 'no_answer') throw error;
-    // Of the id its beginning: all of it would open the receipt.
-    const transaction = `${transactionId.slice(0, 6)}…`;
-    log.warn({ reason: error.message, transaction, until }, 'the registry has no answer about a payment');
+    log.warn({ reason: error.message, transactionId, until }, 'the registry has no answer about a payment');
     return null;
   }
 }
