@@ -130,7 +130,7 @@ export function amount(maxSen: Sen): Struct<Sen, unknown> {
       multipleOf: 0.01,
       pattern: '^(?!0+(?:\\.0+)?$)\\d{1,9}(?:\\.\\d{1,2})?$',
       // Of a text, JSON Schema can say everything but this.
-      description: `In RM, at most ${max}`,
+      description: `At most ${max}`,
     },
   });
 }

@@ -7,6 +7,7 @@ import { bodyStruct as genericBody } from '../generic/request-body.ts';
 import { bodyStruct as landregBody } from '../landreg/request-body.ts';
 import * as answers from './answers.ts';
 import { contentOperations } from './content-operations.ts';
+import { withFieldTexts } from './field-texts.ts';
 import { genericOperations, testPageOperations } from './generic-operations.ts';
 import { type AnyStruct, jsonSchemaOf } from './json-schema.ts';
 import { landregOperations, landregWebhooks } from './landreg-operations.ts';
@@ -104,9 +105,10 @@ export function structsOf(config: DescribedConfig): Record<string, AnyStruct> {
 }
 
 function schemasOf(config: DescribedConfig): Record<string, JsonSchema> {
-  const read = Object.entries(structsOf(config)).map(
-    ([name, struct]) => [name, jsonSchemaOf(struct)] as const,
-  );
+  const read = Object.entries(structsOf(config)).map(([name, struct]) => [
+    name,
+    withFieldTexts(name, jsonSchemaOf(struct)),
+  ]);
   return { ...Object.fromEntries(read), GatewayResult: gatewayResult, PaymentChoice: paymentChoice };
 }
 
