@@ -66,7 +66,7 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
 
 /** Made beside the old ones, which a projection may look at for what is not derived, and put in their place. */
 async function makeTables(trx: Knex.Transaction, projection: Projection, schema: string): Promise<void> {
-  const next = `${schema}_next`;
+  const next = `${schema}_being_made`;
   await trx.raw('create schema ??', [next]);
   await trx.raw('set local search_path to ??', [next]);
   await projection.createTables(trx);
