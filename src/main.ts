@@ -5,6 +5,7 @@ import { type Command, UsageError } from './cli/command.ts';
 import { configuration } from './cli/configuration.ts';
 import { eventstore } from './cli/eventstore.ts';
 import { failureText } from './cli/failure-text.ts';
+import { history } from './cli/history.ts';
 import { http } from './cli/http.ts';
 import { merchants } from './cli/merchants.ts';
 import { projections } from './cli/projections.ts';
@@ -24,6 +25,7 @@ const commands: Readonly<Record<string, Command>> = {
   merchants,
   users,
   projects,
+  history,
   configuration,
 };
 

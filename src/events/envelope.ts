@@ -57,6 +57,23 @@ export function hashOf(type: string, data: unknown, metadata: object): string {
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
+ * Checks a stream's chain from its first event on. Returns the index of the first event that was changed, or whose
+ * predecessor is not the one it was chained onto; null when the chain is whole. Events cut off the end leave no trace
+ * in it.
+ */
+export function firstBroken(
+  events: readonly { type: string; data: unknown; metadata: unknown }[],
+): number | null {
+  let previousHash = genesisHash;
+  for (const [index, { type, data, metadata }] of events.entries()) {
+    const { hash, previousHash: named } = metadata as Metadata;
+    if (named !== previousHash || hashOf(type, data, metadata as Metadata) !== hash) return index;
+    previousHash = hash;
+  }
+  return null;
+}
+
+/**
  * RFC 9562, section 5.5: a UUID that is always the same for the same namespace (itself a UUID) and name.
  * Throws TypeError on any other namespace: ids made of nothing would take every command for a repeat.
  */
