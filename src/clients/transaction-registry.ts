@@ -19,7 +19,8 @@ export type TransactionRegistry = {
 };
 
 const retries = 2;
-const connectMs = 3_000;
+/** All tries with the pauses between them stay below the default time-out. */
+const connectMs = 2_500;
 const maxAnswerBytes = 128 * 1024;
 /** The registry is not ours to overrun: what is more waits its turn, within its own time. */
 const maxConnections = 16;
@@ -50,6 +51,7 @@ export function createTransactionRegistry(dependencies: {
   /** Within one time-out for all that it takes. */
   async function within<T>(work: (fetch: Fetch) => Promise<T>): Promise<T> {
     const signal = AbortSignal.timeout(timeoutMs);
+    let lastFault: unknown;
     const fetch: Fetch = (path, query = {}) => {
       const question = new URL(`${url}/${path}`);
       // Not URLSearchParams, which would write a space as a plus sign.
@@ -61,13 +63,19 @@ export function createTransactionRegistry(dependencies: {
         minTimeout: 200,
         randomize: true,
         signal,
+        onFailedAttempt: ({ error }) => {
+          lastFault = error;
+        },
         shouldRetry: ({ error }) => isWorthAnotherTry(error),
       });
     };
     try {
       return await work(fetch);
     } catch (error) {
-      throw signal.aborted ? new RegistryUnavailable('too_late', 'No answer in time') : asUnavailable(error);
+      if (!signal.aborted) throw asUnavailable(error);
+      throw isWithoutConnection(lastFault)
+        ? new RegistryUnavailable('unreachable', 'No connection in time')
+        : new RegistryUnavailable('too_late', 'No answer in time');
     }
   }
 
@@ -134,6 +142,12 @@ async function fetchBody(client: typeof got, url: URL, signal: AbortSignal): Pro
 function isWorthAnotherTry(error: unknown): boolean {
   if (error instanceof HTTPError) return error.response.statusCode >= 500;
   return error instanceof RequestError;
+}
+
+/** Whether a try had its socket, and the registry never took it. */
+function isWithoutConnection(error: unknown): boolean {
+  if (!(error instanceof RequestError)) return false;
+  return error.timings?.socket !== undefined && error.timings.connect === undefined;
 }
 
 /** Without the cause: that of got holds the token, that of a parser quotes the answer. */

@@ -182,6 +182,15 @@ test('nobody listens: no connection, after a few tries', async (t) => {
   const { ask } = createTransactionRegistry({ url: `http://127.0.0.1:${port}`, token: 't', log });
   const error = await t.throwsAsync(ask(id), { instanceOf: RegistryUnavailable });
   t.is(error?.fault, 'unreachable');
+  // Less than the pause before the second try.
+  const brief = createTransactionRegistry({
+    url: `http://127.0.0.1:${port}`,
+    token: 't',
+    log,
+    timeoutMs: 150,
+  });
+  const late = await t.throwsAsync(brief.ask(id), { instanceOf: RegistryUnavailable });
+  t.is(late?.fault, 'unreachable', 'also where time runs out between two tries');
 });
 
 for (const title of ['before', 'in the middle of'] as const) {
