@@ -3,7 +3,7 @@
  * its value; production refuses insecure defaults.
  */
 import { hostname } from 'node:os';
-import { readApiKeys } from './config/api-keys.ts';
+import { readApiKeys, readLandregAccessKey } from './config/api-keys.ts';
 import { type CallbackConfig, readCallbacks } from './config/callbacks.ts';
 import { ConfigError } from './config/config-error.ts';
 import { type Environment, readEnvironment } from './config/environment.ts';
@@ -59,8 +59,8 @@ export type LogLevel = (typeof logLevels)[number];
 export function loadConfig(environment: Environment, provided: Environment = {}): Config {
   const env = readEnvironment(environment, provided);
   const production = env.oneOf('NODE_ENV', ['development', 'production', 'test']) === 'production';
-  const secret = (name: VariableName, why: string, fallback?: string): string => {
-    const found = fallback === undefined ? env.required(name, why) : env.text(name, fallback);
+  const secret = (name: VariableName, why: string): string => {
+    const found = env.required(name, why);
     if (production && found !== '' && found.length < 32)
       env.faults.push(`${name} must have at least 32 characters in production`);
     return found;
@@ -126,11 +126,7 @@ export function loadConfig(environment: Environment, provided: Environment = {})
     landRegistry: readLandRegistry(env, { ...callbacks, production, hasAgencies }),
     mail: readMail(env, production),
     apiKeys: readApiKeys(env, production),
-    landregAccessKey: secret(
-      'LANDREG_ACCESS_KEY',
-      'the land registry proves itself with it',
-      production ? (hasAgencies ? undefined : '') : 'landreg-key',
-    ),
+    landregAccessKey: readLandregAccessKey(env, { production, hasAgencies }),
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
       port: env.port('SANDBOX_PORT', port === 0 ? 0 : port + 1),

@@ -294,12 +294,16 @@ test('one branch names one agency; an agency with a branch needs no key, any oth
 test('the land registry has a key that everybody knows in development, and a secret in production', (t) => {
   t.is(loadConfig({}, complete).landregAccessKey, 'landreg-key');
   t.is(loadConfig({ LANDREG_ACCESS_KEY: 'another' }, complete).landregAccessKey, 'another');
-  const inProduction = faultsOf(t, {
-    ...complete,
-    NODE_ENV: 'production',
-    LANDREG_ACCESS_KEY: 'landreg-key',
-  });
-  t.true(inProduction.includes('LANDREG_ACCESS_KEY must have at least 32 characters in production'));
+  const hashed = `sha256:${'b'.repeat(64)}`;
+  t.is(loadConfig({ LANDREG_ACCESS_KEY: hashed }, complete).landregAccessKey, hashed);
+  const fault = (least: number) =>
+    `LANDREG_ACCESS_KEY must be sha256:<64 hex digits> or a key of at least ${least} characters, without blanks`;
+  for (const LANDREG_ACCESS_KEY of ['short', 'sha256:abc', `${secret} with blanks`])
+    t.deepEqual(faultsOf(t, { ...complete, LANDREG_ACCESS_KEY }), [fault(6)]);
+  const production = { ...complete, NODE_ENV: 'production' };
+  t.true(faultsOf(t, { ...production, LANDREG_ACCESS_KEY: 'landreg-key' }).includes(fault(32)));
+  for (const LANDREG_ACCESS_KEY of [secret, hashed])
+    t.false(faultsOf(t, { ...production, LANDREG_ACCESS_KEY }).includes(fault(32)));
 });
 
 test('a method that the file leaves out is not offered', (t) => {

@@ -85,7 +85,7 @@ const landRegistry = {
   LANDREG_ACCESS_KEY: {
     fallback: '',
     otherwise: '`landreg-key`; production needs one where it has agencies',
-    meaning: 'The Bearer key of the land registry’s calls to us',
+    meaning: 'The Bearer key of the land registry’s calls to us, plain or as `sha256:<hex>`',
   },
   LANDREG_BASE_URL: {
     fallback: '',

@@ -3,7 +3,7 @@ import type { Next } from 'koa';
 import { createLinkCheck, type PaymentPageName } from '../../receipts/payment-links.ts';
 import type { Context } from '../context.ts';
 import { HttpProblem } from '../errors.ts';
-import { bearerOf, digestOf, isOneOf } from './bearer.ts';
+import { bearerOf, digestOfConfigured, isOneOf } from './bearer.ts';
 
 /** Koa middleware for the land registry's own calls, and for each page of a payer. Both throw HttpProblem 401. */
 export function createLandregAuth({
@@ -15,7 +15,7 @@ export function createLandregAuth({
 }) {
   const { landregAccessKey } = config;
   // No key at all is not an empty key, which whoever sends none would have.
-  const digests = landregAccessKey === '' ? [] : [digestOf(landregAccessKey)];
+  const digests = landregAccessKey === '' ? [] : [digestOfConfigured(landregAccessKey)];
   const checkLink = createLinkCheck(config.transactionIdKey);
   const hasKey = (ctx: Context) => isOneOf(digests, bearerOf(ctx));
 

@@ -1,6 +1,7 @@
 // Who gets in under /landreg: the land registry by its key, a payer by a signed link, and nobody else.
+import { hash } from 'node:crypto';
 import test from 'ava';
-import { startApp } from '../../support/app.ts';
+import { landregAccessKey, startApp } from '../../support/app.ts';
 import { createPayment, merchantHeaders, postResult, resultFields, signed } from '../generic/helpers.ts';
 import { createLandPayment, keyHeaders, landResult, reportLandResult, requestBody } from './helpers.ts';
 
@@ -53,6 +54,15 @@ for (const [title, headers] of Object.entries(wrongKeys))
     t.deepEqual(await ask('/landreg/requery/T-1', headers), unauthorized);
     t.deepEqual(await ask('/landreg/request', headers, 'POST'), unauthorized);
   });
+
+test('the key may be configured by its SHA-256, which opens nothing itself', async (t) => {
+  const digest = hash('sha256', landregAccessKey);
+  const hashed = await startApp({ config: { landregAccessKey: `sha256:${digest}` } }, app);
+  t.teardown(() => hashed.close());
+  const check = (headers: Record<string, string>) => fetch(`${hashed.url}/landreg/check`, { headers });
+  t.is((await check(keyHeaders)).status, 200);
+  t.is((await check({ authorization: `Bearer sha256:${digest}` })).status, 401);
+});
 
 test('where no key is configured none is taken', async (t) => {
   const without = await startApp({ config: { landregAccessKey: '' } }, app);
