@@ -36,7 +36,7 @@ export function createResponse(dependencies: ResponseDependencies) {
     // The land registry's interface asks for this; a generic payment goes on as it was agreed when it was asked for.
     if (channel === 'landreg' && !config.merchants.has(reported.merchantCode)) {
       await keepUnmatched(ctx, { verified, reason: 'unknown_agency', raw: fields }, dependencies);
-      throw new HttpProblem(404, 'paymentNotFound', 'Agency not found');
+      throw new HttpProblem(404, 'agencyNotFound', 'Agency not found');
     }
     if (!(await record(ctx, reported, verified, dependencies))) {
       await keepUnmatched(ctx, { verified, reason: 'unknown_transaction', raw: fields }, dependencies);

@@ -152,6 +152,13 @@ test.serial(
     const response = await reportLandResult(without, transactionId);
     t.is(response.status, 404);
     t.deepEqual(await response.json(), { status: false, message: 'Agency not found' });
+    const page = await fetch(`${without.url}/landreg/response`, {
+      method: 'POST',
+      headers: { accept: 'text/html' },
+      body: new URLSearchParams(signed(landResult(transactionId))),
+    });
+    t.is(page.status, 404);
+    t.true((await page.text()).includes('Do not pay again; contact the agency.'));
     t.is((await app.events(transactionId)).length, 1);
     t.like(await lastUnmatched(app), {
       channel: 'landreg',

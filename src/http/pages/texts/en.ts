@@ -84,6 +84,12 @@ export const en = {
       todo: 'Check the address, or start again from the agency’s website. If you have paid, have the number on your bank’s confirmation ready when you contact the agency.',
       action: 'Try again',
     },
+    agencyNotFound: {
+      title: 'This agency is not registered here',
+      what: 'Your bank’s answer was received and kept.',
+      todo: 'Do not pay again; contact the agency.',
+      action: 'Try again',
+    },
     receiptNotFound: {
       title: 'We cannot confirm this receipt',
       what: 'No receipt of ours has this number and this code.',

@@ -85,6 +85,12 @@ export const ms: Texts = {
       todo: 'Semak alamat, atau mulakan semula dari laman web agensi. Jika anda telah membayar, sediakan nombor pada pengesahan bank anda apabila menghubungi agensi.',
       action: 'Cuba lagi',
     },
+    agencyNotFound: {
+      title: 'Agensi ini tidak berdaftar di sini',
+      what: 'Jawapan bank anda telah diterima dan disimpan.',
+      todo: 'Jangan bayar lagi; hubungi agensi.',
+      action: 'Cuba lagi',
+    },
     receiptNotFound: {
       title: 'Resit ini tidak dapat disahkan',
       what: 'Tiada resit kami yang mempunyai nombor dan kod ini.',
