@@ -1,4 +1,5 @@
 /** The HTTP role as a Koa application. Read `createApp` for the order in which a request passes through. */
+import { METHODS } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { createQuarantine } from '../commands/unmatched.ts';
@@ -20,7 +21,8 @@ export type { Dependencies } from './dependencies.ts';
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { config, log } = dependencies;
   // One address per page: what may be logged and how errors look goes by the path.
-  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  // With all methods known to it, the router says 405 where it would say 501, and 404 where there is no path.
+  const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
   router.get('/', createHome(dependencies));
   router.get('/verify/:receiptNo', createVerify(dependencies));
   // One for both channels: their results meet in one stream.

@@ -1,5 +1,6 @@
 // What holds for every request: ids, logs, headers, and answers to what no route takes.
 import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import test from 'ava';
 import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
@@ -43,9 +44,28 @@ test('a method that a path does not take is 405 and names those it does', async 
   }
 });
 
+test('a method that no path takes is 405 as well, and 404 where there is no path', async (t) => {
+  for (const method of ['TRACE', 'PROPFIND'])
+    for (const [path, status] of [
+      ['/generic/request', 405],
+      ['/api/v1/health', 405],
+      ['/api/v1/nothing', 404],
+    ] as const) {
+      const sent = httpRequest(app.url + path, { method }).end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      response.resume();
+      t.is(response.statusCode, status, `${method} ${path}`);
+    }
+});
+
 test('a path has one spelling', async (t) => {
   for (const path of ['/generic/check/', '/GENERIC/check', '//generic/check', '/generic/%63heck/..'])
     t.is((await fetch(app.url + path)).status, 404, path);
+});
+
+test('/reference/ leads to /reference', async (t) => {
+  const { status, headers } = await fetch(`${app.url}/reference/`, { redirect: 'manual' });
+  t.deepEqual([status, headers.get('location')], [308, '/reference']);
 });
 
 test('HEAD answers as GET does, without a body', async (t) => {

@@ -60,6 +60,10 @@ export function addReferenceRoutes(
       validatorUrl: null,
     },
   });
+  router.get('/reference/', (ctx: Context) => {
+    ctx.status = 308;
+    ctx.redirect('/reference');
+  });
   router.get('/reference', withinPolicy(`${folder}/reference.js`), swaggerPage);
 }
 

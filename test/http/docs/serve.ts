@@ -27,12 +27,17 @@ export async function contentFolder(t: ExecutionContext, files: Record<string, s
 /** Address of the served documentation: of `folder`, or the project's own. */
 export async function serveDocs(
   t: ExecutionContext,
-  { folder, production = true }: { folder?: string; production?: boolean } = {},
+  {
+    folder,
+    production = true,
+    lookAgainMs = 0,
+  }: { folder?: string; production?: boolean; lookAgainMs?: number } = {},
 ): Promise<string> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   addDocsRoutes(router, {
     config: { baseUrl: 'https://pay.example', production },
     log: pino({ level: 'silent' }),
+    lookAgainMs,
     ...(folder !== undefined && { folder }),
   });
   const app = new Koa<RequestState>();

@@ -95,7 +95,8 @@ test('nothing of an address becomes a file name', async (t) => {
     '/docs/assets/docs.css',
     '/docs/assets/..%2ftheme.js',
     '/docs/architecture.md%00',
-    '/docs/architecture/',
+    '/docs/architecture//',
+    '/docs//',
     '/docs//architecture',
     '/docs/%E0%A4%A',
     '/docs/__proto__',
@@ -103,6 +104,14 @@ test('nothing of an address becomes a file name', async (t) => {
     `/docs/${'a/'.repeat(4000)}`,
   ])
     t.is(await statusOf(base, path), 404, path);
+});
+
+test('with a slash at its end an address leads to the one without', async (t) => {
+  const base = await serveDocs(t);
+  for (const path of ['/docs', '/docs/architecture', '/docs/decisions/0001-event-store']) {
+    const { status, headers } = await fetch(`${base}${path}/`, { redirect: 'manual' });
+    t.deepEqual([status, headers.get('location')], [308, path]);
+  }
 });
 
 test('an unknown page says so, and helps', async (t) => {
@@ -221,6 +230,13 @@ test('in development a change is there at the next request, and a fault keeps th
   await change(page('Mended'), 3);
   t.is(await titleOf(), 'Mended');
   await rm(join(folder, 'b.md'));
+  t.is((await fetch(`${base}/docs/b`)).status, 404);
+});
+
+test('in development the folder is not looked at again for every request', async (t) => {
+  const folder = await contentFolder(t, { 'a.md': page('First') });
+  const base = await serveDocs(t, { folder, production: false, lookAgainMs: 600_000 });
+  await writeFile(join(folder, 'b.md'), page('New'));
   t.is((await fetch(`${base}/docs/b`)).status, 404);
 });
 

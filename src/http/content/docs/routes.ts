@@ -15,26 +15,34 @@ type Options = {
   log: Log;
   /** Where the content is; a test's own. */
   folder?: string;
+  /** How long after one look for changes the next is taken, in development. */
+  lookAgainMs?: number;
 };
 
 /** Throws ConfigError when the content is at fault. In development the content is read again when it has changed. */
 export function addDocsRoutes(
   router: Router<RequestState>,
-  { config, log, folder = contentFolder }: Options,
+  { config, log, folder = contentFolder, lookAgainMs = 1_000 }: Options,
 ): void {
   const startedAt = performance.now();
   const create = () => createSite({ folder, baseUrl: config.baseUrl });
   const first = create();
   log.debug({ durationMs: Math.round(performance.now() - startedAt) }, 'documentation rendered');
-  const site = config.production ? () => first : reloaded({ first, create, folder, log });
+  const site = config.production ? () => first : reloaded({ first, create, folder, log, lookAgainMs });
 
   router.get('/docs/search', (ctx: Context) => {
     const { q = '' } = ctx.query;
     return send(ctx, site().search(String(q)));
   });
-  router.get(['/docs', '/docs/*path', '/llms.txt', '/sitemap.xml'], (ctx: Context) => {
+  router.get(['/docs', '/docs/', '/docs/*path', '/llms.txt', '/sitemap.xml'], (ctx: Context) => {
     const { answers, notFound } = site();
     const answer = answers.get(ctx.path);
+    const unslashed = ctx.path.replace(/\/$/, '');
+    if (!answer && answers.has(unslashed)) {
+      ctx.status = 308;
+      ctx.redirect(unslashed);
+      return;
+    }
     // These pages are for everybody, search engines included.
     if (answer) ctx.remove('X-Robots-Tag');
     return send(ctx, answer ?? notFound);
@@ -42,11 +50,20 @@ export function addDocsRoutes(
 }
 
 /** Makes the site again when a file is newer or others are there; keeps the last good one while one is at fault. */
-function reloaded(options: { first: Site; create: () => Site; folder: string; log: Log }): () => Site {
-  const { create, folder, log } = options;
+function reloaded(options: {
+  first: Site;
+  create: () => Site;
+  folder: string;
+  log: Log;
+  lookAgainMs: number;
+}): () => Site {
+  const { create, folder, log, lookAgainMs } = options;
   let site = options.first;
   let version = versionOf(folder);
+  let lookedAt = performance.now();
   return () => {
+    if (performance.now() - lookedAt < lookAgainMs) return site;
+    lookedAt = performance.now();
     try {
       const found = versionOf(folder);
       if (found === version) return site;
