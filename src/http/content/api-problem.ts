@@ -1,18 +1,21 @@
 /** What /api/v1 answers when it is no success: `{code, message}`, and nothing else. */
 
-export type ErrorCode =
-  | 'validation_failed'
-  | 'invalid_json'
-  | 'invalid_parameter'
-  | 'email_taken'
-  | 'unauthorized'
-  | 'user_not_found'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'internal_error'
-  | 'unavailable';
+export const errorCodes = [
+  'validation_failed',
+  'invalid_json',
+  'invalid_parameter',
+  'email_taken',
+  'unauthorized',
+  'user_not_found',
+  'not_found',
+  'method_not_allowed',
+  'payload_too_large',
+  'unsupported_media_type',
+  'internal_error',
+  'unavailable',
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
 
 /** A refusal by a handler of /api/v1; the message names fields and parameters, never values. */
 export class ApiProblem extends Error {
@@ -34,7 +37,6 @@ const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   405: 'method_not_allowed',
   413: 'payload_too_large',
   415: 'unsupported_media_type',
-  501: 'method_not_allowed',
   503: 'unavailable',
 };
 

@@ -19,6 +19,7 @@ import { emailPattern } from '../../events/email-address.ts';
 import { type Project, projectStatuses } from '../../events/project.ts';
 import { roles, type User } from '../../events/user.ts';
 import type { PaymentFields } from '../../receipts/payment-fields.ts';
+import { errorCodes } from '../content/api-problem.ts';
 import type { Health } from '../content/health.ts';
 
 const matching = (regex: RegExp, keywords: JsonSchema = {}): Struct<string, unknown> =>
@@ -68,7 +69,7 @@ export const project: Struct<Project, unknown> = object({
 });
 
 /** Of /api/v1. */
-export const errorResponse = object({ code: string(), message: string() });
+export const errorResponse = object({ code: enums(errorCodes), message: string() });
 
 /** Of the payment interfaces; requery says `success` where the others say `status`. */
 export const refusal = object({ status: literal(false), message: string() });

@@ -8,6 +8,8 @@ type Call = {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: { type: string; fields: Readonly<Record<string, unknown>> } | undefined;
+  /** The file that an answer which is no text is kept in. */
+  file: string | undefined;
 };
 
 /** `baseUrl` is where this service is. */
@@ -27,7 +29,8 @@ const credentials: Readonly<Record<SecurityScheme, string>> = {
   signedLink: '<SIGNATURE>',
 };
 
-function callOf({ method, path, security, parameters = [], body }: Operation, baseUrl: string): Call {
+function callOf(operation: Operation, baseUrl: string): Call {
+  const { method, path, security, parameters = [], body, answers } = operation;
   const given = (place: string) =>
     parameters.flatMap(({ in: where, name, example }) =>
       where === place && example !== undefined ? [[name, String(example)] as const] : [],
@@ -48,10 +51,11 @@ function callOf({ method, path, security, parameters = [], body }: Operation, ba
       ...(type === json && { 'Content-Type': json, Accept: json }),
     },
     body: body && { type: type ?? form, fields: body.example },
+    file: answers[200]?.content?.['application/pdf'] && 'receipt.pdf',
   };
 }
 
-function curl({ method, url, headers, body }: Call): string {
+function curl({ method, url, headers, body, file }: Call): string {
   const fields =
     body?.type === json
       ? [`-d ${shellQuoted(JSON.stringify(body.fields, null, 2))}`]
@@ -62,6 +66,7 @@ function curl({ method, url, headers, body }: Call): string {
     `curl -X ${method} ${shellQuoted(url)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
     ...fields,
+    ...(file ? [`--fail -o ${file}`] : []),
   ].join(' \\\n  ');
 }
 
@@ -69,7 +74,7 @@ function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function javaScript({ method, url, headers, body }: Call): string {
+function javaScript({ method, url, headers, body, file }: Call): string {
   const literal = (value: unknown) => JSON.stringify(value, null, 2).replaceAll('\n', '\n  ');
   const writer = body?.type === json ? 'JSON.stringify' : 'new URLSearchParams';
   return [
@@ -78,11 +83,16 @@ function javaScript({ method, url, headers, body }: Call): string {
     ...(Object.keys(headers).length > 0 ? [`  headers: ${literal(headers)},`] : []),
     ...(body ? [`  body: ${writer}(${literal(body.fields)}),`] : []),
     '});',
-    'console.log(response.status, await response.text());',
+    ...(file
+      ? [
+          "const { writeFile } = await import('node:fs/promises');",
+          `if (response.ok) await writeFile('${file}', new Uint8Array(await response.arrayBuffer()));`,
+        ]
+      : ['console.log(response.status, await response.text());']),
   ].join('\n');
 }
 
-function php({ method, url, headers, body }: Call): string {
+function php({ method, url, headers, body, file }: Call): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const writer = body?.type === json ? 'json_encode' : 'http_build_query';
   return [
@@ -95,7 +105,9 @@ function php({ method, url, headers, body }: Call): string {
     ...(body ? [`    CURLOPT_POSTFIELDS => ${writer}(${phpLiteral(body.fields, 1)}),`] : []),
     ']);',
     '$answer = curl_exec($curl);',
-    'echo curl_getinfo($curl, CURLINFO_RESPONSE_CODE), " ", $answer;',
+    file
+      ? `if (curl_getinfo($curl, CURLINFO_RESPONSE_CODE) === 200) file_put_contents('${file}', $answer);`
+      : 'echo curl_getinfo($curl, CURLINFO_RESPONSE_CODE), " ", $answer;',
   ].join('\n');
 }
 

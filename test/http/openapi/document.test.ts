@@ -4,6 +4,7 @@ import Router from '@koa/router';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
+import { errorCodes } from '../../../src/http/content/api-problem.ts';
 import { addContentRoutes } from '../../../src/http/content/routes.ts';
 import type { RequestState } from '../../../src/http/context.ts';
 import type { Dependencies } from '../../../src/http/dependencies.ts';
@@ -88,6 +89,20 @@ const samples = Object.values(description.paths).flatMap((operations) =>
     sources: new Map(operation['x-codeSamples'].map(({ label, source }) => [label, source])),
   })),
 );
+
+test('samples of a download keep the file, and show no bytes of it', (t) => {
+  const downloads = samples.filter(({ id }) => id.endsWith('DownloadReceipt'));
+  t.is(downloads.length, 2);
+  for (const { sources } of downloads)
+    for (const source of sources.values()) {
+      t.true(source.includes('receipt.pdf'));
+      t.notRegex(source, /console\.log|echo/);
+    }
+});
+
+test('every code of a refusal by /api/v1 is named', (t) => {
+  t.like(description.components.schemas.ErrorResponse, { properties: { code: { enum: [...errorCodes] } } });
+});
 
 for (const { id, sources } of samples)
   test(`samples of ${id} can be read by what runs them`, (t) => {
