@@ -60,5 +60,7 @@ function SamplesPlugin({ React, specSelectors }) {
       createElement(Responses, props),
     );
   };
-  return { wrapComponents: { responses: withSamples } };
+  // The page's policy lets it reach this service only, which is the first of the servers.
+  const noServers = () => () => null;
+  return { wrapComponents: { responses: withSamples, ServersContainer: noServers } };
 }

@@ -46,6 +46,7 @@ test.serial('samples in three languages, in the dark where the documentation is 
     await samples.getByRole('button', { name: label }).click();
     t.true((await samples.locator('code').innerText()).startsWith(beginning));
   }
+  t.is(await page.locator('.servers').count(), 0, 'its policy refuses other servers');
   t.is(await page.evaluate('document.documentElement.className'), 'dark-mode');
   t.deepEqual(complaints, []);
 });
