@@ -11,6 +11,9 @@ import type { ContentDependencies } from './dependencies.ts';
 
 /** How long the answer waits for the list to hold the new user. */
 const listedWithinMs = 1_000;
+/** Between two looks: the first wait, doubled up to the last. */
+const firstPauseMs = 10;
+const lastPauseMs = 80;
 
 export function createCreateUser({
   config,
@@ -29,7 +32,10 @@ export function createCreateUser({
   async function untilListed(id: string): Promise<void> {
     const late = AbortSignal.timeout(listedWithinMs);
     const look = async () => {
-      while (!late.aborted && !(await users.has(id))) await sleep(10);
+      for (let pauseMs = firstPauseMs; !late.aborted && !(await users.has(id)); ) {
+        await sleep(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, lastPauseMs);
+      }
     };
     try {
       await Promise.race([look(), once(late, 'abort')]);

@@ -117,9 +117,10 @@ async function look({
   return { status: overall(health), ...health };
 }
 
-/** What stopped it may name a payment's stream or a place in our code: the kind of event is enough here. */
+/** What stopped it may name a payment's stream, a host or a place in our code: the kind of event is enough here. */
 function faultText({ fault }: ProjectionStatus): string | null {
-  return fault?.event ? `It cannot take an event of type ${fault.event.type}` : (fault?.message ?? null);
+  if (!fault) return null;
+  return fault.event ? `It cannot take an event of type ${fault.event.type}` : 'It cannot go on';
 }
 
 function wordFor(fault: string | null, lagMs: number | null): ProjectionHealth['status'] {

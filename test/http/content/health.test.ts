@@ -113,6 +113,16 @@ test.serial(
   },
 );
 
+test.serial('what stopped a projection for another reason than an event is not told', async (t) => {
+  const fault = { message: 'connect ECONNREFUSED 10.0.0.7', event: null };
+  const status = { name: 'users', version: 1, position: null, updatedAt: new Date(), fault };
+  const service = await startService(t, postgres, {
+    content: { projectionStatus: () => Promise.resolve([status]) },
+  });
+  const health = await untilHealth(service, ({ eventStore }) => eventStore === 'up');
+  t.like(health.projections[0], { status: 'stopped', fault: 'It cannot go on' });
+});
+
 test.serial('both stores frozen: an answer within a second, and well again afterwards', async (t) => {
   const service = await startService(t, postgres);
   await service.runProjections();
