@@ -240,6 +240,9 @@ function texts(fields: Record<string, unknown>): [string, string][] {
 
 // ── Tests ────────────────────────────────────────────────────────────────────────────────────────────
 
+/** The same requests on every run: a fault shows on the first. */
+const seed = 1;
+
 /** Documented, and not met here: an 11th attempt to pay takes ten payments that went wrong. */
 const notMet = ['genericChooseMethod 409', 'landregChooseMethod 409'];
 
@@ -271,7 +274,7 @@ test('the service does as it says', async (t) => {
               `${operation.operationId}: ${fault}; asked ${JSON.stringify(call).slice(0, 500)}`,
             );
         }),
-        { numRuns: 80, examples: variations.map((it): [Change] => [it]), includeErrorInReport: true },
+        { seed, numRuns: 80, examples: variations.map((it): [Change] => [it]), includeErrorInReport: true },
       );
       missed.push(
         ...Object.keys(operation.responses)
