@@ -20,8 +20,8 @@ export function readFields<T>(input: unknown, struct: Struct<T, unknown>): T {
 
 const minNameLength = 2;
 const maxNameLength = 200;
-/** No control character and no half of a surrogate pair; no space at either end, where it would go unseen. */
-const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}]*(?<!\s)$/u;
+/** No control character, no half of a surrogate pair, nothing that turns text around; no space at either end. */
+const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069]*(?<!\s)$/u;
 
 /** Lengths in code points. */
 export const name = field(

@@ -52,8 +52,9 @@ type TextRule = {
   format?: 'email' | 'uri';
 };
 
-/** No control character, and no half of a surrogate pair. */
-const plainText = '[^\\p{Cc}\\p{Cs}]*';
+/** Control characters, halves of surrogate pairs, and what turns the direction of the text around it. */
+const notPlain = '\\p{Cc}\\p{Cs}\\u202A-\\u202E\\u2066-\\u2069';
+const plainText = `[^${notPlain}]*`;
 const plainTextPattern = new RegExp(`^${plainText}$`, 'u');
 const anyText: TextRule = { faultOf: () => null, pattern: plainText };
 
@@ -87,11 +88,20 @@ export function optional(
   });
 }
 
-/** The caller's own name of the payment. One that differs only by a space would be another that looks the same. */
+/** The caller's own name of the payment. One that differs only by what is not seen would be another that looks the same. */
 export const reference = required(100, {
-  faultOf: (value) => (value === value.trim() ? null : 'must not begin or end with a space'),
-  pattern: `(?!\\s)${plainText}(?<!\\s)`,
+  faultOf(value) {
+    if (value !== value.trim()) return 'must not begin or end with a space';
+    return /\p{Cf}/u.test(value) ? 'must not contain invisible characters' : null;
+  },
+  pattern: '(?!\\s)[^\\p{Cc}\\p{Cs}\\p{Cf}]*(?<!\\s)',
 });
+
+/** Either left out or something that can be seen. */
+export const notBlank: TextRule = {
+  faultOf: (value) => (value.trim() === '' ? 'must not be blank' : null),
+  pattern: `(?=\\s*\\S)${plainText}`,
+};
 
 export const email = optional(maxEmailLength, {
   faultOf: (value) => (emailPattern.test(value) ? null : 'must be an email address'),
@@ -102,7 +112,7 @@ export const email = optional(maxEmailLength, {
 /** http or https, and https alone in production. */
 export function url(production: boolean): Struct<string, unknown> {
   const scheme = production ? '[hH][tT][tT][pP][sS]' : '[hH][tT][tT][pP][sS]?';
-  const rest = '[^\\s\\\\\\p{Cc}\\p{Cs}]*';
+  const rest = `[^\\s\\\\${notPlain}]*`;
   return required(2000, {
     faultOf: (value) => urlFault(value, production),
     pattern: `${scheme}:\\/\\/(?![^\\/?#]*@)(?![\\/?#])${rest}`,
@@ -194,7 +204,8 @@ export function isObject(value: unknown): value is object {
 }
 
 function textFault(value: string, maxLength: number): string | null {
-  if (!plainTextPattern.test(value)) return 'must not contain control characters';
+  if (!plainTextPattern.test(value))
+    return 'must be plain text, without control characters or broken characters';
   // A code point is at most two code units: short texts need no counting.
   const tooLong = value.length > maxLength && Array.from(value).length > maxLength;
   return tooLong ? `must be at most ${maxLength} characters` : null;

@@ -10,6 +10,7 @@ import {
   email,
   extraWith,
   isObject,
+  notBlank,
   optional,
   readFields,
   reference,
@@ -60,7 +61,7 @@ export function createReadBody(
 
 export function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
   const item = maskable({
-    id_hakmilik: optional(50),
+    id_hakmilik: optional(50, notBlank),
     urusan: required(100),
     jumlah_bayaran: amount(maxAmountSen),
   });

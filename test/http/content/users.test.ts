@@ -69,6 +69,11 @@ const refused: Record<string, [unknown, string, string]> = {
     'validation_failed',
     'name must have no control characters, and no space at either end',
   ],
+  'a name that turns the text around it': [
+    { ...aminah, name: 'A\u202eB' },
+    'validation_failed',
+    'name must have no control characters, and no space at either end',
+  ],
   'half a surrogate pair': [
     '{"name":"A\\ud800B","email":"a@b.example"}',
     'validation_failed',

@@ -227,13 +227,24 @@ const bad: Record<string, [Record<string, unknown>, string]> = {
   'trans_id a number': [{ trans_id: 7 }, 'trans_id must be text'],
   'trans_id with a space at its end': [{ trans_id: 'A-1 ' }, 'trans_id must not begin or end with a space'],
   'trans_id too long': [{ trans_id: tooLong(100) }, 'trans_id must be at most 100 characters'],
-  'trans_id with NUL': [{ trans_id: 'A\0' }, 'trans_id must not contain control characters'],
+  'trans_id with NUL': [
+    { trans_id: 'A\0' },
+    'trans_id must be plain text, without control characters or broken characters',
+  ],
+  'trans_id with what is not seen': [
+    { trans_id: 'A\u200d1' },
+    'trans_id must not contain invisible characters',
+  ],
+  'service that turns the text around it': [
+    { service: 'a\u2066b' },
+    'service must be plain text, without control characters or broken characters',
+  ],
   'service missing': [{ service: undefined }, 'service is required'],
   'service too long': [{ service: tooLong(100) }, 'service must be at most 100 characters'],
   'description null': [{ description: null }, 'description is required'],
   'description with half a character': [
     { description: 'a\ud800' },
-    'description must not contain control characters',
+    'description must be plain text, without control characters or broken characters',
   ],
   'description too long': [{ description: tooLong(250) }, 'description must be at most 250 characters'],
   'callback_url missing': [{ callback_url: undefined }, 'callback_url is required'],
@@ -260,7 +271,7 @@ const bad: Record<string, [Record<string, unknown>, string]> = {
   ],
   'redirect_url with a line break': [
     { redirect_url: 'https://council.example/\r\nSet-Cookie: a=b' },
-    'redirect_url must not contain control characters',
+    'redirect_url must be plain text, without control characters or broken characters',
   ],
   'redirect_url with a bad port': [
     { redirect_url: 'https://council.example:99999/' },
@@ -272,7 +283,10 @@ const bad: Record<string, [Record<string, unknown>, string]> = {
   ],
   'email without domain': [{ email: 'aminah' }, 'email must be an email address'],
   'email with two addresses': [{ email: 'a@b.my,c@d.my' }, 'email must be an email address'],
-  'email with a header': [{ email: 'a@b.my\nBcc: c@d.my' }, 'email must not contain control characters'],
+  'email with a header': [
+    { email: 'a@b.my\nBcc: c@d.my' },
+    'email must be plain text, without control characters or broken characters',
+  ],
   'email false': [{ email: false }, 'email must be text'],
   'name a list': [{ name: ['A'] }, 'name must be text'],
   'extra a text': [{ extra: 'x' }, 'extra must be an object'],
