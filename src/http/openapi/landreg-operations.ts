@@ -94,7 +94,7 @@ export const landregWebhooks = {
       security: [{ accessToken: [] }],
       summary: 'An item of a payment was paid',
       description:
-        'Sent once per item of a payment that succeeded, until it is answered with 2xx. A repeat of the same resitNo and fpxNo is to be refused.',
+        'Sent once per item of a payment that succeeded, until it is answered with 2xx and a `noresit`, and with a `statusCode` other than `FAILED`. A repeat of the same resitNo and fpxNo is to be refused.',
       requestBody: {
         required: true,
         content: {
@@ -115,7 +115,25 @@ export const landregWebhooks = {
           },
         },
       },
-      responses: { '2XX': { description: 'Taken' } },
+      responses: {
+        '2XX': {
+          description:
+            'Taken where there is a `noresit` and `statusCode` is not `FAILED`; else it is sent again',
+          content: {
+            [json]: {
+              schema: {
+                type: 'object',
+                required: ['noresit'],
+                properties: {
+                  statusCode: { type: ['string', 'number'] },
+                  noresit: { type: ['string', 'number'] },
+                },
+              },
+              example: { statusCode: 'SUCCESS', noresit: 'R-20261120-1-01' },
+            },
+          },
+        },
+      },
     },
   },
 };
