@@ -89,6 +89,7 @@ async function startHttp(port: number, esdbUrl: string, merchantsFile: string): 
       TRANSACTION_ID_KEY: secret,
       SMTP_URL: 'smtp://127.0.0.1:9',
       MAIL_FROM: 'no-reply@agency.example',
+      API_KEYS: secret,
       LOG_LEVEL: 'warn',
     },
     stdio: ['ignore', 'inherit', 'inherit'],
