@@ -45,6 +45,16 @@ test('a change of one value, a change of the metadata and an event taken out are
   t.true(historyText(changed).endsWith('it, or the one before it, is not what was written.'));
 });
 
+test('the time shown is the one that the chain covers; an event that cannot be read is named all the same', (t) => {
+  const moved = paid().map((event) => ({ ...event, created: new Date('2030-01-01T00:00:00.000Z') }));
+  t.is(historyText(moved), historyText(paid()));
+  const unreadable = structuredClone(paid());
+  Object.assign(unreadable[3]?.data as object, { source: 'nobody' });
+  const text = historyText(unreadable);
+  t.regex(text, /3 {2}unreadable +PaymentSucceeded +failed/);
+  t.regex(text, /The chain is broken at event 3/);
+});
+
 test('a payment that is not there is a sentence', (t) => {
   t.is(historyText([]), 'There is no such payment.');
 });
