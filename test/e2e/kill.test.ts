@@ -6,12 +6,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { genesisHash, hashOf, type Metadata } from '../../src/events/envelope.ts';
 import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../src/events/payment.ts';
 import { readPaymentEvent } from '../../src/events/recorded.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { connectDatabase } from '../../src/projections/database.ts';
 import { until } from '../embedded/helpers.ts';
+import { checkChain } from '../support/chain.ts';
 import {
   gatewayResult,
   log,
@@ -88,12 +88,7 @@ test('nothing acknowledged is lost or doubled when every process is killed in tu
     const state = events.map(readPaymentEvent).reduce(evolve, noPayment);
     t.deepEqual(row.state, JSON.parse(JSON.stringify(state)));
     t.is(row.revision, events.length - 1);
-    let previousHash = genesisHash;
-    for (const { type, data, metadata } of events) {
-      t.is((metadata as Metadata).previousHash, previousHash);
-      previousHash = hashOf(type, data, metadata as Metadata);
-      t.is((metadata as Metadata).hash, previousHash);
-    }
+    checkChain(t, events);
   }
   t.deepEqual(rows.map((row) => row.transaction_id).sort(), [...acknowledged.values()].sort());
   t.is(receiver.ids.size, payments, 'every payment was called back about, and under one id however often');
