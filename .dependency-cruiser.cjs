@@ -40,6 +40,17 @@ module.exports = {
     only('commands', ...folders('events', 'eventstore'), ...library('superstruct')),
     only('projections', ...folders('events', 'eventstore'), ...library('knex', 'pg', 'pino')),
     only('receipts', ...folders('events'), ...library('pdfkit', '@types/pdfkit', 'uqr', 'bidi-js')),
+    only('statements', ...folders('events', 'receipts'), ...library('pdfkit', '@types/pdfkit', 'csv-stringify')),
+    only(
+      'audit',
+      ...folders('events', 'commands', 'eventstore', 'projections'),
+      ...library('csv-stringify', 'knex', 'pino'),
+    ),
+    only(
+      'reconciliation',
+      ...folders('events', 'commands', 'eventstore', 'projections'),
+      ...library('csv-parse', 'superstruct', 'knex'),
+    ),
     only('clients', '^src/events/', '^src/config(/|\\.ts$)', 'node_modules/'),
     only(
       'reactors',
@@ -49,6 +60,7 @@ module.exports = {
     only(
       'http',
       ...folders('commands', 'projections', 'receipts', 'clients', 'events', 'eventstore'),
+      ...folders('audit', 'reconciliation', 'statements'),
       '^src/(config(/|\\.ts$)|log\\.ts$)',
       'node_modules/',
     ),

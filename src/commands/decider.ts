@@ -21,6 +21,9 @@ export type RefusalCode =
   | 'unmatched_result'
   | 'unknown_delivery'
   | 'delivery_superseded'
+  | 'unknown_exception'
+  | 'exception_resolved'
+  | 'no_money_in_suspense'
   | 'email_taken'
   | 'project_differs';
 

@@ -13,6 +13,7 @@ import {
 } from '../events/payment.ts';
 import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
+import { type ResolveException, resolveException } from './exceptions.ts';
 import { type RecordGatewayResult, recordGatewayResult } from './gateway-result.ts';
 import { type RecordRequeryAnswer, recordRequeryAnswer } from './requery.ts';
 
@@ -33,6 +34,7 @@ export type PaymentCommand =
   | ChoosePaymentMethod
   | RecordGatewayResult
   | RecordRequeryAnswer
+  | ResolveException
   | DeliveryCommand;
 
 /** A payer who cannot pay in this many tries needs a person, and a stream needs a bound. */
@@ -51,6 +53,8 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
         return recordGatewayResult(command, state);
       case 'RecordRequeryAnswer':
         return recordRequeryAnswer(command, state);
+      case 'ResolveException':
+        return resolveException(command, state);
       default:
         return decideDelivery(command, state);
     }

@@ -57,11 +57,25 @@ export type Delivery = {
   triesOfSchedule: number;
   /** The next try, while it is due. */
   dueAt: string;
+  /** When the outcome that it tells of was recorded. */
+  calledAt: string;
+  /** When it was delivered, given up or overtaken; null while it is due. */
+  settledAt: string | null;
 };
 
 /** A delivery as the outcome that calls for it makes it. */
 export function newDelivery(kind: DeliveryKind, key: string, change: number, at: string): Delivery {
-  return { key, kind, change, state: 'due', attempts: 0, triesOfSchedule: 0, dueAt: at };
+  return {
+    key,
+    kind,
+    change,
+    state: 'due',
+    attempts: 0,
+    triesOfSchedule: 0,
+    dueAt: at,
+    calledAt: at,
+    settledAt: null,
+  };
 }
 
 /** Folds one event into a payment's deliveries. Total: an event about a delivery that is not there changes nothing. */
@@ -76,18 +90,18 @@ function after(delivery: Delivery, event: DeliveryEvent): Delivery {
   switch (event.type) {
     case 'CallbackDelivered':
     case 'ReceiptEmailSent':
-      return { ...delivery, ...oneMore, state: 'delivered' };
+      return { ...delivery, ...oneMore, state: 'delivered', settledAt: event.data.at };
     case 'CallbackAttemptFailed':
     case 'ReceiptEmailAttemptFailed':
       return { ...delivery, ...oneMore, dueAt: event.data.nextAttemptAt };
     case 'CallbackAbandoned':
     case 'ReceiptEmailAbandoned':
-      return { ...delivery, ...oneMore, state: 'abandoned' };
+      return { ...delivery, ...oneMore, state: 'abandoned', settledAt: event.data.at };
     case 'CallbackSuperseded':
-      return { ...delivery, state: 'superseded' };
+      return { ...delivery, state: 'superseded', settledAt: event.data.at };
     case 'CallbackRequested':
     case 'ReceiptEmailRequested':
-      return { ...delivery, state: 'due', triesOfSchedule: 0, dueAt: event.data.at };
+      return { ...delivery, state: 'due', triesOfSchedule: 0, dueAt: event.data.at, settledAt: null };
     default:
       return event satisfies never;
   }

@@ -85,6 +85,13 @@ export type PaymentResult = Infer<typeof PaymentResult>;
 export const sources = ['gateway', 'requery', 'staff'] as const;
 export type Source = (typeof sources)[number];
 
+/**
+ * What staff did about money that was set apart: given back to the payer, credited to the merchant, or neither, since
+ * the note explains it.
+ */
+export const resolutions = ['refunded', 'credited', 'explained'] as const;
+export type Resolution = (typeof resolutions)[number];
+
 /** What the transaction registry can say became of a payment. It knows no cancellation: that is a failure to it. */
 export const registryStatuses = ['succeeded', 'pending', 'attempted', 'failed', 'not_found'] as const;
 export type RegistryStatus = (typeof registryStatuses)[number];
@@ -173,6 +180,13 @@ export const paymentEvents = {
   ),
   /** The registry was asked and said nothing new: the status stays. */
   RequeryAnswered: object({ at: utc, status: enums(registryStatuses), raw: record(string(), string()) }),
+  /** Staff settled what a result left open; `resultNo` counts the payment's recorded results from 1. */
+  ExceptionResolved: object({
+    at: utc,
+    resultNo: min(integer(), 1),
+    resolution: enums(resolutions),
+    note: string(),
+  }),
   ...deliveryEvents,
 };
 
@@ -196,6 +210,8 @@ export type RecordedResult = Omit<PaymentResult, 'raw'> & {
   source: Source;
   /** What it was recorded as: it set the payment's status, or it was set apart for staff. */
   role: 'applied' | 'contradiction' | 'amountMismatch' | 'duplicate';
+  /** What staff did about it; null while nobody did. */
+  resolved: { at: string; resolution: Resolution; note: string } | null;
 };
 
 export type PaymentStatus = 'requested' | Outcome;
@@ -266,6 +282,13 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       const { at, status } = event.data;
       return { ...state, lastRequery: { at, status } };
     }
+    case 'ExceptionResolved': {
+      const { resultNo, ...resolved } = event.data;
+      const results = state.results.map((result, index) =>
+        index + 1 === resultNo ? { ...result, resolved } : result,
+      );
+      return { ...state, results };
+    }
     case 'PaymentRequested':
       return state;
     default:
@@ -300,7 +323,7 @@ function recorded(
   const { raw: _, ...result } = event.data.result;
   const { at, source } = event.data;
   const sellerOrderNo = sellerOrderOf(state, result);
-  const results = [...state.results, { ...result, sellerOrderNo, at, source, role }];
+  const results = [...state.results, { ...result, sellerOrderNo, at, source, role, resolved: null }];
   const lastRequery = source === 'requery' ? { at, status: result.outcome } : state.lastRequery;
   return { ...state, results, lastRequery };
 }

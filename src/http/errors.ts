@@ -41,6 +41,9 @@ const refusals: Readonly<Record<RefusalCode, Omit<Answer, 'message'>>> = {
   unmatched_result: { status: 404, problem: 'paymentNotFound' },
   unknown_delivery: { status: 404, problem: 'paymentNotFound' },
   delivery_superseded: { status: 409, problem: 'conflict' },
+  unknown_exception: { status: 404, problem: 'paymentNotFound' },
+  exception_resolved: { status: 409, problem: 'conflict' },
+  no_money_in_suspense: { status: 409, problem: 'conflict' },
   email_taken: { status: 400, problem: 'conflict', code: 'email_taken' },
   project_differs: { status: 409, problem: 'conflict' },
 };

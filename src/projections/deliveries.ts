@@ -24,6 +24,8 @@ export async function createDeliveriesTable(db: Knex.Transaction): Promise<void>
       state text not null,
       due_at timestamptz not null,
       tries integer not null,
+      called_at timestamptz not null,
+      settled_at timestamptz,
       lease_until timestamptz,
       leased_by text,
       leased_delivery text,
@@ -33,6 +35,7 @@ export async function createDeliveriesTable(db: Knex.Transaction): Promise<void>
     create index deliveries_due on deliveries (kind, receiver, merchant_code, due_at)
     where state = 'due'`);
   await db.raw('create index deliveries_by_time on deliveries (state, due_at)');
+  await db.raw('create index deliveries_by_call on deliveries (called_at)');
 }
 
 /**
@@ -60,6 +63,8 @@ type Row = {
   state: Delivery['state'];
   due_at: string;
   tries: number;
+  called_at: string;
+  settled_at: string | null;
 };
 
 /** Writes what changed in the deliveries of these payments. */
@@ -87,6 +92,8 @@ function rowsOf(transactionId: string, { deliveries, request }: RequestedPayment
       state: delivery.state,
       due_at: delivery.dueAt,
       tries: triesOf(lane, deliveries),
+      called_at: delivery.calledAt,
+      settled_at: delivery.settledAt,
     });
   }
   return [...rows.values()];
@@ -108,14 +115,17 @@ function receiverOf(kind: DeliveryKind, callbackUrl: string): string {
 // back to be taken later can be taken at once when it has changed.
 const upsertAndAnnounce = `
   with written as (
-    insert into deliveries (transaction_id, lane, delivery, kind, receiver, merchant_code, state, due_at, tries)
-    select transaction_id, lane, delivery, kind, receiver, merchant_code, state, due_at, tries
+    insert into deliveries (
+      transaction_id, lane, delivery, kind, receiver, merchant_code, state, due_at, tries, called_at, settled_at
+    )
+    select transaction_id, lane, delivery, kind, receiver, merchant_code, state, due_at, tries, called_at, settled_at
     from json_to_recordset(?) as changed (
       transaction_id text, lane text, delivery text, kind text, receiver text, merchant_code text, state text,
-      due_at timestamptz, tries integer
+      due_at timestamptz, tries integer, called_at timestamptz, settled_at timestamptz
     )
     on conflict (transaction_id, lane) do update set
       delivery = excluded.delivery, state = excluded.state, due_at = excluded.due_at, tries = excluded.tries,
+      called_at = excluded.called_at, settled_at = excluded.settled_at,
       lease_until = case
         when excluded.tries = deliveries.tries and deliveries.leased_by is not null then deliveries.lease_until
       end,

@@ -14,12 +14,14 @@ import { readPaymentEvent } from '../events/recorded.ts';
 import { nextRequeryAt } from '../events/requery-schedule.ts';
 import type { RecordedEvent } from '../eventstore/event-store.ts';
 import { createDeliveriesTable, writeDeliveries } from './deliveries.ts';
+import { createExceptionsTable, writeExceptions } from './exceptions.ts';
 import { findable } from './findable.ts';
+import { payerTerms } from './payer-terms.ts';
 import { type Projection, ProjectionFault } from './projection.ts';
 
 export const payments: Projection = {
   name: 'payments',
-  version: 4,
+  version: 5,
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {
@@ -35,18 +37,24 @@ export const payments: Projection = {
         merchant_code text not null,
         reference text not null,
         status text not null,
+        mode text not null,
         amount_sen bigint not null,
         receipt_no text,
         requested_at timestamptz not null,
         paid_at timestamptz,
         requery_at timestamptz,
         updated_at timestamptz not null,
+        payer_terms text[] not null,
         state json not null
       )`);
     await db.raw('create index payments_by_reference on payments (merchant_code, reference)');
     await db.raw('create index payments_by_requery on payments (requery_at) where requery_at is not null');
     await db.raw('create index payments_by_receipt_no on payments (receipt_no)');
+    await db.raw('create index payments_by_payer on payments using gin (payer_terms)');
+    await db.raw('create index payments_by_time on payments (requested_at)');
+    await db.raw('create index payments_by_paid_at on payments (paid_at) where paid_at is not null');
     await createDeliveriesTable(db);
+    await createExceptionsTable(db);
   },
 
   async project(events, db) {
@@ -59,6 +67,7 @@ export const payments: Projection = {
     if (changed.length === 0) return;
     await db.raw(upsert, [JSON.stringify(changed.map(rowOf))]);
     await writeDeliveries(changed, db);
+    await writeExceptions(changed, db);
   },
 };
 
@@ -100,12 +109,14 @@ function rowOf({ transactionId, revision, state, updatedAt }: Changed) {
     merchant_code: findable(request.merchant.code),
     reference: findable(request.reference),
     status: state.status,
+    mode: standingResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
     amount_sen: request.amountSen,
     receipt_no: receipt && findable(receipt.receiptNo),
     requested_at: request.at,
     paid_at: state.status === 'succeeded' ? paidAt(state) : null,
     requery_at: nextRequeryAt(state),
     updated_at: updatedAt,
+    payer_terms: payerTerms(request.payer),
     // Text within the text, so that Postgres reads none of its escapes before it is json.
     state: JSON.stringify(state),
   };
@@ -120,14 +131,14 @@ function paidAt(payment: RequestedPayment): Date | null {
 
 const upsert = `
   insert into payments
-  select transaction_id, revision, channel, merchant_code, reference, status, amount_sen, receipt_no,
-    requested_at, paid_at, requery_at, updated_at, state::json
+  select transaction_id, revision, channel, merchant_code, reference, status, mode, amount_sen,
+    receipt_no, requested_at, paid_at, requery_at, updated_at, payer_terms, state::json
   from json_to_recordset(?) as changed (
     transaction_id text, revision integer, channel text, merchant_code text, reference text, status text,
-    amount_sen bigint, receipt_no text, requested_at timestamptz, paid_at timestamptz,
-    requery_at timestamptz, updated_at timestamptz, state text
+    mode text, amount_sen bigint, receipt_no text, requested_at timestamptz, paid_at timestamptz,
+    requery_at timestamptz, updated_at timestamptz, payer_terms text[], state text
   )
   on conflict (transaction_id) do update set
-    revision = excluded.revision, status = excluded.status, receipt_no = excluded.receipt_no,
+    revision = excluded.revision, status = excluded.status, mode = excluded.mode, receipt_no = excluded.receipt_no,
     paid_at = excluded.paid_at, requery_at = excluded.requery_at, updated_at = excluded.updated_at,
     state = excluded.state`;

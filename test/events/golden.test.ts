@@ -30,6 +30,7 @@ function before(type: string): string[] {
   if (type === 'PaymentRequested') return [];
   if (type === 'PaymentMethodChosen') return ['PaymentRequested'];
   const chosen = ['PaymentRequested', 'PaymentMethodChosen'];
+  if (type === 'ExceptionResolved') return [...chosen, 'AmountMismatchDetected'];
   if (!Object.hasOwn(deliveryEvents, type)) return chosen;
   const paid = [...chosen, 'PaymentSucceeded'];
   const isAskedAgain = type === 'CallbackRequested' || type === 'ReceiptEmailRequested';

@@ -1,0 +1,34 @@
+/** What staff may say of a payment's exceptions: which there are is in src/events/exceptions.ts. */
+import { exceptionsOf, holdsMoneyInSuspense } from '../events/exceptions.ts';
+import type { Payment, PaymentEvent, Resolution } from '../events/payment.ts';
+import { Refused } from './decider.ts';
+
+export type ResolveException = {
+  type: 'ResolveException';
+  at: string;
+  /** The place of the result among the payment's recorded ones, counted from 1. */
+  resultNo: number;
+  resolution: Resolution;
+  note: string;
+};
+
+/** Code points. */
+export const maxNoteLength = 1_000;
+
+export function resolveException(
+  { at, resultNo, resolution, note }: ResolveException,
+  state: Payment,
+): readonly PaymentEvent[] | Refused {
+  if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
+  const exception = exceptionsOf(state).find((each) => each.resultNo === resultNo);
+  if (!exception) return new Refused('unknown_exception', 'This payment has no such exception');
+  const { resolved, kind } = exception;
+  if (resolved?.resolution === resolution && resolved.note === note) return [];
+  if (resolved) return new Refused('exception_resolved', 'This exception is already resolved');
+  if (resolution !== 'explained' && !holdsMoneyInSuspense(kind))
+    return new Refused(
+      'no_money_in_suspense',
+      'There is no money in suspense here: it can only be explained',
+    );
+  return [{ type: 'ExceptionResolved', data: { at, resultNo, resolution, note } }];
+}
