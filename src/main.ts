@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command line: `ledger <command>`. Each command is a file in src/cli. */
 import { parseArgs } from 'node:util';
-import { type Command, UsageError } from './cli/command.ts';
+import { type Command, type Options, UsageError } from './cli/command.ts';
 import { configuration } from './cli/configuration.ts';
 import { eventstore } from './cli/eventstore.ts';
 import { failureText } from './cli/failure-text.ts';
@@ -15,7 +15,7 @@ import { sendAgain } from './cli/send-again.ts';
 import { serve } from './cli/serve.ts';
 import { users } from './cli/users.ts';
 
-const commands: Readonly<Record<string, Command>> = {
+const commands: Readonly<Record<string, Command<Options>>> = {
   serve,
   http,
   projections,
@@ -40,7 +40,7 @@ async function main(): Promise<number> {
   }
   try {
     const { values, positionals } = readArgs(command, args);
-    return await command.run(values as Record<string, string | undefined>, positionals);
+    return await command.run(values, positionals);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`${error.message}\nledger ${name} ${command.usage}\n`);
@@ -60,7 +60,7 @@ function list(): string {
   return lines.join('');
 }
 
-function readArgs({ options, takesArguments }: Command, args: string[]) {
+function readArgs({ options, takesArguments }: Command<Options>, args: string[]) {
   try {
     return parseArgs({ args, options, strict: true, allowPositionals: takesArguments === true });
   } catch (error) {

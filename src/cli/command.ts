@@ -1,16 +1,27 @@
 /** What a command of the `ledger` program is, and how a long-running one lives and ends. */
 import type { Log } from '../log.ts';
 
-export type Command = {
+export type Options = Readonly<Record<string, { type: 'string' } | { type: 'boolean' }>>;
+
+/** What was given of them; a boolean is true or was not given. */
+export type Values<Of extends Options> = {
+  readonly [Name in keyof Of]?: { string: string; boolean: boolean }[Of[Name]['type']];
+};
+
+/**
+ * A command whose options are all texts is a plain `Command`; one with booleans, too, names its options' type, so that
+ * each value has its own: `const options = { … } as const`, `Command<typeof options>`.
+ */
+export type Command<Of extends Options = Readonly<Record<string, { type: 'string' }>>> = {
   /** One line for `ledger help`. */
   summary: string;
   /** Its arguments, as `ledger help` shows them. */
   usage: string;
-  options: Record<string, { type: 'string' }>;
+  options: Of;
   /** Whether it takes arguments that are no options. */
   takesArguments?: true;
   /** Resolves to the exit code. Throws UsageError when the arguments make no sense. */
-  run(values: Record<string, string | undefined>, args: readonly string[]): Promise<number>;
+  run(values: Values<Of>, args: readonly string[]): Promise<number>;
 };
 
 /** The command was called in a way it does not understand; its usage is shown with the message. */
