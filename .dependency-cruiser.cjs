@@ -40,7 +40,11 @@ module.exports = {
     only('commands', ...folders('events', 'eventstore'), ...library('superstruct')),
     only('projections', ...folders('events', 'eventstore'), ...library('knex', 'pg', 'pino')),
     only('receipts', ...folders('events'), ...library('pdfkit', '@types/pdfkit', 'uqr', 'bidi-js')),
-    only('statements', ...folders('events', 'receipts'), ...library('pdfkit', '@types/pdfkit', 'csv-stringify')),
+    only(
+      'statements',
+      ...folders('events', 'receipts'),
+      ...library('pdfkit', '@types/pdfkit', 'csv-stringify'),
+    ),
     only(
       'audit',
       ...folders('events', 'commands', 'eventstore', 'projections'),

@@ -131,8 +131,8 @@ const upsertAndAnnounce = `
       end,
       leased_by = case when excluded.tries = deliveries.tries then deliveries.leased_by end,
       leased_delivery = case when excluded.tries = deliveries.tries then deliveries.leased_delivery end
-    where (deliveries.delivery, deliveries.state, deliveries.due_at, deliveries.tries)
-      is distinct from (excluded.delivery, excluded.state, excluded.due_at, excluded.tries)
+    where (deliveries.delivery, deliveries.state, deliveries.due_at, deliveries.tries, deliveries.settled_at)
+      is distinct from (excluded.delivery, excluded.state, excluded.due_at, excluded.tries, excluded.settled_at)
     returning state, due_at
   )
   select pg_notify(?, '') from written where state = 'due' and due_at <= now() limit 1`;

@@ -5,9 +5,10 @@ import { findable } from './findable.ts';
 /** A name of more words than that is not one. */
 const maxTerms = 40;
 
-/** Of a payer, for the row. */
+/** Of a payer, for the row. A number that was written in groups is found in one piece, too. */
 export function payerTerms({ name, email, icNo, phoneNo }: Payer): string[] {
-  return termsOf([name, email, icNo, phoneNo].join(' '));
+  const inOnePiece = [icNo, phoneNo].map((number) => number.replace(/\s/g, ''));
+  return termsOf([...inOnePiece, email, icNo, phoneNo, name].join(' '));
 }
 
 /** Of what somebody types in: a payer is found when the row has all of them, in whatever order. */

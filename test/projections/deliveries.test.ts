@@ -83,21 +83,25 @@ test.serial('whatever the history, each row is the newest delivery of its lane',
       const expected = new Map(state.deliveries.map((delivery) => [laneOf(delivery), delivery]));
       const found = await rows(db).where('transaction_id', id);
       t.deepEqual(
-        found.map(({ lane, delivery, state: is, due_at, tries }) => [
+        found.map(({ lane, delivery, state: is, due_at, tries, called_at, settled_at }) => [
           lane,
           delivery,
           is,
           due_at.toJSON(),
           tries,
+          called_at.toJSON(),
+          settled_at?.toJSON() ?? null,
         ]),
         [...expected]
           .toSorted(([a], [b]) => (a < b ? -1 : 1))
-          .map(([lane, { key, state: is, dueAt }]) => [
+          .map(([lane, { key, state: is, dueAt, calledAt, settledAt }]) => [
             lane,
             key,
             is,
             dueAt,
             triesOf(lane, state.deliveries),
+            calledAt,
+            settledAt,
           ]),
       );
     }),

@@ -4,8 +4,10 @@ import type { Sen } from '../../src/events/money.ts';
 import {
   channels,
   type Outcome,
+  outcomes,
   type PaymentEvent,
   paymentModes,
+  resolutions,
   sources,
 } from '../../src/events/payment.ts';
 
@@ -98,10 +100,25 @@ const later = fc.oneof(
   event('CallbackSuperseded', asked),
   event('CallbackRequested', asked),
   event('ReceiptEmailSent', { ...tried, messageId: text }),
+  event('GatewayResultContradicted', {
+    ...recorded('failed', 'cancelled', 'pending'),
+    standing: fc.constantFrom(...outcomes),
+  }),
+  event('AmountMismatchDetected', {
+    ...recorded('succeeded'),
+    expectedSen: sen,
+    currency: fc.constant('MYR'),
+  }),
   event('DuplicatePaymentDetected', { ...recorded('succeeded'), firstGatewayTransactionId: text }),
+  event('ExceptionResolved', {
+    at,
+    resultNo: fc.integer({ min: 1, max: 4 }),
+    resolution: fc.constantFrom(...resolutions),
+    note: text,
+  }),
 );
 
 /** A stream from its request on. */
 export const history = fc
-  .tuple(requested, fc.array(later, { maxLength: 8 }))
+  .tuple(requested, fc.array(later, { maxLength: 10 }))
   .map(([first, others]) => [first, ...others]);

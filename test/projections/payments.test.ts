@@ -1,6 +1,10 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import type { Knex } from 'knex';
+import { exceptionsOf } from '../../src/events/exceptions.ts';
 import type { Sen } from '../../src/events/money.ts';
+import type { Payment } from '../../src/events/payment.ts';
+import { findable } from '../../src/projections/findable.ts';
 import { payments } from '../../src/projections/payments.ts';
 import { createPaymentQueries, type ProjectedPayment } from '../../src/projections/payments-queries.ts';
 import {
@@ -49,12 +53,29 @@ test.serial(
         for (const { id } of streams) {
           const { revision, state } = await foldAfresh(eventStore, id);
           t.deepEqual(await findPayment(id), { revision, state } as ProjectedPayment);
+          await checkExceptions(t, db, id, state);
         }
       }),
       { numRuns: 15 },
     );
   },
 );
+
+async function checkExceptions(t: ExecutionContext, db: Knex, id: string, state: Payment): Promise<void> {
+  if (state.status === 'none') return t.fail();
+  const rows = await db('payments.exceptions').where('transaction_id', id).orderBy('result_no');
+  const expected = exceptionsOf(state).map(({ resultNo, kind, at, amountSen, resolved }) => ({
+    transaction_id: id,
+    result_no: resultNo,
+    kind,
+    merchant_code: findable(state.request.merchant.code),
+    at: new Date(at),
+    amount_sen: amountSen,
+    resolution: resolved?.resolution ?? null,
+    resolved_at: resolved && new Date(resolved.at),
+  }));
+  t.deepEqual(rows, expected);
+}
 
 test.serial('the columns hold what payments are found by', async (t) => {
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
@@ -69,7 +90,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
   });
   const result = {
     outcome: 'succeeded',
-    mode: 'fpx',
+    mode: 'cc',
     sellerOrderNo: '',
     gatewayTransactionId: 'G1',
     amountSen: 1,
@@ -88,7 +109,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     late: false,
     result,
   };
-  const odd = { ...paid, result: { ...result, paidAt: '0000-01-01T00:00:00.000Z' } };
+  const odd = { ...paid, result: { ...result, mode: '', paidAt: '0000-01-01T00:00:00.000Z' } };
   await append(eventStore, 'A', [request]);
   await append(eventStore, 'B', [request, { type: 'PaymentSucceeded', data: paid }]);
   await append(eventStore, 'D', [request, methodChosen()]);
@@ -111,24 +132,28 @@ test.serial('the columns hold what payments are found by', async (t) => {
     transaction_id: 'A',
     revision: 0,
     status: 'requested',
+    mode: '',
     receipt_no: null,
     paid_at: null,
     requery_at: null,
+    payer_terms: ['aminah'],
   });
   t.like(rows[1], {
     ...common,
     transaction_id: 'B',
     revision: 1,
     status: 'succeeded',
+    mode: 'cc',
     receipt_no: 'R1',
     paid_at: new Date('2026-11-20T01:05:00.000Z'),
   });
   t.like(
     rows[2],
-    { status: 'succeeded', paid_at: null },
+    { status: 'succeeded', paid_at: null, mode: '' },
     'a year that Postgres has no name for stops nothing',
   );
   t.is(rows[3].requery_at.toISOString().slice(0, 16), '2026-11-20T01:05', 'two minutes after the choice');
+  t.is(rows[3].mode, 'fpx', 'as chosen, while no result names another');
 });
 
 test.serial('a payment that is not there is null', async (t) => {

@@ -8,7 +8,9 @@ import {
   type PaymentResult,
   paymentModes,
   type RegistryStatus,
+  type Resolution,
   registryStatuses,
+  resolutions,
   sources,
 } from '../../src/events/payment.ts';
 import { amountSen, choose, orderNo, recorded, request, sen } from './payments.ts';
@@ -53,7 +55,17 @@ export const events: fc.Arbitrary<PaymentEvent> = fc.oneof(
   },
   { weight: 3, arbitrary: deliveryEvents() },
   { weight: 1, arbitrary: fc.tuple(times, fc.constantFrom(...registryStatuses)).map(answeredEvent) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(times, fc.integer({ min: 1, max: 6 }), fc.constantFrom(...resolutions), fc.string())
+      .map(resolvedEvent),
+  },
 );
+
+function resolvedEvent([at, resultNo, resolution, note]: [string, number, Resolution, string]): PaymentEvent {
+  return { type: 'ExceptionResolved', data: { at, resultNo, resolution, note } };
+}
 
 function answeredEvent([at, status]: [string, RegistryStatus]): PaymentEvent {
   return { type: 'RequeryAnswered', data: { at, status, raw: {} } };
