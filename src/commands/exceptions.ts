@@ -12,9 +12,6 @@ export type ResolveException = {
   note: string;
 };
 
-/** Code points. */
-export const maxNoteLength = 1_000;
-
 export function resolveException(
   { at, resultNo, resolution, note }: ResolveException,
   state: Payment,

@@ -1,4 +1,4 @@
-/** The fields that new users and projects are made of, each with what is said when it holds something else. */
+/** The fields that people fill in, each with what is said when it holds something else. */
 import { define, type Struct, validate } from 'superstruct';
 import { described, type JsonSchema } from '../events/described.ts';
 import { emailPattern, maxEmailLength } from '../events/email-address.ts';
@@ -32,6 +32,20 @@ export const name = field(
     return namePattern.test(text) ? null : 'must have no control characters, and no space at either end';
   },
   { minLength: minNameLength, maxLength: maxNameLength, pattern: namePattern.source },
+);
+
+export const maxNoteLength = 1_000;
+/** As a name, but of several lines. */
+const notePattern = /^(?!\s)(?:\n|[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069])*(?<!\s)$/u;
+
+/** Why staff did what they did. Length in code points. */
+export const note = field(
+  (text) => {
+    if (text === '') return 'must not be empty';
+    if (Array.from(text).length > maxNoteLength) return `must have at most ${maxNoteLength} characters`;
+    return notePattern.test(text) ? null : 'must have no control characters, and no space at either end';
+  },
+  { minLength: 1, maxLength: maxNoteLength, pattern: notePattern.source },
 );
 
 export const email = field(

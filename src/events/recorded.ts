@@ -2,7 +2,7 @@
 import { type Struct, validate } from 'superstruct';
 import { type PaymentEvent, paymentEvents } from './payment.ts';
 import { type ProjectEvent, projectEvents } from './project.ts';
-import { GatewayResultUnmatched } from './unmatched.ts';
+import { GatewayResultUnmatched, type UnmatchedEvent, unmatchedEvents } from './unmatched.ts';
 import { upcast } from './upcast.ts';
 import { type UserEvent, userEvents } from './user.ts';
 
@@ -31,6 +31,11 @@ export function readProjectEvent(stored: Stored): ProjectEvent {
 /** Likewise for a result in quarantine: its data. */
 export function readUnmatched(stored: Stored): GatewayResultUnmatched {
   return readAs({ GatewayResultUnmatched }, stored).data as GatewayResultUnmatched;
+}
+
+/** Likewise for what staff said of one. */
+export function readUnmatchedEvent(stored: Stored): UnmatchedEvent {
+  return readAs(unmatchedEvents, stored) as UnmatchedEvent;
 }
 
 function readAs(structs: object, { type, data, metadata }: Stored): { type: string; data: unknown } {

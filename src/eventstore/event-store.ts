@@ -52,8 +52,11 @@ export type EventStore = {
     events: readonly NewEvent[],
     expected: ExpectedRevision,
   ): Promise<{ revision: number; position: Position }>;
-  /** All events of a stream from a revision on; none when there is no such stream. Throws EventStoreUnavailable. */
-  load(streamName: string, from?: number): Promise<RecordedEvent[]>;
+  /**
+   * The events of a stream from a revision on, at most `limit` where one is given; none when there is no such stream.
+   * Throws EventStoreUnavailable.
+   */
+  load(streamName: string, from?: number, limit?: number): Promise<RecordedEvent[]>;
   /** The last event of a stream, or null when there is no such stream. Throws EventStoreUnavailable. */
   loadLast(streamName: string): Promise<RecordedEvent | null>;
   /**

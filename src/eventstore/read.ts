@@ -56,14 +56,15 @@ export function createReads({
   }
 
   return {
-    async load(streamName, from = 0) {
+    async load(streamName, from = 0, limit = Number.POSITIVE_INFINITY) {
       const events: RecordedEvent[] = [];
       let page: RecordedEvent[];
       do {
         const fromRevision = BigInt(from + events.length);
-        page = await read(streamName, { direction: 'forwards', fromRevision, maxCount: pageSize });
+        const maxCount = Math.min(pageSize, limit - events.length);
+        page = await read(streamName, { direction: 'forwards', fromRevision, maxCount });
         for (const event of page) events.push(event);
-      } while (page.length === pageSize);
+      } while (page.length === pageSize && events.length < limit);
       return events;
     },
 

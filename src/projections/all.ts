@@ -3,6 +3,7 @@ import { details } from './details.ts';
 import { payments } from './payments.ts';
 import type { Projection } from './projection.ts';
 import { projects } from './projects.ts';
+import { unmatched } from './unmatched.ts';
 import { users } from './users.ts';
 
-export const allProjections: readonly Projection[] = [payments, details, users, projects];
+export const allProjections: readonly Projection[] = [payments, details, users, projects, unmatched];

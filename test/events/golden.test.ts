@@ -6,7 +6,14 @@ import { deliveryEvents } from '../../src/events/deliveries.ts';
 import { hashOf, type Metadata } from '../../src/events/envelope.ts';
 import { evolve, noPayment, type Payment, paymentEvents } from '../../src/events/payment.ts';
 import { evolveProject, projectEvents } from '../../src/events/project.ts';
-import { readPaymentEvent, readProjectEvent, readUserEvent } from '../../src/events/recorded.ts';
+import {
+  readPaymentEvent,
+  readProjectEvent,
+  readUnmatched,
+  readUnmatchedEvent,
+  readUserEvent,
+} from '../../src/events/recorded.ts';
+import { evolveUnmatched, unmatchedEvents } from '../../src/events/unmatched.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import { evolveUser, userEvents } from '../../src/events/user.ts';
 
@@ -21,6 +28,9 @@ const states = json('states.json') as Record<string, unknown>;
 function stateAfter(version: number, type: string): unknown {
   if (Object.hasOwn(userEvents, type)) return evolveUser(null, readUserEvent(golden(version, type)));
   if (Object.hasOwn(projectEvents, type)) return evolveProject(null, readProjectEvent(golden(version, type)));
+  if (type === 'GatewayResultUnmatched') return readUnmatched(golden(version, type));
+  if (Object.hasOwn(unmatchedEvents, type))
+    return evolveUnmatched(null, readUnmatchedEvent(golden(version, type)));
   const events = [...before(type), type].map((name) => readPaymentEvent(golden(version, name)));
   return events.reduce<Payment>(evolve, noPayment);
 }
@@ -41,8 +51,8 @@ const versions = Array.from({ length: schemaVersion }, (_, index) => index + 1);
 
 test('every event type has a golden file of the current version', (t) => {
   const files = readdirSync(new URL(`v${schemaVersion}/`, folder)).map((name) => name.replace('.json', ''));
-  const types = Object.keys({ ...paymentEvents, ...userEvents, ...projectEvents });
-  t.deepEqual(files.toSorted(), types.toSorted());
+  const types = Object.keys({ ...paymentEvents, ...userEvents, ...projectEvents, ...unmatchedEvents });
+  t.deepEqual(files.toSorted(), [...types, 'GatewayResultUnmatched'].toSorted());
 });
 
 for (const version of versions) {

@@ -12,13 +12,16 @@ test.serial('a stream of several pages, from any revision', async (t) => {
   const events = range(2000).map((n) => newEvent(n));
   await store.append('payment-1', events, 'no_stream');
   await store.append('payment-1', [newEvent(2000)], 1999);
-  const revisions = async (from?: number) =>
-    (await store.load('payment-1', from)).map(({ revision }) => revision);
+  const revisions = async (from?: number, limit?: number) =>
+    (await store.load('payment-1', from, limit)).map(({ revision }) => revision);
   t.deepEqual(await revisions(), range(2001));
   t.deepEqual(await revisions(1000), range(2001).slice(1000));
   t.deepEqual(await revisions(1999), [1999, 2000]);
   t.deepEqual(await revisions(2001), []);
   t.deepEqual(await revisions(9999), []);
+  t.deepEqual(await revisions(7, 2), [7, 8]);
+  t.deepEqual(await revisions(500, 1200), range(1700).slice(500));
+  t.deepEqual(await revisions(1999, 9), [1999, 2000]);
   t.is((await store.loadLast('payment-1'))?.data, 2000);
 });
 
