@@ -1,16 +1,19 @@
 /** `ledger projections`: the role that keeps the read models. */
 import type { Config } from '../config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../log.ts';
 import { allProjections } from '../projections/all.ts';
 import { connectDatabase } from '../projections/database.ts';
 import { runProjection } from '../projections/run.ts';
-import { type Command, type Running, runUntilSignal } from './command.ts';
+import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
 import { loadRoleConfig } from './role-config.ts';
 
-/** Starts every projection; each waits for its stores by itself, and stands by while another process leads it. */
-export function startProjections(config: Config, log: Log): Running {
-  const eventStore = connectEventStore({ url: config.esdbUrl, log });
+/**
+ * Starts every projection; each waits for its stores by itself, and stands by while another process leads it. Only one
+ * connection of a process can append: it is shared.
+ */
+export function startProjections(config: Config, eventStore: EventStore, log: Log): Running {
   const db = connectDatabase({ url: config.databaseUrl, log });
   const runs = allProjections.map((projection) =>
     runProjection({ projection, eventStore, db, databaseUrl: config.databaseUrl, log }),
@@ -18,7 +21,7 @@ export function startProjections(config: Config, log: Log): Running {
   return {
     async stop() {
       await Promise.all(runs.map((run) => run.stop()));
-      await Promise.all([eventStore.close(), db.destroy()]);
+      await db.destroy();
     },
   };
 }
@@ -30,6 +33,10 @@ export const projections: Command = {
   run() {
     const config = loadRoleConfig();
     const log = createLog(config.logLevel, 'projections');
-    return runUntilSignal(log, async () => startProjections(config, log));
+    return runUntilSignal(log, async () => {
+      const eventStore = connectEventStore({ url: config.esdbUrl, log });
+      const role = startProjections(config, eventStore, log);
+      return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
+    });
   },
 };

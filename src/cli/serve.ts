@@ -99,9 +99,9 @@ async function start(plan: Config, log: Log): Promise<Running> {
     };
     writeEndpoints(folder.path, endpoints);
     const config = loadConfig(process.env, { ...keys, ...endpoints });
-    started(startProjections(config, log));
     const events = connectEventStore({ url: config.esdbUrl, log });
     started({ stop: events.close });
+    started(startProjections(config, events, log));
     if (!config.production)
       registerSampleProjects(events, config).catch((err: unknown) =>
         log.warn({ err }, 'the sample projects could not be registered'),
