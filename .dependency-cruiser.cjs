@@ -48,7 +48,7 @@ module.exports = {
     only(
       'audit',
       ...folders('events', 'commands', 'eventstore', 'projections'),
-      ...library('csv-stringify', 'knex', 'pino'),
+      ...library('csv-stringify', 'knex', 'pino', 'superstruct'),
     ),
     only(
       'reconciliation',

@@ -56,21 +56,36 @@ export function hashOf(type: string, data: unknown, metadata: object): string {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+type Chained = { type: string; data: unknown; metadata: unknown };
+
 /**
  * Checks a stream's chain from its first event on. Returns the index of the first event that was changed, or whose
  * predecessor is not the one it was chained onto; null when the chain is whole. Events cut off the end leave no trace
  * in it.
  */
-export function firstBroken(
-  events: readonly { type: string; data: unknown; metadata: unknown }[],
-): number | null {
-  let previousHash = genesisHash;
-  for (const [index, { type, data, metadata }] of events.entries()) {
-    const { hash, previousHash: named } = metadata as Metadata;
-    if (named !== previousHash || hashOf(type, data, metadata as Metadata) !== hash) return index;
-    previousHash = hash;
+export function firstBroken(events: readonly Chained[]): number | null {
+  const index = events.findIndex((event, at) => !fitsOnto(event, hashIn(events[at - 1])));
+  return index === -1 ? null : index;
+}
+
+/** Whether an event is as it was written, and was chained onto the one whose hash is `previousHash`. Never throws. */
+export function fitsOnto({ type, data, metadata }: Chained, previousHash: string): boolean {
+  if (typeof metadata !== 'object' || metadata === null) return false;
+  const { hash, previousHash: named } = metadata as Partial<Metadata>;
+  try {
+    return named === previousHash && hashOf(type, data, metadata) === hash;
+  } catch (error) {
+    // Nothing that was written is nested so deep that it cannot be walked through.
+    if (error instanceof RangeError) return false;
+    throw error;
   }
-  return null;
+}
+
+/** The hash that an event says is its own, which the next one is chained onto; before the first, the genesis. */
+export function hashIn(event: Pick<Chained, 'metadata'> | undefined): string {
+  if (!event) return genesisHash;
+  const { metadata } = event;
+  return typeof metadata === 'object' && metadata !== null ? String(Reflect.get(metadata, 'hash')) : '';
 }
 
 /**
