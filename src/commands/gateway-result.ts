@@ -1,6 +1,6 @@
 /** What a result of a gateway, a registry record or staff's word does to a payment: the same decision, whichever source it has. */
 import { toDigits } from '../events/malaysian-time.ts';
-import { addSen, type Sen } from '../events/money.ts';
+import { addSen, isRinggit, type Sen } from '../events/money.ts';
 import {
   attemptOf,
   type Channel,
@@ -160,10 +160,6 @@ function differ(one: string, other: string): boolean {
 function expectedAmount(state: RequestedPayment, result: PaymentResult): Sen {
   const charge = attemptOf(state, result)?.chargeSen;
   return charge ? addSen(state.request.amountSen, charge) : state.request.amountSen;
-}
-
-function isRinggit(currency: string): boolean {
-  return ['', 'MYR', 'RM'].includes(currency.toUpperCase());
 }
 
 /** Late: after a failure or cancellation, unless it belongs to a try that the payer started since. */

@@ -47,6 +47,11 @@ export function addSen(...amounts: readonly Sen[]): Sen {
   return amounts.reduce<number>((sum, sen) => sum + sen, 0) as Sen;
 }
 
+/** Whether a currency, as a gateway names it, is ours; `''` means not said, which is MYR. */
+export function isRinggit(currency: string): boolean {
+  return ['', 'MYR', 'RM'].includes(currency.toUpperCase());
+}
+
 function senOfText(value: unknown): bigint | AmountFault {
   if (typeof value !== 'string') return 'not_numeric';
   if (!numericText.test(value)) return /^\d{1,9}\.\d{3,}$/.test(value) ? 'too_many_decimals' : 'not_numeric';

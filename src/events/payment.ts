@@ -335,12 +335,18 @@ export function standingResult(payment: RequestedPayment): RecordedResult | null
 
 type ResultIds = Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>;
 
+/** What of a payment tells of which attempt a result speaks. */
+type Tries<Try = Pick<Attempt, 'mode' | 'sellerOrderNo'>> = {
+  attempts: readonly Try[];
+  results: readonly Pick<RecordedResult, 'sellerOrderNo' | 'gatewayTransactionId'>[];
+};
+
 /**
  * The seller order a result speaks of: the one it names; else, as the registry's records name none, that of an
  * earlier result of the same gateway transaction; else the latest attempt's by the method it names; else the latest
  * attempt's; `''` before the first.
  */
-export function sellerOrderOf(payment: RequestedPayment, result: ResultIds): string {
+export function sellerOrderOf(payment: Tries, result: ResultIds): string {
   if (result.sellerOrderNo !== '') return result.sellerOrderNo;
   const known = payment.results.find(
     ({ gatewayTransactionId: id }) => id !== '' && id === result.gatewayTransactionId,
@@ -350,7 +356,10 @@ export function sellerOrderOf(payment: RequestedPayment, result: ResultIds): str
 }
 
 /** The attempt a result speaks of; one that names an order we never made is taken for the latest. */
-export function attemptOf(payment: RequestedPayment, result: ResultIds): Attempt | null {
+export function attemptOf<Try extends Pick<Attempt, 'mode' | 'sellerOrderNo'>>(
+  payment: Tries<Try>,
+  result: ResultIds,
+): Try | null {
   const sellerOrderNo = sellerOrderOf(payment, result);
   return (
     payment.attempts.find((attempt) => attempt.sellerOrderNo === sellerOrderNo) ??

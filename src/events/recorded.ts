@@ -2,6 +2,7 @@
 import { type Struct, validate } from 'superstruct';
 import { type PaymentEvent, paymentEvents } from './payment.ts';
 import { type ProjectEvent, projectEvents } from './project.ts';
+import { LogSealed } from './seals.ts';
 import { GatewayResultUnmatched, type UnmatchedEvent, unmatchedEvents } from './unmatched.ts';
 import { upcast } from './upcast.ts';
 import { type UserEvent, userEvents } from './user.ts';
@@ -36,6 +37,11 @@ export function readUnmatched(stored: Stored): GatewayResultUnmatched {
 /** Likewise for what staff said of one. */
 export function readUnmatchedEvent(stored: Stored): UnmatchedEvent {
   return readAs(unmatchedEvents, stored) as UnmatchedEvent;
+}
+
+/** Likewise for a seal of the log: its data. */
+export function readSeal(stored: Stored): LogSealed {
+  return readAs({ LogSealed }, stored).data as LogSealed;
 }
 
 function readAs(structs: object, { type, data, metadata }: Stored): { type: string; data: unknown } {
