@@ -16,3 +16,8 @@ export function transactionIdOf(
 ): string {
   return derivedId(key, [channel, merchantCode, reference]);
 }
+
+/** The land registry's transaksi_id is one payment, whichever agency it is sent for: without the merchant's code. */
+export function landregTransactionId(key: string, transaksiId: string): string {
+  return transactionIdOf(key, 'landreg', '', transaksiId);
+}

@@ -17,6 +17,18 @@ export function toDigits(utc: string): string {
   return shifted(utc).replace(/\D/g, '');
 }
 
+/** The Malaysian day of a moment: `2026-11-20T16:00:00.000Z` → `2026-11-21` */
+export function dayOf(utc: string): string {
+  return shifted(utc).slice(0, 10);
+}
+
+/** When a Malaysian day begins and the next one does, in UTC; null for what is no day of a calendar in `YYYY-MM-DD`. */
+export function boundsOfDay(day: string): { start: string; end: string } | null {
+  const start = /^\d{4}-\d\d-\d\d$/.test(day) ? readGatewayTime(`${day} 00:00:00`) : null;
+  if (start === null) return null;
+  return { start, end: new Date(Date.parse(start) + 24 * 60 * 60 * 1000).toISOString() };
+}
+
 // No other centuries: year 0 and year 10000 of another offset are no four-digit years in UTC.
 const forms = [
   /^((?:19|20)\d\d)-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/,
@@ -41,6 +53,28 @@ export function readGatewayTime(text: string): string | null {
   }
   return null;
 }
+
+const day = /^\d{4}-\d\d-\d\d$/;
+const moment = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,3})?(?:(Z)|([+-]\d\d):?(\d\d))?$/;
+
+/**
+ * Reads a day or a moment as people type it: `2026-11-20`, `2026-11-20 14:00`, `2026-11-20T14:00:30.5Z`. Without an
+ * offset it is Malaysian time. Returns the moment in UTC, of a day its first, or null when there is no such thing.
+ */
+export function readMoment(text: string): { at: Date; isDay: boolean } | null {
+  const isDay = day.test(text);
+  const match = moment.exec(isDay ? `${text}T00:00` : text);
+  if (!match) return null;
+  const [, date, minute, second = ':00', fraction = '', z, hours = '+08', minutes = '00'] = match;
+  const wall = `${date}T${minute}${second}`;
+  const asUtc = new Date(`${wall}Z`);
+  if (Number.isNaN(asUtc.getTime()) || !asUtc.toISOString().startsWith(wall)) return null;
+  const at = new Date(`${wall}${fraction}${z ?? `${hours}:${minutes}`}`);
+  return Number.isNaN(at.getTime()) ? null : { at, isDay };
+}
+
+/** How long a day is, every day of the year. */
+export const dayMs = 24 * 60 * 60 * 1000;
 
 function shifted(utc: string): string {
   return new Date(new Date(utc).getTime() + offsetMs).toISOString().slice(0, 19);

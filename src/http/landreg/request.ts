@@ -1,5 +1,5 @@
 /** POST /landreg/request: the land registry asks for a payment of up to 20 items to one of its agencies. */
-import { transactionIdOf } from '../../commands/transaction-id.ts';
+import { landregTransactionId } from '../../commands/transaction-id.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import type { Sen } from '../../events/money.ts';
 import type { PaymentRequested } from '../../events/payment.ts';
@@ -36,11 +36,6 @@ export function createRequest(dependencies: {
     const transactionId = landregTransactionId(config.transactionIdKey, body.transaksi_id);
     await startPayment(ctx, requestOf(body, agency, transactionId, clock()), 'land-registry');
   };
-}
-
-/** Without the agency's code: a transaksi_id is one payment, whichever branch it is sent for. */
-export function landregTransactionId(transactionIdKey: string, transaksiId: string): string {
-  return transactionIdOf(transactionIdKey, 'landreg', '', transaksiId);
 }
 
 function requestOf(body: RequestBody, agency: Merchant, transactionId: string, now: Date): PaymentRequested {

@@ -1,5 +1,6 @@
 /** The land registry's payment API. What it shares with the generic one is in ../channel and ../payer. */
 import type Router from '@koa/router';
+import { landregTransactionId } from '../../commands/transaction-id.ts';
 import { createLandregAuth } from '../auth/landreg.ts';
 import { anyBody, formBody, jsonBody } from '../body.ts';
 import { createCheck } from '../channel/check.ts';
@@ -10,7 +11,7 @@ import type { Context, RequestState } from '../context.ts';
 import { createDownload } from '../payer/download.ts';
 import { createChooseMethod, createShowPaymentPage } from '../payer/pay.ts';
 import { createReceipt } from '../payer/receipt.ts';
-import { createRequest, landregTransactionId } from './request.ts';
+import { createRequest } from './request.ts';
 
 export function addLandregRoutes(router: Router<RequestState>, dependencies: ChannelDependencies): void {
   const { config, registry } = dependencies;
