@@ -2,7 +2,9 @@
 import { type Struct, validate } from 'superstruct';
 import { type PaymentEvent, paymentEvents } from './payment.ts';
 import { type ProjectEvent, projectEvents } from './project.ts';
+import { type RebuildEvent, rebuildEvents } from './rebuild.ts';
 import { LogSealed } from './seals.ts';
+import { type SessionEvent, sessionEvents } from './session.ts';
 import { GatewayResultUnmatched, type UnmatchedEvent, unmatchedEvents } from './unmatched.ts';
 import { upcast } from './upcast.ts';
 import { type UserEvent, userEvents } from './user.ts';
@@ -22,6 +24,16 @@ export function readPaymentEvent(stored: Stored): PaymentEvent {
 /** Likewise for an event of a user. */
 export function readUserEvent(stored: Stored): UserEvent {
   return readAs(userEvents, stored) as UserEvent;
+}
+
+/** Likewise for an event of a projection's rebuilds. */
+export function readRebuildEvent(stored: Stored): RebuildEvent {
+  return readAs(rebuildEvents, stored) as RebuildEvent;
+}
+
+/** Likewise for an event of a session. */
+export function readSessionEvent(stored: Stored): SessionEvent {
+  return readAs(sessionEvents, stored) as SessionEvent;
 }
 
 /** Likewise for an event of a project. */

@@ -59,6 +59,8 @@ export type EventStore = {
   load(streamName: string, from?: number, limit?: number): Promise<RecordedEvent[]>;
   /** The last event of a stream, or null when there is no such stream. Throws EventStoreUnavailable. */
   loadLast(streamName: string): Promise<RecordedEvent | null>;
+  /** The end of the log: where its last event is, of whatever stream; null in an empty one. Throws EventStoreUnavailable. */
+  head(): Promise<Position | null>;
   /**
    * Follows $all, only streams whose name starts with one of the prefixes, after a position (null: from the
    * start), for ever: a broken connection is resumed with backoff after the last message handed over.

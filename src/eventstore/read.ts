@@ -1,5 +1,8 @@
 /** Reads streams, in pages, each with a deadline of its own: the client sets none. */
 import {
+  type AllStreamResolvedEvent,
+  BACKWARDS,
+  END,
   type EventStoreDBClient,
   type ResolvedEvent,
   type StreamingRead,
@@ -15,20 +18,25 @@ const pageSize = 1000;
 
 type Dependencies = { client: EventStoreDBClient; deadlineMs: number; signal: AbortSignal };
 
+type Found = StreamingRead<ResolvedEvent> | StreamingRead<AllStreamResolvedEvent>;
 type Slice = { direction: 'forwards' | 'backwards'; fromRevision: bigint | 'end'; maxCount: number };
 
 /**
- * `load` and `loadLast` of an event store. Both are tried again a few times within the deadline, so that a
+ * `load`, `loadLast` and `head` of an event store. All are tried again a few times within the deadline, so that a
  * store that restarts in a moment goes unnoticed. Aborting the signal fails the reads under way.
  */
 export function createReads({
   client,
   deadlineMs,
   signal,
-}: Dependencies): Pick<EventStore, 'load' | 'loadLast'> {
-  async function read(streamName: string, slice: Slice): Promise<RecordedEvent[]> {
+}: Dependencies): Pick<EventStore, 'load' | 'loadLast' | 'head'> {
+  function readStream(streamName: string, slice: Slice): Promise<RecordedEvent[]> {
+    return read(`stream ${streamName}`, () => client.readStream(streamName, slice));
+  }
+
+  async function read(what: string, begin: () => Found): Promise<RecordedEvent[]> {
     try {
-      return await pRetry(() => readOnce(streamName, slice), {
+      return await pRetry(() => readOnce(begin()), {
         retries: 4,
         minTimeout: 50,
         maxRetryTime: deadlineMs,
@@ -37,14 +45,13 @@ export function createReads({
         shouldRetry: ({ error }) => !isRefusal(error),
       });
     } catch (error) {
-      const message = `Cannot read stream ${streamName}: ${describe(error)}`;
+      const message = `Cannot read ${what}: ${describe(error)}`;
       if (isRefusal(error)) throw new Error(message, { cause: error });
       throw new EventStoreUnavailable(message, { cause: error });
     }
   }
 
-  async function readOnce(streamName: string, slice: Slice): Promise<RecordedEvent[]> {
-    const found = client.readStream(streamName, slice);
+  async function readOnce(found: Found): Promise<RecordedEvent[]> {
     found.on('error', () => {}); // `collect` hears it; one that comes after it would end the process
     try {
       return await withDeadline(collect(found), deadlineMs);
@@ -62,21 +69,32 @@ export function createReads({
       do {
         const fromRevision = BigInt(from + events.length);
         const maxCount = Math.min(pageSize, limit - events.length);
-        page = await read(streamName, { direction: 'forwards', fromRevision, maxCount });
+        page = await readStream(streamName, { direction: 'forwards', fromRevision, maxCount });
         for (const event of page) events.push(event);
       } while (page.length === pageSize && events.length < limit);
       return events;
     },
 
     async loadLast(streamName) {
-      const [last] = await read(streamName, { direction: 'backwards', fromRevision: 'end', maxCount: 1 });
+      const [last] = await readStream(streamName, {
+        direction: 'backwards',
+        fromRevision: 'end',
+        maxCount: 1,
+      });
       return last ?? null;
+    },
+
+    async head() {
+      const [last] = await read('the end of the log', () =>
+        client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }),
+      );
+      return last?.position ?? null;
     },
   };
 }
 
 /** Never stops before the end: the client would keep a call whose answers nobody takes until it is disposed of. */
-async function collect(found: StreamingRead<ResolvedEvent>): Promise<RecordedEvent[]> {
+async function collect(found: Found): Promise<RecordedEvent[]> {
   const events: RecordedEvent[] = [];
   for await (const { event } of found) if (event) events.push(toRecordedEvent(event));
   return events;

@@ -6,16 +6,20 @@ import { deliveryEvents } from '../../src/events/deliveries.ts';
 import { hashOf, type Metadata } from '../../src/events/envelope.ts';
 import { evolve, noPayment, type Payment, paymentEvents } from '../../src/events/payment.ts';
 import { evolveProject, projectEvents } from '../../src/events/project.ts';
+import { evolveRebuilds, noRebuilds, rebuildEvents } from '../../src/events/rebuild.ts';
 import {
   readPaymentEvent,
   readProjectEvent,
+  readRebuildEvent,
+  readSessionEvent,
   readUnmatched,
   readUnmatchedEvent,
   readUserEvent,
 } from '../../src/events/recorded.ts';
+import { evolveSession, type Session, sessionEvents } from '../../src/events/session.ts';
 import { evolveUnmatched, unmatchedEvents } from '../../src/events/unmatched.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
-import { evolveUser, userEvents } from '../../src/events/user.ts';
+import { type Account, evolveUser, userEvents } from '../../src/events/user.ts';
 
 type Golden = { type: string; data: unknown; metadata: Metadata };
 
@@ -26,8 +30,17 @@ const states = json('states.json') as Record<string, unknown>;
 
 /** The state after a golden event. */
 function stateAfter(version: number, type: string): unknown {
-  if (Object.hasOwn(userEvents, type)) return evolveUser(null, readUserEvent(golden(version, type)));
+  if (Object.hasOwn(userEvents, type)) {
+    const events = [...new Set(['UserCreated', type])].map((name) => readUserEvent(golden(version, name)));
+    return events.reduce<Account | null>(evolveUser, null);
+  }
+  if (Object.hasOwn(sessionEvents, type)) {
+    const events = [...new Set(['SignedIn', type])].map((name) => readSessionEvent(golden(version, name)));
+    return events.reduce<Session | null>(evolveSession, null);
+  }
   if (Object.hasOwn(projectEvents, type)) return evolveProject(null, readProjectEvent(golden(version, type)));
+  if (Object.hasOwn(rebuildEvents, type))
+    return evolveRebuilds(noRebuilds, readRebuildEvent(golden(version, type)));
   if (type === 'GatewayResultUnmatched') return readUnmatched(golden(version, type));
   if (Object.hasOwn(unmatchedEvents, type))
     return evolveUnmatched(null, readUnmatchedEvent(golden(version, type)));
@@ -51,7 +64,13 @@ const versions = Array.from({ length: schemaVersion }, (_, index) => index + 1);
 
 test('every event type has a golden file of the current version', (t) => {
   const files = readdirSync(new URL(`v${schemaVersion}/`, folder)).map((name) => name.replace('.json', ''));
-  const types = Object.keys({ ...paymentEvents, ...userEvents, ...projectEvents, ...unmatchedEvents });
+  const types = Object.keys({
+    ...paymentEvents,
+    ...userEvents,
+    ...projectEvents,
+    ...rebuildEvents,
+    ...unmatchedEvents,
+  });
   t.deepEqual(files.toSorted(), [...types, 'GatewayResultUnmatched'].toSorted());
 });
 

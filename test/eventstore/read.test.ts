@@ -25,6 +25,14 @@ test.serial('a stream of several pages, from any revision', async (t) => {
   t.is((await store.loadLast('payment-1'))?.data, 2000);
 });
 
+test.serial('the end of the log is where its last event is, of whatever stream', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const { position } = await store.append('payment-1', [newEvent(0), newEvent(1)], 'no_stream');
+  t.deepEqual(await store.head(), position);
+  const next = await store.append('user-1', [newEvent(2)], 'no_stream');
+  t.deepEqual(await store.head(), next.position);
+});
+
 test.serial('no stream is no events', async (t) => {
   const store = open(t, (await startServer(t)).port);
   t.deepEqual(await store.load('payment-1'), []);

@@ -1,0 +1,32 @@
+/** What may happen to a projection's rebuilds. The events are in src/events/rebuild.ts. */
+import { evolveRebuilds, noRebuilds, type RebuildEvent, type Rebuilds } from '../events/rebuild.ts';
+import type { Decider } from './decider.ts';
+
+export type RebuildCommand =
+  | { type: 'RequestRebuild'; at: string; projection: string }
+  | { type: 'CompleteRebuild'; at: string; events: number; durationMs: number }
+  | { type: 'FailRebuild'; at: string; reason: string };
+
+export const rebuildDecider: Decider<Rebuilds, RebuildCommand, RebuildEvent> = {
+  initial: noRebuilds,
+  evolve: evolveRebuilds,
+  /** Asking for what is under way changes nothing, nor does an end of what has ended. */
+  decide(command, { requestedAt }) {
+    const isUnderWay = requestedAt !== null;
+    if ((command.type === 'RequestRebuild') === isUnderWay) return [];
+    switch (command.type) {
+      case 'RequestRebuild': {
+        const { at, projection } = command;
+        return [{ type: 'ProjectionRebuildRequested', data: { at, projection } }];
+      }
+      case 'CompleteRebuild': {
+        const { at, events, durationMs } = command;
+        return [{ type: 'ProjectionRebuilt', data: { at, events, durationMs } }];
+      }
+      case 'FailRebuild': {
+        const { at, reason } = command;
+        return [{ type: 'ProjectionRebuildFailed', data: { at, reason } }];
+      }
+    }
+  },
+};

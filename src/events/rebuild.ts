@@ -1,0 +1,45 @@
+/** What staff asked for of a projection's tables, and what came of it. What may happen is decided in src/commands/rebuild.ts. */
+import { type Infer, integer, min, object, string } from 'superstruct';
+import { utc } from './structs.ts';
+
+const count = min(integer(), 0);
+
+export const rebuildEvents = {
+  /** Who asked is the actor. */
+  ProjectionRebuildRequested: object({ at: utc, projection: string() }),
+  /** The tables were made anew from so many events, and serve. */
+  ProjectionRebuilt: object({ at: utc, events: count, durationMs: count }),
+  /** The tables that were there serve on. The reason holds no personal data. */
+  ProjectionRebuildFailed: object({ at: utc, reason: string() }),
+};
+
+export type RebuildEvent = {
+  [Type in keyof typeof rebuildEvents]: { type: Type; data: Infer<(typeof rebuildEvents)[Type]> };
+}[keyof typeof rebuildEvents];
+
+export const projectionStreamPrefix = 'projection-';
+export const projectionStream = (name: string) => `${projectionStreamPrefix}${name}`;
+
+/** What is known of a projection's rebuilds. */
+export type Rebuilds = {
+  /** When the one was asked for that has not ended, else null. */
+  requestedAt: string | null;
+  last:
+    | { outcome: 'rebuilt'; at: string; events: number; durationMs: number }
+    | { outcome: 'failed'; at: string; reason: string }
+    | null;
+};
+
+export const noRebuilds: Rebuilds = { requestedAt: null, last: null };
+
+/** Total. */
+export function evolveRebuilds(state: Rebuilds, { type, data }: RebuildEvent): Rebuilds {
+  switch (type) {
+    case 'ProjectionRebuildRequested':
+      return { ...state, requestedAt: data.at };
+    case 'ProjectionRebuilt':
+      return { requestedAt: null, last: { outcome: 'rebuilt', ...data } };
+    case 'ProjectionRebuildFailed':
+      return { requestedAt: null, last: { outcome: 'failed', ...data } };
+  }
+}
