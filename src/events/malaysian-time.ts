@@ -54,27 +54,25 @@ export function readGatewayTime(text: string): string | null {
   return null;
 }
 
-const day = /^\d{4}-\d\d-\d\d$/;
-const moment = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,3})?(?:(Z)|([+-]\d\d):?(\d\d))?$/;
+const moment = /^((?:19|20)\d\d-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,3})?(?:(Z)|([+-]\d\d):?(\d\d))?$/;
 
 /**
  * Reads a day or a moment as people type it: `2026-11-20`, `2026-11-20 14:00`, `2026-11-20T14:00:30.5Z`. Without an
- * offset it is Malaysian time. Returns the moment in UTC, of a day its first, or null when there is no such thing.
+ * offset it is Malaysian time. Returns UTC, of a day when it begins and the next one does, of a moment twice the same;
+ * null when there is no such thing.
  */
-export function readMoment(text: string): { at: Date; isDay: boolean } | null {
-  const isDay = day.test(text);
-  const match = moment.exec(isDay ? `${text}T00:00` : text);
-  if (!match) return null;
+export function readSpan(text: string): { start: string; end: string } | null {
+  const day = boundsOfDay(text);
+  const match = moment.exec(text);
+  if (day || !match) return day;
   const [, date, minute, second = ':00', fraction = '', z, hours = '+08', minutes = '00'] = match;
   const wall = `${date}T${minute}${second}`;
   const asUtc = new Date(`${wall}Z`);
   if (Number.isNaN(asUtc.getTime()) || !asUtc.toISOString().startsWith(wall)) return null;
   const at = new Date(`${wall}${fraction}${z ?? `${hours}:${minutes}`}`);
-  return Number.isNaN(at.getTime()) ? null : { at, isDay };
+  if (Number.isNaN(at.getTime())) return null;
+  return { start: at.toISOString(), end: at.toISOString() };
 }
-
-/** How long a day is, every day of the year. */
-export const dayMs = 24 * 60 * 60 * 1000;
 
 function shifted(utc: string): string {
   return new Date(new Date(utc).getTime() + offsetMs).toISOString().slice(0, 19);
