@@ -10,7 +10,7 @@ import { userDecider } from '../commands/user.ts';
 import type { Config } from '../config.ts';
 import type { Project } from '../events/project.ts';
 import { readPaymentEvent, readUserEvent } from '../events/recorded.ts';
-import type { User } from '../events/user.ts';
+import type { Account } from '../events/user.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createApp } from '../http/app.ts';
@@ -44,7 +44,7 @@ export async function startHttp(
     registry: createTransactionRegistry({ ...config.registry, log }),
     content: {
       executeUser: createExecute({ eventStore, decider: userDecider, read: readUserEvent }),
-      users: createCatalogueQueries<User>(db, users.name),
+      users: createCatalogueQueries<Account>(db, users.name),
       projects: createCatalogueQueries<Project>(db, projects.name),
       projections: allProjections,
       projectionStatus: () => projectionStatus(db),

@@ -25,6 +25,10 @@ export type RefusalCode =
   | 'exception_resolved'
   | 'no_money_in_suspense'
   | 'email_taken'
+  | 'unknown_user'
+  | 'own_account'
+  | 'link_used'
+  | 'session_over'
   | 'project_differs';
 
 /** An expected refusal: a value out of `decide`, thrown by `execute` so that http handles it in one place. */

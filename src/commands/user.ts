@@ -1,7 +1,7 @@
 /** What may happen to a user. The events are in src/events/user.ts. */
 import { defaulted, type Infer } from 'superstruct';
 import { maskable } from '../events/structs.ts';
-import { evolveUser, roles, type User, type UserEvent } from '../events/user.ts';
+import { type Account, evolveUser, type Role, roles, type UserEvent } from '../events/user.ts';
 import { type Decider, Refused } from './decider.ts';
 import { derivedId } from './derived-id.ts';
 import { email, name, oneOf } from './fields.ts';
@@ -12,6 +12,14 @@ export type NewUser = Infer<typeof NewUser>;
 
 export type CreateUser = { type: 'CreateUser'; at: string; id: string; user: NewUser };
 
+/** `by` is the id of the user who says so in the console, null for staff at the command line. */
+type ByStaff = { at: string; by: string | null };
+export type ChangeUserRole = ByStaff & { type: 'ChangeUserRole'; role: Role };
+export type DeactivateUser = ByStaff & { type: 'DeactivateUser' };
+export type ReactivateUser = ByStaff & { type: 'ReactivateUser' };
+
+export type UserCommand = CreateUser | ChangeUserRole | DeactivateUser | ReactivateUser;
+
 /**
  * One id per email address, upper and lower case being the same: creating is one append with "no stream" expected,
  * and a second user with the same address meets the first one's stream.
@@ -20,11 +28,36 @@ export function userIdOf(key: string, address: string): string {
   return derivedId(key, ['user', address.toLowerCase()]);
 }
 
-export const userDecider: Decider<User | null, CreateUser, UserEvent> = {
+export const userDecider: Decider<Account | null, UserCommand, UserEvent> = {
   initial: null,
   evolve: evolveUser,
-  decide({ at, id, user }, state) {
-    if (state) return new Refused('email_taken', 'A user with this email exists already');
-    return [{ type: 'UserCreated', data: { at, id, ...user } }];
+  decide(command, state) {
+    if (command.type === 'CreateUser') {
+      const { at, id, user } = command;
+      return state
+        ? new Refused('email_taken', 'A user with this email exists already')
+        : [{ type: 'UserCreated', data: { at, id, ...user } }];
+    }
+    return state ? decideChange(command, state) : new Refused('unknown_user', 'There is no such user');
   },
 };
+
+/** Nobody changes what they are themselves: whoever else is an admin stays one, and so somebody always is. */
+function decideChange(
+  command: Exclude<UserCommand, CreateUser>,
+  { id, role, active }: Account,
+): readonly UserEvent[] | Refused {
+  const { at, by } = command;
+  if (by === id)
+    return new Refused('own_account', 'Nobody changes their own account here: ask another admin');
+  switch (command.type) {
+    case 'ChangeUserRole':
+      return command.role === role ? [] : [{ type: 'UserRoleChanged', data: { at, role: command.role } }];
+    case 'DeactivateUser':
+      return active ? [{ type: 'UserDeactivated', data: { at } }] : [];
+    case 'ReactivateUser':
+      return active ? [] : [{ type: 'UserReactivated', data: { at } }];
+    default:
+      return command satisfies never;
+  }
+}

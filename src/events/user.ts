@@ -1,4 +1,4 @@
-/** A user of the content service: what can happen to one, and the fold. What may happen is decided in src/commands/user.ts. */
+/** A user, who is also a member of staff: what can happen to one, and the fold. What may happen is decided in src/commands/user.ts. */
 import { enums, type Infer, object, string } from 'superstruct';
 import { utc } from './structs.ts';
 
@@ -13,18 +13,44 @@ export const userEvents = {
     email: string(),
     role: enums(roles),
   }),
+  UserRoleChanged: object({ at: utc, role: enums(roles) }),
+  /** Gets no link to sign in with, and every session ends at its next request. */
+  UserDeactivated: object({ at: utc }),
+  UserReactivated: object({ at: utc }),
 };
 
-export type UserEvent = { type: 'UserCreated'; data: Infer<typeof userEvents.UserCreated> };
+type DataOf = { [Type in keyof typeof userEvents]: Infer<(typeof userEvents)[Type]> };
+export type UserEvent = { [Type in keyof DataOf]: { type: Type; data: DataOf[Type] } }[keyof DataOf];
 
 export const userStreamPrefix = 'user-';
 export const userStream = (id: string) => `${userStreamPrefix}${id}`;
 
+/** As /api/v1 shows it. */
 export type User = { id: string; name: string; email: string; role: Role; createdAt: string };
 
-/** Null before the first event. Total: a second beginning changes nothing. */
-export function evolveUser(state: User | null, { data }: UserEvent): User {
-  if (state) return state;
-  const { at: createdAt, id, name, email, role } = data;
-  return { id, name, email, role, createdAt };
+export type Account = User & { active: boolean };
+
+/** Null before the first event. Total: an event that makes no sense here changes nothing. */
+export function evolveUser(state: Account | null, event: UserEvent): Account | null {
+  if (event.type === 'UserCreated') {
+    if (state) return state;
+    const { at: createdAt, id, name, email, role } = event.data;
+    return { id, name, email, role, createdAt, active: true };
+  }
+  if (!state) return state;
+  switch (event.type) {
+    case 'UserRoleChanged':
+      return { ...state, role: event.data.role };
+    case 'UserDeactivated':
+      return { ...state, active: false };
+    case 'UserReactivated':
+      return { ...state, active: true };
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Without what the interface document has no field for. */
+export function userOf({ active: _, ...user }: Account): User {
+  return user;
 }

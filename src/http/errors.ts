@@ -45,6 +45,10 @@ const refusals: Readonly<Record<RefusalCode, Omit<Answer, 'message'>>> = {
   exception_resolved: { status: 409, problem: 'conflict' },
   no_money_in_suspense: { status: 409, problem: 'conflict' },
   email_taken: { status: 400, problem: 'conflict', code: 'email_taken' },
+  unknown_user: { status: 404, problem: 'pageNotFound' },
+  own_account: { status: 409, problem: 'conflict' },
+  link_used: { status: 410, problem: 'linkExpired' },
+  session_over: { status: 401, problem: 'unauthorized' },
   project_differs: { status: 409, problem: 'conflict' },
 };
 

@@ -1,10 +1,11 @@
-/** The users, as GET /api/v1/users lists them. */
+/** The users, as GET /api/v1/users and the console list them. */
 import { readUserEvent } from '../events/recorded.ts';
-import { evolveUser, userStreamPrefix } from '../events/user.ts';
+import { type Account, evolveUser, userStreamPrefix } from '../events/user.ts';
 import { catalogue } from './catalogue.ts';
 
 export const users = catalogue({
   name: 'users',
+  version: 2,
   streamPrefix: userStreamPrefix,
-  begin: (event) => evolveUser(null, readUserEvent(event)),
+  evolve: (state: Account | null, event) => evolveUser(state, readUserEvent(event)),
 });

@@ -16,7 +16,7 @@ test('a user is created once', (t) => {
   t.deepEqual(events, [{ type: 'UserCreated', data: { at, id: 'U', ...user } }]);
   if (events instanceof Refused) return;
   const state = events.reduce(userDecider.evolve, userDecider.initial);
-  t.deepEqual(state, { id: 'U', ...user, createdAt: at });
+  t.deepEqual(state, { id: 'U', ...user, createdAt: at, active: true });
   t.like(userDecider.decide(command, state), { code: 'email_taken' });
   t.is(events.reduce(userDecider.evolve, state), state, 'a second beginning changes nothing');
 });

@@ -70,6 +70,7 @@ test('every event type has a golden file of the current version', (t) => {
     ...projectEvents,
     ...rebuildEvents,
     ...unmatchedEvents,
+    ...sessionEvents,
   });
   t.deepEqual(files.toSorted(), [...types, 'GatewayResultUnmatched'].toSorted());
 });

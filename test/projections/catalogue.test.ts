@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import type { User } from '../../src/events/user.ts';
+import type { Account } from '../../src/events/user.ts';
 import { userStream } from '../../src/events/user.ts';
 import { createCatalogueQueries } from '../../src/projections/catalogue-queries.ts';
 import { users } from '../../src/projections/users.ts';
@@ -26,7 +26,7 @@ test.serial(
     const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
     const { db } = database;
     const { append } = store.eventStore;
-    const catalogue = createCatalogueQueries<User>(db, 'users');
+    const catalogue = createCatalogueQueries<Account>(db, 'users');
     const page = async (limit: number, after: string | null) =>
       (await catalogue.list({ limit, after }))?.map(({ id }) => id) ?? null;
 
@@ -56,7 +56,7 @@ test.serial(
 test.serial('before the projection first ran there is no list', async (t) => {
   await query(postgres.url, 'drop schema if exists users cascade');
   const { db } = await emptyDatabase(t, postgres);
-  const { has, list } = createCatalogueQueries<User>(db, 'users');
+  const { has, list } = createCatalogueQueries<Account>(db, 'users');
   await t.throwsAsync(has('A'), { message: /does not exist/ });
   await t.throwsAsync(list({ limit: 1, after: null }), { message: /does not exist/ });
 });

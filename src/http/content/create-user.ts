@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFields } from '../../commands/fields.ts';
 import { NewUser, userIdOf } from '../../commands/user.ts';
-import { type User, userStream } from '../../events/user.ts';
+import { type Account, userOf, userStream } from '../../events/user.ts';
 import type { Log } from '../../log.ts';
 import type { Catalogue } from '../../projections/catalogue-queries.ts';
 import { type Context, causeOf } from '../context.ts';
@@ -24,7 +24,7 @@ export function createCreateUser({
 }: {
   config: { baseUrl: string; transactionIdKey: string };
   executeUser: ContentDependencies['executeUser'];
-  users: Pick<Catalogue<User>, 'has'>;
+  users: Pick<Catalogue<Account>, 'has'>;
   clock: () => Date;
   log: Log;
 }) {
@@ -57,6 +57,6 @@ export function createCreateUser({
     await untilListed(id);
     ctx.status = 201;
     ctx.set('Location', `${config.baseUrl}/api/v1/users/${id}`);
-    ctx.body = state;
+    ctx.body = userOf(state);
   };
 }

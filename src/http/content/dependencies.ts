@@ -1,15 +1,15 @@
 /** What the content service needs beside what all interfaces do. */
 import type { Execute } from '../../commands/execute.ts';
-import type { CreateUser } from '../../commands/user.ts';
+import type { UserCommand } from '../../commands/user.ts';
 import type { Project } from '../../events/project.ts';
-import type { User, UserEvent } from '../../events/user.ts';
+import type { Account, UserEvent } from '../../events/user.ts';
 import type { Catalogue } from '../../projections/catalogue-queries.ts';
 import type { ProjectionStatus } from '../../projections/checkpoints.ts';
 import type { Projection } from '../../projections/projection.ts';
 
 export type ContentDependencies = {
-  executeUser: Execute<User | null, CreateUser, UserEvent>;
-  users: Catalogue<User>;
+  executeUser: Execute<Account | null, UserCommand, UserEvent>;
+  users: Catalogue<Account>;
   projects: Catalogue<Project>;
   /** Those that should be running. */
   projections: readonly Projection[];

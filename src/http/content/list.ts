@@ -13,10 +13,13 @@ type Page = { limit: number; after: string | null };
 /** `?limit=` and `?starting_after=` choose the page; where more follow, a Link header leads to the next. */
 export function createList<Entry extends { id: string }>({
   entries,
+  present,
   baseUrl,
   log,
 }: {
   entries: Pick<Catalogue<Entry>, 'list'>;
+  /** As the interface document has it. */
+  present: (entry: Entry) => object;
   baseUrl: string;
   log: Log;
 }) {
@@ -38,7 +41,7 @@ export function createList<Entry extends { id: string }>({
     const last = page.at(-1);
     if (last && found.length > limit)
       ctx.set('Link', `<${baseUrl}${ctx.path}?limit=${limit}&starting_after=${last.id}>; rel="next"`);
-    ctx.body = page;
+    ctx.body = page.map(present);
   };
 }
 

@@ -1,5 +1,6 @@
 /** /api/v1, the content service's own interface, and the reference of all: one file per endpoint beside this one. */
 import type Router from '@koa/router';
+import { userOf } from '../../events/user.ts';
 import { createApiKeyCheck } from '../auth/api-key.ts';
 import { jsonBody } from '../body.ts';
 import type { RequestState } from '../context.ts';
@@ -17,9 +18,17 @@ export function addContentRoutes(router: Router<RequestState>, dependencies: Dep
   const checkKey = createApiKeyCheck(config.apiKeys);
 
   router.get('/api/v1/health', createHealth(parts));
-  router.get('/api/v1/users', checkKey, createList({ entries: content.users, baseUrl, log }));
+  router.get(
+    '/api/v1/users',
+    checkKey,
+    createList({ entries: content.users, present: userOf, baseUrl, log }),
+  );
   router.post('/api/v1/users', checkKey, jsonBody, createCreateUser(parts));
   router.get('/api/v1/users/:id', checkKey, createShowUser(parts));
-  router.get('/api/v1/projects', checkKey, createList({ entries: content.projects, baseUrl, log }));
+  router.get(
+    '/api/v1/projects',
+    checkKey,
+    createList({ entries: content.projects, present: (project) => project, baseUrl, log }),
+  );
   addReferenceRoutes(router, dependencies);
 }

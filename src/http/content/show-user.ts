@@ -1,7 +1,7 @@
 /** GET /api/v1/users/{id}: folded from its stream, so that it is there as soon as it is created. */
 import { derivedIdPattern } from '../../commands/derived-id.ts';
 import { readUserEvent } from '../../events/recorded.ts';
-import { evolveUser, type User, userStream } from '../../events/user.ts';
+import { type Account, evolveUser, userOf, userStream } from '../../events/user.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Context } from '../context.ts';
 import { ApiProblem } from './api-problem.ts';
@@ -10,8 +10,8 @@ export function createShowUser({ eventStore }: { eventStore: Pick<EventStore, 'l
   return async (ctx: Context): Promise<void> => {
     const id = ctx.params.id ?? '';
     const events = derivedIdPattern.test(id) ? await eventStore.load(userStream(id)) : [];
-    const user = events.map(readUserEvent).reduce<User | null>(evolveUser, null);
+    const user = events.map(readUserEvent).reduce<Account | null>(evolveUser, null);
     if (!user) throw new ApiProblem(404, 'user_not_found', 'No user has this id');
-    ctx.body = user;
+    ctx.body = userOf(user);
   };
 }

@@ -1,7 +1,7 @@
 /** The content service on real parts: an event store and a Postgres that may be frozen, and the projections that run. */
 import type { ExecutionContext } from 'ava';
 import type { Project } from '../../../src/events/project.ts';
-import type { User } from '../../../src/events/user.ts';
+import type { Account } from '../../../src/events/user.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
 import { createCatalogueQueries } from '../../../src/projections/catalogue-queries.ts';
 import { projectionStatus } from '../../../src/projections/checkpoints.ts';
@@ -41,7 +41,7 @@ export async function startService(
     {
       ...changes,
       content: {
-        users: createCatalogueQueries<User>(db, users.name),
+        users: createCatalogueQueries<Account>(db, users.name),
         projects: createCatalogueQueries<Project>(db, projects.name),
         projections: [users, projects],
         projectionStatus: () => projectionStatus(db),
