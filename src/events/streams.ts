@@ -1,0 +1,32 @@
+/**
+ * Every kind of stream that the ledger writes, and how its events are read. Seals and `ledger verify` go by this list:
+ * what is missing here is neither sealed nor verified. The seals' own stream is apart, since a seal counts no seals.
+ */
+import { paymentStreamPrefix } from './payment.ts';
+import { projectStreamPrefix } from './project.ts';
+import {
+  readPaymentEvent,
+  readProjectEvent,
+  readUnmatched,
+  readUnmatchedEvent,
+  readUserEvent,
+} from './recorded.ts';
+import { unmatchedStream, unmatchedStreamPrefix } from './unmatched.ts';
+import { userStreamPrefix } from './user.ts';
+
+export type StreamKind = {
+  /** What the names begin with; no prefix begins with another. */
+  prefix: string;
+  /** Throws UnreadableEvent on what is no event of this kind. */
+  read(stored: { type: string; data: unknown; metadata: unknown }): unknown;
+};
+
+export const streamKinds: readonly StreamKind[] = [
+  { prefix: paymentStreamPrefix, read: readPaymentEvent },
+  { prefix: unmatchedStream, read: readUnmatched },
+  { prefix: unmatchedStreamPrefix, read: readUnmatchedEvent },
+  { prefix: userStreamPrefix, read: readUserEvent },
+  { prefix: projectStreamPrefix, read: readProjectEvent },
+];
+
+export const streamPrefixes: readonly string[] = streamKinds.map(({ prefix }) => prefix);
