@@ -11,6 +11,7 @@ import { type LandRegistryConfig, readLandRegistry } from './config/land-registr
 import { type MailConfig, readMail } from './config/mail.ts';
 import { loadMerchants, type Merchant } from './config/merchants.ts';
 import { loadPaymentMethods, type PaymentMethods } from './config/payment-methods.ts';
+import { readSealKey } from './config/seal-key.ts';
 import type { VariableName } from './config/variables.ts';
 import { parseAmount, type Sen } from './events/money.ts';
 
@@ -28,6 +29,8 @@ export type Config = {
   merchants: ReadonlyMap<string, Merchant>;
   methods: PaymentMethods;
   transactionIdKey: string;
+  /** Seals of the log are signed with it: 64 hexadecimal digits, or `''` in a process that seals nothing. */
+  sealKey: string;
   maxAmountSen: Sen;
   gateway: {
     url: string;
@@ -54,9 +57,14 @@ export type LogLevel = (typeof logLevels)[number];
 
 /**
  * Reads the configuration. `provided` holds what the embedded parts of `ledger serve` supply (store addresses,
- * generated keys); the environment wins over it. Throws ConfigError naming every fault.
+ * generated keys); the environment wins over it. A process that `seals` the log cannot do without SEAL_KEY, and no other
+ * needs it. Throws ConfigError naming every fault.
  */
-export function loadConfig(environment: Environment, provided: Environment = {}): Config {
+export function loadConfig(
+  environment: Environment,
+  provided: Environment = {},
+  { seals }: { seals: boolean } = { seals: false },
+): Config {
   const env = readEnvironment(environment, provided);
   const production = env.oneOf('NODE_ENV', ['development', 'production', 'test']) === 'production';
   const secret = (name: VariableName, why: string): string => {
@@ -106,6 +114,7 @@ export function loadConfig(environment: Environment, provided: Environment = {})
     merchants,
     methods: env.file(() => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')), new Map()),
     transactionIdKey: secret('TRANSACTION_ID_KEY', 'every transaction id is derived from it, for life'),
+    sealKey: readSealKey(env, seals),
     maxAmountSen: typeof maxAmountSen === 'string' ? (0 as Sen) : maxAmountSen,
     gateway: {
       url: env.url(

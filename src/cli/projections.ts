@@ -1,4 +1,6 @@
-/** `ledger projections`: the role that keeps the read models. */
+/** `ledger projections`: the role that keeps the read models, and seals the log. */
+import { sealKeyOf } from '../audit/seal-key.ts';
+import { startSealer } from '../audit/sealer.ts';
 import type { Config } from '../config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
@@ -10,7 +12,7 @@ import { type Command, type Running, runUntilSignal, stopAll } from './command.t
 import { loadRoleConfig } from './role-config.ts';
 
 /**
- * Starts every projection; each waits for its stores by itself, and stands by while another process leads it. Only one
+ * Starts every projection and the sealer; each waits for its stores by itself, and stands by while another process leads it. Only one
  * connection of a process can append: it is shared.
  */
 export function startProjections(config: Config, eventStore: EventStore, log: Log): Running {
@@ -18,20 +20,27 @@ export function startProjections(config: Config, eventStore: EventStore, log: Lo
   const runs = allProjections.map((projection) =>
     runProjection({ projection, eventStore, db, databaseUrl: config.databaseUrl, log }),
   );
+  const sealer = startSealer({
+    eventStore,
+    databaseUrl: config.databaseUrl,
+    key: sealKeyOf(config.sealKey),
+    clock: () => new Date(),
+    log,
+  });
   return {
     async stop() {
-      await Promise.all(runs.map((run) => run.stop()));
+      await Promise.all([...runs.map((run) => run.stop()), sealer.stop()]);
       await db.destroy();
     },
   };
 }
 
 export const projections: Command = {
-  summary: 'the role that keeps the read models',
+  summary: 'the role that keeps the read models and seals the log',
   usage: '',
   options: {},
   run() {
-    const config = loadRoleConfig();
+    const config = loadRoleConfig({ seals: true });
     const log = createLog(config.logLevel, 'projections');
     return runUntilSignal(log, async () => {
       const eventStore = connectEventStore({ url: config.esdbUrl, log });

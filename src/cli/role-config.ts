@@ -3,9 +3,9 @@ import { type Config, loadConfig } from '../config.ts';
 import { readEndpoints } from '../embedded/endpoints.ts';
 
 /** Throws ConfigError and StartError. Production takes nothing from a data folder: what is not set is a fault. */
-export function loadRoleConfig(): Config {
+export function loadRoleConfig(needs?: { seals: boolean }): Config {
   const { NODE_ENV, DATA_DIR } = process.env;
   // As for every variable, an empty one is not set.
   const dataDir = DATA_DIR?.trim() || './data';
-  return loadConfig(process.env, NODE_ENV?.trim() === 'production' ? {} : readEndpoints(dataDir));
+  return loadConfig(process.env, NODE_ENV?.trim() === 'production' ? {} : readEndpoints(dataDir), needs);
 }

@@ -24,7 +24,7 @@ export const serve: Command = {
   options: {},
   run() {
     // Faults are named before anything is started: here the parts to come are only promised.
-    const plan = loadConfig(process.env, promised());
+    const plan = loadConfig(process.env, promised(), { seals: true });
     const log = createLog(plan.logLevel, 'serve');
     keepFilesPrivate();
     return runUntilSignal(log, () => start(plan, log));
@@ -39,6 +39,7 @@ function promised(): Variables {
     ...(process.env.NODE_ENV !== 'production' && {
       TRANSACTION_ID_KEY: 'embedded',
       GATEWAY_SECRET: 'embedded',
+      SEAL_KEY: '0'.repeat(64),
     }),
     ...(process.env.SANDBOX !== 'false' &&
       process.env.NODE_ENV !== 'production' && {
@@ -98,7 +99,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
       ...(gateway && { GATEWAY_URL: gateway.url, ...sandboxRegistries(gateway.url, registryToken) }),
     };
     writeEndpoints(folder.path, endpoints);
-    const config = loadConfig(process.env, { ...keys, ...endpoints });
+    const config = loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
     const events = connectEventStore({ url: config.esdbUrl, log });
     started({ stop: events.close });
     started(startProjections(config, events, log));

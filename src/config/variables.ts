@@ -45,6 +45,12 @@ const stores = {
   DATA_DIR: { fallback: './data', meaning: 'Embedded stores, generated keys, the outbox of emails' },
   ESDB_URL: { fallback: '', otherwise: embedded, meaning: 'EventStoreDB: `esdb://` or `esdb+discover://`' },
   DATABASE_URL: { fallback: '', otherwise: embedded, meaning: 'PostgreSQL: `postgres://`' },
+  SEAL_KEY: {
+    fallback: '',
+    otherwise: 'generated in `DATA_DIR`; `ledger projections` and `ledger serve` need one',
+    meaning:
+      'Seals of the log are signed with it: 64 hexadecimal digits, from `openssl rand -hex 32`. For those two alone',
+  },
 } satisfies Record<string, Variable>;
 
 const payments = {

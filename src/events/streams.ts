@@ -4,13 +4,17 @@
  */
 import { paymentStreamPrefix } from './payment.ts';
 import { projectStreamPrefix } from './project.ts';
+import { projectionStreamPrefix } from './rebuild.ts';
 import {
   readPaymentEvent,
   readProjectEvent,
+  readRebuildEvent,
+  readSessionEvent,
   readUnmatched,
   readUnmatchedEvent,
   readUserEvent,
 } from './recorded.ts';
+import { sessionStreamPrefix } from './session.ts';
 import { unmatchedStream, unmatchedStreamPrefix } from './unmatched.ts';
 import { userStreamPrefix } from './user.ts';
 
@@ -27,6 +31,8 @@ export const streamKinds: readonly StreamKind[] = [
   { prefix: unmatchedStreamPrefix, read: readUnmatchedEvent },
   { prefix: userStreamPrefix, read: readUserEvent },
   { prefix: projectStreamPrefix, read: readProjectEvent },
+  { prefix: sessionStreamPrefix, read: readSessionEvent },
+  { prefix: projectionStreamPrefix, read: readRebuildEvent },
 ];
 
 export const streamPrefixes: readonly string[] = streamKinds.map(({ prefix }) => prefix);

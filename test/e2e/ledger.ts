@@ -111,6 +111,7 @@ export async function startDeployment(t: ExecutionContext): Promise<Deployment> 
     REGISTRY_TOKEN: 'a registry token of this test only',
     CALLBACK_RETRY_SCHEDULE: `0s${',1s'.repeat(60)}`,
     TRANSACTION_ID_KEY: 'a transaction id key of this test only',
+    SEAL_KEY: '5ea1'.repeat(16),
     LOG_LEVEL: 'info',
   };
   const http = await startRole(t, ['http'], environment, (output) => output.includes('listening'));
