@@ -97,6 +97,7 @@ async function startRoles(folder: string, databaseUrl: string, children: ChildPr
         REGISTRY_TOKEN: secret,
         REQUERY_SCHEDULE: 'off',
         TRANSACTION_ID_KEY: secret,
+        SEAL_KEY: '5ea1'.repeat(16),
         LOG_LEVEL: 'warn',
       },
       stdio: ['ignore', 'ignore', 'inherit'],

@@ -65,11 +65,14 @@ export type EventStore = {
    * Follows $all, only streams whose name starts with one of the prefixes, after a position (null: from the
    * start), for ever: a broken connection is resumed with backoff after the last message handed over.
    * Ends when the signal aborts or the consumer stops; the call to the server is released either way.
+   * With `maxFailures` it throws EventStoreUnavailable after so many failures in a row: whoever asks once, and not for
+   * ever, hears of a log that cannot be read on.
    */
   subscribe(options: {
     streamPrefixes: readonly string[];
     after: Position | null;
     signal: AbortSignal;
+    maxFailures?: number;
   }): AsyncIterable<SubscriptionMessage>;
   /**
    * The first event after a position in the streams whose name starts with one of the prefixes; null when there is

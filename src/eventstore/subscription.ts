@@ -28,7 +28,7 @@ type Subscribe = Parameters<EventStore['subscribe']>[0];
 
 /** `subscribe` of an event store; `client` is for this subscription alone, as a failure closes its channel. */
 export async function* follow(
-  { streamPrefixes, after, signal }: Subscribe,
+  { streamPrefixes, after, signal, maxFailures = Number.POSITIVE_INFINITY }: Subscribe,
   { client, log }: { client: EventStoreDBClient; log: Log },
 ): AsyncGenerator<SubscriptionMessage, void, undefined> {
   let position = after;
@@ -55,6 +55,7 @@ export async function* follow(
     if (signal.aborted) return;
     const pauseMs = backoffMs(failures);
     failures += 1;
+    if (failures >= maxFailures) throw new EventStoreUnavailable(`The log cannot be read on: ${reason}`);
     log.warn({ streamPrefixes, reason, pauseMs }, 'Subscription broken, will resume');
     await setTimeout(pauseMs, undefined, { signal }).catch(() => {}); // rejects on abort, which ends the loop
   }
