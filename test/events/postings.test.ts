@@ -1,0 +1,206 @@
+// What each event posts, and that the books of any history balance and agree with the fold of payments.
+import test from 'ava';
+import fc from 'fast-check';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  type PaymentEvent,
+  type Resolution,
+  resolutions,
+} from '../../src/events/payment.ts';
+import { type Books, type Entry, enter, type Posting } from '../../src/events/postings.ts';
+import { receiptOf } from '../../src/receipts/receipt.ts';
+import { history } from '../projections/histories.ts';
+import { events as plausibleEvents } from '../support/arbitraries.ts';
+import {
+  applied,
+  chosen,
+  contradicted,
+  duplicated,
+  mismatched,
+  requested,
+  result,
+  resultAt,
+  sen,
+  succeeded,
+} from '../support/payments.ts';
+
+function entriesOf(events: readonly PaymentEvent[]): { entries: Entry[]; books: Books | null } {
+  let books: Books | null = null;
+  const entries: Entry[] = [];
+  for (const event of events) {
+    const entered = enter(books, event);
+    books = entered.books;
+    if (entered.entry) entries.push(entered.entry);
+  }
+  return { entries, books };
+}
+
+const lines = (postings: readonly Posting[]) =>
+  postings.map(({ account, debitSen, creditSen }) => `${account} ${debitSen} ${creditSen}`);
+
+const posted = (...events: PaymentEvent[]) =>
+  entriesOf([requested(), ...events]).entries.map(({ kind, postings }) => [kind, ...lines(postings)]);
+
+const resolved = (resultNo: number, resolution: Resolution): PaymentEvent => ({
+  type: 'ExceptionResolved',
+  data: { at: '2026-11-22T01:00:00.000Z', resultNo, resolution, note: 'seen' },
+});
+const paidFor = (over = {}) => succeeded(result(1, 'succeeded', over));
+
+test('a success is owed by the gateway, to the merchant and to charges', (t) => {
+  t.deepEqual(posted(chosen(1, { chargeSen: sen(50) }), paidFor({ amountSen: sen(12_100) })), [
+    ['payment', 'gateway:fpx 12100 0', 'merchant:council 0 12050', 'charges:fpx 0 50'],
+  ]);
+});
+
+test('without a charge there is no line for it; the method is the result’s, else the attempt’s, else unknown', (t) => {
+  const [merchant] = ['merchant:council 0 12050'];
+  t.deepEqual(posted(chosen(1), paidFor({ mode: 'cc' })), [['payment', 'gateway:cc 12050 0', merchant]]);
+  t.deepEqual(posted(chosen(1), paidFor({ mode: '' })), [['payment', 'gateway:fpx 12050 0', merchant]]);
+  t.deepEqual(posted(paidFor({ mode: '' })), [['payment', 'gateway:unknown 12050 0', merchant]]);
+});
+
+test('the charge is that of the attempt which was paid, not of the latest', (t) => {
+  const two = [chosen(1, { chargeSen: sen(50) }), chosen(2, { chargeSen: sen(900), mode: 'cc' })];
+  t.deepEqual(posted(...two, paidFor({ amountSen: sen(12_100) }))[0]?.[3], 'charges:fpx 0 50');
+});
+
+test('money that is not what was asked for, and money that came twice, is held in suspense', (t) => {
+  const other = mismatched(result(1, 'succeeded', { amountSen: sen(700) }));
+  const twice = duplicated(result(2, 'succeeded', { mode: 'dnqr' }), 'P1');
+  t.deepEqual(posted(chosen(1), other, paidFor(), twice).map(String), [
+    'mismatch,gateway:fpx 700 0,suspense:mismatch 0 700',
+    'payment,gateway:fpx 12050 0,merchant:council 0 12050',
+    'duplicate,gateway:dnqr 12050 0,suspense:duplicate 0 12050',
+  ]);
+});
+
+test('what is unreadable, zero or no ringgit is not posted, and nothing can be taken out for it', (t) => {
+  const odd = [{ amountSen: null }, { amountSen: sen(0) }, { currency: 'USD' }];
+  for (const over of odd)
+    t.deepEqual(posted(mismatched(result(1, 'succeeded', over)), resolved(1, 'refunded')), []);
+});
+
+test('staff give it back, credit it, or leave it where it is; once', (t) => {
+  const other = mismatched(result(1, 'succeeded', { amountSen: sen(700) }));
+  const after = (...chosenOnes: Resolution[]) =>
+    posted(other, ...chosenOnes.map((each) => resolved(1, each)))
+      .slice(1)
+      .map(String);
+  t.deepEqual(after('refunded'), ['refund,suspense:mismatch 700 0,gateway:fpx 0 700']);
+  t.deepEqual(after('credited'), ['credit,suspense:mismatch 700 0,merchant:council 0 700']);
+  t.deepEqual(after('explained'), []);
+  t.is(after('refunded', 'credited').length, 1);
+  t.deepEqual(posted(other, resolved(2, 'refunded')).length, 1);
+});
+
+test('a refund leaves the account that the money came to, whatever was tried since', (t) => {
+  const other = mismatched(result(1, 'succeeded', { amountSen: sen(700), mode: '' }));
+  t.deepEqual(posted(other, chosen(1), resolved(1, 'refunded')).map(String), [
+    'mismatch,gateway:unknown 700 0,suspense:mismatch 0 700',
+    'refund,suspense:mismatch 700 0,gateway:unknown 0 700',
+  ]);
+});
+
+test('nothing else posts', (t) => {
+  const silent = [applied(result(1, 'failed')), applied(result(2, 'pending')), chosen(2)];
+  t.deepEqual(posted(...silent, contradicted(result(1, 'cancelled'), 'failed')), []);
+  t.deepEqual(entriesOf([paidFor()]), { entries: [], books: null });
+});
+
+test('an entry counts from the bank’s time, a resolution from when it was made', (t) => {
+  const paidAt = '2026-11-19T15:00:00.000Z';
+  const valueTimes = (...events: PaymentEvent[]) =>
+    entriesOf([requested(), ...events]).entries.map(({ valueAt }) => valueAt);
+  t.deepEqual(valueTimes(paidFor({ paidAt })), [paidAt]);
+  t.deepEqual(valueTimes(paidFor({ paidAt: null })), [resultAt]);
+  const other = mismatched(result(1, 'succeeded', { amountSen: sen(700), paidAt }));
+  t.deepEqual(valueTimes(other, resolved(1, 'refunded')), [paidAt, '2026-11-22T01:00:00.000Z']);
+});
+
+/** What each account holds: credits less debits. */
+function balancesOf(entries: readonly Entry[]): Map<string, bigint> {
+  const balances = new Map<string, bigint>();
+  for (const { account, debitSen, creditSen } of entries.flatMap(({ postings }) => postings))
+    balances.set(account, (balances.get(account) ?? 0n) + creditSen - debitSen);
+  return balances;
+}
+
+/** What staff credited of money that lay in suspense, told from the states alone. */
+function creditedSen(events: readonly PaymentEvent[]): bigint {
+  let state: Payment = noPayment;
+  let sum = 0n;
+  const settled = new Set<number>();
+  for (const event of events) {
+    state = evolve(state, event);
+    if (event.type !== 'ExceptionResolved' || state.status === 'none') continue;
+    const { resultNo, resolution } = event.data;
+    const found = state.results[resultNo - 1];
+    if (!found || resolution === 'explained' || settled.has(resultNo)) continue;
+    if (found.role !== 'amountMismatch' && found.role !== 'duplicate') continue;
+    settled.add(resultNo);
+    if (resolution === 'credited' && found.currency !== 'USD') sum += BigInt(found.amountSen ?? 0);
+  }
+  return sum;
+}
+
+function check(events: readonly PaymentEvent[]): void {
+  let state: Payment = noPayment;
+  let books: Books | null = null;
+  const entries: Entry[] = [];
+  for (const event of events) {
+    const paidBefore = state.status === 'succeeded';
+    // Stored and read back between any two events.
+    const entered = enter(JSON.parse(JSON.stringify(books)), event);
+    [books, state] = [entered.books, evolve(state, event)];
+    if (books === null || state.status === 'none') throw new Error('Both begin with the request');
+    const told = state.results.map(({ gatewayTransactionId, sellerOrderNo }) => ({
+      gatewayTransactionId,
+      sellerOrderNo,
+    }));
+    same(JSON.stringify(books.results), JSON.stringify(told), 'results');
+    same(books.isPaid, state.status === 'succeeded', 'paid');
+    if (!entered.entry) continue;
+    entries.push(entered.entry);
+    const { kind, postings } = entered.entry;
+    same(sumOf(postings, 'debitSen'), sumOf(postings, 'creditSen'), 'an entry balances');
+    if (!postings.every(({ debitSen, creditSen }) => debitSen >= 0n && creditSen >= 0n))
+      throw new Error('A side is negative');
+    same(kind === 'payment', !paidBefore && state.status === 'succeeded', 'paid once');
+    if (kind === 'payment')
+      same(postings[0]?.debitSen, BigInt(receiptOf(state).totalSen), 'what the receipt says');
+  }
+  const balances = balancesOf(entries);
+  same(
+    [...balances.values()].reduce((sum, each) => sum + each, 0n),
+    0n,
+    'all balance',
+  );
+  if (books === null || state.status === 'none') throw new Error('A history begins with a request');
+  const paidSen = state.status === 'succeeded' ? BigInt(state.request.amountSen) : 0n;
+  const merchantSen = balances.get(`merchant:${state.request.merchant.code}`) ?? 0n;
+  same(merchantSen, paidSen + creditedSen(events), 'the merchant has what was paid and credited');
+  const heldSen = books.held.reduce((sum, { amountSen }) => sum + BigInt(amountSen), 0n);
+  const suspenseSen = (balances.get('suspense:mismatch') ?? 0n) + (balances.get('suspense:duplicate') ?? 0n);
+  same(suspenseSen, heldSen, 'suspense has what is held');
+}
+
+const sumOf = (postings: readonly Posting[], side: 'debitSen' | 'creditSen') =>
+  postings.reduce((sum, posting) => sum + posting[side], 0n);
+
+function same(one: unknown, other: unknown, what: string): void {
+  if (one !== other) throw new Error(`${what}: ${one} and ${other}`);
+}
+
+test('debits equal credits after every event of any history, and accounts hold what payments say', (t) => {
+  const settling = fc
+    .tuple(fc.integer({ min: 1, max: 6 }), fc.constantFrom(...resolutions))
+    .map(([resultNo, resolution]) => resolved(resultNo, resolution));
+  const event = fc.oneof({ weight: 3, arbitrary: plausibleEvents }, { weight: 1, arbitrary: settling });
+  const plausible = fc.array(event, { maxLength: 15 }).map((events) => [requested(), ...events]);
+  fc.assert(fc.property(plausible, check), { numRuns: 7_000 });
+  fc.assert(fc.property(history, check), { numRuns: 3_000 });
+  t.pass();
+});
