@@ -1,5 +1,8 @@
 /** What a stream says happened to a payment: every event, the state after each, and whether anybody changed it since. */
+import { Refused } from '../commands/decider.ts';
+import { InvalidFields } from '../commands/fields.ts';
 import { fitsOnto, hashIn } from '../events/envelope.ts';
+import { readSpan } from '../events/malaysian-time.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../events/payment.ts';
 import { readPaymentEvent, UnreadableEvent } from '../events/recorded.ts';
 import type { RecordedEvent } from '../eventstore/event-store.ts';
@@ -82,19 +85,51 @@ function readOrNull(event: RecordedEvent): PaymentEvent | null {
   }
 }
 
-/** Time travel: how far to go. */
+/** Time travel: the moment, or the revision, up to which events count; null where all of them do. */
 export type Until = { at: Date } | { revision: number } | null;
 
+/** Reads either of the two as somebody typed it; a day means all of it. Throws InvalidFields. */
+export function readUntil({
+  at,
+  revision,
+}: {
+  at?: string | undefined;
+  revision?: string | undefined;
+}): Until {
+  if (at !== undefined && revision !== undefined)
+    throw new InvalidFields('Either a time or a revision says how far to go');
+  if (revision !== undefined) {
+    if (!/^\d{1,9}$/.test(revision)) throw new InvalidFields('revision must be a whole number, 0 or more');
+    return { revision: Number(revision) };
+  }
+  if (at === undefined) return null;
+  const span = readSpan(at);
+  if (!span) throw new InvalidFields(`at ${timeForms}`);
+  const { start, end } = span;
+  return { at: new Date(start === end ? start : Date.parse(end) - 1) };
+}
+
+/** What is said of a time that cannot be read. */
+export const timeForms =
+  'must be a time such as 2026-11-20T14:00:00+08:00, or 2026-11-20 14:00 or 2026-11-20 in Malaysian time';
+
 /**
- * The entries that were there at a time, or up to a revision; all where it is null. The clocks of several machines
- * differ a little and events are appended one after the other: none was there before one that stands before it, so the
- * first that is later ends the list. An entry without a time is as old as the one before it.
+ * The entries that were there at a time, or up to a revision. The clocks of several machines differ a little, and events
+ * are appended one after the other: none was there before one that stands before it, so the first that is later ends
+ * the list. An entry without a time is as old as the one before it. Throws Refused when none was there yet and
+ * InvalidFields when there is no such revision.
  */
-export function entriesUntil(entries: readonly HistoryEntry[], until: Until): readonly HistoryEntry[] {
+export function entriesUntil({ entries }: History, until: Until): readonly HistoryEntry[] {
+  const last = entries.at(-1);
+  if (!last) throw new Refused('unknown_payment', 'Payment not found');
   if (until === null) return entries;
-  const first =
-    'at' in until
-      ? entries.findIndex(({ at }) => at !== null && Date.parse(at) > until.at.getTime())
-      : entries.findIndex(({ revision }) => revision > until.revision);
-  return first === -1 ? entries : entries.slice(0, first);
+  if ('revision' in until) {
+    if (until.revision > last.revision)
+      throw new InvalidFields(`revision must be at most ${last.revision}, the last there is`);
+    return entries.filter(({ revision }) => revision <= until.revision);
+  }
+  const later = entries.findIndex(({ at }) => at !== null && Date.parse(at) > until.at.getTime());
+  if (later === 0)
+    throw new Refused('unknown_payment', 'At that time this payment had not been asked for yet');
+  return later === -1 ? entries : entries.slice(0, later);
 }

@@ -1,53 +1,56 @@
 /** `ledger history`: what happened to a payment, event by event, and whether anybody changed it since. */
-import { transactionIdPattern } from '../commands/transaction-id.ts';
-import { firstBroken, type Metadata } from '../events/envelope.ts';
-import { toIsoWithOffset } from '../events/malaysian-time.ts';
-import { evolve, noPayment, type Payment, type PaymentEvent, paymentStream } from '../events/payment.ts';
-import { readPaymentEvent, UnreadableEvent } from '../events/recorded.ts';
-import type { RecordedEvent } from '../eventstore/event-store.ts';
+import { type FoundHistory, findHistories } from '../audit/find-histories.ts';
+import { entriesUntil, readUntil } from '../audit/history.ts';
+import { historyText } from '../audit/history-text.ts';
+import { Refused } from '../commands/decider.ts';
+import type { Config } from '../config.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
 import { type Command, UsageError } from './command.ts';
 import { asStaff } from './staff.ts';
 
-export const history: Command = {
-  summary: 'the events of a payment, the status after each, and whether their chain is whole',
-  usage: '<transaction_id>',
-  options: {},
+const options = {
+  at: { type: 'string' },
+  revision: { type: 'string' },
+  merchant: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const history: Command<typeof options> = {
+  summary: 'what happened to a payment, its state then or now, and whether its events are whole',
+  usage: '<transaction_id | reference> [--at TIME | --revision N] [--merchant CODE] [--json]',
+  options,
   takesArguments: true,
-  run(_, [transactionId = '', ...more]) {
-    if (!transactionIdPattern.test(transactionId) || more.length > 0)
-      throw new UsageError('Name one transaction id');
-    return asStaff(async (eventStore) => historyText(await eventStore.load(paymentStream(transactionId))));
+  async run({ at, revision, merchant, json }, [named = '', ...more]) {
+    if (named === '' || more.length > 0)
+      throw new UsageError("Name one payment, by its id or by the merchant's reference");
+    let isWhole = false;
+    const code = await asStaff(async (eventStore, config) => {
+      const until = readUntil({ at, revision });
+      const found = await findOne(named, merchant, eventStore, config);
+      isWhole = found.verdict.kind === 'whole';
+      if (!json) return historyText(found, until);
+      return JSON.stringify({ ...found, entries: entriesUntil(found, until) }, null, 2);
+    });
+    return isWhole ? code : 1;
   },
 };
 
-/**
- * A line per event, in Malaysian time, and a last one about the chain. The time is the one in the event, which the chain
- * covers, as it does the actor. No figure or name of anybody is shown.
- */
-export function historyText(events: readonly RecordedEvent[]): string {
-  if (events.length === 0) return 'There is no such payment.';
-  const broken = firstBroken(events);
-  let state: Payment = noPayment;
-  const lines = events.map((event) => {
-    const read = readOrNull(event);
-    if (read) state = evolve(state, read);
-    const { actor } = event.metadata as Metadata;
-    const at = read ? toIsoWithOffset(read.data.at) : 'unreadable'.padEnd(25);
-    return `${String(event.revision).padStart(4)}  ${at}  ${event.type.padEnd(26)}  ${state.status.padEnd(10)} ${actor}`;
-  });
-  const verdict =
-    broken === null
-      ? `The chain of ${events.length} events is whole.`
-      : `The chain is broken at event ${events[broken]?.revision}: it, or the one before it, is not what was written.`;
-  return [...lines, '', verdict].join('\n');
-}
-
-/** Null for an event that was changed so far that it cannot be read: the verdict on the chain must still come. */
-function readOrNull(event: RecordedEvent): PaymentEvent | null {
-  try {
-    return readPaymentEvent(event);
-  } catch (error) {
-    if (error instanceof UnreadableEvent) return null;
-    throw error;
-  }
+/** Throws Refused when there is none, and when there are several. */
+async function findOne(
+  named: string,
+  merchant: string | undefined,
+  eventStore: EventStore,
+  { merchants, transactionIdKey }: Config,
+): Promise<FoundHistory> {
+  const merchantCodes = merchant === undefined ? [...merchants.keys()] : [merchant];
+  const all = await findHistories(named, { eventStore, transactionIdKey, merchantCodes });
+  const meant = all.filter(({ merchantCode }) => merchant === undefined || merchantCode === merchant);
+  const [first, ...others] = meant;
+  if (!first) throw new Refused('unknown_payment', 'There is no such payment');
+  if (others.length === 0) return first;
+  const list = meant.map(({ transactionId, merchantCode }) => `  ${transactionId} of ${merchantCode}`);
+  throw new Refused(
+    'unknown_payment',
+    `Several payments have this reference:\n${list.join('\n')}\nSay which by --merchant or by the id`,
+  );
 }

@@ -59,10 +59,20 @@ export function readSeal(stored: Stored): LogSealed {
 function readAs(structs: object, { type, data, metadata }: Stored): { type: string; data: unknown } {
   if (!Object.hasOwn(structs, type)) throw new UnreadableEvent(`Unknown event type ${type}`);
   const lifted = lift(type, data, metadata);
-  const [failure] = validate(lifted, Reflect.get(structs, type) as Struct<unknown>);
+  const [failure] = check(type, lifted, Reflect.get(structs, type) as Struct<unknown>);
   if (failure)
     throw new UnreadableEvent(`${type} does not fit its schema at ${failure.path.join('.') || 'its root'}`);
   return { type, data: lifted };
+}
+
+/** What was nested too deep to be walked through was never written. */
+function check(type: string, data: unknown, struct: Struct<unknown>) {
+  try {
+    return validate(data, struct);
+  } catch (error) {
+    if (error instanceof RangeError) throw new UnreadableEvent(`${type} is nested too deep`);
+    throw error;
+  }
 }
 
 function lift(type: string, data: unknown, metadata: unknown): unknown {

@@ -1,60 +1,100 @@
-// What an auditor reads of a payment, and that a change of one byte is named.
-import { randomUUID } from 'node:crypto';
-import test from 'ava';
-import { historyText } from '../../src/cli/history.ts';
-import { firstBroken, genesisHash, seal } from '../../src/events/envelope.ts';
-import type { PaymentEvent } from '../../src/events/payment.ts';
-import { schemaVersion } from '../../src/events/upcast.ts';
-import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
-import { applied, chosen, requested, result } from '../support/payments.ts';
+// `ledger history` against a running store: by id and by reference, now and then, for people and for programs.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { landregTransactionId, transactionIdOf } from '../../src/commands/transaction-id.ts';
+import type { Channel } from '../../src/events/payment.ts';
+import { paymentStream } from '../../src/events/payment.ts';
+import { stored } from '../audit/helpers.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
+import { open, startServer } from '../eventstore/helpers.ts';
+import { applied, request, result } from '../support/payments.ts';
 
-function stored(...events: PaymentEvent[]): RecordedEvent[] {
-  const id = randomUUID();
-  const cause = { commandId: id, correlationId: id, causationId: id, actor: 'gateway' };
-  return seal(events, genesisHash, cause, schemaVersion).map((event, revision) => ({
-    ...event,
-    streamName: 'payment-X',
-    revision,
-    position: { commit: BigInt(revision), prepare: BigInt(revision) },
-    created: new Date('2026-11-20T01:00:00.000Z'),
-  }));
+// Serial: one connection of a process appends.
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const key = 'a key of this test';
+
+async function start(t: ExecutionContext) {
+  const { port } = await startServer(t);
+  const environment = {
+    PATH: process.env.PATH,
+    DATA_DIR: await temporaryFolder(t),
+    ESDB_URL: `esdb://127.0.0.1:${port}?tls=false`,
+    DATABASE_URL: 'postgres://127.0.0.1:9/nowhere',
+    TRANSACTION_ID_KEY: key,
+    GATEWAY_URL: 'http://127.0.0.1:9',
+    GATEWAY_SECRET: 'a secret of this test',
+    REGISTRY_URL: 'http://127.0.0.1:9',
+    REGISTRY_TOKEN: 'a token of this test',
+  };
+  const ledger = async (...args: string[]) => {
+    try {
+      const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env: environment });
+      return { code: 0, said: stdout };
+    } catch (error) {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+      return { code, said: `${stdout}${stderr}` };
+    }
+  };
+  const store = open(t, port);
+  /** A payment that failed; returns its id. */
+  async function ask(channel: Channel, code: string, reference: string, change = 0): Promise<string> {
+    const id =
+      channel === 'landreg'
+        ? landregTransactionId(key, reference)
+        : transactionIdOf(key, channel, code, reference);
+    const data = request({ channel, transactionId: id, reference, merchant: { code, id: 1, name: code } });
+    const events = stored([{ type: 'PaymentRequested', data }, applied(result(1, 'failed'))], id);
+    for (const event of events.slice(0, change))
+      Object.assign(event.data as object, { at: data.at.replace('2026', '2025') });
+    await store.append(paymentStream(id), events, 'no_stream');
+    return id;
+  }
+  return { ledger, ask };
 }
 
-const paid = () =>
-  stored(requested(), chosen(1), applied(result(1, 'failed')), applied(result(1, 'succeeded')));
-
-test('every event is named with its time, actor and the status after it', (t) => {
-  const text = historyText(paid());
-  t.regex(text, /0 {2}2026-11-20T09:00:00\+08:00 {2}PaymentRequested +requested +gateway/);
-  t.regex(text, /2 .*PaymentFailed +failed/);
-  t.regex(text, /3 .*PaymentSucceeded +succeeded/);
-  t.true(text.endsWith('The chain of 4 events is whole.'));
-  t.false(text.includes('AMINAH'), 'nobody is named');
+test.serial('by id or reference, at a time or a revision', async (t) => {
+  const { ledger, ask } = await start(t);
+  const id = await ask('generic', 'demo-app', 'INV/1');
+  const byId = await ledger('history', id);
+  t.is(byId.code, 0, byId.said);
+  t.regex(byId.said, /The chain of 2 events is whole\.\n\nAfter event 1:\n {2}Status {6}failed/);
+  t.deepEqual(await ledger('history', 'INV/1'), byId);
+  const then = await ledger('history', 'INV/1', '--at', '2026-11-20 09:04:59');
+  t.regex(then.said, /After event 0:\n {2}Status {6}requested/);
+  const { transactionId, verdict, entries } = JSON.parse((await ledger('history', 'INV/1', '--json')).said);
+  t.deepEqual([transactionId, verdict], [id, { kind: 'whole' }]);
+  t.like(entries[1], { revision: 1, type: 'PaymentFailed', fits: true, state: { status: 'failed' } });
+  const early = await ledger('history', id, '--at', '2026-11-19');
+  t.deepEqual(early, { code: 1, said: 'At that time this payment had not been asked for yet.\n' });
 });
 
-test('a change of one value, a change of the metadata and an event taken out are each named', (t) => {
-  t.is(firstBroken(paid()), null);
-  const changed = structuredClone(paid());
-  Object.assign(changed[2]?.data as object, { at: '2026-11-20T01:05:01.000Z' });
-  t.is(firstBroken(changed), 2);
-  const actor = structuredClone(paid());
-  Object.assign(actor[1]?.metadata as object, { actor: 'staff:somebody' });
-  t.is(firstBroken(actor), 1);
-  t.is(firstBroken(paid().toSpliced(1, 1)), 1);
-  t.is(firstBroken(paid().toSpliced(0, 1)), 0);
-  t.true(historyText(changed).endsWith('it, or the one before it, is not what was written.'));
-});
+test.serial(
+  'a reference of several merchants asks which one; the land registry knows no merchant',
+  async (t) => {
+    const { ledger, ask } = await start(t);
+    const mine = await ask('generic', 'demo-app', 'SAME');
+    const landreg = await ask('landreg', 'pdtj-app', 'SAME');
+    const both = await ledger('history', 'SAME');
+    t.is(both.code, 1);
+    t.true(both.said.includes(`${mine} of demo-app`) && both.said.includes(`${landreg} of pdtj-app`));
+    for (const [code, channel] of [
+      ['demo-app', 'generic'],
+      ['pdtj-app', 'landreg'],
+    ] as const) {
+      const one = await ledger('history', 'SAME', '--merchant', code);
+      t.true(one.said.includes(`SAME of ${code} (${channel})`), one.said);
+    }
+  },
+);
 
-test('the time shown is the one that the chain covers; an event that cannot be read is named all the same', (t) => {
-  const moved = paid().map((event) => ({ ...event, created: new Date('2030-01-01T00:00:00.000Z') }));
-  t.is(historyText(moved), historyText(paid()));
-  const unreadable = structuredClone(paid());
-  Object.assign(unreadable[3]?.data as object, { source: 'nobody' });
-  const text = historyText(unreadable);
-  t.regex(text, /3 {2}unreadable +PaymentSucceeded +failed/);
-  t.regex(text, /The chain is broken at event 3/);
-});
-
-test('a payment that is not there is a sentence', (t) => {
-  t.is(historyText([]), 'There is no such payment.');
+test.serial('a broken chain is exit code 1, as is what is not there; what makes no sense is 2', async (t) => {
+  const { ledger, ask } = await start(t);
+  const broken = await ledger('history', await ask('generic', 'demo-app', 'CHANGED', 1));
+  t.is(broken.code, 1);
+  t.regex(broken.said, /The chain is broken at event 0/);
+  t.deepEqual(await ledger('history', 'NOBODY'), { code: 1, said: 'There is no such payment.\n' });
+  for (const args of [[], ['CHANGED', '--at', 'noon'], ['CHANGED', '--revision', '2']])
+    t.is((await ledger('history', ...args)).code, 2, args.join(' '));
 });

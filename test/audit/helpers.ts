@@ -1,0 +1,42 @@
+// Streams as the store would hand them over, sealed as `execute` seals them.
+import { randomUUID } from 'node:crypto';
+import { genesisHash, hashIn, seal } from '../../src/events/envelope.ts';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  type PaymentEvent,
+  paymentStream,
+} from '../../src/events/payment.ts';
+import { schemaVersion } from '../../src/events/upcast.ts';
+import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
+
+/** A command of its own for every event, by the actor that `actorOf` says. */
+export function stored(
+  events: readonly PaymentEvent[],
+  transactionId = 'X',
+  actorOf = (_: PaymentEvent) => 'gateway',
+): RecordedEvent[] {
+  const recorded: RecordedEvent[] = [];
+  for (const event of events) {
+    const commandId = randomUUID();
+    const cause = { commandId, correlationId: commandId, causationId: commandId, actor: actorOf(event) };
+    const previous = recorded.at(-1);
+    const [sealed] = seal([event], previous ? hashIn(previous) : genesisHash, cause, schemaVersion);
+    if (!sealed) throw new Error('An event was not sealed');
+    const revision = recorded.length;
+    recorded.push({
+      ...sealed,
+      streamName: paymentStream(transactionId),
+      revision,
+      position: { commit: BigInt(revision), prepare: BigInt(revision) },
+      created: new Date('2026-11-20T01:00:00.000Z'),
+    });
+  }
+  // As it comes out of the store: through JSON, where what is undefined is gone.
+  return recorded.map((event) => ({ ...event, data: JSON.parse(JSON.stringify(event.data)) }));
+}
+
+export function foldOf(events: readonly PaymentEvent[]): Payment {
+  return events.reduce(evolve, noPayment);
+}
