@@ -1,15 +1,19 @@
 /** `ledger send-again`: staff have callbacks and receipts sent again, of one payment or of a range of time. */
-import { Refused } from '../commands/decider.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
+import {
+  type DeliveryId,
+  kindsOfMachines,
+  type Requested,
+  requestDeliveries,
+} from '../commands/send-again.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
-import { paymentStream } from '../events/payment.ts';
 import { readPaymentEvent } from '../events/recorded.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../log.ts';
 import { connectDatabase } from '../projections/database.ts';
-import { findDeliveries, type SettledDelivery } from '../projections/deliveries-queries.ts';
+import { allDeliveries, type DeliveryFilter, findDeliveries } from '../projections/deliveries-list.ts';
 import { type Command, UsageError } from './command.ts';
 import { loadRoleConfig } from './role-config.ts';
 import { staffCause } from './staff.ts';
@@ -38,40 +42,21 @@ export const sendAgain: Command = {
     const db = connectDatabase({ url: config.databaseUrl, log });
     const eventStore = connectEventStore({ url: config.esdbUrl, log });
     const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
-    const ask = async ({ transactionId, delivery }: SettledDelivery) => {
-      const command = { type: 'RequestDelivery', at: new Date().toISOString(), delivery } as const;
-      return (await execute(paymentStream(transactionId), command, staffCause())).events.length;
-    };
     try {
       const chosen = await choose(db);
       if (chosen.length > maxInRange) {
         process.stderr.write(`The range holds more than ${maxInRange} deliveries; nothing was asked for.\n`);
         return 1;
       }
-      return await askForAll(chosen, ask);
+      return report(await requestDeliveries({ execute, cause: staffCause }, chosen));
     } finally {
       await Promise.all([eventStore.close(), db.destroy()]);
     }
   },
 };
 
-/** Goes on when one is refused; prints what came of it and resolves to the exit code: 1 when any was refused. */
-async function askForAll(
-  chosen: readonly SettledDelivery[],
-  ask: (delivery: SettledDelivery) => Promise<number>,
-): Promise<number> {
-  let asked = 0;
-  let refused = 0;
-  const reasons = new Set<string>();
-  for (const each of chosen) {
-    try {
-      asked += await ask(each);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      refused += 1;
-      reasons.add(error.message);
-    }
-  }
+/** Prints what came of it and returns the exit code: 1 when any was refused. */
+function report({ asked, refused, reasons }: Requested): number {
   process.stdout.write(
     `${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again, ${refused} refused.\n`,
   );
@@ -79,7 +64,7 @@ async function askForAll(
   return refused > 0 ? 1 : 0;
 }
 
-type Choose = (db: ReturnType<typeof connectDatabase>) => Promise<SettledDelivery[]>;
+type Choose = (db: ReturnType<typeof connectDatabase>) => Promise<DeliveryId[]>;
 
 function chooseOne(
   options: Options,
@@ -96,21 +81,27 @@ function chooseRange({ from, to, state = 'abandoned', kind, receiver }: Options)
   if (state !== 'abandoned' && state !== 'delivered')
     throw new UsageError('--state is abandoned or delivered');
   const kinds = readKinds(kind);
-  const range = { from: readTime(from), to: to === undefined ? new Date() : readTime(to) };
-  return (db) => findDeliveries(db, { state, kinds, receiver, ...range, limit: maxInRange + 1 });
+  const called = { start: readTime(from), end: to === undefined ? new Date().toISOString() : readTime(to) };
+  const filter: DeliveryFilter = {
+    ...allDeliveries,
+    states: [state],
+    kinds,
+    receiver: receiver ?? null,
+    called,
+  };
+  return (db) => findDeliveries(db, filter, maxInRange + 1);
 }
 
-/** Machines know a repeat by its id and people do not: emails are sent again only where they are asked for. */
 function readKinds(kind: string | undefined): readonly DeliveryKind[] {
-  if (kind === undefined) return ['callback', 'item'];
+  if (kind === undefined) return kindsOfMachines;
   if (kind === 'callback' || kind === 'item' || kind === 'email') return [kind];
   throw new UsageError('--kind is callback, item or email');
 }
 
 /** With an offset, so that nobody has to guess whose clock is meant. */
-function readTime(text: string): Date {
+function readTime(text: string): string {
   const isExact = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const time = new Date(isExact ? text : Number.NaN);
   if (Number.isNaN(time.getTime())) throw new UsageError('A time reads 2026-11-20T09:00:00+08:00');
-  return time;
+  return time.toISOString();
 }

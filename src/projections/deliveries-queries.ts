@@ -1,6 +1,6 @@
-/** What reactors and staff ask of the to-do list, and how reactors take from it without getting in each other's way. */
+/** How reactors take from the to-do list without getting in each other's way. What staff ask of it is in deliveries-list.ts. */
 import type { Knex } from 'knex';
-import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
+import type { DeliveryKind } from '../events/deliveries.ts';
 import { payments } from './payments.ts';
 
 /** A row that one reactor has to itself until its lease ends. */
@@ -40,8 +40,6 @@ export type DeliveryQueue = {
   postpone(claimed: ClaimedDelivery, holder: string, until: Date): Promise<void>;
 };
 
-export type SettledDelivery = { transactionId: string; delivery: string };
-
 const undefinedTable = '42P01';
 const table = `${payments.name}.deliveries`;
 
@@ -67,33 +65,6 @@ export function createDeliveryQueue(db: Knex): DeliveryQueue {
       await db.raw(postponeSql, { ...claimed, holder, until }).timeout(5_000);
     },
   };
-}
-
-export type DeliveryRange = {
-  state: Delivery['state'];
-  kinds: readonly DeliveryKind[];
-  /** The last try was due from then on, and before `to`. */
-  from: Date;
-  to: Date;
-  /** All of them where it is undefined. */
-  receiver: string | undefined;
-  /** At most this many. */
-  limit: number;
-};
-
-/** The deliveries of a range, the oldest first. */
-export async function findDeliveries(
-  db: Knex,
-  { state, kinds, from, to, receiver, limit }: DeliveryRange,
-): Promise<SettledDelivery[]> {
-  return await db(table)
-    .select({ transactionId: 'transaction_id', delivery: 'delivery' })
-    .where({ state, ...(receiver !== undefined && { receiver }) })
-    .whereIn('kind', kinds)
-    .where('due_at', '>=', from)
-    .where('due_at', '<', to)
-    .orderBy('due_at')
-    .limit(limit);
 }
 
 // Who sends to whom is found by leaps along the index: a long queue costs no more than a short one. Merchants get their

@@ -1,7 +1,7 @@
 /**
  * The to-do list of the reactors: one row for each thing that a payment's outcome set in motion. Written by the
  * projection `payments` from the states it folds, in the transaction that shows the outcome; claimed through
- * deliveries-queries.ts.
+ * deliveries-queries.ts, listed through deliveries-list.ts.
  */
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
@@ -34,7 +34,7 @@ export async function createDeliveriesTable(db: Knex.Transaction): Promise<void>
   await db.raw(`
     create index deliveries_due on deliveries (kind, receiver, merchant_code, due_at)
     where state = 'due'`);
-  await db.raw('create index deliveries_by_time on deliveries (state, due_at)');
+  await db.raw('create index deliveries_by_state on deliveries (state, called_at)');
   await db.raw('create index deliveries_by_call on deliveries (called_at)');
 }
 

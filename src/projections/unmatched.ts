@@ -20,7 +20,6 @@ export const unmatched: Projection = {
         resolution text,
         resolved_at timestamptz
       )`);
-    await db.raw('create index unmatched_by_time on unmatched (at)');
     await db.raw('create index unmatched_open on unmatched (at) where resolved_at is null');
   },
 

@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { evolve, noPayment } from '../../src/events/payment.ts';
 import { createDeliveriesTable, laneOf, triesOf, writeDeliveries } from '../../src/projections/deliveries.ts';
-import { type Claim, createDeliveryQueue, findDeliveries } from '../../src/projections/deliveries-queries.ts';
+import { type Claim, createDeliveryQueue } from '../../src/projections/deliveries-queries.ts';
 import { applied, chosen, request, result, succeeded } from '../support/payments.ts';
 import { type Database, emptyDatabase, startPostgres, stopPostgres } from './helpers.ts';
 import { history } from './histories.ts';
@@ -259,35 +259,4 @@ test.serial('a lease outlives what happens to the payment meanwhile, and ends wi
 test.serial('before the projection ever ran nothing is due', async (t) => {
   const { db } = await emptyDatabase(t, postgres);
   t.deepEqual(await createDeliveryQueue(db).claim(claim()), []);
-});
-
-test.serial('a range of what was abandoned, of all receivers or one', async (t) => {
-  const { db } = await emptyList(t);
-  const abandoned: PaymentEvent = {
-    type: 'CallbackAbandoned',
-    data: {
-      at: now.toISOString(),
-      delivery: 'callback-1',
-      attempt: 2,
-      durationMs: 1,
-      status: 500,
-      reason: 'r',
-    },
-  };
-  for (const [id, host] of [
-    ['P1', 'a'],
-    ['P2', 'b'],
-  ] as const)
-    await write(db, id, paid(`https://${host}.example/`, failed(1, later(1000)), abandoned));
-  const range = { state: 'abandoned', from: later(1000), to: later(1001) } as const;
-  const usual = { kinds: ['callback'], receiver: undefined, limit: 10 } as const;
-  const find = (over: object) => findDeliveries(db, { ...range, ...usual, ...over });
-  t.deepEqual((await find({})).map(({ transactionId }) => transactionId).toSorted(), ['P1', 'P2']);
-  t.deepEqual(await find({ receiver: 'https://b.example' }), [
-    { transactionId: 'P2', delivery: 'callback-1' },
-  ]);
-  t.is((await find({ limit: 1 })).length, 1);
-  t.deepEqual(await find({ kinds: ['item', 'email'] }), []);
-  t.deepEqual(await find({ to: later(1000) }), []);
-  t.deepEqual(await find({ state: 'delivered' }), []);
 });

@@ -61,8 +61,8 @@ test('one delivery, a range, and what makes no sense', async (t) => {
   // Rows that are about no payment, as a table can hold that is behind or ahead of its log: each is refused.
   const { db } = ledger.database;
   const [row] = await db('payments.deliveries');
-  const due_at = '2026-11-20T00:00:00Z';
-  const stray = { ...row, transaction_id: '0'.repeat(26), receiver: 'stray', due_at };
+  const called_at = '2026-11-20T00:00:00Z';
+  const stray = { ...row, transaction_id: '0'.repeat(26), receiver: 'stray', called_at };
   await db('payments.deliveries').insert([
     stray,
     { ...stray, lane: 'email', delivery: 'email', kind: 'email' },

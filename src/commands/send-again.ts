@@ -1,0 +1,41 @@
+/** Staff have deliveries sent again, one or many: what the command line and the console share. */
+import type { DeliveryKind } from '../events/deliveries.ts';
+import type { Cause } from '../events/envelope.ts';
+import { type Payment, type PaymentEvent, paymentStream } from '../events/payment.ts';
+import { Refused } from './decider.ts';
+import type { Execute } from './execute.ts';
+import type { PaymentCommand } from './payment.ts';
+
+export type DeliveryId = { transactionId: string; delivery: string };
+
+/** Machines know a repeat by its id and people do not: emails are sent again only where they are asked for. */
+export const kindsOfMachines: readonly DeliveryKind[] = ['callback', 'item'];
+
+export type Requested = {
+  /** How many are due again; one that was due already is not counted. */
+  asked: number;
+  refused: number;
+  /** Why, each reason once. */
+  reasons: readonly string[];
+};
+
+/** Goes on when one is refused. Throws EventStoreUnavailable: those before it are asked for. */
+export async function requestDeliveries(
+  { execute, cause }: { execute: Execute<Payment, PaymentCommand, PaymentEvent>; cause: () => Cause },
+  chosen: readonly DeliveryId[],
+): Promise<Requested> {
+  let asked = 0;
+  let refused = 0;
+  const reasons = new Set<string>();
+  for (const { transactionId, delivery } of chosen) {
+    const command = { type: 'RequestDelivery', at: new Date().toISOString(), delivery } as const;
+    try {
+      asked += (await execute(paymentStream(transactionId), command, cause())).events.length;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      refused += 1;
+      reasons.add(error.message);
+    }
+  }
+  return { asked, refused, reasons: [...reasons] };
+}

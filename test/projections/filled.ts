@@ -1,0 +1,109 @@
+/** Tables filled by the projections themselves, without an event store: for tests of what is asked of them. */
+import type { ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import type { Knex } from 'knex';
+import {
+  evolve,
+  noPayment,
+  type PaymentEvent,
+  paymentStream,
+  type RequestedPayment,
+} from '../../src/events/payment.ts';
+import { schemaVersion } from '../../src/events/upcast.ts';
+import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
+import { payments } from '../../src/projections/payments.ts';
+import type { Projection } from '../../src/projections/projection.ts';
+import { unmatched } from '../../src/projections/unmatched.ts';
+import { query } from '../embedded/helpers.ts';
+import { emptyDatabase, type Postgres } from './helpers.ts';
+import { history } from './histories.ts';
+
+/** Empty tables of `payments` and `unmatched`. */
+export async function emptyTables(t: ExecutionContext, postgres: Postgres): Promise<Knex> {
+  await query(postgres.url, 'drop schema if exists unmatched cascade');
+  const { db } = await emptyDatabase(t, postgres);
+  for (const projection of [payments, unmatched])
+    await inSchema(db, projection, async (trx) => {
+      await trx.raw('create schema ??', [projection.name]);
+      await trx.raw('set local search_path to ??', [projection.name]);
+      await projection.createTables(trx);
+    });
+  return db;
+}
+
+/** Feeds a projection with one stream's events, from its first on. */
+export async function feed(
+  db: Knex,
+  projection: Projection,
+  streamName: string,
+  events: readonly { type: string; data: unknown }[],
+): Promise<void> {
+  const recorded = events.map(
+    ({ type, data }, revision): RecordedEvent => ({
+      id: '',
+      type,
+      data,
+      metadata: { schemaVersion },
+      streamName,
+      revision,
+      position: { commit: 0n, prepare: 0n },
+      created: new Date(0),
+    }),
+  );
+  await inSchema(db, projection, (trx) => projection.project(recorded, trx));
+}
+
+export type Filled = { id: string; state: RequestedPayment };
+
+/** Writes payments with these histories, `P0`, `P1`, …; returns what each folds to. */
+export async function fillPayments(db: Knex, histories: readonly PaymentEvent[][]): Promise<Filled[]> {
+  await db.raw('truncate payments.payments, payments.deliveries, payments.exceptions');
+  const filled: Filled[] = [];
+  for (const [index, events] of histories.entries()) {
+    const id = `P${index}`;
+    await feed(db, payments, paymentStream(id), events);
+    const state = events.reduce(evolve, noPayment);
+    if (state.status !== 'none') filled.push({ id, state });
+  }
+  return filled;
+}
+
+async function inSchema(
+  db: Knex,
+  { name }: Projection,
+  work: (trx: Knex.Transaction) => Promise<void>,
+): Promise<void> {
+  await db.transaction(async (trx) => {
+    await trx.raw('set local search_path to ??', [name]);
+    await work(trx);
+  });
+}
+
+/** A Malaysian day, and moments around its ends: some of them are the same, and some at midnight itself. */
+export const day = { start: '2026-11-19T16:00:00.000Z', end: '2026-11-20T16:00:00.000Z' };
+const moments = fc.oneof(
+  fc.constantFrom(day.start, day.end, '2026-11-19T15:59:59.999Z', '2026-11-20T15:59:59.999Z'),
+  fc
+    .date({ min: new Date('2026-11-19T08:00Z'), max: new Date('2026-11-20T23:00Z'), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+);
+
+/** Any history of a few merchants and receivers around that day. */
+export const historyOfDay: fc.Arbitrary<PaymentEvent[]> = fc
+  .tuple(
+    history,
+    fc.array(moments, { minLength: 24, maxLength: 24 }),
+    fc.constantFrom('council', 'museum', '\0'),
+    fc.constantFrom('', 'https://one.example/callback', 'https://two.example/'),
+  )
+  .map(([events, times, code, callbackUrl]) => {
+    const next = () => times.pop() ?? day.start;
+    return events.map((event) => {
+      const data: Record<string, unknown> = { ...event.data, at: next() };
+      if ('result' in event.data && event.data.result.paidAt !== null)
+        data.result = { ...event.data.result, paidAt: next() };
+      if (event.type === 'PaymentRequested')
+        Object.assign(data, { callbackUrl, merchant: { ...event.data.merchant, code } });
+      return { type: event.type, data } as PaymentEvent;
+    });
+  });
