@@ -1,23 +1,8 @@
-/** The payment gateway's wire: the form a payer is handed over with, the result that comes back, and the checksum on both. */
+/** The payment gateway's wire: the form a payer is handed over with, and the checksum on it and on the result that comes back. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { readGatewayTime } from '../events/malaysian-time.ts';
-import { formatSen, readAmount, type Sen } from '../events/money.ts';
-import { type Outcome, type PaymentMode, type PaymentResult, paymentModes } from '../events/payment.ts';
-
-/** Fields of a form as they travel: every name once, in any case; names and values are well-formed Unicode. */
-export type GatewayFields = Readonly<Record<string, string>>;
-
-export type GatewayResult = { transactionId: string; merchantCode: string; result: PaymentResult };
-
-/** Longer texts of a result are cut in what we make of it; the raw fields stay whole. Code points. */
-const maxTextLength = 200;
-
-const outcomeOfStatus: Readonly<Record<string, Outcome>> = {
-  '0': 'failed',
-  '1': 'succeeded',
-  '2': 'cancelled',
-  '3': 'pending',
-};
+import { formatSen, type Sen } from '../events/money.ts';
+import type { PaymentMode } from '../events/payment.ts';
+import type { GatewayFields } from '../events/read-gateway-result.ts';
 
 /**
  * The CHECKSUM of the fields (itself left out): lower-case hex HMAC-SHA256 over all of them sorted by name, each
@@ -39,35 +24,6 @@ export function verifyFields(fields: GatewayFields, secret: string): 'valid' | '
   const right = Buffer.from(signFields(fields, secret));
   const bytes = Buffer.from(given);
   return bytes.length === right.length && timingSafeEqual(bytes, right) ? 'valid' : 'wrong';
-}
-
-/**
- * Reads a result, field names in any case; null when STATUS is none of the documented four. An amount or time
- * that cannot be read is null in the result: such an amount never equals what was asked.
- */
-export function readGatewayResult(fields: GatewayFields): GatewayResult | null {
-  const byName = new Map(Object.entries(fields).map(([name, value]) => [name.toUpperCase(), value]));
-  const text = (name: string) => oneLine(byName.get(name) ?? '');
-  const status = text('STATUS');
-  const outcome = Object.hasOwn(outcomeOfStatus, status) ? outcomeOfStatus[status] : undefined;
-  if (!outcome) return null;
-  return {
-    transactionId: text('TRANS_ID'),
-    merchantCode: text('MERCHANT_CODE'),
-    result: {
-      outcome,
-      mode: readMode(text('PAYMENT_MODE')),
-      sellerOrderNo: text('MERCHANT_ORDER_NO'),
-      gatewayTransactionId: text('PAYMENT_TRANS_ID'),
-      amountSen: readAmount(text('AMOUNT')),
-      currency: text('CURRENCY'),
-      paidAt: readGatewayTime(text('PAYMENT_DATETIME')),
-      receiptNo: text('RECEIPT_NO'),
-      buyerBank: text('BUYER_BANK'),
-      buyerName: text('BUYER_NAME'),
-      raw: { ...fields },
-    },
-  };
 }
 
 /** The signed form that takes a payer to the gateway; `totalSen` is what it collects, charge included. */
@@ -114,15 +70,4 @@ function percentEncoded(text: string): string {
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-}
-
-/** A text of the wire as we keep it: one line, cut to 200 characters. */
-export function oneLine(value: string): string {
-  const line = value.replace(/\p{Cc}+/gu, ' ').trim();
-  return line.length <= maxTextLength ? line : Array.from(line).slice(0, maxTextLength).join('');
-}
-
-/** `''` where the text names no method we know. */
-export function readMode(text: string): PaymentMode | '' {
-  return paymentModes.find((mode) => mode === text.toLowerCase()) ?? '';
 }

@@ -8,7 +8,8 @@ import {
   type RegistryStatus,
   registryStatuses,
 } from '../events/payment.ts';
-import { oneLine, readMode } from './gateway.ts';
+import { oneLine, readMode } from '../events/read-gateway-result.ts';
+import { readRegistryStatus } from '../events/registry-status.ts';
 import { lenientText } from './lenient-text.ts';
 
 export type RegistryFault = 'unreachable' | 'too_late' | 'no_answer';
@@ -47,15 +48,6 @@ export const Extras = size(
   maxExtras,
 );
 
-/** The registry's numbers are its own: 1 is success on both wires, 2 and 0 are not what they are on the gateway's. */
-const statuses: Readonly<Record<string, RegistryStatus>> = {
-  '0': 'attempted',
-  '1': 'succeeded',
-  '2': 'failed',
-  '3': 'pending',
-  '99': 'not_found',
-};
-
 /** Reads the body of an answer. Throws RegistryUnavailable. */
 export function readAnswer<T>(body: string, struct: Struct<T, unknown>): T {
   try {
@@ -79,7 +71,7 @@ type Received = {
 
 /** Throws RegistryUnavailable where the record numbers a status that we do not know: nobody guesses. */
 function readRecord(fields: RegistryRecord): Received {
-  const status = Object.hasOwn(statuses, fields.eps_status) ? statuses[fields.eps_status] : undefined;
+  const status = readRegistryStatus(fields.eps_status);
   if (!status) throw new RegistryUnavailable('no_answer', 'The answer has a status that is not known');
   return { fields, status, paidAt: readGatewayTime(fields.payment_datetime), raw: rawOf(fields) };
 }

@@ -1,7 +1,8 @@
 // The gateway's wire: one reading of the checksum rule against the other side's, and every field of a result.
 import test from 'ava';
 import fc from 'fast-check';
-import { handOverFields, readGatewayResult, signFields, verifyFields } from '../../src/clients/gateway.ts';
+import { handOverFields, signFields, verifyFields } from '../../src/clients/gateway.ts';
+import { readGatewayResult } from '../../src/events/read-gateway-result.ts';
 import { checksumOf } from '../../src/sandbox/checksum.ts';
 import { sen } from '../support/payments.ts';
 

@@ -1,14 +1,14 @@
 /** POST /<channel>/response: the gateway reports how an attempt to pay ended, from its server and through the payer's browser. */
-import {
-  type GatewayFields,
-  type GatewayResult,
-  readGatewayResult,
-  verifyFields,
-} from '../../clients/gateway.ts';
+import { verifyFields } from '../../clients/gateway.ts';
 import { Refused } from '../../commands/decider.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Quarantine } from '../../commands/unmatched.ts';
 import { type Channel, paymentStream } from '../../events/payment.ts';
+import {
+  type GatewayFields,
+  type GatewayResult,
+  readGatewayResult,
+} from '../../events/read-gateway-result.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { type Context, causeOf, seeOther } from '../context.ts';

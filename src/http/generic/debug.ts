@@ -2,10 +2,11 @@
  * GET /generic/debug: stands in for the gateway. Choose a payment and a result, see the fields with their CHECKSUM,
  * and post them from the browser to /generic/response. It signs with the gateway's secret: only where the sandbox is.
  */
-import { type GatewayFields, signFields } from '../../clients/gateway.ts';
+import { signFields } from '../../clients/gateway.ts';
 import { toDateTime, toDigits } from '../../events/malaysian-time.ts';
 import { addSen, displaySen, formatSen } from '../../events/money.ts';
 import { paymentModes, type RequestedPayment } from '../../events/payment.ts';
+import type { GatewayFields } from '../../events/read-gateway-result.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { statusName } from '../../receipts/texts.ts';
 import type { ReadPayment } from '../channel/read-payment.ts';
