@@ -3,6 +3,7 @@ import { type Struct, validate } from 'superstruct';
 import { type PaymentEvent, paymentEvents } from './payment.ts';
 import { type ProjectEvent, projectEvents } from './project.ts';
 import { type RebuildEvent, rebuildEvents } from './rebuild.ts';
+import { type ReconciliationEvent, reconciliationEvents } from './reconciliation.ts';
 import { LogSealed } from './seals.ts';
 import { type SessionEvent, sessionEvents } from './session.ts';
 import { GatewayResultUnmatched, type UnmatchedEvent, unmatchedEvents } from './unmatched.ts';
@@ -49,6 +50,11 @@ export function readUnmatched(stored: Stored): GatewayResultUnmatched {
 /** Likewise for what staff said of one. */
 export function readUnmatchedEvent(stored: Stored): UnmatchedEvent {
   return readAs(unmatchedEvents, stored) as UnmatchedEvent;
+}
+
+/** Likewise for an event of a difference that an import found. */
+export function readReconciliationEvent(stored: Stored): ReconciliationEvent {
+  return readAs(reconciliationEvents, stored) as ReconciliationEvent;
 }
 
 /** Likewise for a seal of the log: its data. */

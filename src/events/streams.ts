@@ -5,10 +5,12 @@
 import { paymentStreamPrefix } from './payment.ts';
 import { projectStreamPrefix } from './project.ts';
 import { projectionStreamPrefix } from './rebuild.ts';
+import { reconciliationStreamPrefix } from './reconciliation.ts';
 import {
   readPaymentEvent,
   readProjectEvent,
   readRebuildEvent,
+  readReconciliationEvent,
   readSessionEvent,
   readUnmatched,
   readUnmatchedEvent,
@@ -33,6 +35,7 @@ export const streamKinds: readonly StreamKind[] = [
   { prefix: projectStreamPrefix, read: readProjectEvent },
   { prefix: sessionStreamPrefix, read: readSessionEvent },
   { prefix: projectionStreamPrefix, read: readRebuildEvent },
+  { prefix: reconciliationStreamPrefix, read: readReconciliationEvent },
 ];
 
 export const streamPrefixes: readonly string[] = streamKinds.map(({ prefix }) => prefix);

@@ -7,10 +7,12 @@ import { hashOf, type Metadata } from '../../src/events/envelope.ts';
 import { evolve, noPayment, type Payment, paymentEvents } from '../../src/events/payment.ts';
 import { evolveProject, projectEvents } from '../../src/events/project.ts';
 import { evolveRebuilds, noRebuilds, rebuildEvents } from '../../src/events/rebuild.ts';
+import { type Difference, evolveDifference, reconciliationEvents } from '../../src/events/reconciliation.ts';
 import {
   readPaymentEvent,
   readProjectEvent,
   readRebuildEvent,
+  readReconciliationEvent,
   readSessionEvent,
   readUnmatched,
   readUnmatchedEvent,
@@ -41,6 +43,11 @@ function stateAfter(version: number, type: string): unknown {
   if (Object.hasOwn(projectEvents, type)) return evolveProject(null, readProjectEvent(golden(version, type)));
   if (Object.hasOwn(rebuildEvents, type))
     return evolveRebuilds(noRebuilds, readRebuildEvent(golden(version, type)));
+  if (Object.hasOwn(reconciliationEvents, type)) {
+    const types = [...new Set(['ReconciliationDifferenceFound', type])];
+    const events = types.map((name) => readReconciliationEvent(golden(version, name)));
+    return events.reduce<Difference | null>(evolveDifference, null);
+  }
   if (type === 'GatewayResultUnmatched') return readUnmatched(golden(version, type));
   if (Object.hasOwn(unmatchedEvents, type))
     return evolveUnmatched(null, readUnmatchedEvent(golden(version, type)));
@@ -71,6 +78,7 @@ test('every event type has a golden file of the current version', (t) => {
     ...rebuildEvents,
     ...unmatchedEvents,
     ...sessionEvents,
+    ...reconciliationEvents,
   });
   t.deepEqual(files.toSorted(), [...types, 'GatewayResultUnmatched'].toSorted());
 });
