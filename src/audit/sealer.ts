@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { genesisHash, seal } from '../events/envelope.ts';
 import {
   countIn,
+  isCovered,
   type LogSealed,
   type LogSealedEvent,
   sealsStream,
@@ -162,11 +163,6 @@ async function append(
   const appended = await eventStore.append(sealsStream, envelopes, revision);
   const hash = envelopes[0]?.metadata.hash ?? genesisHash;
   return { seal: data, tally, revision: appended.revision, hash };
-}
-
-/** Whether a seal of streams with these prefixes covers the event. */
-export function isCovered({ streamName }: { streamName: string }, prefixes: readonly string[]): boolean {
-  return prefixes.some((prefix) => streamName.startsWith(prefix));
 }
 
 async function rest(ms: number, signal: AbortSignal): Promise<void> {

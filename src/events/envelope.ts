@@ -88,6 +88,13 @@ export function hashIn(event: Pick<Chained, 'metadata'> | undefined): string {
   return typeof metadata === 'object' && metadata !== null ? String(Reflect.get(metadata, 'hash')) : '';
 }
 
+/** The hash that the event names as its predecessor's; `''` where it names none. */
+export function previousHashIn({ metadata }: Pick<Chained, 'metadata'>): string {
+  return typeof metadata === 'object' && metadata !== null
+    ? String(Reflect.get(metadata, 'previousHash'))
+    : '';
+}
+
 /**
  * RFC 9562, section 5.5: a UUID that is always the same for the same namespace (itself a UUID) and name.
  * Throws TypeError on any other namespace: ids made of nothing would take every command for a repeat.

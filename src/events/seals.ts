@@ -77,3 +77,8 @@ function chainHashOf({ type, data, metadata }: Counted): string {
 export function signedText(seal: Omit<LogSealed, 'signature'> | LogSealed): string {
   return canonicalJson({ ...seal, signature: undefined });
 }
+
+/** Whether a seal of streams with these prefixes covers the event. */
+export function isCovered({ streamName }: { streamName: string }, prefixes: readonly string[]): boolean {
+  return prefixes.some((prefix) => streamName.startsWith(prefix));
+}
