@@ -23,6 +23,7 @@ import { createPaymentQueries } from '../projections/payments-queries.ts';
 import { projects } from '../projections/projects.ts';
 import { users } from '../projections/users.ts';
 import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
+import { createConsole } from './console.ts';
 import { loadRoleConfig } from './role-config.ts';
 
 /** How long a request that was under way may still take once the process was asked to end. */
@@ -50,6 +51,7 @@ export async function startHttp(
       projectionStatus: () => projectionStatus(db),
       version: versionOfPackage(),
     },
+    console: createConsole({ config, db, eventStore }),
     log,
   });
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());

@@ -13,7 +13,7 @@ export type Mail = {
   subject: string;
   text: string;
   html: string;
-  attachment: { name: string; type: string; content: Buffer };
+  attachment?: { name: string; type: string; content: Buffer };
 };
 
 /** Reasons are a few words that name no address and quote nothing. */
@@ -71,9 +71,15 @@ function messageOf(mail: Mail, from: Config['mail']['from'], messageId: string) 
     subject: mail.subject,
     text: mail.text,
     html: mail.html,
-    attachments: [
-      { filename: mail.attachment.name, contentType: mail.attachment.type, content: mail.attachment.content },
-    ],
+    attachments: mail.attachment
+      ? [
+          {
+            filename: mail.attachment.name,
+            contentType: mail.attachment.type,
+            content: mail.attachment.content,
+          },
+        ]
+      : [],
     // Holiday notices and the like stay away.
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,

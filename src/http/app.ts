@@ -3,6 +3,8 @@ import { METHODS } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { createQuarantine } from '../commands/unmatched.ts';
+import { createConsoleParts } from './console/parts.ts';
+import { addConsoleRoutes } from './console/routes.ts';
 import { addDocsRoutes } from './content/docs/routes.ts';
 import { addContentRoutes } from './content/routes.ts';
 import type { RequestState } from './context.ts';
@@ -31,12 +33,14 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   addLandregRoutes(router, { ...dependencies, quarantine });
   addContentRoutes(router, dependencies);
   addDocsRoutes(router, dependencies);
+  const consoleParts = createConsoleParts(dependencies);
+  addConsoleRoutes(router, consoleParts);
 
   const app = new Koa<RequestState>();
   app.use(createRequestLog(log));
   app.use(createSecurityHeaders(config));
   app.use(createViews());
-  app.use(createErrorAnswers({ baseUrl: config.baseUrl, log }));
+  app.use(createErrorAnswers({ baseUrl: config.baseUrl, log, showInConsole: consoleParts.frame.show }));
   app.use(router.routes());
   app.use(router.allowedMethods());
   // What fails outside all of these: a connection that breaks, an error page that cannot be drawn.

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RouterContext } from '@koa/router';
 import type { Cause } from '../events/envelope.ts';
+import type { Staff } from './console/staff.ts';
 import { type Language, pickLanguage } from './pages/language.ts';
 
 export type RequestState = {
@@ -11,6 +12,8 @@ export type RequestState = {
   merchantCode?: string;
   /** Set once a caller of /api/v1 has shown one of API_KEYS. */
   apiCaller?: string;
+  /** Set once somebody is signed in to the console. */
+  staff?: Staff;
 };
 
 export type Context = RouterContext<RequestState>;

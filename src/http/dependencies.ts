@@ -7,6 +7,7 @@ import type { Payment, PaymentEvent } from '../events/payment.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Log } from '../log.ts';
 import type { LatestPayment } from '../projections/payments-queries.ts';
+import type { ConsoleDependencies } from './console/dependencies.ts';
 import type { ContentDependencies } from './content/dependencies.ts';
 
 export type Dependencies = {
@@ -14,6 +15,7 @@ export type Dependencies = {
   execute: Execute<Payment, PaymentCommand, PaymentEvent>;
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter'>;
   content: ContentDependencies;
+  console: ConsoleDependencies;
   /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down. */
   findPayment(transactionId: string): Promise<{ state: Payment } | null>;
   /** Ids of the payments in the read model that have this receipt number. Rejects when Postgres is down. */

@@ -5,8 +5,11 @@ import { type RefusalCode, Refused } from '../commands/decider.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import { EventStoreUnavailable } from '../eventstore/event-store.ts';
 import type { Log } from '../log.ts';
+import { isConsolePath, signInPath } from './console/addresses.ts';
+import type { Frame } from './console/frame.ts';
+import { ConsoleProblem } from './console/problem.ts';
 import { ApiProblem, codeOfStatus, type ErrorCode, isApiPath } from './content/api-problem.ts';
-import { type Context, languageOf } from './context.ts';
+import { type Context, languageOf, seeOther } from './context.ts';
 import type { ErrorPage } from './pages/models.ts';
 
 type Problem = ErrorPage['problem'];
@@ -70,19 +73,29 @@ const notAllowed: Answer = { status: 405, problem: 'pageNotFound', message: 'Met
 const retryAfterSeconds = '5';
 
 /** Koa middleware around everything that can fail. What is unexpected is logged; its answer gives nothing away. */
-export function createErrorAnswers({ baseUrl, log }: { baseUrl: string; log: Log }) {
+export function createErrorAnswers({
+  baseUrl,
+  log,
+  showInConsole,
+}: {
+  baseUrl: string;
+  log: Log;
+  showInConsole: Frame['show'];
+}) {
+  const answerWith = async (ctx: Context, answer: Answer) =>
+    isConsolePath(ctx.path) ? giveToStaff(ctx, answer, showInConsole) : give(ctx, answer, baseUrl);
   return async (ctx: Context, next: Next): Promise<void> => {
     try {
       await next();
     } catch (error) {
       const answer = answerTo(error);
       if (answer.status >= 500) log.error({ err: error, requestId: ctx.state.requestId }, 'request failed');
-      await give(ctx, answer, baseUrl);
+      await answerWith(ctx, answer);
       return;
     }
     // The router answers these with a bare status.
     if (ctx.body != null || ctx.status < 400) return;
-    await give(ctx, ctx.status === 404 ? notFound : { ...notAllowed, status: ctx.status }, baseUrl);
+    await answerWith(ctx, ctx.status === 404 ? notFound : { ...notAllowed, status: ctx.status });
   };
 }
 
@@ -96,6 +109,8 @@ export function bodyProblem(error: Error): HttpProblem {
 
 function answerTo(error: unknown): Answer {
   if (error instanceof HttpProblem) return error;
+  if (error instanceof ConsoleProblem)
+    return { status: error.status, problem: 'badRequest', message: error.message };
   if (error instanceof Refused) return { ...refusals[error.code], message: error.message };
   if (error instanceof ApiProblem) {
     const { status, code, message } = error;
@@ -129,6 +144,34 @@ async function give(ctx: Context, answer: Answer, baseUrl: string): Promise<void
     actionUrl: answer.actionUrl ?? (answer.problem === 'pageNotFound' ? `${baseUrl}/` : undefined),
   };
   await ctx.render('error.njk', page);
+}
+
+const staffTitles: Readonly<Record<number, string>> = {
+  400: 'This cannot be read',
+  403: 'You may not do this',
+  404: 'There is no such page',
+  405: 'There is no such action',
+  409: 'This cannot be done',
+  410: 'This link is over',
+  413: 'This is too large',
+  503: 'The console is not available at the moment',
+};
+
+/** For staff the message says what is wrong; whose session is over is shown where to sign in. */
+async function giveToStaff(
+  ctx: Context,
+  { message, status }: Answer,
+  showInConsole: Frame['show'],
+): Promise<void> {
+  if (status === 401) return seeOther(ctx, signInPath);
+  ctx.status = status;
+  if (status === 503) ctx.set('Retry-After', retryAfterSeconds);
+  if (ctx.accepts(['html', 'json']) === 'json') {
+    ctx.body = { status: false, message };
+    return;
+  }
+  const title = staffTitles[status] ?? 'Something went wrong on our side';
+  await showInConsole(ctx, 'error.njk', { title, status, message, requestId: ctx.state.requestId });
 }
 
 /** Requery says `success` where every other answer says `status`; credentials fail there as on check. */

@@ -28,6 +28,7 @@ export function createRequestLog(log: Log) {
           route: ctx._matchedRoute,
           id: ctx.params?.id?.slice(0, shownIdLength),
           merchant: ctx.state.merchantCode,
+          staff: ctx.state.staff?.id,
           status: ctx.status,
           durationMs: Math.round(performance.now() - startedAt),
         },

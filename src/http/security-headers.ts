@@ -1,5 +1,6 @@
 /** Headers that keep our pages from being framed, sniffed, scripted or leaked. */
 import type { Next } from 'koa';
+import { consoleHeaders, isConsolePath } from './console/addresses.ts';
 import type { Context } from './context.ts';
 import { scriptHash, styleHash } from './pages/inline.ts';
 
@@ -28,6 +29,7 @@ export function createSecurityHeaders({ baseUrl, production }: { baseUrl: string
   };
   return (ctx: Context, next: Next): Promise<unknown> => {
     ctx.set(headers);
+    if (isConsolePath(ctx.path)) ctx.set(consoleHeaders);
     return next();
   };
 }

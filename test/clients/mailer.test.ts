@@ -83,7 +83,11 @@ test('it arrives with both bodies and the PDF, under the same id at every try', 
 test('no text becomes a header or another recipient', async (t) => {
   const { url, received } = await startServer(t);
   const poison = 'R-1\r\nBcc: eve@example.org\r\n\r\nHello\u2028Bcc: eve@example.org';
-  const attachment = { ...mail().attachment, name: `a"; x=y\r\nBcc: eve@example.org\r\n.pdf` };
+  const attachment = {
+    type: 'application/pdf',
+    content: Buffer.from('%PDF'),
+    name: `a"; x=y\r\nBcc: eve@example.org\r\n.pdf`,
+  };
   t.is(
     (await sendTo(url, { subject: poison, text: `${poison}\r\n.\r\nRCPT TO:<eve@example.org>`, attachment }))
       .kind,

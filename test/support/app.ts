@@ -8,20 +8,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
+import type { Mail, MailOutcome } from '../../src/clients/mailer.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import { sessionDecider } from '../../src/commands/session.ts';
 import { userDecider } from '../../src/commands/user.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
-import { readPaymentEvent, readUserEvent } from '../../src/events/recorded.ts';
+import { readPaymentEvent, readSessionEvent, readUserEvent } from '../../src/events/recorded.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
+import { createConsoleParts } from '../../src/http/console/parts.ts';
+import type { ConsoleRoute } from '../../src/http/console/route.ts';
+import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/log.ts';
 import { sen } from './payments.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
+export const transactionIdKey = 'a key of the tests';
 export const apiKey = 'a-key-of-the-tests';
 export const landregAccessKey = 'a-key-of-the-land-registry';
 
@@ -32,6 +38,10 @@ export type TestApp = {
   events(transactionId: string): Promise<PaymentEvent[]>;
   /** Lines of the log, parsed. */
   logged: Record<string, unknown>[];
+  /** Emails that the console sent. */
+  mails: Mail[];
+  /** Every page and action of the console that asks who is there. */
+  consoleRoutes: readonly ConsoleRoute[];
   close(): Promise<void>;
 };
 
@@ -82,6 +92,7 @@ export type Changes = {
   eventStore?: Partial<Dependencies['eventStore']>;
   registry?: Dependencies['registry'];
   content?: Partial<Dependencies['content']>;
+  console?: Partial<Dependencies['console']>;
   clock?: () => Date;
 };
 
@@ -104,7 +115,12 @@ export async function startApp(
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const parts = { ...eventStore, ...changes.eventStore };
-  handle = createApp({
+  const mails: Mail[] = [];
+  const send = async (mail: Mail): Promise<MailOutcome> => {
+    mails.push(mail);
+    return { kind: 'sent', messageId: mail.id };
+  };
+  const dependencies: Dependencies = {
     config: {
       production: false,
       environment: 'test',
@@ -113,7 +129,7 @@ export async function startApp(
       methods: loadPaymentMethods(
         fileURLToPath(new URL('../../config/payment-methods.yaml', import.meta.url)),
       ),
-      transactionIdKey: 'a key of the tests',
+      transactionIdKey,
       maxAmountSen: sen(100_000_000),
       gateway: { url: 'https://gateway.example/pay', secret: gatewaySecret, acceptUnsigned: false },
       apiKeys: [],
@@ -136,14 +152,22 @@ export async function startApp(
       version: '0.0.0',
       ...changes.content,
     },
+    console: {
+      executeSession: createExecute({ eventStore: parts, decider: sessionDecider, read: readSessionEvent }),
+      mailer: { send },
+      ...changes.console,
+    },
     log,
     ...(changes.clock && { clock: changes.clock }),
-  }).callback();
+  };
+  handle = createApp(dependencies).callback();
 
   return {
     url,
     eventStore,
     logged,
+    mails,
+    consoleRoutes: consoleRoutes(createConsoleParts(dependencies)),
     events: async (transactionId) =>
       (await eventStore.load(paymentStream(transactionId))).map(readPaymentEvent),
     async close() {

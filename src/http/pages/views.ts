@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import type { Middleware } from 'koa';
 import koaViews from 'koa-views';
 import nunjucks from 'nunjucks';
+import { toDateTime } from '../../events/malaysian-time.ts';
+import { displaySen } from '../../events/money.ts';
 import { script, style } from './inline.ts';
 import type {
   BankOption,
@@ -43,6 +45,8 @@ export const createViews = (): Middleware => {
     trimBlocks: true,
     lstripBlocks: true,
   });
+  environment.addFilter('money', displaySen);
+  environment.addFilter('time', toDateTime);
   environment.addGlobal('style', new nunjucks.runtime.SafeString(style));
   environment.addGlobal('script', new nunjucks.runtime.SafeString(script));
   environment.addGlobal('bankOptions', createBankOptions(environment));

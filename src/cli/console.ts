@@ -1,0 +1,24 @@
+/** What the console of the HTTP role is made of. */
+import { join } from 'node:path';
+import type { Knex } from 'knex';
+import { createMailer } from '../clients/mailer.ts';
+import { createExecute } from '../commands/execute.ts';
+import { sessionDecider } from '../commands/session.ts';
+import type { Config } from '../config.ts';
+import { readSessionEvent } from '../events/recorded.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
+import type { Dependencies } from '../http/app.ts';
+
+export function createConsole({
+  config,
+  eventStore,
+}: {
+  config: Config;
+  db: Knex;
+  eventStore: EventStore;
+}): Dependencies['console'] {
+  return {
+    executeSession: createExecute({ eventStore, decider: sessionDecider, read: readSessionEvent }),
+    mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox') }),
+  };
+}

@@ -1,0 +1,23 @@
+/** Where the console is, and what its answers carry instead of what payers' pages do. */
+
+export const signInPath = '/console/sign-in';
+
+export function isConsolePath(path: string): boolean {
+  return path === '/console' || path.startsWith('/console/');
+}
+
+/** Style and script come from our own files, and nothing is inline. */
+export const consoleHeaders = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    'img-src data:',
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  // Never a path, which may hold a link to sign in. Without any, browsers would send our own forms with `Origin: null`.
+  'Referrer-Policy': 'strict-origin',
+} as const;

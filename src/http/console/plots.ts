@@ -1,0 +1,95 @@
+/** Where the parts of a plot go: the templates only draw them. Units are those of the drawing's viewBox. */
+import { scaleBand, scaleLinear } from 'd3-scale';
+
+export type Bar = { x: number; y: number; width: number; height: number; title: string; series: number };
+export type Tick = { at: number; label: string };
+
+export type ColumnPlot = {
+  width: number;
+  height: number;
+  /** Where the columns stand. */
+  base: number;
+  left: number;
+  bars: readonly Bar[];
+  /** Of the scale, by height. */
+  ticks: readonly Tick[];
+  /** Of the columns, by place. */
+  labels: readonly Tick[];
+};
+
+const width = 360;
+const columnsHeight = 180;
+const left = 34;
+const top = 8;
+const base = columnsHeight - 20;
+
+export type Column = {
+  /** `''` where there is no room for one. */
+  label: string;
+  /** A bar of each series, side by side. */
+  values: readonly { value: number; title: string }[];
+};
+
+/** Counts as columns. */
+export function columnPlot(columns: readonly Column[]): ColumnPlot {
+  const places = scaleBand<number>()
+    .domain(columns.map((_, index) => index))
+    .range([left, width])
+    .paddingInner(0.2)
+    .paddingOuter(0.1);
+  const highest = Math.max(1, ...columns.flatMap(({ values }) => values.map(({ value }) => value)));
+  const heights = scaleLinear().domain([0, highest]).nice(4).range([base, top]);
+  const bars = columns.flatMap(({ values }, index) =>
+    values.map(({ value, title }, series): Bar => {
+      const barWidth = places.bandwidth() / values.length;
+      const y = heights(value);
+      const x = (places(index) ?? 0) + series * barWidth;
+      return { x: tenth(x), y: tenth(y), width: tenth(barWidth), height: tenth(base - y), title, series };
+    }),
+  );
+  const labels = columns.map(({ label }, index) => ({
+    at: tenth((places(index) ?? 0) + places.bandwidth() / 2),
+    label,
+  }));
+  return {
+    width,
+    height: columnsHeight,
+    base,
+    left,
+    bars,
+    // No half payments.
+    ticks: heights
+      .ticks(4)
+      .filter(Number.isInteger)
+      .map((value) => ({ at: tenth(heights(value)), label: heights.tickFormat(4, '~s')(value) })),
+    labels: labels.filter(({ label }) => label !== ''),
+  };
+}
+
+export type SharePlot = {
+  width: number;
+  height: number;
+  rows: readonly { y: number; label: string; text: string; width: number; full: number }[];
+};
+
+const rowHeight = 38;
+
+/** Shares from 0 to 1, a row each; null where there is nothing to have a share of. */
+export function sharePlot(rows: readonly { label: string; text: string; share: number | null }[]): SharePlot {
+  const widths = scaleLinear().domain([0, 1]).range([0, width]);
+  return {
+    width,
+    height: rows.length * rowHeight,
+    rows: rows.map(({ label, text, share }, index) => ({
+      y: index * rowHeight,
+      label,
+      text,
+      width: tenth(widths(share ?? 0)),
+      full: width,
+    })),
+  };
+}
+
+function tenth(value: number): number {
+  return Math.round(value * 10) / 10;
+}

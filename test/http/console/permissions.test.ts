@@ -1,0 +1,36 @@
+// Every page and action of the console, asked for by each role and by nobody.
+import test from 'ava';
+import { roles } from '../../../src/events/user.ts';
+import { may } from '../../../src/http/console/permissions.ts';
+import { startApp } from '../../support/app.ts';
+import { signIn } from '../../support/console.ts';
+
+const app = await startApp();
+test.after.always(() => app.close());
+
+const pathOf = (path: string) => path.replaceAll(/:\w+/g, '0');
+
+test.serial('nobody gets in without signing in', async (t) => {
+  for (const { method, path } of app.consoleRoutes) {
+    const answer = await fetch(`${app.url}${pathOf(path)}`, { method, redirect: 'manual' });
+    t.is(answer.status, 303, `${method} ${path}`);
+    t.is(answer.headers.get('location'), '/console/sign-in');
+  }
+});
+
+for (const role of roles)
+  test.serial(`${role}: what is forbidden is 403 and changes nothing, the rest is open`, async (t) => {
+    const member = await signIn(app, role);
+    const before = await app.eventStore.head();
+    const forbidden = app.consoleRoutes.filter(({ action }) => !may(role, action));
+    for (const { method, path } of forbidden)
+      t.is((await member[method](pathOf(path))).status, 403, `${method} ${path}`);
+    t.deepEqual(await app.eventStore.head(), before);
+    const open = app.consoleRoutes.filter(({ action, method }) => method === 'get' && may(role, action));
+    for (const { path } of open) {
+      const { body, status } = await member.get(pathOf(path));
+      // A page that goes on telling news would never end.
+      await body?.cancel();
+      t.true(status !== 403 && status !== 303, `${path} answers ${status}`);
+    }
+  });

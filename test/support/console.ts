@@ -1,0 +1,89 @@
+// Staff of the tests, signed in to the console as people are: by the link of an email.
+import { randomUUID } from 'node:crypto';
+import { createExecute } from '../../src/commands/execute.ts';
+import { userDecider, userIdOf } from '../../src/commands/user.ts';
+import { readUserEvent } from '../../src/events/recorded.ts';
+import { type Role, userStream } from '../../src/events/user.ts';
+import type { EventStore } from '../../src/eventstore/event-store.ts';
+import { transactionIdKey } from './app.ts';
+
+export type Member = {
+  id: string;
+  cookie: string;
+  /** As a browser would: with the cookie, from our own origin, and following nothing. */
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** A form of ours; the token is that of the session unless the fields say otherwise. */
+  post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
+};
+
+let users = 0;
+
+/** Adds a user with the role; resolves to its id and address. */
+export async function addUser(
+  eventStore: EventStore,
+  role: Role,
+  name = `Staff, ${role}`,
+): Promise<{ id: string; email: string }> {
+  users += 1;
+  const email = `${role}-${users}@agency.example`;
+  const id = userIdOf(transactionIdKey, email);
+  const execute = createExecute({ eventStore, decider: userDecider, read: readUserEvent });
+  const commandId = randomUUID();
+  await execute(
+    userStream(id),
+    { type: 'CreateUser', at: new Date().toISOString(), id, user: { name, email, role } },
+    { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:tests' },
+  );
+  return { id, email };
+}
+
+type App = { url: string; eventStore: EventStore; mails: { to: string; text: string }[] };
+
+/** Asks for a link; resolves to its path once the email is there. */
+export async function askForLink({ url, mails }: Pick<App, 'url' | 'mails'>, email: string): Promise<string> {
+  const before = mails.length;
+  await fetch(`${url}/console/sign-in`, {
+    method: 'POST',
+    body: new URLSearchParams({ email }),
+    redirect: 'manual',
+  });
+  while (true) {
+    const mail = mails.slice(before).find(({ to }) => to === email);
+    const [link] = /http\S+\/console\/sign-in\/\S+/.exec(mail?.text ?? '') ?? [];
+    if (link) return new URL(link).pathname;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** A user with the role, signed in. */
+export async function signIn(app: App, role: Role): Promise<Member> {
+  const { id, email } = await addUser(app.eventStore, role);
+  const path = await askForLink(app, email);
+  const answer = await fetch(`${app.url}${path}`, { method: 'POST', redirect: 'manual' });
+  return memberOf(app.url, id, cookieOf(answer));
+}
+
+/** Name and value of the cookie that an answer sets. */
+export function cookieOf(answer: Response): string {
+  return answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+}
+
+export function memberOf(url: string, id: string, cookie: string): Member {
+  const get: Member['get'] = (path, headers = {}) =>
+    fetch(`${url}${path}`, { headers: { accept: 'text/html', cookie, ...headers }, redirect: 'manual' });
+  let token: string | undefined;
+  return {
+    id,
+    cookie,
+    get,
+    async post(path, fields = {}, headers = {}) {
+      token ??= /name="token" value="([^"]+)"/.exec(await (await get('/console')).text())?.[1] ?? '';
+      return fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: { accept: 'text/html', cookie, origin: url, ...headers },
+        body: new URLSearchParams({ token, ...fields }),
+        redirect: 'manual',
+      });
+    },
+  };
+}

@@ -1,0 +1,43 @@
+// What scripts add to the console. Every page works without.
+
+// `/` goes to the search, as on the documentation.
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest('input, select, textarea, [contenteditable]')) return;
+  const search = document.querySelector('main input[type=search]') ?? document.querySelector('.find input');
+  if (!search) return;
+  event.preventDefault();
+  search.focus();
+  search.select();
+});
+
+// Tables marked `data-sort` sort by the column whose heading is pressed; a cell may say by what with data-value.
+const sortValueOf = (row, column) => {
+  const cell = row.cells[column];
+  const text = cell.dataset.value ?? cell.querySelector('time')?.dateTime ?? cell.textContent.trim();
+  const number = Number(text.replace(/^RM\s*|,/g, ''));
+  return text === '' || Number.isNaN(number) ? text.toLowerCase() : number;
+};
+
+const compare = (a, b) =>
+  typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b));
+
+for (const table of document.querySelectorAll('table[data-sort]')) {
+  const headings = [...table.tHead.rows[0].cells];
+  headings.forEach((heading, column) => {
+    if (heading.textContent.trim() === '') return;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'sort';
+    button.append(...heading.childNodes);
+    heading.append(button);
+    button.addEventListener('click', () => {
+      const isDescending = heading.ariaSort === 'ascending';
+      for (const other of headings) other.ariaSort = null;
+      heading.ariaSort = isDescending ? 'descending' : 'ascending';
+      const body = table.tBodies[0];
+      const rows = [...body.rows].sort((a, b) => compare(sortValueOf(a, column), sortValueOf(b, column)));
+      body.append(...(isDescending ? rows.reverse() : rows));
+    });
+  });
+}
