@@ -4,6 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { EventStore, Position, RecordedEvent } from '../eventstore/event-store.ts';
+import { isAfter } from './positions.ts';
 
 export type Batch = {
   /** May be empty: then only the position has moved, over events of others. */
@@ -12,26 +13,36 @@ export type Batch = {
   position: Position;
 };
 
-const maxEvents = 500;
+/** A batch of events with long texts ends sooner, so that memory has a bound. */
+const maxTextLength = 8_000_000;
 /** A position that moved without events is handed over at most this often. */
 const bareCheckpointMs = 1_000;
 
-/** Ends when the signal aborts; events that were gathered and not taken by then are left out. Throws what `subscribe` throws. */
+/**
+ * Ends when the signal aborts; events that were gathered and not taken by then are left out. With `upTo`, a position
+ * that the log has reached already, it also ends once everything up to there was handed over. Throws what `subscribe`
+ * throws, and when the subscription ended by itself.
+ */
 export async function* readBatches({
   eventStore,
   streamPrefixes,
   after,
+  upTo,
+  maxEvents = 500,
   signal,
 }: {
   eventStore: Pick<EventStore, 'subscribe'>;
   streamPrefixes: readonly string[];
   after: Position | null;
+  upTo?: Position;
+  maxEvents?: number;
   signal: AbortSignal;
 }): AsyncGenerator<Batch, void, void> {
   const left = new AbortController();
   const until = AbortSignal.any([signal, left.signal]);
   let events: RecordedEvent[] = [];
   let position: Position | null = null;
+  let length = 0;
   let ended = false;
   let ready = Promise.withResolvers<void>();
   let taken = Promise.withResolvers<void>();
@@ -39,17 +50,23 @@ export async function* readBatches({
 
   async function gather(): Promise<void> {
     for await (const message of eventStore.subscribe({ streamPrefixes, after, signal: until })) {
-      if (message.kind === 'caught_up') continue;
+      if (message.kind === 'caught_up') {
+        if (upTo) return;
+        continue;
+      }
+      const place = message.kind === 'event' ? message.event.position : message.position;
+      if (upTo && isAfter(place, upTo)) return;
+      position = place;
       if (message.kind === 'checkpoint') {
-        position = message.position;
         bareCheckpoint ??= setTimeout(() => ready.resolve(), bareCheckpointMs);
         continue;
       }
-      position = message.event.position;
       events.push(message.event);
+      length += textLength(message.event.data);
       ready.resolve();
-      if (events.length >= maxEvents) await taken.promise;
+      if (events.length >= maxEvents || length >= maxTextLength) await taken.promise;
     }
+    if (!until.aborted) throw new Error('The subscription ended by itself');
   }
 
   const gathering = gather().finally(() => {
@@ -64,16 +81,18 @@ export async function* readBatches({
       // What has already arrived on the wire may join in.
       await setImmediate();
       if (until.aborted) break;
+      const isLast = ended;
       const batch = position && { events, position };
       events = [];
       position = null;
+      length = 0;
       clearTimeout(bareCheckpoint);
       bareCheckpoint = undefined;
       ready = Promise.withResolvers();
       taken.resolve();
       taken = Promise.withResolvers();
       if (batch) yield batch;
-      if (ended) break;
+      if (isLast) break;
     }
   } finally {
     left.abort();
@@ -81,4 +100,14 @@ export async function* readBatches({
     clearTimeout(bareCheckpoint);
     await gathering;
   }
+}
+
+/** How much text there is in a value, roughly. */
+function textLength(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  let length = 0;
+  for (const key in value) length += key.length + textLength(Reflect.get(value, key));
+  return length;
 }

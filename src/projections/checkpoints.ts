@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import type { Position } from '../eventstore/event-store.ts';
+import type { Batch } from './batches.ts';
 import type { Fault } from './failures.ts';
 import type { Projection } from './projection.ts';
 
@@ -35,11 +36,17 @@ type Row = {
 const columns = `name, version, commit_position::text as commit, prepare_position::text as prepare, updated_at, fault`;
 const undefinedTable = '42P01';
 
-/** Makes the projection's schema, tables and checkpoint where they are missing or out of date; returns its status. */
-export async function prepare(db: Knex, projection: Projection, schema: string): Promise<ProjectionStatus> {
+/**
+ * Makes the projection's schema, tables and checkpoint where they are missing or out of date; returns its status, and how
+ * many events the tables have taken.
+ */
+export async function prepare(
+  db: Knex,
+  projection: Projection,
+  schema: string,
+): Promise<ProjectionStatus & { events: number }> {
   return await db.transaction(async (trx) => {
-    // `if not exists` alone fails when two processes create the same thing at the same time.
-    await trx.raw(`select pg_advisory_xact_lock(hashtextextended('checkpoints', 0))`);
+    await lockTables(trx);
     await trx.raw(`
       create table if not exists checkpoints (
         name text primary key,
@@ -49,19 +56,40 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
         updated_at timestamptz not null default now(),
         fault json
       )`);
+    await addEventCount(trx);
     // Tables of an older version are derived like any others: they are made again, from the first event on.
     const { rows: made } = await trx.raw(
       `insert into checkpoints (name, version) values (?, ?)
        on conflict (name) do update
-         set version = excluded.version, commit_position = null, prepare_position = null, fault = null
+         set version = excluded.version, commit_position = null, prepare_position = null, events = 0, fault = null
          where checkpoints.version < excluded.version
        returning name`,
       [schema, projection.version],
     );
     if (made.length > 0) await makeTables(trx, projection, schema);
-    const { rows } = await trx.raw(`select ${columns} from checkpoints where name = ?`, [schema]);
-    return statusOf(rows[0]);
+    const { rows } = await trx.raw(`select ${columns}, events from checkpoints where name = ?`, [schema]);
+    return { ...statusOf(rows[0]), events: rows[0].events };
   });
+}
+
+/**
+ * Until the transaction ends, nobody else makes, swaps or drops tables: `if not exists` alone fails when two processes
+ * create the same thing at the same time. Taken before any checkpoint's row.
+ */
+export async function lockTables(trx: Knex.Transaction): Promise<void> {
+  await trx.raw(`select pg_advisory_xact_lock(hashtextextended('checkpoints', 0))`);
+}
+
+/** To checkpoints that were made before events were counted. Asked first, because altering waits for all who read. */
+async function addEventCount(trx: Knex.Transaction): Promise<void> {
+  await trx.raw(`
+    do $$ begin
+      if not exists (
+        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'events'
+      ) then
+        alter table checkpoints add column events bigint not null default 0;
+      end if;
+    end $$`);
 }
 
 /** Made beside the old ones, which a projection may look at for what is not derived, and put in their place. */
@@ -70,22 +98,36 @@ async function makeTables(trx: Knex.Transaction, projection: Projection, schema:
   await trx.raw('create schema ??', [next]);
   await trx.raw('set local search_path to ??', [next]);
   await projection.createTables(trx);
+  await projection.createIndexes?.(trx);
   await trx.raw('set local search_path to default');
   await trx.raw('drop schema if exists ?? cascade', [schema]);
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
 }
 
-/** Moves the checkpoint and clears the fault. Holds the row until the transaction ends. Throws CheckpointMoved. */
+/**
+ * Moves the checkpoint over a batch and clears the fault. Holds the row until the transaction ends. Throws
+ * CheckpointMoved, also when the tables are of another version by now.
+ */
 export async function advance(
   trx: Knex.Transaction,
-  schema: string,
+  { projection, schema }: { projection: Pick<Projection, 'version'>; schema: string },
   from: Position | null,
-  to: Position,
+  { events, position: to }: Batch,
 ): Promise<void> {
   const { rowCount } = await trx.raw(
-    `update checkpoints set commit_position = ?, prepare_position = ?, updated_at = now(), fault = null
-     where name = ? and commit_position is not distinct from ? and prepare_position is not distinct from ?`,
-    [text(to.commit), text(to.prepare), schema, text(from?.commit), text(from?.prepare)],
+    `update checkpoints
+     set commit_position = ?, prepare_position = ?, events = events + ?, updated_at = now(), fault = null
+     where name = ? and version = ?
+       and commit_position is not distinct from ? and prepare_position is not distinct from ?`,
+    [
+      text(to.commit),
+      text(to.prepare),
+      events.length,
+      schema,
+      projection.version,
+      text(from?.commit),
+      text(from?.prepare),
+    ],
   );
   if (rowCount !== 1) throw new CheckpointMoved(`The checkpoint of ${schema} was moved by another process`);
 }
@@ -104,6 +146,26 @@ export async function projectionStatus(db: Knex): Promise<ProjectionStatus[]> {
     if (error instanceof Error && Reflect.get(error, 'code') === undefinedTable) return [];
     throw error;
   }
+}
+
+/** Where one checkpoint stands, null when there is none; whoever would move it waits until the transaction ends. */
+export async function holdCheckpoint(trx: Knex.Transaction, name: string): Promise<ProjectionStatus | null> {
+  const { rows } = await trx.raw(`select ${columns} from checkpoints where name = ? for update`, [name]);
+  return rows[0] ? statusOf(rows[0]) : null;
+}
+
+/** Drops tables that do not serve, and their checkpoint. Fails when it would wait for those who read them longer than told. */
+export async function discard(
+  db: Knex,
+  schema: string,
+  { lockTimeoutMs = 10_000 }: { lockTimeoutMs?: number } = {},
+): Promise<void> {
+  await db.transaction(async (trx) => {
+    await lockTables(trx);
+    await trx.raw(`select set_config('lock_timeout', ?, true)`, [`${lockTimeoutMs}ms`]);
+    await trx.raw('drop schema if exists ?? cascade', [schema]);
+    await trx.raw('delete from checkpoints where name = ?', [schema]);
+  });
 }
 
 function statusOf({ name, version, commit, prepare, updated_at: updatedAt, fault }: Row): ProjectionStatus {

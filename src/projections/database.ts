@@ -7,9 +7,17 @@ const int8 = 20;
 
 /**
  * A pool of connections; nothing is connected until the first query. A query fails within 2 s when the
- * server is down, within 30 s when it stopped answering; for less, add `.timeout(ms)` to the query.
+ * server is down, 5 s past `longestQueryMs` when it stopped answering; for less, add `.timeout(ms)` to the query.
  */
-export function connectDatabase({ url, log }: { url: string; log: Logger }): Knex {
+export function connectDatabase({
+  url,
+  log,
+  longestQueryMs = 25_000,
+}: {
+  url: string;
+  log: Logger;
+  longestQueryMs?: number;
+}): Knex {
   return createKnex({
     client: 'pg',
     connection: {
@@ -19,8 +27,8 @@ export function connectDatabase({ url, log }: { url: string; log: Logger }): Kne
       keepAlive: true,
       connectionTimeoutMillis: 2_000,
       // The server's own limit comes first and leaves a usable connection; the client's is for a frozen server.
-      statement_timeout: 25_000,
-      query_timeout: 30_000,
+      statement_timeout: longestQueryMs,
+      query_timeout: longestQueryMs + 5_000,
       // Frees the locks of a process that froze in the middle of a transaction.
       idle_in_transaction_session_timeout: 10_000,
     },

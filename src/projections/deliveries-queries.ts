@@ -68,7 +68,9 @@ export function createDeliveryQueue(db: Knex): DeliveryQueue {
 }
 
 // Who sends to whom is found by leaps along the index: a long queue costs no more than a short one. Merchants get their
-// part before receivers do: one that has its part full takes no place at a receiver that others send to as well.
+// part before receivers do: one that has its part full takes no place at a receiver that others send to as well. The
+// lease is looked at twice, because a rebuild may put another table in place while a claim waits for its turn: it then
+// chooses from the one and takes from the other.
 const claimSql = `
   with recursive senders as (
     (
@@ -118,6 +120,7 @@ const claimSql = `
     leased_delivery = coalesce(chosen.leased_delivery, claimed.delivery)
   from chosen
   where claimed.transaction_id = chosen.transaction_id and claimed.lane = chosen.lane
+    and (claimed.lease_until is null or claimed.lease_until <= :now)
   returning claimed.transaction_id as "transactionId", claimed.lane, claimed.delivery, claimed.receiver,
     claimed.merchant_code as "merchantCode", claimed.tries, chosen.leased_delivery as "cutOff"`;
 

@@ -31,11 +31,30 @@ export async function createDeliveriesTable(db: Knex.Transaction): Promise<void>
       leased_delivery text,
       primary key (transaction_id, lane)
     )`);
+}
+
+export async function createDeliveriesIndexes(db: Knex.Transaction): Promise<void> {
   await db.raw(`
-    create index deliveries_due on deliveries (kind, receiver, merchant_code, due_at)
+    create index if not exists deliveries_due on deliveries (kind, receiver, merchant_code, due_at)
     where state = 'due'`);
-  await db.raw('create index deliveries_by_state on deliveries (state, called_at)');
-  await db.raw('create index deliveries_by_call on deliveries (called_at)');
+  await db.raw('create index if not exists deliveries_by_state on deliveries (state, called_at)');
+  await db.raw('create index if not exists deliveries_by_call on deliveries (called_at)');
+}
+
+/**
+ * From the table of another schema to the same one in the current schema: who has a row to himself, and until when.
+ * Nobody claims one there before the transaction ends; whoever tries then finds the new table, and the lease in it.
+ */
+export async function carryLeasesOver(db: Knex.Transaction, schema: string): Promise<void> {
+  await db.raw('lock table ??.deliveries in share row exclusive mode', [schema]);
+  await db.raw(
+    `update deliveries as mine set
+       lease_until = theirs.lease_until, leased_by = theirs.leased_by, leased_delivery = theirs.leased_delivery
+     from ??.deliveries as theirs
+     where theirs.state = 'due' and theirs.lease_until is not null
+       and mine.transaction_id = theirs.transaction_id and mine.lane = theirs.lane`,
+    [schema],
+  );
 }
 
 /**

@@ -3,6 +3,8 @@
  * has one. What is in them, and how an agency gets one, is in content/docs/details-tables.md.
  */
 import type { Knex } from 'knex';
+import { lockTables } from './checkpoints.ts';
+import type { ComparedRows } from './projection.ts';
 
 export const sharedTable = 'generic_details';
 
@@ -53,9 +55,13 @@ export function quoted(identifier: string): string {
  */
 export async function createDetailsTable(db: Knex, table: string): Promise<boolean> {
   try {
-    await db.raw(
-      `create table ${detailsSchema}.${quoted(table)} (like ${detailsSchema}.${sharedTable} including all)`,
-    );
+    await db.transaction(async (trx) => {
+      // Else it could be made in a schema that a rebuild is retiring.
+      await lockTables(trx);
+      await trx.raw(
+        `create table ${detailsSchema}.${quoted(table)} (like ${detailsSchema}.${sharedTable} including all)`,
+      );
+    });
     return true;
   } catch (error) {
     if (error instanceof Error && Reflect.get(error, 'code') === duplicateTable) return false;
@@ -87,11 +93,68 @@ export async function findAgencyTables(
 
 /** In a schema that a rebuild fills: the agencies' tables once more, as they are in the one that serves. */
 export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
+  for (const name of await agencyTables(db, detailsSchema))
+    await db.raw(`create table ${quoted(name)} (like ${detailsSchema}.${quoted(name)} including all)`);
+}
+
+/**
+ * Whether the agencies' tables of the current schema are like those of another: an agency may have made or altered one
+ * since they were copied. Nobody alters one there before the transaction ends.
+ */
+export async function haveSameAgencyTables(db: Knex.Transaction, schema: string): Promise<boolean> {
+  for (const name of await agencyTables(db, schema))
+    await db.raw(`lock table ${quoted(schema)}.${quoted(name)} in share row exclusive mode`);
+  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, { schema, sharedTable });
+  return rows.length === 0;
+}
+
+async function agencyTables(db: Knex.Transaction, schema: string): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
     `select tablename as name from pg_tables
-     where schemaname = ? and schemaname <> current_schema() and tablename <> ? and right(tablename, 8) = '_details'`,
-    [detailsSchema, sharedTable],
+     where schemaname = ? and tablename <> ? and right(tablename, 8) = '_details'`,
+    [schema, sharedTable],
   );
-  for (const { name } of rows)
-    await db.raw(`create table ${quoted(name)} (like ${detailsSchema}.${quoted(name)} including all)`);
+  return rows.map(({ name }) => name);
+}
+
+// Everything that \`including all\` copies, but for names that Postgres gives.
+const shapes = (schema: string) => `
+  select relname, 'column' as kind, concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull,
+    attgenerated, attidentity, pg_get_expr(adbin, adrelid)) as shape
+  from agency_tables
+  join pg_attribute on attrelid = agency_tables.oid and attnum > 0 and not attisdropped
+  left join pg_attrdef on adrelid = attrelid and adnum = attnum
+  where nspname = ${schema}
+  union all
+  select relname, 'constraint', pg_get_constraintdef(pg_constraint.oid)
+  from agency_tables join pg_constraint on conrelid = agency_tables.oid and contype = 'c'
+  where nspname = ${schema}
+  union all
+  select relname, 'index', concat_ws(' ', indisunique, regexp_replace(pg_get_indexdef(indexrelid), '^.* USING ', ''))
+  from agency_tables join pg_index on indrelid = agency_tables.oid
+  where nspname = ${schema}`;
+
+const differentShapes = `
+  with agency_tables as (
+    select pg_class.oid, relname, nspname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where relkind in ('r', 'p') and relname <> :sharedTable and right(relname, 8) = '_details'
+  ),
+  theirs as (${shapes(':schema')}),
+  mine as (${shapes('current_schema()')})
+  (table theirs except all table mine) union all (table mine except all table theirs)`;
+
+/**
+ * The details of all payments, whichever table they are in: which one depends on when an agency's was made. What is in
+ * \`extra\` and in an agency's own columns depends on it as well.
+ */
+export async function allDetails(db: Knex.Transaction, schema: string): Promise<ComparedRows[]> {
+  const tables = [sharedTable, ...(await agencyTables(db, schema))];
+  const columns = [...standardColumns];
+  // By way of JSON, which takes a table that lacks a column, too.
+  const fields = columns.map((column) => `row ->> '${column}' as ${column}`).join(', ');
+  const queries = tables.map(
+    (table) =>
+      `select ${fields} from ${quoted(schema)}.${quoted(table)} as t, lateral (select to_jsonb(t) as row offset 0)`,
+  );
+  return [{ table: 'details', key: ['transaction_id'], columns, sql: queries.join(' union all ') }];
 }

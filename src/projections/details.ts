@@ -8,10 +8,12 @@ import { type PaymentRequested, paymentStreamPrefix } from '../events/payment.ts
 import { readPaymentEvent } from '../events/recorded.ts';
 import type { RecordedEvent } from '../eventstore/event-store.ts';
 import {
+  allDetails,
   copyAgencyTables,
   detailsSchema,
   detailsTableOf,
   findAgencyTables,
+  haveSameAgencyTables,
   type OwnColumn,
   quoted,
   sharedTable,
@@ -50,6 +52,9 @@ export const details: Projection = {
       )`);
     await copyAgencyTables(db);
   },
+
+  carryOver: haveSameAgencyTables,
+  comparedIn: allDetails,
 
   async project(events, db) {
     const rows = events.flatMap(rowsOf);

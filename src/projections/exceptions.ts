@@ -21,7 +21,10 @@ export async function createExceptionsTable(db: Knex.Transaction): Promise<void>
       resolved_at timestamptz,
       primary key (transaction_id, result_no)
     )`);
-  await db.raw('create index exceptions_open on exceptions (at) where resolved_at is null');
+}
+
+export async function createExceptionsIndexes(db: Knex.Transaction): Promise<void> {
+  await db.raw('create index if not exists exceptions_open on exceptions (at) where resolved_at is null');
 }
 
 /** Writes what changed in the exceptions of these payments. */

@@ -14,10 +14,26 @@ const goodbyeMs = 1_000;
  * `signal` aborts. Resolves when the work is done or `signal` aborts first; throws what `work` throws, and
  * the connection's error when the lock could not be taken or was lost.
  */
-export async function whileLeading(
-  { databaseUrl, name, signal }: { databaseUrl: string; name: string; signal: AbortSignal },
+export async function whileLeading(turn: Turn, work: (leading: AbortSignal) => Promise<void>): Promise<void> {
+  await inTurn(turn, takeTurn, work);
+}
+
+/** As `whileLeading`, but false at once while another leads; true when the work is done. */
+export async function ifNobodyLeads(
+  turn: Turn,
   work: (leading: AbortSignal) => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
+  return await inTurn(turn, tryTurn, work);
+}
+
+type Turn = { databaseUrl: string; name: string; signal: AbortSignal };
+
+/** False when the turn never came. */
+async function inTurn(
+  { databaseUrl, name, signal }: Turn,
+  take: (client: pg.Client, name: string, signal: AbortSignal) => Promise<boolean>,
+  work: (leading: AbortSignal) => Promise<void>,
+): Promise<boolean> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: `ledger leader ${name}`,
@@ -32,9 +48,10 @@ export async function whileLeading(
   client.on('end', () => lost.abort(new Error(`The connection that held the lock on ${name} has ended`)));
   try {
     await client.connect();
-    if (!(await takeTurn(client, name, signal))) return;
+    if (!(await take(client, name, signal))) return false;
     await work(AbortSignal.any([signal, lost.signal]));
     lost.signal.throwIfAborted();
+    return true;
   } finally {
     await part(client);
   }
@@ -43,14 +60,18 @@ export async function whileLeading(
 /** False when the signal aborted first. Asks again and again: a waiting query would hold back vacuum. */
 async function takeTurn(client: pg.Client, name: string, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted) {
-    const { rows } = await client.query<{ leads: boolean }>(
-      'select pg_try_advisory_lock(hashtextextended($1, 0)) as leads',
-      [`projection ${name}`],
-    );
-    if (rows[0]?.leads) return true;
+    if (await tryTurn(client, name)) return true;
     await sleep(retryMs, undefined, { signal }).catch(() => {});
   }
   return false;
+}
+
+async function tryTurn(client: pg.Client, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ leads: boolean }>(
+    'select pg_try_advisory_lock(hashtextextended($1, 0)) as leads',
+    [`projection ${name}`],
+  );
+  return rows[0]?.leads === true;
 }
 
 /** A frozen server never says goodbye: it must keep neither this function nor the process waiting. */

@@ -13,8 +13,13 @@ import {
 import { readPaymentEvent } from '../events/recorded.ts';
 import { nextRequeryAt } from '../events/requery-schedule.ts';
 import type { RecordedEvent } from '../eventstore/event-store.ts';
-import { createDeliveriesTable, writeDeliveries } from './deliveries.ts';
-import { createExceptionsTable, writeExceptions } from './exceptions.ts';
+import {
+  carryLeasesOver,
+  createDeliveriesIndexes,
+  createDeliveriesTable,
+  writeDeliveries,
+} from './deliveries.ts';
+import { createExceptionsIndexes, createExceptionsTable, writeExceptions } from './exceptions.ts';
 import { findable } from './findable.ts';
 import { payerTerms } from './payer-terms.ts';
 import { type Projection, ProjectionFault } from './projection.ts';
@@ -47,14 +52,34 @@ export const payments: Projection = {
         payer_terms text[] not null,
         state json not null
       )`);
-    await db.raw('create index payments_by_reference on payments (merchant_code, reference)');
-    await db.raw('create index payments_by_requery on payments (requery_at) where requery_at is not null');
-    await db.raw('create index payments_by_receipt_no on payments (receipt_no)');
-    await db.raw('create index payments_by_payer on payments using gin (payer_terms)');
-    await db.raw('create index payments_by_time on payments (requested_at)');
-    await db.raw('create index payments_by_paid_at on payments (paid_at) where paid_at is not null');
     await createDeliveriesTable(db);
     await createExceptionsTable(db);
+  },
+
+  async createIndexes(db) {
+    await db.raw('create index if not exists payments_by_reference on payments (merchant_code, reference)');
+    await db.raw(
+      'create index if not exists payments_by_requery on payments (requery_at) where requery_at is not null',
+    );
+    await db.raw('create index if not exists payments_by_receipt_no on payments (receipt_no)');
+    await db.raw('create index if not exists payments_by_payer on payments using gin (payer_terms)');
+    await db.raw('create index if not exists payments_by_time on payments (requested_at)');
+    await db.raw(
+      'create index if not exists payments_by_paid_at on payments (paid_at) where paid_at is not null',
+    );
+    await createDeliveriesIndexes(db);
+    await createExceptionsIndexes(db);
+  },
+
+  async carryOver(db, schema) {
+    await carryLeasesOver(db, schema);
+    return true;
+  },
+
+  notDerived: {
+    // Put off while the registry has no answer.
+    payments: ['requery_at'],
+    deliveries: ['lease_until', 'leased_by', 'leased_delivery'],
   },
 
   async project(events, db) {

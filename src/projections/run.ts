@@ -5,12 +5,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
-import type { EventStore, Position } from '../eventstore/event-store.ts';
-import { type Batch, readBatches } from './batches.ts';
-import { advance, prepare, recordFault } from './checkpoints.ts';
-import { BatchRefused, describeFailure, isOverload, isRefusal, StandStill } from './failures.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
+import { readBatches } from './batches.ts';
+import { prepare, recordFault } from './checkpoints.ts';
+import { StandStill } from './failures.ts';
 import { whileLeading } from './leadership.ts';
 import type { Projection } from './projection.ts';
+import { writeBatch } from './write-batch.ts';
 
 export type ProjectionRun = {
   /** Resolves once nothing runs any more: after `stop`, or when an event could not be folded. Never rejects. */
@@ -26,7 +27,7 @@ type Dependencies = {
   /** The database of `db`: the lock of the leader needs a connection of its own. */
   databaseUrl: string;
   log: Logger;
-  /** Where the tables live and what the checkpoint is called; a rebuild gives another than the projection's name. */
+  /** Where the tables live and what the checkpoint is called, if not as the projection. */
   schema?: string;
 };
 
@@ -96,55 +97,13 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
     const { streamPrefixes } = projection;
     let from = position;
     for await (const batch of readBatches({ eventStore, streamPrefixes, after: from, signal })) {
-      await commitUpToFault(run, from, batch);
+      await writeBatch(run, from, batch);
       from = batch.position;
       onProgress();
     }
   } catch (error) {
     if (error instanceof StandStill) await recordFault(db, schema, error.fault);
     throw error;
-  }
-  if (!signal.aborted) throw new Error('The subscription ended by itself');
-}
-
-/** Commits the batch; when it is refused, halves it until everything before the one event at fault is in. */
-async function commitUpToFault(run: Run, from: Position | null, batch: Batch): Promise<void> {
-  try {
-    await commit(run, from, batch);
-  } catch (error) {
-    if (!(error instanceof BatchRefused)) throw error;
-    const middle = Math.floor(batch.events.length / 2);
-    const first = batch.events.slice(0, middle);
-    const boundary = first.at(-1);
-    if (!boundary)
-      throw isOverload(error.cause)
-        ? error.cause
-        : new StandStill(describeFailure(error.cause), batch.events[0] ?? null);
-    await commitUpToFault(run, from, { events: first, position: boundary.position });
-    await commitUpToFault(run, boundary.position, { ...batch, events: batch.events.slice(middle) });
-  }
-}
-
-async function commit({ projection, db, schema }: Run, from: Position | null, batch: Batch): Promise<void> {
-  await db.transaction(async (trx) => {
-    // First, because it holds the row: a second runner waits here and then finds the checkpoint moved.
-    await advance(trx, schema, from, batch.position);
-    if (batch.events.length === 0) return;
-    await trx.raw('set local search_path to ??', [schema]);
-    await project(projection, batch, trx);
-  });
-}
-
-/** Throws BatchRefused when it is for the events that they cannot be written, the database's error in an outage. */
-async function project(projection: Projection, { events }: Batch, trx: Knex.Transaction): Promise<void> {
-  const queryErrors = new Set<unknown>();
-  trx.on('query-error', (error) => queryErrors.add(error));
-  try {
-    await projection.project(events, trx);
-  } catch (error) {
-    const outage = queryErrors.has(error) && !isRefusal(error) && !isOverload(error);
-    if (outage) throw error;
-    throw new BatchRefused('The projection refused a batch', { cause: error });
   }
 }
 
