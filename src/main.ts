@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { type Command, type Options, UsageError } from './cli/command.ts';
 import { configuration } from './cli/configuration.ts';
 import { eventstore } from './cli/eventstore.ts';
+import { exportPayments } from './cli/export.ts';
 import { failureText } from './cli/failure-text.ts';
 import { history } from './cli/history.ts';
 import { http } from './cli/http.ts';
@@ -26,6 +27,7 @@ const commands: Readonly<Record<string, Command<Options>>> = {
   users,
   projects,
   history,
+  export: exportPayments,
   configuration,
 };
 

@@ -1,27 +1,23 @@
 /** What `ledger verify` found: of each kind of fault how many, and the first. */
 
-/** What is at fault, in the order of a report. */
-export const faultKinds = {
-  log: 'the log',
-  gap: 'missing events',
-  order: 'events in the wrong place',
-  changed: 'changed events',
-  chain: 'broken chains',
-  unreadable: 'unreadable events',
-  seal: 'seals',
-  sealKey: 'keys of seals',
-  sealChain: 'the chain of seals',
-  sealedLog: 'what was sealed',
-  unsealed: 'sealing',
-  rows: 'rows of the read models',
-  fold: 'projections',
-  journal: 'the journal',
-  receipt: 'receipts',
-  callbackOrder: 'the order of callbacks',
-  overdue: 'overdue deliveries',
-} as const;
-
-export type FaultKind = keyof typeof faultKinds;
+/** What is at fault, as a report has it. */
+export type FaultKind =
+  | 'the log'
+  | 'missing events'
+  | 'misplaced events'
+  | 'changed events'
+  | 'broken chains'
+  | 'unreadable events'
+  | 'seals'
+  | 'keys of seals'
+  | 'the chain of seals'
+  | 'what was sealed'
+  | 'unsealed events'
+  | `rows of ${string}`
+  | 'the journal'
+  | 'receipts'
+  | 'the order of callbacks'
+  | 'overdue deliveries';
 
 export type Fault = {
   kind: FaultKind;
@@ -32,22 +28,20 @@ export type Fault = {
 };
 
 export type Findings = {
-  /** `first` is not looked at unless it is the first of its kind; `count` where one sentence is about several. */
-  add(kind: FaultKind, first: string, count?: number): void;
-  /** In the order of `faultKinds`. */
+  /** `count` where one sentence is about several. */
+  add(kind: FaultKind, sentence: string, count?: number): void;
+  /** In the order in which the kinds were first met. */
   all(): Fault[];
 };
 
 export function createFindings(): Findings {
   const found = new Map<FaultKind, Fault>();
   return {
-    add(kind, first, count = 1) {
+    add(kind, sentence, count = 1) {
       const fault = found.get(kind);
       if (fault) fault.count += count;
-      else found.set(kind, { kind, count, first });
+      else found.set(kind, { kind, count, first: sentence });
     },
-    all() {
-      return (Object.keys(faultKinds) as FaultKind[]).flatMap((kind) => found.get(kind) ?? []);
-    },
+    all: () => [...found.values()],
   };
 }

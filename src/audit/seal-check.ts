@@ -36,14 +36,14 @@ export function createSealCheck(marks: readonly SealMark[], findings: Findings):
     const part = `Seal ${mark.revision} of ${mark.at}: of the ${mark.count - from} events ${since(before)} up to ${eventOf(mark)}`;
     const there = tally.count - from;
     if (mark.count === tally.count)
-      findings.add('sealedLog', `${part}, some are not what was sealed, or not in their order`);
-    else findings.add('sealedLog', `${part}, ${there} are there`);
+      findings.add('what was sealed', `${part}, some are not what was sealed, or not in their order`);
+    else findings.add('what was sealed', `${part}, ${there} are there`);
   }
 
   function loseUntil(index: number): void {
     for (const mark of marks.slice(next, index)) {
       const where = `${eventOf(mark)}, with which seal ${mark.revision} of ${mark.at} ends`;
-      findings.add('sealedLog', `${where}, is not in the log where it was`);
+      findings.add('what was sealed', `${where}, is not in the log where it was`);
     }
   }
 

@@ -97,8 +97,18 @@ function takeLine(bytes: Buffer, text: string, state: State): string | null {
   const checksum = checksumOf(state.checksum, bytes.subarray(0, -tailLength));
   if (checksum !== Reflect.get(parsed, 'checksum') || number !== state.lines + 1)
     return 'It is not the line that was exported here';
-  state.checksum = checksum;
-  return state.lines === 0 ? takeHead(parsed, state) : takeNext(parsed, state);
+  const reason = takeParsed(parsed, state);
+  if (reason === null) state.checksum = checksum;
+  return reason;
+}
+
+function takeParsed(parsed: object, state: State): string | null {
+  try {
+    return state.lines === 0 ? takeHead(parsed, state) : takeNext(parsed, state);
+  } catch (error) {
+    if (error instanceof RangeError) return 'It is nested deeper than anything that is ever written';
+    throw error;
+  }
 }
 
 function takeHead(parsed: object, state: State): string | null {

@@ -57,7 +57,7 @@ export async function verifyLog({
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable) || signal.aborted) throw error;
     const place = last ? `after ${nameOf(last)}, at position ${last.position.commit}` : 'from its start';
-    findings.add('log', `${error.message}, ${place}. What comes after was not checked`);
+    findings.add('the log', `${error.message}, ${place}. What comes after was not checked`);
     return result(false);
   }
   signal.throwIfAborted();
@@ -75,13 +75,17 @@ function checkPlace(event: RecordedEvent, head: Head, findings: Findings): Head 
   const missing = revision - head.revision - 1;
   if (missing > 0) {
     const range = missing === 1 ? `${head.revision + 1} is` : `${head.revision + 1} to ${revision - 1} are`;
-    findings.add('gap', `Of ${streamName} revision ${range} missing, before ${nameOf(event)}`, missing);
+    findings.add(
+      'missing events',
+      `Of ${streamName} revision ${range} missing, before ${nameOf(event)}`,
+      missing,
+    );
   }
-  if (missing < 0) findings.add('order', `${nameOf(event)} comes after revision ${head.revision}`);
+  if (missing < 0) findings.add('misplaced events', `${nameOf(event)} comes after revision ${head.revision}`);
   if (!fitsOnto(event, previousHashIn(event)))
-    findings.add('changed', `${nameOf(event)} is not what was written: its hash does not fit it`);
+    findings.add('changed events', `${nameOf(event)} is not what was written: its hash does not fit it`);
   else if (missing === 0 && previousHashIn(event) !== head.hash)
-    findings.add('chain', `${nameOf(event)} was not written after the event that is before it now`);
+    findings.add('broken chains', `${nameOf(event)} was not written after the event that is before it now`);
   return { revision, hash: hashIn(event) };
 }
 
@@ -90,7 +94,7 @@ function checkReadable(event: RecordedEvent, findings: Findings): void {
     streamKinds.find(({ prefix }) => event.streamName.startsWith(prefix))?.read(event);
   } catch (error) {
     if (!(error instanceof UnreadableEvent)) throw error;
-    findings.add('unreadable', `${nameOf(event)} cannot be read: ${error.message}`);
+    findings.add('unreadable events', `${nameOf(event)} cannot be read: ${error.message}`);
   }
 }
 

@@ -25,7 +25,7 @@ export async function verifySeals(
 ): Promise<SealMark[]> {
   const marks: SealMark[] = [];
   let before: Before = { revision: -1, hash: genesisHash, count: 0 };
-  for await (const stored of allOf(eventStore)) {
+  for await (const stored of allSeals(eventStore)) {
     const seal = check(stored, before, trusted, findings);
     const { revision } = stored;
     before = { revision, hash: hashIn(stored), count: seal?.count ?? before.count };
@@ -50,18 +50,18 @@ function check(
 ): LogSealed | null {
   const name = `Seal ${stored.revision}`;
   const isNext = stored.revision === before.revision + 1;
-  if (!isNext) findings.add('sealChain', `Seal ${before.revision + 1} is not there`);
+  if (!isNext) findings.add('the chain of seals', `Seal ${before.revision + 1} is not there`);
   const seal = readOrNull(stored);
   if (!seal || !isSigned(seal) || !fitsOnto(stored, isNext ? before.hash : previousHashIn(stored))) {
-    findings.add('seal', `${name} is not what was signed and written, or not after the seal before it`);
+    findings.add('seals', `${name} is not what was signed and written, or not after the seal before it`);
     return null;
   }
   if (trusted && !trusted.includes(seal.publicKey)) {
-    findings.add('sealKey', `${name} was signed with a key that is not trusted`);
+    findings.add('keys of seals', `${name} was signed with a key that is not trusted`);
     return null;
   }
   if ((isNext && seal.previousSeal !== before.hash) || seal.count <= before.count)
-    findings.add('sealChain', `${name} does not go on from the seal before it`);
+    findings.add('the chain of seals', `${name} does not go on from the seal before it`);
   return seal;
 }
 
@@ -74,7 +74,8 @@ function readOrNull(stored: RecordedEvent): LogSealed | null {
   }
 }
 
-async function* allOf(eventStore: Pick<EventStore, 'load'>): AsyncGenerator<RecordedEvent> {
+/** Every seal as it is stored, page by page. */
+export async function* allSeals(eventStore: Pick<EventStore, 'load'>): AsyncGenerator<RecordedEvent> {
   let from = 0;
   while (true) {
     const page = await eventStore.load(sealsStream, from, pageSize);
