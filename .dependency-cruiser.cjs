@@ -42,7 +42,7 @@ module.exports = {
     only('receipts', ...folders('events'), ...library('pdfkit', '@types/pdfkit', 'uqr', 'bidi-js')),
     only(
       'statements',
-      ...folders('events', 'receipts'),
+      ...folders('events', 'projections', 'receipts'),
       ...library('pdfkit', '@types/pdfkit', 'csv-stringify'),
     ),
     only(

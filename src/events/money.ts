@@ -31,16 +31,21 @@ export function readAmount(value: string): Sen | null {
   return typeof sen === 'bigint' ? (Number(sen) as Sen) : null;
 }
 
-/** 12050 → `120.50`, the form in which every amount leaves the service. */
-export function formatSen(sen: Sen): string {
+/** 12050 → `120.50`, the form in which every amount leaves the service. Sums may be bigint; none is negative. */
+export function formatSen(sen: Sen | bigint): string {
   const digits = String(sen).padStart(3, '0');
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-/** 1234550 → `RM 12,345.50`, for people. */
-export function displaySen(sen: Sen): string {
+/** 1234550 → `12,345.50`, for people, in a column that names the currency. */
+export function groupedSen(sen: Sen | bigint): string {
   const [ringgit, cents] = formatSen(sen).split('.');
-  return `RM ${ringgit?.replace(/\B(?=(\d{3})+$)/g, ',')}.${cents}`;
+  return `${ringgit?.replace(/\B(?=(\d{3})+$)/g, ',')}.${cents}`;
+}
+
+/** 1234550 → `RM 12,345.50`, for people. */
+export function displaySen(sen: Sen | bigint): string {
+  return `RM ${groupedSen(sen)}`;
 }
 
 export function addSen(...amounts: readonly Sen[]): Sen {

@@ -5,7 +5,6 @@ import { drawQrCode, drawStatusIcon, isScannable } from './pdf/figures.ts';
 import { drawPairs, drawText } from './pdf/parts.ts';
 import { contentWidthPt, createSheet, marginPt, rightEdgePt, type Sheet } from './pdf/sheet.ts';
 import { colors, styles } from './pdf/styles.ts';
-import { printable } from './printable.ts';
 import type { Receipt } from './receipt.ts';
 import type { ReceiptTexts } from './texts/en.ts';
 import { historyText, type Language, statusName, texts, timeText } from './texts.ts';
@@ -22,8 +21,7 @@ export function receiptPdf(
 ): NodeJS.ReadableStream {
   const words = texts[lang];
   const kind = receipt.isOfficial ? words.receipt.official : words.receipt.statement;
-  // The title also goes into XML, which the library does not escape.
-  const title = printable(`${kind} ${receipt.receiptNo}`).replace(/[<>&\ufffe\uffff]/g, '');
+  const title = `${kind} ${receipt.receiptNo}`;
   const sheet = createSheet({ lang, title, createdAt: new Date(receipt.at) });
   const document = { sheet, receipt, lang, words };
   drawHeading(document, kind);

@@ -3,7 +3,7 @@ import { amountInWords } from '../amount-in-words.ts';
 import { itemLinesOf } from '../facts.ts';
 import type { Receipt } from '../receipt.ts';
 import { type Language, texts } from '../texts.ts';
-import { drawRule, drawSection, drawText } from './parts.ts';
+import { drawSection, drawText } from './parts.ts';
 import { type Cell, contentWidthPt, type Element, marginPt, rightEdgePt, type Sheet } from './sheet.ts';
 import { styles } from './styles.ts';
 import type { Style } from './typesetter.ts';
@@ -61,5 +61,5 @@ function amountCells(
 
 function drawAmount(sheet: Sheet, table: Element, cells: readonly Cell[], header: readonly Cell[]): void {
   sheet.row(sheet.element(table, 'TR'), cells, header);
-  drawRule(sheet);
+  sheet.rule();
 }

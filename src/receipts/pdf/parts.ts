@@ -1,6 +1,6 @@
 /** What the sections of a document are made of. */
-import { contentWidthPt, type Element, marginPt, rightEdgePt, type Sheet } from './sheet.ts';
-import { colors, styles } from './styles.ts';
+import { contentWidthPt, type Element, marginPt, type Sheet } from './sheet.ts';
+import { styles } from './styles.ts';
 import type { Style } from './typesetter.ts';
 
 const labelPt = 160;
@@ -10,7 +10,7 @@ export function drawSection(sheet: Sheet, heading: string): Element {
   sheet.ensure(70);
   const section = sheet.element(sheet.root, 'Sect');
   drawText(sheet, section, 'H2', heading, styles.heading);
-  drawRule(sheet);
+  sheet.rule();
   return section;
 }
 
@@ -22,15 +22,6 @@ export function drawText(
   style: Style,
 ): void {
   sheet.row(parent, [{ tag, xPt: marginPt, widthPt: contentWidthPt, paragraphs: [{ text, style }] }]);
-}
-
-export function drawRule(sheet: Sheet): void {
-  sheet.moveDown(2);
-  sheet.decorate(() => {
-    const { doc, yPt } = sheet;
-    doc.lineWidth(0.5).moveTo(marginPt, yPt).lineTo(rightEdgePt, yPt).stroke(colors.line);
-  });
-  sheet.moveDown(2);
 }
 
 /** A table of two columns, with a heading of its own. */
@@ -57,7 +48,7 @@ export function drawPairs(
         paragraphs: [{ text, style: styles.text }],
       },
     ]);
-    drawRule(sheet);
+    sheet.rule();
   }
   sheet.moveDown(10);
 }

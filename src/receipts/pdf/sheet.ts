@@ -5,6 +5,7 @@
 import PDFDocument from 'pdfkit';
 import { printable } from '../printable.ts';
 import type { Language } from '../texts.ts';
+import { colors } from './styles.ts';
 import { createTypesetter, type Line, type Style } from './typesetter.ts';
 import { hasRightToLeft } from './visual-order.ts';
 
@@ -50,7 +51,13 @@ export function createSheet({ lang, title, createdAt }: { lang: Language; title:
     tagged: true,
     displayTitle: true,
     lang: `${lang}-MY`,
-    info: { Title: title, Creator: 'Payment ledger', Producer: 'PDFKit', CreationDate: createdAt },
+    // The title also goes into XML, which the library does not escape.
+    info: {
+      Title: printable(title).replace(/[<>&\ufffe\uffff]/g, ''),
+      Creator: 'Payment ledger',
+      Producer: 'PDFKit',
+      CreationDate: createdAt,
+    },
   });
   const typesetter = createTypesetter(doc);
   const root = doc.struct('Document');
@@ -77,7 +84,15 @@ export function createSheet({ lang, title, createdAt }: { lang: Language; title:
     // For the eye alone: the structure has them once.
     doc.markContent('Artifact', { type: 'Pagination' });
     yPt = Math.max(yPt, ...repeated.map((cell) => drawWhatFits(cell, linesOf(cell))));
+    if (repeated.length > 0) ruleBelow();
     doc.endMarkedContent();
+  }
+
+  /** A line over the whole width, with room above and below it. */
+  function ruleBelow(): void {
+    yPt += 2;
+    doc.lineWidth(0.5).moveTo(marginPt, yPt).lineTo(rightEdgePt, yPt).stroke(colors.line);
+    yPt += 2;
   }
 
   function linesOf({ paragraphs, widthPt }: Cell): SetLine[] {
@@ -158,6 +173,7 @@ export function createSheet({ lang, title, createdAt }: { lang: Language; title:
     element,
     decorate,
     ensure,
+    rule: () => decorate(ruleBelow),
     row,
     figure,
     finish,
