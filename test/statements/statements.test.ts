@@ -1,0 +1,189 @@
+// A day's collection read back from the CSV and the PDF: every receipt, every total, no formula.
+import { buffer, text as textFrom } from 'node:stream/consumers';
+import test from 'ava';
+import { parse } from 'csv-parse/sync';
+import { addSen, displaySen, formatSen, groupedSen } from '../../src/events/money.ts';
+import type { CollectedReceipt } from '../../src/projections/collection-queries.ts';
+import { collectionCsv } from '../../src/statements/csv.ts';
+import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../src/statements/pdf.ts';
+import { statementTexts } from '../../src/statements/texts.ts';
+import { grandTotal, totalsByMethod } from '../../src/statements/totals.ts';
+import { hasPoppler, pagesOf, plainParts, textOf } from '../receipts/pdf-reader.ts';
+import { sen } from '../support/payments.ts';
+
+const reading = hasPoppler ? test : test.skip;
+
+const collection = {
+  merchantCode: 'council',
+  day: '2026-11-20',
+  knownAt: new Date('2026-11-23T02:00:00.000Z'),
+};
+const printedAt = new Date('2026-11-23T02:00:05.000Z');
+const methods = ['fpx', 'cc', 'unknown'] as const;
+
+function receipt(index: number, over: Partial<CollectedReceipt> = {}): CollectedReceipt {
+  return {
+    transactionId: `T${index}`,
+    receiptNo: `7-20261120-${String(index).padStart(8, '0')}`,
+    reference: `INV-${index}`,
+    method: methods[index % methods.length] ?? 'fpx',
+    amountSen: sen(100_000 + index),
+    chargeSen: sen(index % 2 === 0 ? 50 : 0),
+    paidAt: new Date(Date.parse('2026-11-19T16:00:00.000Z') + index * 1_000),
+    recordedAt: new Date('2026-11-20T01:00:00.000Z'),
+    isLate: false,
+    ...over,
+  };
+}
+
+async function* each(receipts: readonly CollectedReceipt[]) {
+  yield* receipts;
+}
+
+const some = (count: number) => Array.from({ length: count }, (_, index) => receipt(index));
+const csvOf = (receipts: readonly CollectedReceipt[]) => textFrom(collectionCsv(collection, each(receipts)));
+const read = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });
+const pdfOf = async (
+  receipts: readonly CollectedReceipt[],
+  lang: 'en' | 'ms' = 'en',
+  agency = 'Example City Council',
+) => buffer(await collectionPdf({ agency, collection, printedAt }, each(receipts), lang));
+
+test('the CSV read back has every receipt, and its sums are the totals', async (t) => {
+  const late = receipt(7, {
+    isLate: true,
+    recordedAt: new Date('2026-11-23T01:00:00.000Z'),
+    method: 'unknown',
+  });
+  const receipts = [...some(7), late];
+  const rows = read(await csvOf(receipts));
+  t.is(rows.length, 8);
+  t.deepEqual(rows[7], {
+    merchant_code: 'council',
+    day: '2026-11-20',
+    receipt_no: '7-20261120-00000007',
+    reference: 'INV-7',
+    transaction_id: 'T7',
+    method: 'unknown',
+    amount: '1000.07',
+    charge: '0.00',
+    total: '1000.07',
+    paid_at: '2026-11-20T00:00:07+08:00',
+    recorded_at: '2026-11-23T09:00:00+08:00',
+    recorded_late: 'yes',
+  });
+  const sum = (column: string) =>
+    rows.reduce((total, row) => total + BigInt(row[column]?.replace('.', '') ?? ''), 0n);
+  const { amountSen, chargeSen } = grandTotal(totalsByMethod(receipts));
+  t.is(sum('amount'), amountSen);
+  t.is(sum('charge'), chargeSen);
+  t.is(sum('total'), amountSen + chargeSen);
+});
+
+test('no text of a merchant or a gateway is a formula to a spreadsheet; any text comes back', async (t) => {
+  for (const first of ['=', '+', '-', '@', '\t', '\r']) {
+    const evil = `${first}HYPERLINK("http://evil.example","a,b")`;
+    const [row] = read(await csvOf([receipt(0, { reference: evil, receiptNo: evil })]));
+    t.is(row?.reference, `'${evil}`);
+    t.is(row?.receipt_no, `'${evil}`);
+  }
+  const odd = 'a "quoted", \r\n陈大文 முருகன் محمد; =1';
+  const [row] = read(await csvOf([receipt(0, { reference: odd })]));
+  t.is(row?.reference, odd);
+});
+
+test('a day without receipts is a CSV of its head', async (t) => {
+  const csv = (await buffer(collectionCsv(collection, each([])))).toString();
+  t.deepEqual(read(csv), []);
+  t.true(csv.startsWith('\ufeffmerchant_code,day,receipt_no,'));
+  t.true(csv.endsWith('\r\n'));
+});
+
+test('a failure while it is read is the stream’s, and whoever leaves early ends the reading', async (t) => {
+  async function* failing() {
+    yield receipt(0);
+    throw new Error('The database is away');
+  }
+  await t.throwsAsync(textFrom(collectionCsv(collection, failing())), { message: 'The database is away' });
+  const left = Promise.withResolvers<void>();
+  async function* endless() {
+    try {
+      for (let index = 0; ; index += 1) yield receipt(index);
+    } finally {
+      left.resolve();
+    }
+  }
+  for await (const _ of collectionCsv(collection, endless())) break;
+  await left.promise;
+  t.pass();
+});
+
+for (const lang of ['en', 'ms'] as const) {
+  reading(`the PDF in ${lang} says every receipt, the totals, and when it was known`, async (t) => {
+    const words = statementTexts[lang];
+    const late = receipt(3, { isLate: true, recordedAt: new Date('2026-11-23T01:00:00.000Z') });
+    const receipts = [...some(3), late];
+    const text = textOf(await pdfOf(receipts, lang));
+    for (const { receiptNo, reference, amountSen } of receipts)
+      for (const fact of [receiptNo, reference, groupedSen(amountSen)]) t.true(text.includes(fact), fact);
+    const { amountSen, chargeSen } = grandTotal(totalsByMethod(receipts));
+    for (const fact of [
+      words.title.toUpperCase(),
+      displaySen(amountSen),
+      groupedSen(amountSen + chargeSen),
+      words.unknownMethod,
+      'council · 2026-11-20',
+      lang === 'en' ? 'Friday, 20 November 2026' : 'Jumaat, 20 November 2026',
+      lang === 'en' ? '23 November 2026 at 10:00:00' : '23 November 2026 pada 10:00:00',
+    ])
+      t.true(text.includes(fact), fact);
+    const mark = lang === 'en' ? 'Recorded after the day' : 'Direkodkan selepas hari itu';
+    t.is(text.split(mark).length, 2, 'one receipt came late');
+  });
+}
+
+reading('a day of 60 receipts has its head on every page and its pages numbered', async (t) => {
+  const pdf = await pdfOf(some(60));
+  const pages = pagesOf(pdf) ?? 0;
+  t.true(pages > 1);
+  const text = textOf(pdf);
+  t.is(text.match(/No\. Time Receipt number/g)?.length, pages);
+  for (let page = 1; page <= pages; page += 1) t.true(text.includes(`Page ${page} of ${pages}`));
+  for (let index = 0; index < 60; index += 1) t.true(text.includes(receipt(index).receiptNo));
+});
+
+reading('a day without receipts says so; an agency of any name is printed', async (t) => {
+  const name = 'Majlis <Bandaraya> & 陈大文';
+  const text = textOf(await pdfOf([], 'ms', name));
+  t.true(text.includes(statementTexts.ms.none));
+  t.true(text.includes(name));
+  t.true(text.includes('RM 0.00'));
+});
+
+test('the PDF is tagged, titled and the same bytes every time; too long a day is refused', async (t) => {
+  const [one, other] = await Promise.all([pdfOf(some(3)), pdfOf(some(3))]);
+  t.true(one.equals(other));
+  const parts = plainParts(one);
+  t.regex(parts, /\/Marked true/);
+  t.regex(parts, /\/Lang \(en-MY\)/);
+  t.regex(parts, /\/S \/TH/);
+  const much = { method: 'fpx' } as const;
+  const tooMany = Array.from({ length: maxPdfReceipts + 1 }, (_, index) => receipt(index, much));
+  await t.throwsAsync(pdfOf(tooMany), { instanceOf: TooManyReceipts });
+});
+
+test('totals of methods are those of their receipts', (t) => {
+  const receipts = some(5);
+  const totals = totalsByMethod(receipts);
+  t.deepEqual(
+    totals.map(({ method, receipts: count }) => [method, count]),
+    [
+      ['cc', 2],
+      ['fpx', 2],
+      ['unknown', 1],
+    ],
+  );
+  const { amountSen, chargeSen } = grandTotal(totals);
+  const each = receipts.map((receipt) => addSen(receipt.amountSen, receipt.chargeSen));
+  t.is(formatSen(amountSen + chargeSen), formatSen(addSen(...each)));
+});
