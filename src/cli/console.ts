@@ -11,6 +11,7 @@ import type { Dependencies } from '../http/app.ts';
 
 export function createConsole({
   config,
+  db,
   eventStore,
 }: {
   config: Config;
@@ -18,6 +19,7 @@ export function createConsole({
   eventStore: EventStore;
 }): Dependencies['console'] {
   return {
+    db,
     executeSession: createExecute({ eventStore, decider: sessionDecider, read: readSessionEvent }),
     mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox') }),
   };

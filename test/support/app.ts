@@ -24,6 +24,7 @@ import { createConsoleParts } from '../../src/http/console/parts.ts';
 import type { ConsoleRoute } from '../../src/http/console/route.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/log.ts';
+import { connectDatabase } from '../../src/projections/database.ts';
 import { sen } from './payments.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
@@ -120,6 +121,8 @@ export async function startApp(
     mails.push(mail);
     return { kind: 'sent', messageId: mail.id };
   };
+  // Nothing listens there: it is as if Postgres were down.
+  const db = connectDatabase({ url: 'postgres://127.0.0.1:9/nowhere', log });
   const dependencies: Dependencies = {
     config: {
       production: false,
@@ -153,6 +156,7 @@ export async function startApp(
       ...changes.content,
     },
     console: {
+      db,
       executeSession: createExecute({ eventStore: parts, decider: sessionDecider, read: readSessionEvent }),
       mailer: { send },
       ...changes.console,
@@ -175,6 +179,7 @@ export async function startApp(
       server.close();
       server.closeAllConnections();
       await closed;
+      await db.destroy();
       if (!store) return;
       await eventStore.close();
       await store.stop();

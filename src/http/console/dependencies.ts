@@ -1,4 +1,5 @@
-/** What the console needs beside what all interfaces do. Queries reject when Postgres is down. */
+/** What the console needs beside what all interfaces do. */
+import type { Knex } from 'knex';
 import type { Mailer } from '../../clients/mailer.ts';
 import type { Execute } from '../../commands/execute.ts';
 import type { SessionCommand } from '../../commands/session.ts';
@@ -7,4 +8,6 @@ import type { Session, SessionEvent } from '../../events/session.ts';
 export type ConsoleDependencies = {
   executeSession: Execute<Session | null, SessionCommand, SessionEvent>;
   mailer: Mailer;
+  /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */
+  db: Knex;
 };
