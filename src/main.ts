@@ -12,9 +12,11 @@ import { merchants } from './cli/merchants.ts';
 import { projections } from './cli/projections.ts';
 import { projects } from './cli/projects.ts';
 import { reactors } from './cli/reactors.ts';
+import { seals } from './cli/seals.ts';
 import { sendAgain } from './cli/send-again.ts';
 import { serve } from './cli/serve.ts';
 import { users } from './cli/users.ts';
+import { verify } from './cli/verify.ts';
 
 const commands: Readonly<Record<string, Command<Options>>> = {
   serve,
@@ -28,6 +30,8 @@ const commands: Readonly<Record<string, Command<Options>>> = {
   projects,
   history,
   export: exportPayments,
+  verify,
+  seals,
   configuration,
 };
 

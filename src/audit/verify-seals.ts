@@ -51,7 +51,7 @@ function check(
   const name = `Seal ${stored.revision}`;
   const isNext = stored.revision === before.revision + 1;
   if (!isNext) findings.add('the chain of seals', `Seal ${before.revision + 1} is not there`);
-  const seal = readOrNull(stored);
+  const seal = readSealOrNull(stored);
   if (!seal || !isSigned(seal) || !fitsOnto(stored, isNext ? before.hash : previousHashIn(stored))) {
     findings.add('seals', `${name} is not what was signed and written, or not after the seal before it`);
     return null;
@@ -65,7 +65,8 @@ function check(
   return seal;
 }
 
-function readOrNull(stored: RecordedEvent): LogSealed | null {
+/** Null for what is no seal any more. */
+export function readSealOrNull(stored: RecordedEvent): LogSealed | null {
   try {
     return readSeal(stored);
   } catch (error) {

@@ -9,6 +9,7 @@ import { allProjections } from '../projections/all.ts';
 import { compareWithFresh } from '../projections/compare.ts';
 import { StandStill } from '../projections/failures.ts';
 import { journalBalance } from '../projections/journal-queries.ts';
+import { RebuildRefused } from '../projections/rebuild.ts';
 import { createFindings, type Fault, type Findings } from './findings.ts';
 import { type LogResult, verifyLog } from './verify-log.ts';
 import { verifyPayments } from './verify-payments.ts';
@@ -133,13 +134,19 @@ async function verifyRows(
       const [first] = differences;
       if (first) findings.add(`rows of ${name}`, differenceText(name, first), differences.length + more);
     } catch (error) {
-      if (!(error instanceof StandStill)) throw error;
-      const { event } = error.fault;
-      const place = event ? `, at ${event.stream} revision ${event.revision}` : '';
-      findings.add(`rows of ${name}`, `${name} cannot be made from the log: ${error.message}${place}`);
+      findings.add(`rows of ${name}`, whyNotCompared(error));
     }
   }
   return checked;
+}
+
+/** In words, where it is the log or the tables that stand in the way; throws any other error. */
+function whyNotCompared(error: unknown): string {
+  if (error instanceof RebuildRefused) return error.message;
+  if (!(error instanceof StandStill)) throw error;
+  const { event } = error.fault;
+  const place = event ? `, at ${event.stream} revision ${event.revision}` : '';
+  return `They cannot be made from the log: ${error.message}${place}`;
 }
 
 const kindTexts = {
