@@ -4,7 +4,16 @@ import { journal } from './journal.ts';
 import { payments } from './payments.ts';
 import type { Projection } from './projection.ts';
 import { projects } from './projects.ts';
+import { reconciliation } from './reconciliation.ts';
 import { unmatched } from './unmatched.ts';
 import { users } from './users.ts';
 
-export const allProjections: readonly Projection[] = [payments, journal, details, users, projects, unmatched];
+export const allProjections: readonly Projection[] = [
+  payments,
+  journal,
+  details,
+  users,
+  projects,
+  unmatched,
+  reconciliation,
+];

@@ -1,0 +1,99 @@
+/**
+ * The rows of a CSV file as it streams in. A row that cannot be read is a fault with its line; the next line is read as
+ * if nothing had happened, so that one stray quote costs a row and not the rest of the file.
+ */
+import { CsvError, parse } from 'csv-parse/sync';
+
+export type BadRow = { line: number; fault: string };
+export type CsvRow = { line: number; cells: readonly string[] } | BadRow;
+
+/** Characters, and lines that one row may run over. Rows of these exports have a few hundred and one. */
+const maxRowLength = 16_384;
+const maxLinesOfRow = 10;
+
+type Line = { line: number; text: string | null };
+
+/**
+ * UTF-8 (what is not becomes U+FFFD), with or without a byte order mark; lines end with LF or CRLF, cells are parted by
+ * commas, or by semicolons where the first row has more of them. Blank lines are passed over. Lines count from 1.
+ */
+export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow, void, void> {
+  const lines = readLines(bytes);
+  const ahead: Line[] = [];
+  const lineAt = async (index: number): Promise<Line | null> => {
+    while (ahead.length <= index) {
+      const { value } = await lines.next();
+      if (!value) return null;
+      ahead.push(value);
+    }
+    return ahead[index] ?? null;
+  };
+
+  let delimiter: string | null = null;
+  for (let first = await lineAt(0); first; first = await lineAt(0)) {
+    const { line } = first;
+    delimiter ??= delimiterOf(first.text ?? '');
+    const text = await wholeRow(lineAt);
+    const cells = text === null ? null : parseRow(text, delimiter);
+    ahead.splice(0, text === null || cells === null ? 1 : linesIn(text));
+    if (cells && cells.length > 0) yield { line, cells };
+    if (!cells) yield { line, fault: 'has quotes that do not match, or is too long' };
+  }
+}
+
+/** The text of the row that begins with the next line: quoted cells may hold line breaks. Null when it does not end. */
+async function wholeRow(lineAt: (index: number) => Promise<Line | null>): Promise<string | null> {
+  let text = '';
+  for (let index = 0; index < maxLinesOfRow; index += 1) {
+    const next = await lineAt(index);
+    if (!next || next.text === null) return null;
+    text = index === 0 ? next.text : `${text}\n${next.text}`;
+    if (text.length > maxRowLength) return null;
+    if (occurrences(text, '"') % 2 === 0) return text;
+  }
+  return null;
+}
+
+/** No cells for a blank line, null for what is no row. */
+function parseRow(text: string, delimiter: string): readonly string[] | null {
+  if (text.trim() === '') return [];
+  try {
+    const [cells, ...more] = parse(text, { delimiter, record_delimiter: '\n', relax_column_count: true });
+    return cells && more.length === 0 ? cells : null;
+  } catch (error) {
+    if (error instanceof CsvError) return null;
+    throw error;
+  }
+}
+
+/** A line that is too long has no text: no more than that much is held of it. */
+async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
+  const decoder = new TextDecoder();
+  let line = 1;
+  let held: string | null = '';
+  const lineOf = (text: string | null): Line => ({ line, text: text?.replace(/\r$/, '') ?? null });
+  for await (const chunk of bytes) {
+    const pieces = decoder.decode(chunk, { stream: true }).split('\n');
+    for (const [index, piece] of pieces.entries()) {
+      if (index > 0) {
+        yield lineOf(held);
+        line += 1;
+        held = '';
+      }
+      held = held === null || held.length + piece.length > maxRowLength ? null : held + piece;
+    }
+  }
+  if (held !== '') yield lineOf(held);
+}
+
+function delimiterOf(header: string): string {
+  return occurrences(header, ';') > occurrences(header, ',') ? ';' : ',';
+}
+
+function linesIn(text: string): number {
+  return occurrences(text, '\n') + 1;
+}
+
+function occurrences(text: string, character: string): number {
+  return text.split(character).length - 1;
+}

@@ -1,0 +1,126 @@
+/** The two exports that can be imported, known by their header, and what a row of each says. */
+import { readGatewayTime } from '../events/malaysian-time.ts';
+import { readAmount, type Sen } from '../events/money.ts';
+import { oneLine, readGatewayResult } from '../events/read-gateway-result.ts';
+import type { ExportSource, TheirStatus } from '../events/reconciliation.ts';
+import { readRegistryStatus } from '../events/registry-status.ts';
+
+/** What is compared of a row; names of buyers and banks are not kept. Texts are `''` where the row says nothing. */
+export type ExportRecord = {
+  line: number;
+  transactionId: string;
+  /** What they call it: the registry's id; the gateway's transaction, else the order number. */
+  recordId: string;
+  gatewayTransactionId: string;
+  sellerOrderNo: string;
+  merchantCode: string;
+  status: TheirStatus;
+  amountSen: Sen | null;
+  currency: string;
+  paidAt: string | null;
+};
+
+export type ExportFormat = {
+  source: ExportSource;
+  /** The record of a row, or what is wrong with it; that names columns and never holds a value. */
+  readRow(line: number, cells: readonly string[]): ExportRecord | string;
+};
+
+/** The file as a whole cannot be taken. The message holds nothing of its content. */
+export class UnreadableExport extends Error {
+  override name = 'UnreadableExport';
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+/** Columns that an export must have, upper case; it may have others, in any order and case. */
+const required = {
+  registry: ['ID', 'MERCHANT_TRANS_ID', 'EPS_STATUS', 'GATEWAY_ID1', 'AMOUNT', 'PAYMENT_DATETIME'],
+  gateway: ['TRANS_ID', 'PAYMENT_TRANS_ID', 'STATUS', 'AMOUNT', 'PAYMENT_DATETIME'],
+} as const satisfies Record<ExportSource, readonly string[]>;
+
+const idColumns = {
+  registry: ['ID', 'MERCHANT_TRANS_ID', 'GATEWAY_ID1'],
+  gateway: ['TRANS_ID', 'PAYMENT_TRANS_ID', 'MERCHANT_ORDER_NO', 'MERCHANT_CODE'],
+} as const satisfies Record<ExportSource, readonly string[]>;
+
+const idPattern = /^[\w.:/-]{0,64}$/;
+/** What a spreadsheet makes of a long number: its last digits are gone. */
+const roundedPattern = /^\d(\.\d+)?E\+\d+$/i;
+const maxCellLength = 4_096;
+
+/** Throws UnreadableExport on a header of neither. */
+export function recogniseExport(header: readonly string[]): ExportFormat {
+  const names = header.map((cell) => cell.trim().toUpperCase());
+  if (new Set(names).size < names.length) throw new UnreadableExport('Two columns have the same name');
+  const source = (['registry', 'gateway'] as const).find((each) =>
+    required[each].every((name) => names.includes(name)),
+  );
+  if (!source)
+    throw new UnreadableExport(
+      `The first row is neither the registry's header (${required.registry.join(', ').toLowerCase()}) nor the gateway's (${required.gateway.join(', ')})`,
+    );
+  return { source, readRow: (line, cells) => readRow({ source, names }, line, cells) };
+}
+
+function readRow(
+  { source, names }: { source: ExportSource; names: readonly string[] },
+  line: number,
+  cells: readonly string[],
+): ExportRecord | string {
+  if (cells.length !== names.length) return `has ${cells.length} cells, the header has ${names.length}`;
+  if (cells.some((cell) => cell.length > maxCellLength)) return 'has a cell that is too long';
+  const fields: Fields = Object.fromEntries(names.map((name, index) => [name, (cells[index] ?? '').trim()]));
+  const record = source === 'registry' ? readRegistryRow(line, fields) : readGatewayRow(line, fields);
+  return typeof record === 'string' ? record : (faultOf(source, fields, record) ?? record);
+}
+
+function readRegistryRow(line: number, fields: Fields): ExportRecord | string {
+  const text = (name: string) => oneLine(fields[name] ?? '');
+  const status = readRegistryStatus(text('EPS_STATUS'));
+  if (!status) return 'eps_status is none that is known';
+  return {
+    line,
+    transactionId: text('MERCHANT_TRANS_ID'),
+    recordId: text('ID'),
+    gatewayTransactionId: text('GATEWAY_ID1'),
+    sellerOrderNo: '',
+    merchantCode: '',
+    status,
+    amountSen: readAmount(text('AMOUNT')),
+    currency: '',
+    paidAt: readGatewayTime(text('PAYMENT_DATETIME')),
+  };
+}
+
+function readGatewayRow(line: number, fields: Fields): ExportRecord | string {
+  const read = readGatewayResult(fields);
+  if (!read) return 'STATUS is not 0, 1, 2 or 3';
+  const { outcome, gatewayTransactionId, sellerOrderNo, amountSen, currency, paidAt } = read.result;
+  return {
+    line,
+    transactionId: read.transactionId,
+    recordId: gatewayTransactionId || sellerOrderNo,
+    gatewayTransactionId,
+    sellerOrderNo,
+    merchantCode: read.merchantCode,
+    status: outcome,
+    amountSen,
+    currency,
+    paidAt,
+  };
+}
+
+/** What was sent must be readable, and of money it must be known how much. */
+function faultOf(source: ExportSource, fields: Fields, record: ExportRecord): string | null {
+  const wrongId = idColumns[source].find((name) => !idPattern.test(fields[name] ?? ''));
+  if (wrongId) return `${wrongId} is no id`;
+  const rounded = idColumns[source].find((name) => roundedPattern.test(fields[name] ?? ''));
+  if (rounded) return `${rounded} was rounded by a spreadsheet`;
+  if (record.transactionId === '' && record.recordId === '') return 'names no transaction';
+  if (record.amountSen === null && (record.status === 'succeeded' || fields.AMOUNT !== ''))
+    return 'AMOUNT is no amount such as 120.50';
+  if (record.paidAt === null && fields.PAYMENT_DATETIME !== '')
+    return 'PAYMENT_DATETIME is no time such as 2026-11-20 09:00:00';
+  return /^[A-Za-z]{0,3}$/.test(record.currency) ? null : 'CURRENCY is no currency such as MYR';
+}

@@ -1,0 +1,110 @@
+/**
+ * The records of an export while it is compared, on the disk: SQLite's own temporary database, which has no name and is
+ * gone with the process. So the memory that an import takes does not grow with the file.
+ */
+import { DatabaseSync } from 'node:sqlite';
+import type { Difference } from '../events/reconciliation.ts';
+import type { Verdict } from './compare.ts';
+import type { ExportRecord } from './export-format.ts';
+
+const schema = `
+  create table records (subject text not null, line integer not null, paidAt text, merchantCode text not null, record text not null) strict;
+  create index recordsBySubject on records (subject, line);
+  create table compared (subject text primary key) strict, without rowid;
+  create table covered (subject text not null, key text not null, primary key (subject, key)) strict, without rowid;
+  create table found (id text primary key) strict, without rowid;
+`;
+
+export type StagedRecords = ReturnType<typeof openStagedRecords>;
+
+export function openStagedRecords() {
+  const database = new DatabaseSync('');
+  database.exec(schema);
+  const insertRecord = database.prepare('insert into records values (?, ?, ?, ?, ?)');
+  const insertCompared = database.prepare('insert or ignore into compared values (?)');
+  const insertCovered = database.prepare('insert or ignore into covered values (?, ?)');
+  const insertFound = database.prepare('insert or ignore into found values (?)');
+  // The casts below are for rows of our own making, from the strict tables above.
+  const all = <Row>(sql: string, ...values: (string | number)[]) =>
+    database.prepare(sql).all(...values) as unknown as Row[];
+
+  return {
+    add(records: readonly ExportRecord[]): void {
+      database.exec('begin');
+      for (const record of records) {
+        const { line, paidAt, merchantCode } = record;
+        insertRecord.run(subjectOf(record), line, paidAt, merchantCode, JSON.stringify(record));
+      }
+      database.exec('commit');
+    },
+
+    /** The subjects after one, in order: what names a transaction here, and each record that names none. */
+    subjectsAfter(subject: string, limit: number): string[] {
+      const sql = 'select distinct subject from records where subject > ? order by subject limit ?';
+      return all<{ subject: string }>(sql, subject, limit).map((row) => row.subject);
+    },
+
+    /** In the order of their lines. */
+    recordsOf(subject: string, limit: number): ExportRecord[] {
+      const sql = 'select record from records where subject = ? order by line limit ?';
+      return all<{ record: string }>(sql, subject, limit).map(({ record }) => JSON.parse(record));
+    },
+
+    linesAfter(subject: string, skip: number): number[] {
+      const sql = 'select line from records where subject = ? order by line limit -1 offset ?';
+      return all<{ line: number }>(sql, subject, skip).map(({ line }) => line);
+    },
+
+    /** The first and the last time of payment in the file; null where it has none. */
+    times(): { first: string; last: string } | null {
+      const [row] = all<{ first: string | null; last: string | null }>(
+        'select min(paidAt) as first, max(paidAt) as last from records',
+      );
+      return row?.first && row.last ? { first: row.first, last: row.last } : null;
+    },
+
+    /** `''` is among them where a record names none. */
+    merchantCodes(): string[] {
+      const rows = all<{ merchantCode: string }>('select distinct merchantCode from records order by 1');
+      return rows.map(({ merchantCode }) => merchantCode);
+    },
+
+    /** False when it was marked before. */
+    markCompared(subject: string): boolean {
+      return insertCompared.run(subject).changes === 1;
+    },
+
+    /** What these verdicts speak of is covered by the file: an earlier difference of it is found again, or is gone. */
+    cover(subject: string, verdicts: readonly Verdict[]): void {
+      for (const { class: verdictClass, record, resultNo } of verdicts) {
+        if (verdictClass === 'missingThere') continue;
+        if (record) insertCovered.run(subject, recordKey(record.recordId));
+        if (resultNo !== null) insertCovered.run(subject, resultKey(resultNo));
+      }
+    },
+
+    markFound(id: string): void {
+      insertFound.run(id);
+    },
+
+    /** Whether the file has what the difference is about, and shows it no more. */
+    isGone(id: string, difference: Difference): boolean {
+      const { kind, recordId, resultNo } = difference;
+      const key = kind === 'missingThere' && resultNo !== null ? resultKey(resultNo) : recordKey(recordId);
+      const covered = all('select 1 from covered where subject = ? and key = ?', subjectOf(difference), key);
+      return covered.length > 0 && all('select 1 from found where id = ?', id).length === 0;
+    },
+
+    close(): void {
+      database.close();
+    },
+  };
+}
+
+/** A record that names no transaction is compared by itself. No id begins with `#`. */
+function subjectOf({ transactionId, recordId }: Pick<ExportRecord, 'transactionId' | 'recordId'>): string {
+  return transactionId || `#${recordId}`;
+}
+
+const recordKey = (recordId: string) => `record/${recordId}`;
+const resultKey = (resultNo: number) => `result/${resultNo}`;
