@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** The command line: `ledger <command>`. Each command is a file in src/cli. */
 import { parseArgs } from 'node:util';
+import { account } from './cli/account.ts';
+import { balances } from './cli/balances.ts';
 import { type Command, type Options, UsageError } from './cli/command.ts';
 import { configuration } from './cli/configuration.ts';
 import { eventstore } from './cli/eventstore.ts';
@@ -15,6 +17,7 @@ import { reactors } from './cli/reactors.ts';
 import { seals } from './cli/seals.ts';
 import { sendAgain } from './cli/send-again.ts';
 import { serve } from './cli/serve.ts';
+import { statement } from './cli/statement.ts';
 import { users } from './cli/users.ts';
 import { verify } from './cli/verify.ts';
 
@@ -31,6 +34,9 @@ const commands: Readonly<Record<string, Command<Options>>> = {
   history,
   export: exportPayments,
   verify,
+  balances,
+  statement,
+  account,
   seals,
   configuration,
 };

@@ -74,6 +74,13 @@ export function readSpan(text: string): { start: string; end: string } | null {
   return { start: at.toISOString(), end: at.toISOString() };
 }
 
+/** The last moment of the time or day that a text says, in the forms of `readSpan`; null where it says none. */
+export function lastMomentOf(text: string): string | null {
+  const span = readSpan(text);
+  if (span === null || span.start === span.end) return span?.end ?? null;
+  return new Date(Date.parse(span.end) - 1).toISOString();
+}
+
 function shifted(utc: string): string {
   return new Date(new Date(utc).getTime() + offsetMs).toISOString().slice(0, 19);
 }

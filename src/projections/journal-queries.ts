@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import { boundsOfDay, dayOf } from '../events/malaysian-time.ts';
 import type { EntryKind } from '../events/postings.ts';
+import { projectionStatus } from './checkpoints.ts';
 import { findable } from './findable.ts';
 import { journal } from './journal.ts';
 
@@ -123,6 +124,20 @@ export async function accountStatement(
   );
 }
 
+/** All pages of a statement, one in memory at a time. There is one at least. */
+export async function* accountPages(
+  db: Knex,
+  asked: Period & { account: string },
+): AsyncGenerator<AccountStatement, void, void> {
+  let after: PostingKey | null = null;
+  for (;;) {
+    const page: AccountStatement = await accountStatement(db, { ...asked, after, limit: 5_000 });
+    yield page;
+    after = page.lines.at(-1) ?? null;
+    if (!page.more) return;
+  }
+}
+
 /** At the beginning of a day. */
 async function balanceBefore(trx: Knex, account: string, day: string): Promise<bigint> {
   const { rows } = await trx.raw(
@@ -177,6 +192,15 @@ function withBalances(found: readonly FoundLine[], before: bigint): StatementLin
     balanceSen += creditSen - debitSen;
     return { ...line, debitSen, creditSen, balanceSen };
   });
+}
+
+/** Why answers of the journal may lack what was recorded long since: it was never made, or stands still; null else. */
+export async function journalGap(db: Knex): Promise<string | null> {
+  const status = (await projectionStatus(db)).find(({ name }) => name === journal.name);
+  if (!status) return 'The journal was not made yet: the projections have not run';
+  if (!status.fault) return null;
+  const { message, event } = status.fault;
+  return `The journal stands still${event ? ` before ${event.type} of ${event.stream}` : ''}, and lacks all that came after: ${message}`;
 }
 
 /** The codes of the merchants that ever had money here, in order. */

@@ -13,17 +13,18 @@ export function collectionCsv(
   async function* rows() {
     for await (const receipt of receipts) yield rowOf(merchantCode, day, receipt);
   }
-  const csv = stringify({
-    header: true,
-    columns: [...columns],
-    record_delimiter: '\r\n',
-    // Spreadsheets take a file without the mark for another encoding.
-    bom: true,
-    // A merchant's reference may look like a formula, and must stay a text in a spreadsheet.
-    escape_formulas: true,
-  });
-  return pipeline(Readable.from(rows()), csv, () => {});
+  return pipeline(Readable.from(rows()), stringify({ ...csvForm, columns: [...columns] }), () => {});
 }
+
+/** The form of every CSV here. */
+export const csvForm = {
+  header: true,
+  record_delimiter: '\r\n',
+  // Spreadsheets take a file without the mark for another encoding.
+  bom: true,
+  // A merchant's reference may look like a formula, and must stay a text in a spreadsheet.
+  escape_formulas: true,
+} as const;
 
 const columns = [
   'merchant_code',

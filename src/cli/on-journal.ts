@@ -1,0 +1,31 @@
+/** What commands that ask the journal share. */
+import type { Knex } from 'knex';
+import type { Config } from '../config.ts';
+import { lastMomentOf } from '../events/malaysian-time.ts';
+import { createLog } from '../log.ts';
+import { connectDatabase } from '../projections/database.ts';
+import { journalGap } from '../projections/journal-queries.ts';
+import { UsageError } from './command.ts';
+import { loadRoleConfig } from './role-config.ts';
+
+/** Runs `work` on a connection of its own; resolves to the exit code. A journal with gaps answers, with a warning. */
+export async function onJournal(work: (db: Knex, config: Config) => Promise<number>): Promise<number> {
+  const config = loadRoleConfig();
+  const db = connectDatabase({ url: config.databaseUrl, log: createLog('warn', 'journal') });
+  try {
+    const gap = await journalGap(db);
+    if (gap !== null) process.stderr.write(`${gap}.\n`);
+    return await work(db, config);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** The moment up to which is known what is told: now, where none is given and for one that is still to come. */
+export function readKnownAt(text: string | undefined): Date {
+  const now = new Date();
+  if (text === undefined) return now;
+  const moment = lastMomentOf(text);
+  if (moment === null) throw new UsageError('A time reads 2026-11-20T09:00:00+08:00, a day 2026-11-20');
+  return new Date(Math.min(Date.parse(moment), now.getTime()));
+}
