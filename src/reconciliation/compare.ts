@@ -28,6 +28,7 @@ export type Verdict = Pick<
   record: ExportRecord | null;
 };
 
+type Money = Pick<ExportRecord, 'amountSen' | 'currency'>;
 type Ours = { resultNo: number; result: RecordedResult };
 
 /**
@@ -94,11 +95,13 @@ function pairUp(records: readonly ExportRecord[], payment: RequestedPayment): Pa
   return pairs;
 }
 
-/** What was recorded of the gateway's transaction that the record names; a success outranks what was said otherwise. */
-function sameTransaction({ gatewayTransactionId: id }: ExportRecord, payment: RequestedPayment): Ours | null {
+/** What was recorded of the gateway's transaction that the record names: the same money, else a success, else the last. */
+function sameTransaction(record: ExportRecord, payment: RequestedPayment): Ours | null {
+  const { gatewayTransactionId: id } = record;
   if (id === '') return null;
   const same = ownResults(payment).filter(({ result }) => result.gatewayTransactionId === id);
-  return same.find(({ result }) => result.outcome === 'succeeded') ?? same.at(-1) ?? null;
+  const charges = same.filter(({ result }) => result.outcome === 'succeeded');
+  return charges.find(({ result }) => isSameMoney(record, result)) ?? charges[0] ?? same.at(-1) ?? null;
 }
 
 function takenResults(pairs: readonly Pair[], payment: RequestedPayment): Set<number> {
@@ -113,7 +116,7 @@ const isCharge = (record: ExportRecord, { result }: Ours) =>
   record.status === 'succeeded' && result.outcome === 'succeeded';
 
 const isSameCharge = (record: ExportRecord, ours: Ours) =>
-  isCharge(record, ours) && record.amountSen === ours.result.amountSen;
+  isCharge(record, ours) && isSameMoney(record, ours.result);
 
 function isCompatible(record: ExportRecord, { result }: Ours): boolean {
   return (
@@ -136,8 +139,7 @@ function judge(record: ExportRecord, ours: Ours, payment: RequestedPayment, sour
   });
   if (!isSameStatus(record.status, outcome, source)) return verdict('statusDiffers');
   if (record.status !== 'succeeded') return verdict('matched');
-  const isSameMoney = record.amountSen === amountSen && currencyOf(record.currency) === currencyOf(currency);
-  return verdict(isSameMoney ? 'matched' : 'amountDiffers');
+  return verdict(isSameMoney(record, ours.result) ? 'matched' : 'amountDiffers');
 }
 
 /** Of a record that no result here speaks of. */
@@ -235,6 +237,10 @@ function isOvertaken(record: ExportRecord, other: ExportRecord): boolean {
 
 function theirSide({ status, amountSen, currency }: ExportRecord) {
   return { status, amountSen, currency };
+}
+
+function isSameMoney(one: Money, other: Money): boolean {
+  return one.amountSen === other.amountSen && currencyOf(one.currency) === currencyOf(other.currency);
 }
 
 function currencyOf(text: string): string {

@@ -1,0 +1,221 @@
+// What the records of one transaction and the payment say of each other: every kind, and that nothing is left out.
+import test from 'ava';
+import fc from 'fast-check';
+import { Refused } from '../../src/commands/decider.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  type PaymentEvent,
+  type PaymentResult,
+} from '../../src/events/payment.ts';
+import { type ExportSource, exportSources, theirStatuses } from '../../src/events/reconciliation.ts';
+import { compareRecords } from '../../src/reconciliation/compare.ts';
+import type { ExportRecord } from '../../src/reconciliation/export-format.ts';
+import { results } from '../support/arbitraries.ts';
+import {
+  amountSen,
+  applied,
+  chosen,
+  record as command,
+  duplicated,
+  mismatched,
+  orderNo,
+  requested,
+  result,
+  sen,
+  succeeded,
+  transactionId,
+} from '../support/payments.ts';
+
+const fold = (...events: PaymentEvent[]): Payment => [requested(), ...events].reduce(evolve, noPayment);
+
+let lines = 1;
+function theirs(gatewayTransactionId: string, over: Partial<ExportRecord> = {}): ExportRecord {
+  lines += 1;
+  return {
+    line: lines,
+    transactionId,
+    recordId: gatewayTransactionId || 'X1',
+    gatewayTransactionId,
+    sellerOrderNo: '',
+    merchantCode: '',
+    status: 'succeeded',
+    amountSen,
+    currency: '',
+    paidAt: '2026-11-20T01:04:30.000Z',
+    ...over,
+  };
+}
+
+/** `class` of every verdict with the numbers of both sides, sorted. */
+function verdicts(records: ExportRecord[], payment: Payment, source: ExportSource = 'gateway'): string[] {
+  return compareRecords(records, payment, source)
+    .map(({ class: name, record, resultNo }) => `${name} ${record?.recordId ?? '-'} ${resultNo ?? '-'}`)
+    .toSorted();
+}
+
+const paid = fold(chosen(1), succeeded(result(1, 'succeeded')));
+const failed = fold(chosen(1), applied(result(1, 'failed')));
+const cancelled = fold(chosen(1), applied(result(1, 'cancelled')));
+const pending = fold(chosen(1), applied(result(1, 'pending')));
+const twice = fold(chosen(1), succeeded(result(1, 'succeeded')), duplicated(result(2, 'succeeded'), 'P1'));
+const mismatch = fold(chosen(1), mismatched(result(1, 'succeeded', { amountSen: sen(1) })));
+const unnamed = fold(chosen(1), succeeded(result(1, 'succeeded', { gatewayTransactionId: '' })));
+
+const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
+  ['the same', paid, [theirs('P1')], ['matched P1 1']],
+  ['ringgit by any name', paid, [theirs('P1', { currency: 'RM' })], ['matched P1 1']],
+  ['no payment', noPayment, [theirs('P1')], ['missingHere P1 -']],
+  ['no record', paid, [], ['missingThere - 1']],
+  ['another amount', paid, [theirs('P1', { amountSen: sen(1) })], ['amountDiffers P1 1']],
+  ['another currency', paid, [theirs('P1', { currency: 'USD' })], ['amountDiffers P1 1']],
+  ['another status', paid, [theirs('P1', { status: 'failed' })], ['statusDiffers P1 1']],
+  ['paid there, failed here', failed, [theirs('P1')], ['statusDiffers P1 1']],
+  ['paid there by a try unheard of', failed, [theirs('P9')], ['statusDiffers P9 -']],
+  ['paid there, not heard of', fold(), [theirs('P1')], ['statusDiffers P1 -']],
+  [
+    'paid twice there, not heard of',
+    fold(),
+    [theirs('P1'), theirs('P2')],
+    ['missingHere P2 -', 'statusDiffers P1 -'],
+  ],
+  ['a second charge there', paid, [theirs('P1'), theirs('P2')], ['matched P1 1', 'missingHere P2 -']],
+  ['the second charge only', paid, [theirs('P2')], ['missingHere P2 -', 'missingThere - 1']],
+  ['a duplicate set apart here', twice, [theirs('P1'), theirs('P2')], ['matched P1 1', 'matched P2 2']],
+  ['a duplicate that they lack', twice, [theirs('P1')], ['matched P1 1', 'missingThere - 2']],
+  ['an amount set apart here', mismatch, [theirs('P1', { amountSen: sen(1) })], ['matched P1 1']],
+  ['a row twice', paid, [theirs('P1'), theirs('P1')], ['matched P1 1', 'repeated P1 -']],
+  [
+    'pending, then paid',
+    paid,
+    [theirs('P1', { status: 'pending' }), theirs('P1')],
+    ['matched P1 1', 'repeated P1 -'],
+  ],
+  [
+    'paid, then reversed',
+    paid,
+    [theirs('P1'), theirs('P1', { status: 'failed' })],
+    ['matched P1 1', 'statusDiffers P1 1'],
+  ],
+  [
+    'a failed try beside the paid one',
+    paid,
+    [theirs('P1'), theirs('P9', { status: 'failed' })],
+    ['matched P1 1', 'matched P9 -'],
+  ],
+  ['a number that we lack', unnamed, [theirs('P1')], ['matched P1 1']],
+  ['a number that they lack', paid, [theirs('')], ['matched X1 1']],
+  [
+    'another order than ours',
+    unnamed,
+    [theirs('P1', { sellerOrderNo: orderNo(2) })],
+    ['missingHere P1 -', 'missingThere - 1'],
+  ],
+  [
+    'another merchant',
+    paid,
+    [theirs('P1', { merchantCode: 'museum' })],
+    ['missingHere P1 -', 'missingThere - 1'],
+  ],
+  [
+    'failed, and cancelled to the gateway',
+    failed,
+    [theirs('P1', { status: 'cancelled' })],
+    ['statusDiffers P1 1'],
+  ],
+  [
+    'failed to the registry is cancelled here',
+    cancelled,
+    [theirs('P1', { status: 'failed' })],
+    ['matched P1 1'],
+    'registry',
+  ],
+  ['attempted, not heard of', fold(), [theirs('', { status: 'attempted' })], ['matched X1 -'], 'registry'],
+  [
+    'attempted, pending here',
+    pending,
+    [theirs('', { status: 'attempted' })],
+    ['statusDiffers X1 1'],
+    'registry',
+  ],
+  ['attempted, paid here', paid, [theirs('', { status: 'attempted' })], ['statusDiffers X1 1'], 'registry'],
+  ['failed, not heard of', fold(), [theirs('P1', { status: 'failed' })], ['statusDiffers P1 -']],
+  ['pending there, failed here', failed, [theirs('P9', { status: 'pending' })], ['statusDiffers P9 -']],
+];
+
+for (const [name, payment, records, expected, source] of cases) {
+  test(name, (t) => t.deepEqual(verdicts(records, payment, source), expected));
+}
+
+/** Payments as results make them, whatever comes in which order. */
+const payments = fc.array(results, { maxLength: 6 }).map((reported) =>
+  reported.reduce<Payment>(
+    (state, each: PaymentResult) => {
+      const events = paymentDecider.decide(command(each), state);
+      return events instanceof Refused ? state : events.reduce(evolve, state);
+    },
+    fold(chosen(1), chosen(2)),
+  ),
+);
+
+const records = fc.array(
+  fc.record({
+    gatewayTransactionId: fc.constantFrom('', 'P1', 'P2', 'P3'),
+    status: fc.constantFrom(...theirStatuses),
+    amountSen: fc.constantFrom(amountSen, sen(amountSen + 150), sen(1)),
+    sellerOrderNo: fc.constantFrom('', orderNo(1), orderNo(2)),
+    merchantCode: fc.constantFrom('', 'council', 'museum'),
+    currency: fc.constantFrom('', 'MYR', 'USD'),
+    paidAt: fc.constantFrom(null, '2026-11-20T01:04:30.000Z', '2026-11-20T01:05:30.000Z'),
+  }),
+  { maxLength: 6 },
+);
+
+test('every record and every charge has its place, and one only', (t) => {
+  fc.assert(
+    fc.property(payments, records, fc.constantFrom(...exportSources), (payment, rows, source) => {
+      const given = rows.map((row) => theirs(row.gatewayTransactionId, row));
+      const judged = compareRecords(given, payment, source);
+      const judgedLines = judged.flatMap(({ record }) => record?.line ?? []);
+      t.deepEqual(judgedLines.toSorted(), given.map(({ line }) => line).toSorted());
+      const charges = payment.status === 'none' ? [] : payment.results;
+      for (const [index, { outcome, gatewayTransactionId: id }] of charges.entries()) {
+        const missing = judged.filter((each) => each.class === 'missingThere' && each.resultNo === index + 1);
+        const spokenOf = judged.some(
+          (each) =>
+            each.record &&
+            (each.resultNo === index + 1 ||
+              (id !== '' && each.resultNo !== null && each.record.gatewayTransactionId === id)),
+        );
+        t.is(missing.length, outcome === 'succeeded' && !spokenOf ? 1 : 0);
+      }
+      for (const each of judged) {
+        t.is(each.ours === null, each.class === 'missingHere' || each.class === 'repeated');
+        t.is(each.theirs === null, each.class === 'missingThere');
+        if (each.class === 'matched' && each.theirs?.status === 'succeeded')
+          t.is(each.theirs.amountSen, each.ours?.amountSen ?? null, 'money that matches is the same money');
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('an export of what is recorded here matches, whatever that is', (t) => {
+  fc.assert(
+    fc.property(payments, (payment) => {
+      const recorded = payment.status === 'none' ? [] : payment.results;
+      const charges = recorded.filter(({ outcome }) => outcome === 'succeeded');
+      const rows = charges.map((each) =>
+        theirs(each.gatewayTransactionId, { ...each, status: 'succeeded', merchantCode: 'council' }),
+      );
+      const classes = new Set(compareRecords(rows, payment, 'gateway').map((each) => each.class));
+      t.true(
+        [...classes].every((each) => each === 'matched' || each === 'repeated'),
+        [...classes].join(),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
