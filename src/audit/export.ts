@@ -123,7 +123,7 @@ async function* streamsOf(
 /** An event is in the log that much after its own time at the latest, whoever's clock it was. */
 const slackMs = 5 * 60 * 1000;
 /** A projection that runs, however busy, has taken by then what was there before. */
-const catchUpMs = 10_000;
+const catchUpMs = 5_000;
 const lookAgainMs = 250;
 const answerWithinMs = 4_000;
 

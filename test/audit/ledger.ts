@@ -1,0 +1,160 @@
+/** A sealed ledger with something of everything in it, to copy, tamper with and verify. */
+import { randomUUID } from 'node:crypto';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { ExecutionContext } from 'ava';
+import { createFindings, type Fault, type FaultKind } from '../../src/audit/findings.ts';
+import { type SealKey, sealKeyOf } from '../../src/audit/seal-key.ts';
+import { startSealer } from '../../src/audit/sealer.ts';
+import { type LogResult, verifyLog } from '../../src/audit/verify-log.ts';
+import { verifySeals } from '../../src/audit/verify-seals.ts';
+import { createExecute, type Execute } from '../../src/commands/execute.ts';
+import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
+import { projectDecider } from '../../src/commands/project.ts';
+import { createQuarantine } from '../../src/commands/unmatched.ts';
+import { userDecider } from '../../src/commands/user.ts';
+import { startEventStore } from '../../src/embedded/eventstore/server.ts';
+import type { Cause } from '../../src/events/envelope.ts';
+import { type Payment, type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
+import { projectStream } from '../../src/events/project.ts';
+import { readPaymentEvent, readProjectEvent, readUserEvent } from '../../src/events/recorded.ts';
+import { sealsStream } from '../../src/events/seals.ts';
+import { userStream } from '../../src/events/user.ts';
+import { connectEventStore } from '../../src/eventstore/client.ts';
+import type { EventStore } from '../../src/eventstore/event-store.ts';
+import { temporaryFolder, until } from '../embedded/helpers.ts';
+import { log } from '../projections/helpers.ts';
+import { choose, record, requestPayment, result } from '../support/payments.ts';
+
+export const key: SealKey = sealKeyOf('5ea1'.repeat(16));
+export const otherKey: SealKey = sealKeyOf('07e4'.repeat(16));
+
+/** How many events each seal covers in these tests, at least. */
+export const everyEvents = 5;
+
+export const paymentId = (number: number) => `PAYMENT${String(number).padStart(19, '0')}`;
+export const userId = '5M1SKTZWGWX0D8P81WNP17GSCQ';
+export const projectId = '7QW2Z7TCV8XN4RBJ6HYDFE5K3M';
+
+export function cause(): Cause {
+  const commandId = randomUUID();
+  return { commandId, correlationId: commandId, causationId: commandId, actor: 'gateway' };
+}
+
+/** How many events `fill` makes. */
+export const filled = 42;
+
+/** Nine payments of four events each, of which every third fails first, a user, a project and an unmatched result. */
+export async function fill(eventStore: EventStore): Promise<void> {
+  const pay = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
+  for (let number = 1; number <= 9; number += 1) await makePayment(pay, number);
+  const at = '2026-11-20T01:00:00.000Z';
+  const user = { name: 'Aminah', email: 'aminah@agency.example', role: 'member' as const };
+  await createExecute({ eventStore, decider: userDecider, read: readUserEvent })(
+    userStream(userId),
+    { type: 'CreateUser', at, id: userId, user },
+    cause(),
+  );
+  const project = { name: 'Receipts', description: '', status: 'active' as const, stars: 3 };
+  await createExecute({ eventStore, decider: projectDecider, read: readProjectEvent })(
+    projectStream(projectId),
+    { type: 'RegisterProject', at, id: projectId, project },
+    cause(),
+  );
+  await createQuarantine(eventStore)(
+    { at, channel: 'generic', verified: true, reason: 'unknown_transaction', raw: { TRANS_ID: 'X' } },
+    cause(),
+  );
+}
+
+type Pay = Execute<Payment, PaymentCommand, PaymentEvent>;
+
+async function makePayment(pay: Pay, number: number): Promise<void> {
+  const transactionId = paymentId(number);
+  const stream = paymentStream(transactionId);
+  const order = { sellerOrderNo: `${transactionId}-1` };
+  await pay(stream, requestPayment({ transactionId, reference: `R-${number}` }), cause(), { creates: true });
+  await pay(stream, choose(1), cause());
+  if (number % 3 === 0) await pay(stream, record(result(1, 'failed', order)), cause());
+  await pay(stream, record(result(1, 'succeeded', order)), cause());
+  await pay(stream, delivered('callback-1'), cause());
+}
+
+const delivered = (delivery: string) =>
+  ({
+    type: 'RecordDeliveryAttempt',
+    at: '2026-11-20T01:06:00.000Z',
+    delivery,
+    attempt: 1,
+    durationMs: 5,
+    outcome: { kind: 'delivered', status: 200, messageId: '' },
+  }) as const;
+
+/** Runs a sealer until everything is sealed. */
+export async function sealAll(eventStore: EventStore, databaseUrl: string, events: number): Promise<void> {
+  const sealer = startSealer({
+    eventStore,
+    databaseUrl,
+    key,
+    clock: () => new Date('2026-11-20T02:00:00.000Z'),
+    log,
+    pace: { everyEvents, everyMs: 3_600_000 },
+  });
+  await until(async () => {
+    const last = await eventStore.loadLast(sealsStream);
+    return (last?.data as { count: number } | undefined)?.count === events;
+  });
+  await sealer.stop();
+}
+
+export type Store = { file: string; eventStore: EventStore; close(): Promise<void> };
+
+/** The embedded event store on a file, in this process; of several that are open only one can append. */
+export async function openStore(file: string): Promise<Store> {
+  const server = await startEventStore({ file, host: '127.0.0.1', port: 0 });
+  const eventStore = connectEventStore({ url: `esdb://127.0.0.1:${server.port}?tls=false`, log });
+  return {
+    file,
+    eventStore,
+    async close() {
+      await eventStore.close();
+      await server.close();
+    },
+  };
+}
+
+/** A copy of a store whose file somebody has edited while it was closed. */
+export async function tampered(
+  t: ExecutionContext,
+  file: string,
+  edit: (db: DatabaseSync) => void,
+): Promise<Store> {
+  const copy = join(await temporaryFolder(t), 'eventstore.db');
+  await copyFile(file, copy);
+  const db = new DatabaseSync(copy);
+  edit(db);
+  db.close();
+  const store = await openStore(copy);
+  t.teardown(store.close);
+  return store;
+}
+
+export type Verdict = {
+  result: LogResult;
+  faults: readonly Fault[];
+  first(kind: FaultKind): string | undefined;
+};
+
+/** The part of `verify` that needs the log alone. */
+export async function verdictOn(
+  eventStore: EventStore,
+  trusted: readonly string[] | null = [key.publicKey],
+): Promise<Verdict> {
+  const findings = createFindings();
+  const marks = await verifySeals(eventStore, trusted, findings);
+  const { signal } = new AbortController();
+  const logResult = await verifyLog({ eventStore, marks, findings, signal, onProgress: () => {} });
+  const faults = findings.all();
+  return { result: logResult, faults, first: (kind) => faults.find((it) => it.kind === kind)?.first };
+}
