@@ -4,10 +4,14 @@ import type { Knex } from 'knex';
 import { createMailer } from '../clients/mailer.ts';
 import { createExecute } from '../commands/execute.ts';
 import { sessionDecider } from '../commands/session.ts';
+import { createResolveUnmatched, unmatchedDecider } from '../commands/unmatched-resolution.ts';
 import type { Config } from '../config.ts';
-import { readSessionEvent } from '../events/recorded.ts';
+import { readSessionEvent, readUnmatchedEvent } from '../events/recorded.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Dependencies } from '../http/app.ts';
+import { createDeliveryList } from '../projections/deliveries-list.ts';
+import { createExceptionQueries } from '../projections/exceptions-queries.ts';
+import { dayFigures } from '../projections/figures-queries.ts';
 
 export function createConsole({
   config,
@@ -21,6 +25,13 @@ export function createConsole({
   return {
     db,
     executeSession: createExecute({ eventStore, decider: sessionDecider, read: readSessionEvent }),
+    deliveries: createDeliveryList(db),
+    exceptions: createExceptionQueries(db),
+    figures: (span) => dayFigures(db, span),
+    resolveUnmatched: createResolveUnmatched({
+      eventStore,
+      execute: createExecute({ eventStore, decider: unmatchedDecider, read: readUnmatchedEvent }),
+    }),
     mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox') }),
   };
 }

@@ -13,7 +13,7 @@ import { readPaymentEvent } from '../events/recorded.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../log.ts';
 import { connectDatabase } from '../projections/database.ts';
-import { allDeliveries, type DeliveryFilter, findDeliveries } from '../projections/deliveries-list.ts';
+import { allDeliveries, createDeliveryList, type DeliveryFilter } from '../projections/deliveries-list.ts';
 import { type Command, UsageError } from './command.ts';
 import { loadRoleConfig } from './role-config.ts';
 import { staffCause } from './staff.ts';
@@ -89,7 +89,7 @@ function chooseRange({ from, to, state = 'abandoned', kind, receiver }: Options)
     receiver: receiver ?? null,
     called,
   };
-  return (db) => findDeliveries(db, filter, maxInRange + 1);
+  return (db) => createDeliveryList(db).find(filter, maxInRange + 1);
 }
 
 function readKinds(kind: string | undefined): readonly DeliveryKind[] {

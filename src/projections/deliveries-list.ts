@@ -43,6 +43,7 @@ export type ListedDelivery = {
 
 /** Where a page of the list ends; the next one begins after it. */
 export type DeliveryKey = Pick<ListedDelivery, 'calledAt' | 'transactionId' | 'lane'>;
+type DeliveryIds = Pick<ListedDelivery, 'transactionId' | 'delivery'>;
 
 const columns = {
   transactionId: 'transaction_id',
@@ -58,45 +59,42 @@ const columns = {
   settledAt: 'settled_at',
 };
 
-/** The latest called for first. Rejects within a few seconds when Postgres is down, as the others do. */
-export async function listDeliveries(
-  db: Knex,
-  filter: DeliveryFilter,
-  { limit, after }: { limit: number; after: DeliveryKey | null },
-): Promise<ListedDelivery[]> {
-  const query = filtered(db, filter).select(columns).limit(limit).timeout(5_000);
-  if (after)
-    query.whereRaw('(called_at, transaction_id, lane) < (?, ?, ?)', [
-      after.calledAt,
-      after.transactionId,
-      after.lane,
-    ]);
-  return await query.orderBy([
-    { column: 'called_at', order: 'desc' },
-    { column: 'transaction_id', order: 'desc' },
-    { column: 'lane', order: 'desc' },
-  ]);
-}
+const latestFirst = ['called_at', 'transaction_id', 'lane'].map((column) => ({ column, order: 'desc' }));
 
-/** The oldest first. */
-export async function findDeliveries(
-  db: Knex,
-  filter: DeliveryFilter,
-  limit: number,
-): Promise<Pick<ListedDelivery, 'transactionId' | 'delivery'>[]> {
-  const { transactionId, delivery } = columns;
-  return await filtered(db, filter)
-    .select({ transactionId, delivery })
-    .orderBy('called_at')
-    .limit(limit)
-    .timeout(5_000);
-}
+export type DeliveryList = ReturnType<typeof createDeliveryList>;
 
-/** How many there are; `atMost` when there are more. */
-export async function countDeliveries(db: Knex, filter: DeliveryFilter, atMost: number): Promise<number> {
-  const found = filtered(db, filter).select('lane').limit(atMost).as('found');
-  const counted = await db.from(found).count({ count: '*' }).first<{ count: number }>().timeout(5_000);
-  return counted?.count ?? 0;
+/** Every query rejects within a few seconds when Postgres is down. */
+export function createDeliveryList(db: Knex) {
+  return {
+    /** The latest called for first. */
+    async list(
+      filter: DeliveryFilter,
+      { limit, after }: { limit: number; after: DeliveryKey | null },
+    ): Promise<ListedDelivery[]> {
+      const query = filtered(db, filter).select(columns).limit(limit).timeout(5_000);
+      if (after)
+        query.whereRaw('(called_at, transaction_id, lane) < (?, ?, ?)', [
+          after.calledAt,
+          after.transactionId,
+          after.lane,
+        ]);
+      return await query.orderBy(latestFirst);
+    },
+
+    /** The oldest first. */
+    async find(filter: DeliveryFilter, limit: number): Promise<DeliveryIds[]> {
+      const { transactionId, delivery } = columns;
+      const query = filtered(db, filter).select({ transactionId, delivery });
+      return await query.orderBy('called_at').limit(limit).timeout(5_000);
+    },
+
+    /** How many there are; `atMost` when there are more. */
+    async count(filter: DeliveryFilter, atMost: number): Promise<number> {
+      const found = filtered(db, filter).select('lane').limit(atMost).as('found');
+      const counted = await db.from(found).count({ count: '*' }).first<{ count: number }>().timeout(5_000);
+      return counted?.count ?? 0;
+    },
+  };
 }
 
 function filtered(db: Knex, { states, kinds, receiver, merchantCode, called }: DeliveryFilter) {

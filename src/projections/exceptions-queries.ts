@@ -1,6 +1,6 @@
 /** All that waits for staff, in one list: payments' exceptions, and what no payment took. */
 import type { Knex } from 'knex';
-import { type ExceptionKind, exceptionKinds } from '../events/exceptions.ts';
+import { exceptionKinds } from '../events/exceptions.ts';
 import type { Sen } from '../events/money.ts';
 import { findable } from './findable.ts';
 import { payments } from './payments.ts';
@@ -44,44 +44,50 @@ export type ExceptionFilter = {
 /** Where a page of the list ends; the next one begins after it. */
 export type ExceptionKey = Pick<ListedException, 'at' | 'id'>;
 
+const columns = {
+  id: 'id',
+  kind: 'kind',
+  merchantCode: 'merchant_code',
+  at: 'at',
+  amountSen: 'amount_sen',
+  resolution: 'resolution',
+  resolvedAt: 'resolved_at',
+};
+
 const listed = `(${sources.join(' union all ')}) as listed`;
 
-/** The latest first. Rejects within a few seconds when Postgres is down. */
-export async function listExceptions(
-  db: Knex,
-  { state, kind, merchantCode, recorded }: ExceptionFilter,
-  { limit, after }: { limit: number; after: ExceptionKey | null },
-): Promise<ListedException[]> {
-  const query = db.from(db.raw(listed)).limit(limit).timeout(5_000);
-  if (state === 'open') query.whereNull('resolved_at');
-  if (state === 'resolved') query.whereNotNull('resolved_at');
-  if (kind !== null) query.where({ kind });
-  if (merchantCode !== null) query.where('merchant_code', findable(merchantCode));
-  within(query, 'at', recorded);
-  if (after) query.whereRaw('(at, id collate "C") < (?, ?)', [after.at, after.id]);
-  return await query.orderByRaw('at desc, id collate "C" desc').select({
-    id: 'id',
-    kind: 'kind',
-    merchantCode: 'merchant_code',
-    at: 'at',
-    amountSen: 'amount_sen',
-    resolution: 'resolution',
-    resolvedAt: 'resolved_at',
-  });
-}
+export type ExceptionQueries = ReturnType<typeof createExceptionQueries>;
 
-/** How many of each kind are open. Rejects likewise. */
-export async function openExceptions(db: Knex): Promise<Record<ListedKind, number>> {
-  const counted: { kind: ExceptionKind; count: number }[] = await db
-    .from(db.raw(listed))
-    .whereNull('resolved_at')
-    .groupBy('kind')
-    .select('kind')
-    .count({ count: '*' })
-    .timeout(5_000);
-  const counts = new Map<ListedKind, number>(counted.map(({ kind, count }) => [kind, count]));
-  return Object.fromEntries(listedKinds.map((kind) => [kind, counts.get(kind) ?? 0])) as Record<
-    ListedKind,
-    number
-  >;
+/** Every query rejects within a few seconds when Postgres is down. */
+export function createExceptionQueries(db: Knex) {
+  return {
+    /** The latest first. */
+    async list(
+      { state, kind, merchantCode, recorded }: ExceptionFilter,
+      { limit, after }: { limit: number; after: ExceptionKey | null },
+    ): Promise<ListedException[]> {
+      const query = db.from(db.raw(listed)).select(columns).limit(limit).timeout(5_000);
+      if (state === 'open') query.whereNull('resolved_at');
+      if (state === 'resolved') query.whereNotNull('resolved_at');
+      if (kind !== null) query.where({ kind });
+      if (merchantCode !== null) query.where('merchant_code', findable(merchantCode));
+      within(query, 'at', recorded);
+      if (after) query.whereRaw('(at, id collate "C") < (?, ?)', [after.at, after.id]);
+      return await query.orderByRaw('at desc, id collate "C" desc');
+    },
+
+    /** How many of each kind are open. */
+    async countOpen(): Promise<Record<ListedKind, number>> {
+      const counted: { kind: ListedKind; count: number }[] = await db
+        .from(db.raw(listed))
+        .whereNull('resolved_at')
+        .groupBy('kind')
+        .select('kind')
+        .count({ count: '*' })
+        .timeout(5_000);
+      const counts = new Map(counted.map(({ kind, count }) => [kind, count]));
+      const all = listedKinds.map((kind) => [kind, counts.get(kind) ?? 0]);
+      return Object.fromEntries(all) as Record<ListedKind, number>;
+    },
+  };
 }

@@ -4,12 +4,10 @@ import fc from 'fast-check';
 import { laneOf, triesOf } from '../../src/projections/deliveries.ts';
 import {
   allDeliveries,
-  countDeliveries,
+  createDeliveryList,
   type DeliveryFilter,
   type DeliveryKey,
-  findDeliveries,
   type ListedDelivery,
-  listDeliveries,
 } from '../../src/projections/deliveries-list.ts';
 import { findable } from '../../src/projections/findable.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from './filled.ts';
@@ -69,6 +67,7 @@ function matches({ states, kinds, receiver, merchantCode, called }: DeliveryFilt
 
 test.serial('whatever the payments and the filter, the list is what a fold says', async (t) => {
   const db = await emptyTables(t, postgres);
+  const deliveries = createDeliveryList(db);
   let rowsSeen = 0;
   const histories = fc.array(historyOfDay, { maxLength: 8 });
   await fc.assert(
@@ -78,20 +77,20 @@ test.serial('whatever the payments and the filter, the list is what a fold says'
       let after: DeliveryKey | null = null;
       let page: ListedDelivery[];
       do {
-        page = await listDeliveries(db, filter, { limit, after });
+        page = await deliveries.list(filter, { limit, after });
         listed.push(...page);
         after = page.at(-1) ?? null;
       } while (page.length === limit);
       t.deepEqual(listed, expected);
       rowsSeen += listed.length;
 
-      t.is(await countDeliveries(db, filter, 1_000), expected.length);
-      t.is(await countDeliveries(db, filter, 2), Math.min(expected.length, 2));
-      const found = await findDeliveries(db, filter, 1_000);
+      t.is(await deliveries.count(filter, 1_000), expected.length);
+      t.is(await deliveries.count(filter, 2), Math.min(expected.length, 2));
+      const found = await deliveries.find(filter, 1_000);
       const pairs = (rows: readonly { transactionId: string; delivery: string }[]) =>
         rows.map(({ transactionId, delivery }) => `${transactionId} ${delivery}`).toSorted();
       t.deepEqual(pairs(found), pairs(expected));
-      t.is((await findDeliveries(db, filter, 1)).length, Math.min(expected.length, 1));
+      t.is((await deliveries.find(filter, 1)).length, Math.min(expected.length, 1));
     }),
     { numRuns: 60 },
   );
@@ -100,6 +99,7 @@ test.serial('whatever the payments and the filter, the list is what a fold says'
 
 test.serial('no payments, no deliveries', async (t) => {
   const db = await emptyTables(t, postgres);
-  t.deepEqual(await listDeliveries(db, allDeliveries, { limit: 5, after: null }), []);
-  t.is(await countDeliveries(db, allDeliveries, 5), 0);
+  const deliveries = createDeliveryList(db);
+  t.deepEqual(await deliveries.list(allDeliveries, { limit: 5, after: null }), []);
+  t.is(await deliveries.count(allDeliveries, 5), 0);
 });

@@ -9,12 +9,11 @@ import {
   unmatchedStream,
 } from '../../src/events/unmatched.ts';
 import {
+  createExceptionQueries,
   type ExceptionFilter,
   type ExceptionKey,
   type ListedException,
-  listExceptions,
   listedKinds,
-  openExceptions,
 } from '../../src/projections/exceptions-queries.ts';
 import { findable } from '../../src/projections/findable.ts';
 import { unmatched } from '../../src/projections/unmatched.ts';
@@ -79,6 +78,7 @@ function matches({ state, kind, merchantCode, recorded }: ExceptionFilter, row: 
 
 test.serial('whatever happened and whatever is asked for, the list is what a fold says', async (t) => {
   const db = await emptyTables(t, postgres);
+  const exceptions = createExceptionQueries(db);
   let rowsSeen = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -107,7 +107,7 @@ test.serial('whatever happened and whatever is asked for, the list is what a fol
         let after: ExceptionKey | null = null;
         let page: ListedException[];
         do {
-          page = await listExceptions(db, filter, { limit, after });
+          page = await exceptions.list(filter, { limit, after });
           listed.push(...page);
           after = page.at(-1) ?? null;
         } while (page.length === limit);
@@ -116,7 +116,7 @@ test.serial('whatever happened and whatever is asked for, the list is what a fol
 
         const open = all.filter((row) => row.resolvedAt === null);
         const counts = listedKinds.map((kind) => [kind, open.filter((row) => row.kind === kind).length]);
-        t.deepEqual(await openExceptions(db), Object.fromEntries(counts));
+        t.deepEqual(await exceptions.countOpen(), Object.fromEntries(counts));
       },
     ),
     { numRuns: 60 },

@@ -12,11 +12,17 @@ import type { Mail, MailOutcome } from '../../src/clients/mailer.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { sessionDecider } from '../../src/commands/session.ts';
+import { createResolveUnmatched, unmatchedDecider } from '../../src/commands/unmatched-resolution.ts';
 import { userDecider } from '../../src/commands/user.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
-import { readPaymentEvent, readSessionEvent, readUserEvent } from '../../src/events/recorded.ts';
+import {
+  readPaymentEvent,
+  readSessionEvent,
+  readUnmatchedEvent,
+  readUserEvent,
+} from '../../src/events/recorded.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
@@ -25,6 +31,7 @@ import type { ConsoleRoute } from '../../src/http/console/route.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/log.ts';
 import { connectDatabase } from '../../src/projections/database.ts';
+import type { DayFigures } from '../../src/projections/figures-queries.ts';
 import { sen } from './payments.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
@@ -97,6 +104,15 @@ export type Changes = {
   clock?: () => Date;
 };
 
+const noExceptions = { contradiction: 0, amountMismatch: 0, duplicate: 0, lateSuccess: 0, unmatched: 0 };
+const noFigures: DayFigures = {
+  requested: { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0 },
+  paid: { count: 0, amountSen: sen(0) },
+  hours: [],
+  methods: [],
+  delay: { delivered: 0, medianMs: null, p95Ms: null, p99Ms: null, histogram: [] },
+};
+
 const noRegistry = () => Promise.reject(new Error('no registry'));
 
 /** Starts the app. Only the first in a process may be the one that appends: pass `beside` to share its store. */
@@ -159,6 +175,13 @@ export async function startApp(
       db,
       executeSession: createExecute({ eventStore: parts, decider: sessionDecider, read: readSessionEvent }),
       mailer: { send },
+      deliveries: { list: async () => [], find: async () => [], count: async () => 0 },
+      exceptions: { list: async () => [], countOpen: async () => noExceptions },
+      figures: async () => noFigures,
+      resolveUnmatched: createResolveUnmatched({
+        eventStore: parts,
+        execute: createExecute({ eventStore: parts, decider: unmatchedDecider, read: readUnmatchedEvent }),
+      }),
       ...changes.console,
     },
     log,

@@ -1,13 +1,7 @@
 /** Callbacks and receipts: which there are, and those that failed or were lost sent again, one or a whole list. */
 import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../../commands/send-again.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import {
-  countDeliveries,
-  type DeliveryFilter,
-  findDeliveries,
-  type ListedDelivery,
-  listDeliveries,
-} from '../../projections/deliveries-list.ts';
+import type { DeliveryFilter, ListedDelivery } from '../../projections/deliveries-list.ts';
 import type { Context } from '../context.ts';
 import { cursorText, readCursor } from './cursor.ts';
 import { queryOf, readChoice, readDay, readText } from './filter-fields.ts';
@@ -15,8 +9,9 @@ import { readForm, readQuery } from './form.ts';
 import { staffCause } from './looks.ts';
 import type { ConsoleParts } from './parts.ts';
 import { ConsoleProblem } from './problem.ts';
+import { askReadModels } from './read-models.ts';
 import type { ConsoleRoute } from './route.ts';
-import type { Staff } from './session.ts';
+import type { Staff } from './staff.ts';
 
 const listPath = '/console/deliveries';
 const sendAllPath = '/console/deliveries/send-again';
@@ -24,6 +19,18 @@ const pageSize = 50;
 /** So many commands are given within one request; for more there is `ledger send-again`. */
 const maxAtOnce = 1_000;
 const maxCounted = 10_000;
+
+const stateTexts = {
+  due: 'Due',
+  delivered: 'Delivered',
+  abandoned: 'Given up',
+  superseded: 'Overtaken',
+} as const satisfies Record<ListedDelivery['state'], string>;
+const kindTexts = {
+  callback: 'Callbacks to merchants',
+  item: 'Land-registry items',
+  email: 'Receipts by email',
+} as const satisfies Record<ListedDelivery['kind'], string>;
 
 const states = ['due', 'delivered', 'abandoned', 'superseded'] as const;
 const kinds = ['callback', 'item', 'email'] as const;
@@ -37,10 +44,15 @@ export function deliveryRoutes(parts: ConsoleParts): ConsoleRoute[] {
       action: 'sendAgain',
       handle: (ctx) => confirm(ctx, parts, readQuery(ctx), null),
     },
-    { method: 'post', path: sendAllPath, action: 'sendAgain', handle: (ctx, staff) => sendAll(ctx, parts, staff) },
     {
       method: 'post',
-      path: `${listPath}/send-again/one`,
+      path: sendAllPath,
+      action: 'sendAgain',
+      handle: (ctx, staff) => sendAll(ctx, parts, staff),
+    },
+    {
+      method: 'post',
+      path: `${listPath}/send-one-again`,
       action: 'sendAgain',
       handle: (ctx, staff) => sendOne(ctx, parts, staff),
     },
@@ -52,41 +64,44 @@ type Typed = Readonly<Record<string, string | undefined>>;
 /** The filter, and the fields that say it: those of the query, without all else. */
 function readFilter({ state, kind, receiver, merchant, day }: Typed) {
   const chosen = { state: readChoice(state, states), kind: readChoice(kind, kinds) };
-  const fields = { ...chosen, receiver: readText(receiver), merchant: readText(merchant), day: readText(day) };
+  const fields = {
+    ...chosen,
+    receiver: readText(receiver),
+    merchant: readText(merchant),
+    day: readText(day),
+  };
   const filter: DeliveryFilter = {
     states: chosen.state === null ? [] : [chosen.state],
     kinds: chosen.kind === null ? [] : [chosen.kind],
     receiver: fields.receiver,
     merchantCode: fields.merchant,
-    called: readDay(day),
+    called: day ? readDay(day) : null,
   };
   return { filter, fields };
 }
 
-async function showList(ctx: Context, { console: { db }, frame }: ConsoleParts): Promise<void> {
+async function showList(ctx: Context, { console: { deliveries }, frame, log }: ConsoleParts): Promise<void> {
   const query = readQuery(ctx);
   const { filter, fields } = readFilter(query);
   const after = readCursor(query.after, 2);
   const [transactionId = '', lane = ''] = after?.ids ?? [];
-  const [found, count] = await Promise.all([
-    listDeliveries(db, filter, {
-      limit: pageSize + 1,
-      after: after && { calledAt: after.at, transactionId, lane },
-    }),
-    countDeliveries(db, filter, maxCounted + 1),
+  const page = { limit: pageSize + 1, after: after && { calledAt: after.at, transactionId, lane } };
+  const [found, count] = await askReadModels(ctx, log, [
+    deliveries.list(filter, page),
+    deliveries.count(filter, maxCounted + 1),
   ]);
   const rows = found.slice(0, pageSize);
   const last = found.length > pageSize ? rows.at(-1) : undefined;
   await frame.show(ctx, 'deliveries.njk', {
     title: 'Deliveries',
     filter: fields,
-    states,
-    kinds,
-    count: count > maxCounted ? null : count,
-    maxCounted,
+    states: states.map((value) => ({ value, text: stateTexts[value] })),
+    kinds: kinds.map((value) => ({ value, text: kindTexts[value] })),
+    countText: `${countText(count)} ${count === 1 ? 'delivery' : 'deliveries'}`,
     rows: rows.map((row) => ({ ...row, canSendAgain: canSendAgain(row.state) })),
     here: `${listPath}${queryOf({ ...fields, after: query.after })}`,
-    sendAllUrl: fields.state && canSendAgain(fields.state) && count > 0 ? `${sendAllPath}${queryOf(fields)}` : null,
+    sendAllUrl:
+      fields.state && canSendAgain(fields.state) && count > 0 ? `${sendAllPath}${queryOf(fields)}` : null,
     isFirstPage: after === null,
     firstUrl: `${listPath}${queryOf(fields)}`,
     nextUrl: last ? `${listPath}${queryOf({ ...fields, after: cursorOf(last) })}` : null,
@@ -95,6 +110,10 @@ async function showList(ctx: Context, { console: { db }, frame }: ConsoleParts):
 
 function cursorOf({ calledAt, transactionId, lane }: ListedDelivery): string {
   return cursorText({ at: calledAt, ids: [transactionId, lane] });
+}
+
+function countText(count: number): string {
+  return count > maxCounted ? `More than ${maxCounted.toLocaleString('en')}` : count.toLocaleString('en');
 }
 
 function canSendAgain(state: ListedDelivery['state']): boolean {
@@ -112,19 +131,20 @@ function readSendable(typed: Typed) {
 /** Names the number; what is sent is refused when by then it is another. */
 async function confirm(
   ctx: Context,
-  { console: { db }, frame }: ConsoleParts,
+  { console: { deliveries }, frame, log }: ConsoleParts,
   typed: Typed,
   problem: string | null,
 ): Promise<void> {
   const { filter, fields } = readSendable(typed);
-  const count = await countDeliveries(db, filter, maxCounted + 1);
+  const [count] = await askReadModels(ctx, log, [deliveries.count(filter, maxCounted + 1)]);
   await frame.show(ctx, 'deliveries-send-again.njk', {
     title: 'Send again',
     filter: fields,
-    kindsSent: filter.kinds,
+    stateText: filter.states.map((state) => stateTexts[state]).join(', '),
+    kindsText: filter.kinds.map((kind) => kindTexts[kind]).join(', '),
     count,
     isTooMany: count > maxAtOnce,
-    countText: count > maxCounted ? `more than ${maxCounted.toLocaleString('en')}` : count.toLocaleString('en'),
+    countText: countText(count),
     maxAtOnce,
     problem,
     action: sendAllPath,
@@ -135,7 +155,8 @@ async function confirm(
 async function sendAll(ctx: Context, parts: ConsoleParts, staff: Staff): Promise<void> {
   const typed = readForm(ctx);
   const { filter, fields } = readSendable(typed);
-  const chosen = await findDeliveries(parts.console.db, filter, maxAtOnce + 1);
+  const { deliveries } = parts.console;
+  const [chosen] = await askReadModels(ctx, parts.log, [deliveries.find(filter, maxAtOnce + 1)]);
   if (chosen.length > maxAtOnce || String(chosen.length) !== typed.count) {
     ctx.status = 409;
     return confirm(ctx, parts, typed, 'The list has changed since: look at the number again.');

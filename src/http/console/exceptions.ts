@@ -1,16 +1,14 @@
 /** What waits for staff: the list, one of them with what was expected and what was reported, and its resolution. */
+
+import { type ExceptionFilter, listedKinds } from '../../projections/exceptions-queries.ts';
 import type { Context } from '../context.ts';
-import {
-  type ExceptionFilter,
-  listedKinds,
-  listExceptions,
-} from '../../projections/exceptions-queries.ts';
 import { cursorText, readCursor } from './cursor.ts';
 import { kindTexts, resolutionTexts } from './exception-texts.ts';
-import { paymentExceptionRoutes } from './payment-exception.ts';
 import { queryOf, readChoice, readDay, readText } from './filter-fields.ts';
 import { readQuery } from './form.ts';
 import type { ConsoleParts } from './parts.ts';
+import { paymentExceptionRoutes } from './payment-exception.ts';
+import { askReadModels } from './read-models.ts';
 import type { ConsoleRoute } from './route.ts';
 import { unmatchedRoutes } from './unmatched-result.ts';
 
@@ -24,7 +22,7 @@ export function exceptionRoutes(parts: ConsoleParts): ConsoleRoute[] {
   ];
 }
 
-async function showList(ctx: Context, { console: { db }, frame }: ConsoleParts): Promise<void> {
+async function showList(ctx: Context, { console: { exceptions }, frame, log }: ConsoleParts): Promise<void> {
   const { notice: _, after: cursor, ...query } = readQuery(ctx);
   // What is open is what most come for; `all` is asked for by name.
   const state = readChoice(query.state, ['open', 'resolved', 'all']) ?? 'open';
@@ -32,13 +30,11 @@ async function showList(ctx: Context, { console: { db }, frame }: ConsoleParts):
     state: state === 'all' ? null : state,
     kind: readChoice(query.kind, listedKinds),
     merchantCode: readText(query.merchant),
-    recorded: readDay(query.day),
+    recorded: query.day ? readDay(query.day) : null,
   };
   const after = readCursor(cursor, 1);
-  const found = await listExceptions(db, filter, {
-    limit: pageSize + 1,
-    after: after && { at: after.at, id: after.ids[0] ?? '' },
-  });
+  const page = { limit: pageSize + 1, after: after && { at: after.at, id: after.ids[0] ?? '' } };
+  const [found] = await askReadModels(ctx, log, [exceptions.list(filter, page)]);
   const rows = found.slice(0, pageSize);
   const last = found.length > pageSize ? rows.at(-1) : undefined;
   const { merchantCode: merchant, kind } = filter;

@@ -1,22 +1,94 @@
 /** The first page: the figures of a day, each a link to what it counts, and what waits for staff. */
 import { dayOf } from '../../events/malaysian-time.ts';
 import { displaySen } from '../../events/money.ts';
-import { countDeliveries, allDeliveries } from '../../projections/deliveries-list.ts';
-import { listedKinds, openExceptions } from '../../projections/exceptions-queries.ts';
-import { type DayFigures, dayFigures, type DelayFigures } from '../../projections/figures-queries.ts';
+import type { PaymentStatus } from '../../events/payment.ts';
+import { allDeliveries } from '../../projections/deliveries-list.ts';
+import { listedKinds } from '../../projections/exceptions-queries.ts';
+import type { DayFigures } from '../../projections/figures-queries.ts';
 import type { Context } from '../context.ts';
-import { en } from '../pages/texts/en.ts';
 import { kindTexts } from './exception-texts.ts';
+import { delayPlot, hoursPlot, methodsPlot } from './figure-plots.ts';
 import { queryOf, readDay } from './filter-fields.ts';
 import { readQuery } from './form.ts';
 import type { ConsoleParts } from './parts.ts';
-import { columnPlot, sharePlot } from './plots.ts';
+import { askReadModels } from './read-models.ts';
 import type { ConsoleRoute } from './route.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** A count of waiting deliveries that is past this is shown as more. */
 const maxCounted = 10_000;
 
 export function homeRoutes(parts: ConsoleParts): ConsoleRoute[] {
   return [{ method: 'get', path: '/console', action: 'look', handle: (ctx) => showHome(ctx, parts) }];
+}
+
+async function showHome(
+  ctx: Context,
+  { clock, console: { deliveries, exceptions, figures: figuresOf }, frame, log }: ConsoleParts,
+): Promise<void> {
+  const today = dayOf(clock().toISOString());
+  const { day: asked = '' } = readQuery(ctx);
+  const day = asked === '' ? today : asked;
+  const span = readDay(day);
+  const countIn = (state: 'due' | 'abandoned') =>
+    deliveries.count({ ...allDeliveries, states: [state] }, maxCounted + 1);
+  const [figures, open, due, abandoned] = await askReadModels(ctx, log, [
+    figuresOf(span),
+    exceptions.countOpen(),
+    countIn('due'),
+    countIn('abandoned'),
+  ]);
+  await frame.show(ctx, 'home.njk', {
+    title: day === today ? 'Today' : day,
+    day,
+    today,
+    dayBefore: dayOf(new Date(Date.parse(span.start) - dayMs).toISOString()),
+    dayAfter: day < today ? dayOf(span.end) : null,
+    tiles: tilesOf(figures, day),
+    waiting: [
+      ...listedKinds.map((kind) => ({
+        name: kindTexts[kind].name,
+        count: open[kind],
+        url: `/console/exceptions${queryOf({ kind })}`,
+      })),
+      { name: 'Deliveries given up', count: abandoned, url: '/console/deliveries?state=abandoned' },
+      { name: 'Deliveries on their way', count: due, url: '/console/deliveries?state=due', isUsual: true },
+    ].map((each) => ({
+      isUsual: false,
+      ...each,
+      text: each.count > maxCounted ? `>${countText(maxCounted)}` : countText(each.count),
+    })),
+    hours: hoursPlot(figures.hours),
+    methods: methodsPlot(figures.methods),
+    delay: delayPlot(figures.delay),
+    deliveredUrl: `/console/deliveries${queryOf({ state: 'delivered', kind: 'callback', day })}`,
+  });
+}
+
+const statusTiles: readonly { status: PaymentStatus; name: string }[] = [
+  { status: 'succeeded', name: 'Successful' },
+  { status: 'failed', name: 'Failed' },
+  { status: 'cancelled', name: 'Cancelled' },
+  { status: 'pending', name: 'Pending' },
+  { status: 'requested', name: 'Awaiting payment' },
+];
+
+/** What was asked for on the day, by what has become of it, and what was paid on it. */
+function tilesOf({ paid, requested }: DayFigures, day: string) {
+  const total = Object.values(requested).reduce((sum, count) => sum + count, 0);
+  const payments = (fields: Record<string, string>) => `/console/payments${queryOf({ ...fields })}`;
+  return [
+    { name: 'Money paid', status: null, value: displaySen(paid.amountSen), url: payments({ paidOn: day }) },
+    { name: 'Payments paid', status: null, value: countText(paid.count), url: payments({ paidOn: day }) },
+    { name: 'Asked for', status: null, value: countText(total), url: payments({ day }) },
+    ...statusTiles.map(({ status, name }) => ({
+      name,
+      status,
+      value: countText(requested[status]),
+      url: payments({ day, status }),
+    })),
+  ];
+}
+
+function countText(count: number): string {
+  return count.toLocaleString('en');
 }

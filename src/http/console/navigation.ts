@@ -5,7 +5,10 @@ import { type Action, may } from './permissions.ts';
 type Entry = { path: string; title: string; action: Action };
 
 const entries: readonly Entry[] = [
+  { path: '/console', title: 'Today', action: 'look' },
   { path: '/console/payments', title: 'Payments', action: 'look' },
+  { path: '/console/exceptions', title: 'Exceptions', action: 'look' },
+  { path: '/console/deliveries', title: 'Deliveries', action: 'look' },
   { path: '/console/looks', title: 'Who looked', action: 'seeLooks' },
   { path: '/console/staff', title: 'Staff', action: 'manageStaff' },
 ];

@@ -13,6 +13,7 @@ export const notices = {
   'requery-news': { kind: 'success', text: 'The registry was asked and had news: see the last event.' },
   'requery-no-news': { kind: 'success', text: 'The registry was asked and had nothing new.' },
   'requery-not-found': { kind: 'warning', text: 'The registry has no record of this payment.' },
+  resolved: { kind: 'success', text: 'The exception is resolved.' },
   'role-changed': { kind: 'success', text: 'The role is changed; it holds from now on.' },
   deactivated: { kind: 'success', text: 'The user is deactivated and signed out everywhere.' },
   reactivated: { kind: 'success', text: 'The user may sign in again.' },

@@ -40,14 +40,19 @@ export function paymentExceptionRoutes(parts: ConsoleParts): ConsoleRoute[] {
       action: 'resolve',
       async handle(ctx, staff) {
         const { transactionId, exception } = await find(ctx, parts);
-        const { typed, said, fault } = readResolution(ctx, choicesOf(exception));
+        const form = readResolution(ctx, choicesOf(exception));
         const showAgain = async (status: number, problem: string) => {
           ctx.status = status;
-          await show(ctx, parts, await find(ctx, parts), { typed, problem });
+          await show(ctx, parts, await find(ctx, parts), { typed: form.typed, problem });
         };
-        if (!said) return showAgain(400, fault ?? '');
+        if ('fault' in form) return showAgain(400, form.fault);
         const { resultNo } = exception;
-        const command = { type: 'ResolveException', at: clock().toISOString(), resultNo, ...said } as const;
+        const command = {
+          type: 'ResolveException',
+          at: clock().toISOString(),
+          resultNo,
+          ...form.said,
+        } as const;
         try {
           await execute(paymentStream(transactionId), command, staffCause(ctx, staff));
         } catch (error) {
@@ -124,6 +129,8 @@ async function show(
   form: Form,
 ): Promise<void> {
   const { kind, resolved, resultNo } = exception;
+  const standing = standingResult(state);
+  const reported = state.results[resultNo - 1];
   const expectedSen = 'expectedSen' in recorded.data ? recorded.data.expectedSen : state.request.amountSen;
   await frame.show(ctx, 'exception-payment.njk', {
     title: kindTexts[kind].name,
@@ -132,11 +139,13 @@ async function show(
     resultNo,
     merchant: state.request.merchant,
     reference: state.request.reference,
-    status: state.status,
+    url: ctx.path,
+    paymentStatus: state.status,
     expectedSen,
-    reported: state.results[resultNo - 1],
+    reported,
+    isStanding: reported === standing,
     verified: 'verified' in recorded.data && recorded.data.verified,
-    standing: standingResult(state),
+    standing,
     resolved: resolved && { ...resolved, ...paymentResolutionTexts[resolved.resolution], by: resolvedBy },
     choices: choicesOf(exception).map((value) => ({ value, ...paymentResolutionTexts[value] })),
     form,

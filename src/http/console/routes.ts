@@ -2,13 +2,22 @@
 import type Router from '@koa/router';
 import { send } from '../content/docs/answer.ts';
 import { type Context, type RequestState, seeOther } from '../context.ts';
+import { deliveryRoutes } from './deliveries.ts';
+import { exceptionRoutes } from './exceptions.ts';
+import { homeRoutes } from './home.ts';
+import { accountRoutes } from './accounts.ts';
+import { lookRoutes } from './looked-at.ts';
 import type { ConsoleParts } from './parts.ts';
+import { actionRoutes } from './payments/actions.ts';
+import { findRoutes } from './payments/find.ts';
+import { pageRoutes } from './payments/page.ts';
+import { peopleRoutes } from './payments/people.ts';
 import { addGuarded, type ConsoleRoute } from './route.ts';
 import { addSignInRoutes, signOutRoutes } from './sign-in.ts';
 
 /** All that asks who is there. */
 export function consoleRoutes(parts: ConsoleParts): readonly ConsoleRoute[] {
-  return [...homeRoutes(parts), ...signOutRoutes(parts)];
+  return [...homeRoutes(parts), ...exceptionRoutes(parts), ...deliveryRoutes(parts), ...findRoutes(parts), ...pageRoutes(parts), ...peopleRoutes(parts), ...actionRoutes(parts), ...lookRoutes(parts), ...accountRoutes(parts), ...signOutRoutes(parts)];
 }
 
 export function addConsoleRoutes(router: Router<RequestState>, parts: ConsoleParts): void {
@@ -16,15 +25,4 @@ export function addConsoleRoutes(router: Router<RequestState>, parts: ConsolePar
   router.get('/console/', (ctx: Context) => seeOther(ctx, '/console'));
   addSignInRoutes(router, parts);
   addGuarded(router, consoleRoutes(parts), parts);
-}
-
-function homeRoutes({ frame }: ConsoleParts): ConsoleRoute[] {
-  return [
-    {
-      method: 'get',
-      path: '/console',
-      action: 'look',
-      handle: (ctx) => frame.show(ctx, 'home.njk', { title: 'Console' }),
-    },
-  ];
 }

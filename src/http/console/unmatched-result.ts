@@ -46,15 +46,15 @@ export function unmatchedRoutes(parts: ConsoleParts): ConsoleRoute[] {
       action: 'resolve',
       async handle(ctx, staff) {
         const { revision } = await find(ctx, parts);
-        const { typed, said, fault } = readResolution(ctx, unmatchedResolutions);
+        const form = readResolution(ctx, unmatchedResolutions);
         const showAgain = async (status: number, problem: string) => {
           ctx.status = status;
-          await show(ctx, parts, await find(ctx, parts), { typed, problem });
+          await show(ctx, parts, await find(ctx, parts), { typed: form.typed, problem });
         };
-        if (!said) return showAgain(400, fault ?? '');
+        if ('fault' in form) return showAgain(400, form.fault);
         const at = clock().toISOString();
         try {
-          const command = { type: 'ResolveUnmatchedResult', at, revision, ...said } as const;
+          const command = { type: 'ResolveUnmatchedResult', at, revision, ...form.said } as const;
           await own.resolveUnmatched(command, staffCause(ctx, staff));
         } catch (error) {
           if (error instanceof Refused) return showAgain(409, error.message);
