@@ -8,14 +8,14 @@ import { journalGap } from '../projections/journal-queries.ts';
 import { UsageError } from './command.ts';
 import { loadRoleConfig } from './role-config.ts';
 
-/** Runs `work` on a connection of its own; resolves to the exit code. A journal with gaps answers, with a warning. */
+/** Runs `work` on a connection of its own; resolves to the exit code. A journal that stands still answers, with a warning. */
 export async function onJournal(work: (db: Knex, config: Config) => Promise<number>): Promise<number> {
   const config = loadRoleConfig();
   const db = connectDatabase({ url: config.databaseUrl, log: createLog('warn', 'journal') });
   try {
     const gap = await journalGap(db);
-    if (gap !== null) process.stderr.write(`${gap}.\n`);
-    return await work(db, config);
+    if (gap) process.stderr.write(`${gap.message}.\n`);
+    return gap?.isMissing ? 1 : await work(db, config);
   } finally {
     await db.destroy();
   }

@@ -194,13 +194,21 @@ function withBalances(found: readonly FoundLine[], before: bigint): StatementLin
   });
 }
 
-/** Why answers of the journal may lack what was recorded long since: it was never made, or stands still; null else. */
-export async function journalGap(db: Knex): Promise<string | null> {
+/** Why answers of the journal may lack what was recorded long since; `isMissing` where there are no tables to ask. */
+export type JournalGap = { isMissing: boolean; message: string };
+
+/** Null where the journal follows the log. */
+export async function journalGap(db: Knex): Promise<JournalGap | null> {
   const status = (await projectionStatus(db)).find(({ name }) => name === journal.name);
-  if (!status) return 'The journal was not made yet: the projections have not run';
+  if (!status)
+    return { isMissing: true, message: 'The journal was not made yet: the projections have not run' };
   if (!status.fault) return null;
   const { message, event } = status.fault;
-  return `The journal stands still${event ? ` before ${event.type} of ${event.stream}` : ''}, and lacks all that came after: ${message}`;
+  const place = event ? ` before ${event.type} of ${event.stream}` : '';
+  return {
+    isMissing: false,
+    message: `The journal stands still${place}, and lacks all that came after: ${message}`,
+  };
 }
 
 /** The codes of the merchants that ever had money here, in order. */

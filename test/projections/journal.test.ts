@@ -1,20 +1,16 @@
 // The journal in Postgres: the same rows however it is fed, and answers of any time that a replay confirms.
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import fc from 'fast-check';
-import type { Knex } from 'knex';
 import { dayOf } from '../../src/events/malaysian-time.ts';
 import { displaySen } from '../../src/events/money.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../src/events/postings.ts';
-import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
 import {
   collectedReceipts,
   collectionPage,
   collectionTotals,
 } from '../../src/projections/collection-queries.ts';
-import { connectDatabase } from '../../src/projections/database.ts';
 import { findable } from '../../src/projections/findable.ts';
-import { journal } from '../../src/projections/journal.ts';
 import {
   accountStatement,
   accountSums,
@@ -24,49 +20,15 @@ import {
   trialBalance,
 } from '../../src/projections/journal-queries.ts';
 import { receiptOf } from '../../src/receipts/receipt.ts';
-import { chosen, mismatched, request, result, sen, succeeded } from '../support/payments.ts';
-import { log, startPostgres, stopPostgres } from './helpers.ts';
+import { mismatched, request, result, sen, succeeded } from '../support/payments.ts';
+import { startPostgres, stopPostgres } from './helpers.ts';
 import { history } from './histories.ts';
+import { clearJournal, emptyJournal, feed, paid, recorded } from './journals.ts';
 
 const postgres = await startPostgres();
 test.after.always(stopPostgres);
 
 const always = new Date('2999-01-01T00:00:00Z');
-
-/** An empty journal; tests run one after the other. */
-async function emptyJournal(t: ExecutionContext): Promise<Knex> {
-  const db = connectDatabase({ url: postgres.url, log });
-  t.teardown(() => db.destroy());
-  await clear(db);
-  return db;
-}
-
-async function clear(db: Knex): Promise<void> {
-  await db.raw('drop schema if exists journal cascade');
-  await db.raw('create schema journal');
-  await within(db, (trx) => journal.createTables(trx));
-}
-
-const within = <Result>(db: Knex, work: (trx: Knex.Transaction) => Promise<Result>): Promise<Result> =>
-  db.transaction(async (trx) => {
-    await trx.raw('set local search_path to journal');
-    return await work(trx);
-  });
-
-const feed = (db: Knex, events: readonly RecordedEvent[]) =>
-  within(db, (trx) => journal.project(events, trx));
-
-function recorded(transactionId: string, events: readonly PaymentEvent[]): RecordedEvent[] {
-  return events.map((event, revision) => ({
-    ...event,
-    id: '',
-    metadata: { schemaVersion: 1 },
-    streamName: `payment-${transactionId}`,
-    revision,
-    position: { commit: 0n, prepare: 0n },
-    created: new Date(),
-  }));
-}
 
 type Fed = { id: string; at: string; entry: Entry };
 
@@ -111,7 +73,7 @@ const inOrder = history.map((events) => {
 const fewHistories = fc.array(inOrder, { minLength: 1, maxLength: 6 });
 
 test.serial('any history, cut into any batches, some of them again: the same rows', async (t) => {
-  const db = await emptyJournal(t);
+  const db = await emptyJournal(t, postgres);
   const tables = ['postings', 'daily_sums', 'books'];
   const dump = () =>
     Promise.all(
@@ -128,10 +90,10 @@ test.serial('any history, cut into any batches, some of them again: the same row
       const events = Array.from({ length: longest }, (_, revision) =>
         streams.flatMap((stream) => stream[revision] ?? []),
       ).flat();
-      await clear(db);
+      await clearJournal(db);
       await feed(db, events);
       const atOnce = await dump();
-      await clear(db);
+      await clearJournal(db);
       let start = 0;
       // Each batch begins somewhat before the end of the last.
       for (const [length, again] of batches) {
@@ -155,11 +117,11 @@ test.serial('any history, cut into any batches, some of them again: the same row
 });
 
 test.serial('a balance of any time is that of a replay up to then', async (t) => {
-  const db = await emptyJournal(t);
+  const db = await emptyJournal(t, postgres);
   const moment = fc.date({ min: new Date('2020-01-01Z'), max: new Date('2030-01-02Z'), noInvalidDate: true });
   await fc.assert(
     fc.asyncProperty(fewHistories, fc.array(moment, { maxLength: 3 }), async (histories, moments) => {
-      await clear(db);
+      await clearJournal(db);
       for (const [index, events] of histories.entries()) await feed(db, recorded(`P${index}`, events));
       const exact = replay(histories).map(({ at }) => new Date(at));
       for (const knownAt of [...moments, ...exact.slice(0, 3)]) {
@@ -176,36 +138,6 @@ test.serial('a balance of any time is that of a replay up to then', async (t) =>
   );
 });
 
-/** A payment of the council that was paid, of a number of its own. */
-function paid({
-  at,
-  paidAt,
-  no = 1,
-  chargeSen = 0,
-  mode = 'fpx',
-}: {
-  at: string;
-  paidAt?: string | null;
-  no?: number;
-  chargeSen?: number;
-  mode?: 'fpx' | 'cc';
-}): PaymentEvent[] {
-  const amountSen = sen(1_000 + no);
-  const reported = result(1, 'succeeded', {
-    mode,
-    amountSen: sen(amountSen + chargeSen),
-    paidAt: paidAt ?? null,
-  });
-  return [
-    {
-      type: 'PaymentRequested',
-      data: request({ at: '2026-11-01T00:00:00.000Z', amountSen, reference: `INV-${no}` }),
-    },
-    chosen(1, { chargeSen: sen(chargeSen), mode }),
-    succeeded(reported, { at, receiptNo: `R-${no}` }),
-  ];
-}
-
 const stateOf = (events: readonly PaymentEvent[]) => events.reduce<Payment>(evolve, noPayment);
 
 async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
@@ -217,7 +149,7 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 test.serial(
   'a day’s collection is the receipts of that value date, whenever they were recorded',
   async (t) => {
-    const db = await emptyJournal(t);
+    const db = await emptyJournal(t, postgres);
     const [start, end] = ['2026-11-19T16:00:00.000Z', '2026-11-20T16:00:00.000Z'];
     const lastMoment = new Date(Date.parse(end) - 1).toISOString();
     const payments = {
@@ -260,7 +192,7 @@ test.serial(
 );
 
 test.serial('pages of a day and of a statement come to the whole, each line once', async (t) => {
-  const db = await emptyJournal(t);
+  const db = await emptyJournal(t, postgres);
   const at = '2026-11-20T04:00:00.000Z';
   for (let no = 1; no <= 23; no += 1)
     await feed(db, recorded(`P${no % 7}-${no}`, paid({ no, at, paidAt: at })));
@@ -288,7 +220,7 @@ test.serial('pages of a day and of a statement come to the whole, each line once
 });
 
 test.serial('a statement opens with what was there, and closes with it and its lines', async (t) => {
-  const db = await emptyJournal(t);
+  const db = await emptyJournal(t, postgres);
   const other = mismatched(result(1, 'succeeded', { amountSen: sen(70) }));
   const credited: PaymentEvent = {
     type: 'ExceptionResolved',
@@ -326,7 +258,7 @@ test.serial('a statement opens with what was there, and closes with it and its l
 });
 
 test.serial('sums past 64 bits are exact', async (t) => {
-  const db = await emptyJournal(t);
+  const db = await emptyJournal(t, postgres);
   const amountSen = sen(Number.MAX_SAFE_INTEGER);
   const events = (no: number): PaymentEvent[] => [
     { type: 'PaymentRequested', data: request({ amountSen, reference: `${no}` }) },
@@ -350,7 +282,7 @@ test.serial('sums past 64 bits are exact', async (t) => {
 });
 
 test.serial('an entry that was tampered with is counted', async (t) => {
-  const db = await emptyJournal(t);
+  const db = await emptyJournal(t, postgres);
   await feed(db, recorded('A', paid({ at: '2026-11-20T04:00:00.000Z', chargeSen: 50 })));
   await db.raw(`update journal.postings set credit_sen = credit_sen + 1 where line = 2`);
   t.deepEqual(await journalBalance(db), { debitSen: 1_051n, creditSen: 1_052n, unbalanced: 1 });
@@ -359,7 +291,7 @@ test.serial('an entry that was tampered with is counted', async (t) => {
 test.serial(
   'what might be about money and is not known stops the journal; what is not about money does not',
   async (t) => {
-    const db = await emptyJournal(t);
+    const db = await emptyJournal(t, postgres);
     const [requested] = recorded('A', paid({ at: '2026-11-20T04:00:00.000Z' }));
     if (!requested) return t.fail();
     const named = (type: string) => ({ ...requested, type, data: {}, revision: 1 });

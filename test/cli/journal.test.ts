@@ -1,0 +1,191 @@
+// `ledger balances`, `ledger statement` and `ledger account`, as staff type them.
+import { execFile } from 'node:child_process';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { parse } from 'csv-parse/sync';
+import { balancesText } from '../../src/cli/balances.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
+import { startPostgres, stopPostgres } from '../projections/helpers.ts';
+import { emptyJournal, feed, paid, recorded } from '../projections/journals.ts';
+import { hasPoppler, textOf } from '../receipts/pdf-reader.ts';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+/** Two payments of 20 November, one of them known three days later, and one of the day after. */
+async function startShell(t: ExecutionContext) {
+  const db = await emptyJournal(t, postgres);
+  const value = { paidAt: '2025-11-20T03:00:00.000Z' };
+  await feed(db, recorded('A', paid({ no: 1, at: '2025-11-20T03:00:01.000Z', ...value, chargeSen: 50 })));
+  await feed(db, recorded('B', paid({ no: 2, at: '2025-11-23T01:00:00.000Z', ...value })));
+  await feed(db, recorded('C', paid({ no: 3, at: '2025-11-21T01:00:00.000Z' })));
+  const folder = await temporaryFolder(t);
+  const env = {
+    PATH: process.env.PATH,
+    DATA_DIR: folder,
+    ESDB_URL: 'esdb://127.0.0.1:9?tls=false',
+    DATABASE_URL: postgres.url,
+    TRANSACTION_ID_KEY: 'a key of this test',
+    GATEWAY_URL: 'http://127.0.0.1:9',
+    GATEWAY_SECRET: 'a secret of this test',
+    REGISTRY_URL: 'http://127.0.0.1:9',
+    REGISTRY_TOKEN: 'a token of this test',
+  };
+  const ledger = async (...args: string[]) => {
+    try {
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, [main, ...args], { env });
+      return { code: 0, stdout, stderr };
+    } catch (error) {
+      return error as { code: number; stdout: string; stderr: string };
+    }
+  };
+  return { db, ledger, folder };
+}
+
+const rowsOf = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });
+
+test.serial('the trial balance, now and as it was known at a time or at the end of a day', async (t) => {
+  const { ledger } = await startShell(t);
+  const { code, stdout } = await ledger('balances');
+  t.is(code, 0);
+  t.is(
+    stdout.split('\n').slice(0, 6).join('\n'),
+    `Account           Debit (RM)  Credit (RM)  Balance (RM)
+charges:fpx             0.00         0.50       0.50 Cr
+gateway:fpx            30.56         0.00      30.56 Dr
+merchant:council        0.00        30.06      30.06 Cr
+Total                  30.56        30.56       0.00
+`,
+  );
+  t.regex(stdout, /\nDebits equal credits, as known at \d{4}-\d\d-\d\dT/);
+  t.regex(
+    (await ledger('balances', '--at', '2025-11-21T09:00:00+08:00')).stdout,
+    /merchant:council +0\.00 +20\.04/,
+  );
+  t.regex(
+    (await ledger('balances', '--at', '2025-11-21T08:59:59+08:00')).stdout,
+    /merchant:council +0\.00 +10\.01/,
+  );
+  t.regex((await ledger('balances', '--at', '2025-11-22')).stdout, /as known at 2025-11-22T23:59:59\+08:00/);
+  t.is((await ledger('balances', '--at', 'yesterday')).code, 2);
+});
+
+test.serial('books that do not balance are said so loudly, with exit code 1', async (t) => {
+  const { db, ledger } = await startShell(t);
+  await db.raw(
+    `update journal.daily_sums set debit_sen = debit_sen + 7 where account = 'gateway:fpx' and day = '2025-11-20'`,
+  );
+  const { code, stdout } = await ledger('balances');
+  t.is(code, 1);
+  t.regex(stdout, /\nDEBITS AND CREDITS DIFFER by RM 0\.07, /);
+});
+
+test('a trial balance without accounts, and one past the safe integers', (t) => {
+  t.true(balancesText([], new Date()).isBalanced);
+  const sen = 2n ** 70n;
+  const accounts = [
+    { account: 'gateway:fpx', debitSen: sen, creditSen: 0n },
+    { account: 'merchant:a', debitSen: 0n, creditSen: sen + 1n },
+  ];
+  const { text, isBalanced } = balancesText(accounts, new Date());
+  t.false(isBalanced);
+  t.true(text.includes('11,805,916,207,174,113,034.24'));
+  t.true(text.includes('DIFFER by RM 0.01'));
+});
+
+test.serial('a day’s statement as CSV, as known at a time, and as PDF in a file of its own', async (t) => {
+  const { ledger, folder } = await startShell(t);
+  const day = ['statement', '--merchant', 'council', '--day', '2025-11-20'];
+  const now = await ledger(...day);
+  t.deepEqual(
+    rowsOf(now.stdout).map(({ receipt_no, total, recorded_late }) => [receipt_no, total, recorded_late]),
+    [
+      ['R-1', '10.51', 'no'],
+      ['R-2', '10.02', 'yes'],
+    ],
+  );
+  const known = await ledger(...day, '--known-at', '2025-11-20');
+  t.deepEqual(
+    rowsOf(known.stdout).map(({ receipt_no }) => receipt_no),
+    ['R-1'],
+  );
+
+  const output = join(folder, 'statement.pdf');
+  const pdf = await ledger(...day, '--format', 'pdf', '--lang', 'en', '--output', output);
+  t.is(pdf.code, 0, pdf.stderr);
+  if (hasPoppler) t.regex(textOf(await readFile(output)), /DAILY COLLECTION STATEMENT.*RM 20\.03/);
+  t.is((await stat(output)).mode & 0o077, 0, 'for this account alone');
+  await writeFile(output, 'mine');
+  t.is((await ledger(...day, '--output', output)).code, 2);
+  t.is(await readFile(output, 'utf8'), 'mine', 'a file that is there is not written over');
+});
+
+test.serial('an account’s statement opens, goes on line by line, and closes', async (t) => {
+  const { ledger } = await startShell(t);
+  const { stdout } = await ledger(
+    'account',
+    'merchant:council',
+    '--from',
+    '2025-11-21',
+    '--to',
+    '2025-11-23',
+  );
+  t.deepEqual(
+    rowsOf(stdout).map(({ kind, receipt_no, credit, balance, balance_side }) =>
+      [kind, receipt_no, credit, balance, balance_side].join(' '),
+    ),
+    [
+      'opening   10.01 credit',
+      'payment R-3 10.03 20.04 credit',
+      'payment R-2 10.02 30.06 credit',
+      'closing   30.06 credit',
+    ],
+  );
+  const gateway = await ledger('account', 'gateway:fpx', '--from', '2025-11-20', '--to', '2025-11-20');
+  t.deepEqual(
+    rowsOf(gateway.stdout).map(({ balance, balance_side }) => `${balance} ${balance_side}`),
+    ['0.00 ', '10.51 debit', '10.51 debit'],
+  );
+});
+
+test.serial('what makes no sense is said with the usage', async (t) => {
+  const { ledger } = await startShell(t);
+  for (const [args, fault] of [
+    [['statement', '--merchant', 'nobody', '--day', '2025-11-20'], 'No agency has the code nobody'],
+    [['statement', '--merchant', 'council', '--day', '2025-11-31'], 'Which day? It reads 2026-11-20'],
+    [['statement', '--day', '2025-11-20', '--format', 'pdf'], 'Where to? A PDF needs --output'],
+    [
+      ['account', 'merchant:x', '--from', '2025-11-20', '--to', '2025-11-20'],
+      'Nothing was ever posted to merchant:x',
+    ],
+    [
+      ['account', '--from', '2025-11-20', '--to', '2025-11-20'],
+      'Name one account; `ledger balances` lists them',
+    ],
+  ] as const) {
+    const { code, stderr } = await ledger(...args);
+    t.is(code, 2, stderr);
+    t.true(stderr.startsWith(`${fault}\nledger ${args[0]} `), stderr);
+  }
+});
+
+test.serial('a journal that stands still or was never made warns whoever asks it', async (t) => {
+  const { db, ledger } = await startShell(t);
+  const fault = { message: 'Unknown event type X', event: { stream: 'payment-Z', revision: 3, type: 'X' } };
+  await db.raw(`update checkpoints set fault = ? where name = 'journal'`, [JSON.stringify(fault)]);
+  const still = await ledger('balances');
+  t.is(still.code, 0);
+  t.is(
+    still.stderr,
+    'The journal stands still before X of payment-Z, and lacks all that came after: Unknown event type X.\n',
+  );
+  await db.raw('drop schema journal cascade');
+  await db.raw('drop table checkpoints');
+  const { code, stderr } = await ledger('balances');
+  t.is(code, 1);
+  t.is(stderr, 'The journal was not made yet: the projections have not run.\n');
+});
