@@ -2,14 +2,16 @@
 import type Router from '@koa/router';
 import { send } from '../content/docs/answer.ts';
 import { type Context, type RequestState, seeOther } from '../context.ts';
+import { accountRoutes } from './accounts.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { exceptionRoutes } from './exceptions.ts';
+import { exportRoutes } from './export.ts';
 import { homeRoutes } from './home.ts';
-import { accountRoutes } from './accounts.ts';
 import { lookRoutes } from './looked-at.ts';
 import type { ConsoleParts } from './parts.ts';
 import { actionRoutes } from './payments/actions.ts';
 import { findRoutes } from './payments/find.ts';
+import { paymentHistoryRoutes } from './payments/history.ts';
 import { pageRoutes } from './payments/page.ts';
 import { peopleRoutes } from './payments/people.ts';
 import { addGuarded, type ConsoleRoute } from './route.ts';
@@ -17,7 +19,20 @@ import { addSignInRoutes, signOutRoutes } from './sign-in.ts';
 
 /** All that asks who is there. */
 export function consoleRoutes(parts: ConsoleParts): readonly ConsoleRoute[] {
-  return [...homeRoutes(parts), ...exceptionRoutes(parts), ...deliveryRoutes(parts), ...findRoutes(parts), ...pageRoutes(parts), ...peopleRoutes(parts), ...actionRoutes(parts), ...lookRoutes(parts), ...accountRoutes(parts), ...signOutRoutes(parts)];
+  return [
+    ...homeRoutes(parts),
+    ...exceptionRoutes(parts),
+    ...deliveryRoutes(parts),
+    ...findRoutes(parts),
+    ...pageRoutes(parts),
+    ...peopleRoutes(parts),
+    ...actionRoutes(parts),
+    ...lookRoutes(parts),
+    ...accountRoutes(parts),
+    ...paymentHistoryRoutes(parts),
+    ...exportRoutes(parts),
+    ...signOutRoutes(parts),
+  ];
 }
 
 export function addConsoleRoutes(router: Router<RequestState>, parts: ConsoleParts): void {
