@@ -9,9 +9,6 @@ import type { Config } from '../config.ts';
 import { readSessionEvent, readUnmatchedEvent } from '../events/recorded.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Dependencies } from '../http/app.ts';
-import { createDeliveryList } from '../projections/deliveries-list.ts';
-import { createExceptionQueries } from '../projections/exceptions-queries.ts';
-import { dayFigures } from '../projections/figures-queries.ts';
 
 export function createConsole({
   config,
@@ -25,9 +22,6 @@ export function createConsole({
   return {
     db,
     executeSession: createExecute({ eventStore, decider: sessionDecider, read: readSessionEvent }),
-    deliveries: createDeliveryList(db),
-    exceptions: createExceptionQueries(db),
-    figures: (span) => dayFigures(db, span),
     resolveUnmatched: createResolveUnmatched({
       eventStore,
       execute: createExecute({ eventStore, decider: unmatchedDecider, read: readUnmatchedEvent }),

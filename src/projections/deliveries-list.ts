@@ -61,8 +61,6 @@ const columns = {
 
 const latestFirst = ['called_at', 'transaction_id', 'lane'].map((column) => ({ column, order: 'desc' }));
 
-export type DeliveryList = ReturnType<typeof createDeliveryList>;
-
 /** Every query rejects within a few seconds when Postgres is down. */
 export function createDeliveryList(db: Knex) {
   return {

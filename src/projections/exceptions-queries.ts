@@ -56,8 +56,6 @@ const columns = {
 
 const listed = `(${sources.join(' union all ')}) as listed`;
 
-export type ExceptionQueries = ReturnType<typeof createExceptionQueries>;
-
 /** Every query rejects within a few seconds when Postgres is down. */
 export function createExceptionQueries(db: Knex) {
   return {

@@ -31,7 +31,6 @@ import type { ConsoleRoute } from '../../src/http/console/route.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/log.ts';
 import { connectDatabase } from '../../src/projections/database.ts';
-import type { DayFigures } from '../../src/projections/figures-queries.ts';
 import { sen } from './payments.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
@@ -104,15 +103,6 @@ export type Changes = {
   clock?: () => Date;
 };
 
-const noExceptions = { contradiction: 0, amountMismatch: 0, duplicate: 0, lateSuccess: 0, unmatched: 0 };
-const noFigures: DayFigures = {
-  requested: { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0 },
-  paid: { count: 0, amountSen: sen(0) },
-  hours: [],
-  methods: [],
-  delay: { delivered: 0, medianMs: null, p95Ms: null, p99Ms: null, histogram: [] },
-};
-
 const noRegistry = () => Promise.reject(new Error('no registry'));
 
 /** Starts the app. Only the first in a process may be the one that appends: pass `beside` to share its store. */
@@ -175,9 +165,6 @@ export async function startApp(
       db,
       executeSession: createExecute({ eventStore: parts, decider: sessionDecider, read: readSessionEvent }),
       mailer: { send },
-      deliveries: { list: async () => [], find: async () => [], count: async () => 0 },
-      exceptions: { list: async () => [], countOpen: async () => noExceptions },
-      figures: async () => noFigures,
       resolveUnmatched: createResolveUnmatched({
         eventStore: parts,
         execute: createExecute({ eventStore: parts, decider: unmatchedDecider, read: readUnmatchedEvent }),

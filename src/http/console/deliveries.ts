@@ -1,7 +1,11 @@
 /** Callbacks and receipts: which there are, and those that failed or were lost sent again, one or a whole list. */
 import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../../commands/send-again.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import type { DeliveryFilter, ListedDelivery } from '../../projections/deliveries-list.ts';
+import {
+  createDeliveryList,
+  type DeliveryFilter,
+  type ListedDelivery,
+} from '../../projections/deliveries-list.ts';
 import type { Context } from '../context.ts';
 import { cursorText, readCursor } from './cursor.ts';
 import { queryOf, readChoice, readDay, readText } from './filter-fields.ts';
@@ -75,16 +79,17 @@ function readFilter({ state, kind, receiver, merchant, day }: Typed) {
     kinds: chosen.kind === null ? [] : [chosen.kind],
     receiver: fields.receiver,
     merchantCode: fields.merchant,
-    called: day ? readDay(day) : null,
+    called: readDay(day),
   };
   return { filter, fields };
 }
 
-async function showList(ctx: Context, { console: { deliveries }, frame, log }: ConsoleParts): Promise<void> {
+async function showList(ctx: Context, { console: { db }, frame, log }: ConsoleParts): Promise<void> {
   const query = readQuery(ctx);
   const { filter, fields } = readFilter(query);
   const after = readCursor(query.after, 2);
   const [transactionId = '', lane = ''] = after?.ids ?? [];
+  const deliveries = createDeliveryList(db);
   const page = { limit: pageSize + 1, after: after && { calledAt: after.at, transactionId, lane } };
   const [found, count] = await askReadModels(ctx, log, [
     deliveries.list(filter, page),
@@ -131,12 +136,12 @@ function readSendable(typed: Typed) {
 /** Names the number; what is sent is refused when by then it is another. */
 async function confirm(
   ctx: Context,
-  { console: { deliveries }, frame, log }: ConsoleParts,
+  { console: { db }, frame, log }: ConsoleParts,
   typed: Typed,
   problem: string | null,
 ): Promise<void> {
   const { filter, fields } = readSendable(typed);
-  const [count] = await askReadModels(ctx, log, [deliveries.count(filter, maxCounted + 1)]);
+  const [count] = await askReadModels(ctx, log, [createDeliveryList(db).count(filter, maxCounted + 1)]);
   await frame.show(ctx, 'deliveries-send-again.njk', {
     title: 'Send again',
     filter: fields,
@@ -155,7 +160,7 @@ async function confirm(
 async function sendAll(ctx: Context, parts: ConsoleParts, staff: Staff): Promise<void> {
   const typed = readForm(ctx);
   const { filter, fields } = readSendable(typed);
-  const { deliveries } = parts.console;
+  const deliveries = createDeliveryList(parts.console.db);
   const [chosen] = await askReadModels(ctx, parts.log, [deliveries.find(filter, maxAtOnce + 1)]);
   if (chosen.length > maxAtOnce || String(chosen.length) !== typed.count) {
     ctx.status = 409;

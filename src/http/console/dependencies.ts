@@ -5,17 +5,10 @@ import type { Execute } from '../../commands/execute.ts';
 import type { SessionCommand } from '../../commands/session.ts';
 import type { ResolveUnmatched } from '../../commands/unmatched-resolution.ts';
 import type { Session, SessionEvent } from '../../events/session.ts';
-import type { DeliveryList } from '../../projections/deliveries-list.ts';
-import type { ExceptionQueries } from '../../projections/exceptions-queries.ts';
-import type { DayFigures } from '../../projections/figures-queries.ts';
-import type { TimeSpan } from '../../projections/time-span.ts';
 
 export type ConsoleDependencies = {
   executeSession: Execute<Session | null, SessionCommand, SessionEvent>;
   mailer: Mailer;
-  deliveries: DeliveryList;
-  exceptions: ExceptionQueries;
-  figures(span: TimeSpan): Promise<DayFigures>;
   resolveUnmatched: ResolveUnmatched;
   /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */
   db: Knex;

@@ -1,6 +1,10 @@
 /** What waits for staff: the list, one of them with what was expected and what was reported, and its resolution. */
 
-import { type ExceptionFilter, listedKinds } from '../../projections/exceptions-queries.ts';
+import {
+  createExceptionQueries,
+  type ExceptionFilter,
+  listedKinds,
+} from '../../projections/exceptions-queries.ts';
 import type { Context } from '../context.ts';
 import { cursorText, readCursor } from './cursor.ts';
 import { kindTexts, resolutionTexts } from './exception-texts.ts';
@@ -22,7 +26,7 @@ export function exceptionRoutes(parts: ConsoleParts): ConsoleRoute[] {
   ];
 }
 
-async function showList(ctx: Context, { console: { exceptions }, frame, log }: ConsoleParts): Promise<void> {
+async function showList(ctx: Context, { console: { db }, frame, log }: ConsoleParts): Promise<void> {
   const { notice: _, after: cursor, ...query } = readQuery(ctx);
   // What is open is what most come for; `all` is asked for by name.
   const state = readChoice(query.state, ['open', 'resolved', 'all']) ?? 'open';
@@ -30,11 +34,11 @@ async function showList(ctx: Context, { console: { exceptions }, frame, log }: C
     state: state === 'all' ? null : state,
     kind: readChoice(query.kind, listedKinds),
     merchantCode: readText(query.merchant),
-    recorded: query.day ? readDay(query.day) : null,
+    recorded: readDay(query.day),
   };
   const after = readCursor(cursor, 1);
   const page = { limit: pageSize + 1, after: after && { at: after.at, id: after.ids[0] ?? '' } };
-  const [found] = await askReadModels(ctx, log, [exceptions.list(filter, page)]);
+  const [found] = await askReadModels(ctx, log, [createExceptionQueries(db).list(filter, page)]);
   const rows = found.slice(0, pageSize);
   const last = found.length > pageSize ? rows.at(-1) : undefined;
   const { merchantCode: merchant, kind } = filter;

@@ -2,6 +2,7 @@
 import { displaySen } from '../../events/money.ts';
 import { type DayFigures, type DelayFigures, delayBoundsMs } from '../../projections/figures-queries.ts';
 import { texts } from '../../receipts/texts.ts';
+import { queryOf } from './filter-fields.ts';
 import { columnPlot, sharePlot } from './plots.ts';
 
 /** Asked for and paid, side by side for each hour. */
@@ -22,7 +23,7 @@ export function hoursPlot(hours: DayFigures['hours']) {
 }
 
 /** Of the payments that came to an end, the share that succeeded. */
-export function methodsPlot(methods: DayFigures['methods']) {
+export function methodsPlot(methods: DayFigures['methods'], day: string) {
   const rows = methods.map(({ mode, byStatus }) => {
     const { succeeded, failed, cancelled } = byStatus;
     const decided = succeeded + failed + cancelled;
@@ -30,9 +31,11 @@ export function methodsPlot(methods: DayFigures['methods']) {
     const rate = share === null ? 'none has ended' : percentText(share);
     return {
       name: texts.en.modes[mode],
+      url: `/console/payments${queryOf({ day, mode })}`,
+      succeededUrl: `/console/payments${queryOf({ day, mode, status: 'succeeded' })}`,
       succeeded,
       decided,
-      open: byStatus.requested + byStatus.pending,
+      total: decided + byStatus.requested + byStatus.pending,
       rate,
       share,
     };

@@ -20,8 +20,13 @@ export function readText(text: string | undefined): string | null {
   return trimmed === '' ? null : trimmed;
 }
 
+/** A Malaysian day. Null where none is chosen; throws ConsoleProblem for what is none. */
+export function readDay(text: string | undefined): TimeSpan | null {
+  return text === undefined || text === '' ? null : spanOfDay(text);
+}
+
 /** A Malaysian day. Throws ConsoleProblem for what is none. */
-export function readDay(text: string): TimeSpan {
+export function spanOfDay(text: string): TimeSpan {
   const bounds = boundsOfDay(text);
   if (bounds === null) throw new ConsoleProblem(400, 'There is no such day; a day reads 2026-11-20');
   return bounds;

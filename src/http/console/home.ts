@@ -2,13 +2,13 @@
 import { dayOf } from '../../events/malaysian-time.ts';
 import { displaySen } from '../../events/money.ts';
 import type { PaymentStatus } from '../../events/payment.ts';
-import { allDeliveries } from '../../projections/deliveries-list.ts';
-import { listedKinds } from '../../projections/exceptions-queries.ts';
-import type { DayFigures } from '../../projections/figures-queries.ts';
+import { allDeliveries, createDeliveryList } from '../../projections/deliveries-list.ts';
+import { createExceptionQueries, listedKinds } from '../../projections/exceptions-queries.ts';
+import { type DayFigures, dayFigures } from '../../projections/figures-queries.ts';
 import type { Context } from '../context.ts';
 import { kindTexts } from './exception-texts.ts';
 import { delayPlot, hoursPlot, methodsPlot } from './figure-plots.ts';
-import { queryOf, readDay } from './filter-fields.ts';
+import { queryOf, spanOfDay } from './filter-fields.ts';
 import { readQuery } from './form.ts';
 import type { ConsoleParts } from './parts.ts';
 import { askReadModels } from './read-models.ts';
@@ -21,19 +21,16 @@ export function homeRoutes(parts: ConsoleParts): ConsoleRoute[] {
   return [{ method: 'get', path: '/console', action: 'look', handle: (ctx) => showHome(ctx, parts) }];
 }
 
-async function showHome(
-  ctx: Context,
-  { clock, console: { deliveries, exceptions, figures: figuresOf }, frame, log }: ConsoleParts,
-): Promise<void> {
+async function showHome(ctx: Context, { clock, console: { db }, frame, log }: ConsoleParts): Promise<void> {
   const today = dayOf(clock().toISOString());
   const { day: asked = '' } = readQuery(ctx);
   const day = asked === '' ? today : asked;
-  const span = readDay(day);
+  const span = spanOfDay(day);
   const countIn = (state: 'due' | 'abandoned') =>
-    deliveries.count({ ...allDeliveries, states: [state] }, maxCounted + 1);
+    createDeliveryList(db).count({ ...allDeliveries, states: [state] }, maxCounted + 1);
   const [figures, open, due, abandoned] = await askReadModels(ctx, log, [
-    figuresOf(span),
-    exceptions.countOpen(),
+    dayFigures(db, span),
+    createExceptionQueries(db).countOpen(),
     countIn('due'),
     countIn('abandoned'),
   ]);
@@ -58,7 +55,7 @@ async function showHome(
       text: each.count > maxCounted ? `>${countText(maxCounted)}` : countText(each.count),
     })),
     hours: hoursPlot(figures.hours),
-    methods: methodsPlot(figures.methods),
+    methods: methodsPlot(figures.methods, day),
     delay: delayPlot(figures.delay),
     deliveredUrl: `/console/deliveries${queryOf({ state: 'delivered', kind: 'callback', day })}`,
   });
@@ -77,8 +74,13 @@ function tilesOf({ paid, requested }: DayFigures, day: string) {
   const total = Object.values(requested).reduce((sum, count) => sum + count, 0);
   const payments = (fields: Record<string, string>) => `/console/payments${queryOf({ ...fields })}`;
   return [
-    { name: 'Money paid', status: null, value: displaySen(paid.amountSen), url: payments({ paidOn: day }) },
-    { name: 'Payments paid', status: null, value: countText(paid.count), url: payments({ paidOn: day }) },
+    {
+      name: 'Money paid',
+      status: null,
+      value: displaySen(paid.amountSen),
+      url: payments({ day, by: 'paid' }),
+    },
+    { name: 'Payments paid', status: null, value: countText(paid.count), url: payments({ day, by: 'paid' }) },
     { name: 'Asked for', status: null, value: countText(total), url: payments({ day }) },
     ...statusTiles.map(({ status, name }) => ({
       name,

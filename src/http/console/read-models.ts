@@ -11,8 +11,10 @@ export async function askReadModels<Answers extends readonly unknown[]>(
 ): Promise<Answers> {
   try {
     return (await Promise.all(queries)) as unknown as Answers;
-  } catch (err) {
-    log.warn({ err, requestId: ctx.state.requestId }, 'the read models do not answer');
+  } catch (error) {
+    // Not the error itself: what was asked for may be in it.
+    const reason = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
+    log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
     throw new ConsoleProblem(503, 'The read models do not answer; payments themselves go on');
   }
 }
