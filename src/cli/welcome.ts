@@ -15,6 +15,7 @@ export function welcome(options: {
     '  The payment ledger is running.',
     '',
     `    service       ${base}`,
+    `    console       ${base}/console  (first: npx ledger users add --role admin --email <address>)`,
     ...(gatewayUrl ? [`    gateway       ${gatewayUrl}  (sandbox: no real money)`] : []),
     ...(gatewayUrl ? [`    merchant      ${gatewayUrl}/merchant  (shows the callbacks)`] : []),
     ...(gatewayUrl ? [`    land registry ${gatewayUrl}/land-registry`] : []),

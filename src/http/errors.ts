@@ -154,7 +154,9 @@ const staffTitles: Readonly<Record<number, string>> = {
   409: 'This cannot be done',
   410: 'This link is over',
   413: 'This is too large',
-  503: 'The console is not available at the moment',
+  502: 'The transaction registry cannot be reached',
+  503: 'This is not available at the moment',
+  504: 'The transaction registry did not answer in time',
 };
 
 /** For staff the message says what is wrong; whose session is over is shown where to sign in. */

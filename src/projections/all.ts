@@ -1,6 +1,7 @@
 /** Every projection there is: what the role runs, and what health looks after. */
 import { details } from './details.ts';
 import { journal } from './journal.ts';
+import { looks } from './looks.ts';
 import { payments } from './payments.ts';
 import type { Projection } from './projection.ts';
 import { projects } from './projects.ts';
@@ -15,5 +16,6 @@ export const allProjections: readonly Projection[] = [
   users,
   projects,
   unmatched,
+  looks,
   reconciliation,
 ];

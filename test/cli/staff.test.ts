@@ -48,6 +48,35 @@ test('a user is added once, by whoever is logged in', async (t) => {
   t.deepEqual(await ledger(...add), { code: 1, said: 'A user with this email exists already.\n' });
 });
 
+test('without a name a user is called by what stands before the @', async (t) => {
+  const { ledger, store } = await startShell(t);
+  const { code, said } = await ledger('users', 'add', '--role', 'admin', '--email', 'aminah@agency.example');
+  t.is(code, 0, said);
+  const [, id = ''] = /^User (\w{26}) is added\.\n$/.exec(said) ?? [];
+  t.like((await store.loadLast(`user-${id}`))?.data, { name: 'aminah', role: 'admin' });
+});
+
+test('a user changes role, is shut out and let in again, and the list says so', async (t) => {
+  const { ledger } = await startShell(t);
+  const user = ['--email', 'siti@agency.example'];
+  t.is((await ledger('users', 'list')).said, 'There is no user yet.\n');
+  t.like(await ledger('users', 'role', ...user, '--role', 'viewer'), {
+    code: 1,
+    said: 'There is no such user.\n',
+  });
+  await ledger('users', 'add', ...user);
+  t.is((await ledger('users', 'role', ...user, '--role', 'viewer')).code, 0);
+  t.regex(
+    (await ledger('users', 'list')).said,
+    /^\w{26} {2}viewer {2}active {7}siti@agency\.example {2}siti\n$/,
+  );
+  // However the address is written.
+  t.is((await ledger('users', 'deactivate', '--email', 'SITI@Agency.example')).code, 0);
+  t.regex((await ledger('users', 'list')).said, / {2}viewer {2}deactivated {2}/);
+  t.is((await ledger('users', 'reactivate', ...user)).code, 0);
+  t.regex((await ledger('users', 'list')).said, / {2}viewer {2}active /);
+});
+
 test('a project is registered once', async (t) => {
   const { ledger, store } = await startShell(t);
   const add = ['projects', 'add', '--name', 'Receipts', '--status', 'active'];
@@ -61,16 +90,27 @@ test('a project is registered once', async (t) => {
 
 test('what makes no sense is said with the usage', async (t) => {
   const { ledger } = await startShell(t);
-  for (const [args, fault] of [
-    [['users', 'remove'], 'The one thing to do with users here is to add one'],
+  for (const [args, fault, usage] of [
+    [
+      ['users', 'remove'],
+      'What to do with users is one of add, role, deactivate, reactivate, list',
+      'add --email',
+    ],
+    [
+      ['users', 'role', '--email', 'a@b.example', '--role', 'king'],
+      'role must be one of admin, member, viewer',
+      'add --email',
+    ],
+    [['users', 'add'], 'name is required; email is required', 'add --email'],
     [
       ['projects', 'add', '--name', 'Receipts', '--status', 'draft', '--stars', '1e3'],
       'stars must be a whole number, 0 or more',
+      'add --name',
     ],
   ] as const) {
     const { code, said } = await ledger(...args);
     t.is(code, 2);
-    t.true(said.startsWith(`${fault}\nledger ${args[0]} add --name NAME`), said);
+    t.true(said.startsWith(`${fault}\nledger ${args[0]} ${usage} `), said);
   }
 });
 

@@ -1,0 +1,56 @@
+/** What staff may do about one payment: have something sent again, and ask the registry what became of it. */
+import { paymentStream } from '../../../events/payment.ts';
+import { readForm } from '../form.ts';
+import { staffCause } from '../looks.ts';
+import type { NoticeCode } from '../notices.ts';
+import type { ConsoleParts } from '../parts.ts';
+import { ConsoleProblem } from '../problem.ts';
+import type { ConsoleRoute } from '../route.ts';
+import { paymentsPath } from './find.ts';
+import { loadHistory, stateOf } from './load.ts';
+
+export function actionRoutes({ clock, eventStore, execute, frame, registry }: ConsoleParts): ConsoleRoute[] {
+  return [
+    {
+      method: 'post',
+      path: '/console/payments/:id/send-again',
+      action: 'sendAgain',
+      async handle(ctx, staff) {
+        await loadHistory(ctx, eventStore);
+        const { id = '' } = ctx.params;
+        const { delivery = '' } = readForm(ctx);
+        const command = { type: 'RequestDelivery', at: clock().toISOString(), delivery } as const;
+        const { events } = await execute(paymentStream(id), command, staffCause(ctx, staff));
+        frame.done(ctx, `${paymentsPath}/${id}`, events.length > 0 ? 'sent-again' : 'already-due');
+      },
+    },
+    {
+      method: 'post',
+      path: '/console/payments/:id/requery',
+      action: 'requery',
+      async handle(ctx, staff) {
+        const payment = stateOf(await loadHistory(ctx, eventStore));
+        if (!payment) throw new ConsoleProblem(409, 'This payment cannot be read');
+        const { channel, merchant, transactionId } = payment.request;
+        const answer =
+          channel === 'landreg'
+            ? await registry.askByTransaksiId(payment.request)
+            : await registry.ask(transactionId);
+        const { events } = await execute(
+          paymentStream(transactionId),
+          {
+            type: 'RecordRequeryAnswer',
+            at: clock().toISOString(),
+            channel,
+            merchantCode: merchant.code,
+            answer,
+          },
+          staffCause(ctx, staff),
+        );
+        const hasNews = events.some(({ type }) => type !== 'RequeryAnswered');
+        const otherwise: NoticeCode = answer.status === 'not_found' ? 'requery-not-found' : 'requery-no-news';
+        frame.done(ctx, `${paymentsPath}/${transactionId}`, hasNews ? 'requery-news' : otherwise);
+      },
+    },
+  ];
+}

@@ -1,0 +1,32 @@
+/** A payment for a page of the console: from its stream, so that it is there when Postgres is not. */
+import { type History, historyOf } from '../../../audit/history.ts';
+import { transactionIdPattern } from '../../../commands/transaction-id.ts';
+import { type PaymentEvent, paymentStream, type RequestedPayment } from '../../../events/payment.ts';
+import { readPaymentEvent } from '../../../events/recorded.ts';
+import type { EventStore } from '../../../eventstore/event-store.ts';
+import type { Context } from '../../context.ts';
+import { ConsoleProblem } from '../problem.ts';
+
+/** Its entries, and the events of them as the program reads them; null for one that cannot be read. */
+export type LoadedPayment = History & { events: readonly (PaymentEvent | null)[] };
+
+/** Of the payment that the path names. Throws ConsoleProblem 404 and EventStoreUnavailable. */
+export async function loadHistory(
+  ctx: Context,
+  eventStore: Pick<EventStore, 'load'>,
+): Promise<LoadedPayment> {
+  const id = ctx.params.id ?? '';
+  const stored = transactionIdPattern.test(id) ? await eventStore.load(paymentStream(id)) : [];
+  if (stored.length === 0) throw new ConsoleProblem(404, 'There is no payment with this id');
+  const history = historyOf(stored);
+  const events = stored.map((event, index) =>
+    history.entries[index]?.at == null ? null : readPaymentEvent(event),
+  );
+  return { ...history, events };
+}
+
+/** Where it stands now; null when the stream does not begin as a payment does, or cannot be read. */
+export function stateOf({ entries }: History): RequestedPayment | null {
+  const state = entries.at(-1)?.state;
+  return state && state.status !== 'none' ? state : null;
+}
