@@ -47,16 +47,7 @@ export async function prepare(
 ): Promise<ProjectionStatus & { events: number }> {
   return await db.transaction(async (trx) => {
     await lockTables(trx);
-    await trx.raw(`
-      create table if not exists checkpoints (
-        name text primary key,
-        version integer not null,
-        commit_position bigint,
-        prepare_position bigint,
-        updated_at timestamptz not null default now(),
-        fault json
-      )`);
-    await addEventCount(trx);
+    await makeCheckpoints(trx);
     // Tables of an older version are derived like any others: they are made again, from the first event on.
     const { rows: made } = await trx.raw(
       `insert into checkpoints (name, version) values (?, ?)
@@ -78,6 +69,19 @@ export async function prepare(
  */
 export async function lockTables(trx: Knex.Transaction): Promise<void> {
   await trx.raw(`select pg_advisory_xact_lock(hashtextextended('checkpoints', 0))`);
+}
+
+async function makeCheckpoints(trx: Knex.Transaction): Promise<void> {
+  await trx.raw(`
+    create table if not exists checkpoints (
+      name text primary key,
+      version integer not null,
+      commit_position bigint,
+      prepare_position bigint,
+      updated_at timestamptz not null default now(),
+      fault json
+    )`);
+  await addEventCount(trx);
 }
 
 /** To checkpoints that were made before events were counted. Asked first, because altering waits for all who read. */
@@ -163,6 +167,7 @@ export async function discard(
   await db.transaction(async (trx) => {
     await lockTables(trx);
     await trx.raw(`select set_config('lock_timeout', ?, true)`, [`${lockTimeoutMs}ms`]);
+    await makeCheckpoints(trx);
     await trx.raw('drop schema if exists ?? cascade', [schema]);
     await trx.raw('delete from checkpoints where name = ?', [schema]);
   });

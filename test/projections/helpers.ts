@@ -52,8 +52,15 @@ export async function stopPostgres(): Promise<void> {
 
 /** The database, with nothing of an earlier test in it; for tests that run one after the other. */
 export async function emptyDatabase(t: ExecutionContext, { url }: Postgres): Promise<Database> {
-  await query(url, 'drop schema if exists payments, event_counts, event_counts_next cascade');
-  await query(url, 'drop table if exists checkpoints');
+  await query(
+    url,
+    `do $$ declare name text; begin
+       for name in select nspname from pg_namespace where nspname !~ '^pg_|^public$|^information_schema$' loop
+         execute format('drop schema %I cascade', name);
+       end loop;
+       drop table if exists checkpoints;
+     end $$`,
+  );
   const db = connectDatabase({ url, log });
   t.teardown(() => db.destroy());
   return { url, db };

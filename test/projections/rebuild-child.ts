@@ -1,0 +1,18 @@
+/** The process that tests kill in the middle of a rebuild of `payments`; tells how many events it has taken, and the end. */
+import { connectEventStore } from '../../src/eventstore/client.ts';
+import { connectDatabase } from '../../src/projections/database.ts';
+import { payments } from '../../src/projections/payments.ts';
+import { rebuild } from '../../src/projections/rebuild.ts';
+import { log } from './helpers.ts';
+
+const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
+await rebuild({
+  projection: payments,
+  eventStore: connectEventStore({ url: esdbUrl, log }),
+  db: connectDatabase({ url: databaseUrl, log }),
+  databaseUrl,
+  log,
+  signal: new AbortController().signal,
+  onProgress: ({ events }) => process.send?.({ events }),
+});
+process.exit();
