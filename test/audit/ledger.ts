@@ -56,7 +56,7 @@ export async function fill(eventStore: EventStore): Promise<void> {
     { type: 'CreateUser', at, id: userId, user },
     cause(),
   );
-  const project = { name: 'Receipts', description: '', status: 'active' as const, stars: 3 };
+  const project = { name: 'Receipts', status: 'active' as const, stars: 3 };
   await createExecute({ eventStore, decider: projectDecider, read: readProjectEvent })(
     projectStream(projectId),
     { type: 'RegisterProject', at, id: projectId, project },
@@ -114,12 +114,17 @@ export type Store = { file: string; eventStore: EventStore; close(): Promise<voi
 export async function openStore(file: string): Promise<Store> {
   const server = await startEventStore({ file, host: '127.0.0.1', port: 0 });
   const eventStore = connectEventStore({ url: `esdb://127.0.0.1:${server.port}?tls=false`, log });
+  let closed: Promise<void> | undefined;
+  const closeBoth = async () => {
+    await eventStore.close();
+    await server.close();
+  };
   return {
     file,
     eventStore,
-    async close() {
-      await eventStore.close();
-      await server.close();
+    close() {
+      closed ??= closeBoth();
+      return closed;
     },
   };
 }
