@@ -14,6 +14,7 @@ import { merchants } from './cli/merchants.ts';
 import { projections } from './cli/projections.ts';
 import { projects } from './cli/projects.ts';
 import { reactors } from './cli/reactors.ts';
+import { reconcile } from './cli/reconcile.ts';
 import { seals } from './cli/seals.ts';
 import { sendAgain } from './cli/send-again.ts';
 import { serve } from './cli/serve.ts';
@@ -36,6 +37,7 @@ const commands: Readonly<Record<string, Command<Options>>> = {
   verify,
   balances,
   statement,
+  reconcile,
   account,
   seals,
   configuration,

@@ -113,10 +113,10 @@ function readGatewayRow(line: number, fields: Fields): ExportRecord | string {
 
 /** What was sent must be readable, and of money it must be known how much. */
 function faultOf(source: ExportSource, fields: Fields, record: ExportRecord): string | null {
-  const wrongId = idColumns[source].find((name) => !idPattern.test(fields[name] ?? ''));
-  if (wrongId) return `${wrongId} is no id`;
   const rounded = idColumns[source].find((name) => roundedPattern.test(fields[name] ?? ''));
   if (rounded) return `${rounded} was rounded by a spreadsheet`;
+  const wrongId = idColumns[source].find((name) => !idPattern.test(fields[name] ?? ''));
+  if (wrongId) return `${wrongId} is no id`;
   if (record.transactionId === '' && record.recordId === '') return 'names no transaction';
   if (record.amountSen === null && (record.status === 'succeeded' || fields.AMOUNT !== ''))
     return 'AMOUNT is no amount such as 120.50';

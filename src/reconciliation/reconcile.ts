@@ -32,6 +32,8 @@ export type Import = {
   period: AskedPeriod;
   /** Compares and reports, and appends nothing. */
   dryRun: boolean;
+  /** How long the read models may take to have all that was written before. */
+  waitMs: number;
   /** A new one for each command. */
   newCause: () => Cause;
   onBadRow: (row: BadRow) => void;
@@ -51,7 +53,6 @@ type Dependencies = {
 const pageSize = 50;
 /** A payment has at most 50 attempts. */
 const maxRecordsOfPayment = 1_000;
-const readModelWaitMs = 20_000;
 
 /**
  * Imports one file. The same file again, one that overlaps it or another process with it at the same time adds nothing;
@@ -63,7 +64,7 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
   try {
     const file = await stageExport(task.file, staged, task.onBadRow);
     const at = dependencies.clock();
-    await waitForReadModels(dependencies, { since: at, waitMs: readModelWaitMs });
+    await waitForReadModels(dependencies, { since: at, waitMs: task.waitMs });
     const period = periodOf(task.period, staged.times());
     const codes = staged.merchantCodes();
     const merchantCodes = codes.length === 0 || codes.includes('') ? null : codes;

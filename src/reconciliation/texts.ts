@@ -1,0 +1,61 @@
+/** What people are told of an import: ids, kinds and figures, nothing that a buyer or the file said in words. */
+import { toDateTime } from '../events/malaysian-time.ts';
+import { displaySen, type Sen } from '../events/money.ts';
+import type { DifferenceFound } from '../events/reconciliation.ts';
+import { type VerdictClass, verdictClasses } from './compare.ts';
+import type { Summary } from './summary.ts';
+
+export const classNames: Readonly<Record<VerdictClass, string>> = {
+  matched: 'matched',
+  missingHere: 'missing here',
+  missingThere: 'missing there',
+  amountDiffers: 'amount differs',
+  statusDiffers: 'status differs',
+  repeated: 'repeated rows',
+};
+
+/** One line for a difference. */
+export function differenceText(id: string, difference: DifferenceFound): string {
+  const { file, kind, ours, paidAt, recordId, theirs, transactionId } = difference;
+  const place = file.line === null ? 'not in the file' : `line ${file.line}`;
+  const when = paidAt === null ? 'no time' : toDateTime(paidAt);
+  const named = `${transactionId || '(no transaction id)'} ${recordId}`.trim();
+  return `${classNames[kind].padEnd(14)}  ${place}, ${when}  ${named}  here ${sideText(ours)}, there ${sideText(theirs)}  [${id}]`;
+}
+
+/** `succeeded RM 120.50`, or `nothing`. */
+export function sideText(side: DifferenceFound['ours'] | DifferenceFound['theirs']): string {
+  if (!side) return 'nothing';
+  const { amountSen, currency, status } = side;
+  const other = ['', 'MYR', 'RM'].includes(currency.toUpperCase()) ? '' : ` (${currency.toUpperCase()})`;
+  return `${status.replace('_', ' ')}${amountSen === null ? '' : ` ${displaySen(amountSen)}`}${other}`;
+}
+
+/** What was compared, in sentences. */
+export function scopeText({ merchantCodes, period, rows, source }: Summary): string {
+  const whose = merchantCodes === null ? 'every merchant' : merchantCodes.join(', ');
+  const lacking = period
+    ? `Payments of ${whose} from ${toDateTime(period.start)} to before ${toDateTime(period.end)} were looked for in it.`
+    : 'No row has a time: payments that the file lacks were not looked for.';
+  return `Export of the ${source}, ${rows} ${rows === 1 ? 'row' : 'rows'}. ${lacking}`;
+}
+
+/** The scope, a table of the classes, and what was new. */
+export function summaryText(summary: Summary): string {
+  const { badRows, classes, opened, vanished } = summary;
+  const row = (name: string, ...cells: string[]) =>
+    [name.padEnd(16), ...cells.map((cell, index) => cell.padStart(index === 0 ? 9 : 20))].join('').trimEnd();
+  const table = verdictClasses.map((each) => {
+    const { count, oursSen, theirsSen } = classes[each];
+    return row(classNames[each], String(count), displaySen(oursSen as Sen), displaySen(theirsSen as Sen));
+  });
+  return [
+    scopeText(summary),
+    '',
+    row('', 'count', 'paid here', 'paid there'),
+    ...table,
+    row('unreadable rows', String(badRows)),
+    '',
+    `${opened} new ${opened === 1 ? 'difference' : 'differences'}, ${vanished} of before ${vanished === 1 ? 'has' : 'have'} vanished.`,
+  ].join('\n');
+}

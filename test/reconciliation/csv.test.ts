@@ -1,0 +1,217 @@
+// Files as they come: what is read of them, what is reported, and that nothing is lost in silence.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import test from 'ava';
+import fc from 'fast-check';
+import { type CsvRow, readCsv } from '../../src/reconciliation/csv-rows.ts';
+import { recogniseExport, UnreadableExport } from '../../src/reconciliation/export-format.ts';
+import { stageExport } from '../../src/reconciliation/stage-export.ts';
+import { openStagedRecords } from '../../src/reconciliation/staged-records.ts';
+import { gatewayCsv, idOf, pieces } from './helpers.ts';
+
+async function read(file: string | Uint8Array): Promise<CsvRow[]> {
+  const rows: CsvRow[] = [];
+  for await (const row of readCsv(pieces(Buffer.from(file)))) rows.push(row);
+  return rows;
+}
+
+const fault = 'has quotes that do not match, or is too long';
+const files: [string, string | Uint8Array, unknown][] = [
+  [
+    'BOM, CRLF and quotes',
+    '\ufeffa,b\r\n"1, ""x""",2\r\n',
+    [
+      { line: 1, cells: ['a', 'b'] },
+      { line: 2, cells: ['1, "x"', '2'] },
+    ],
+  ],
+  [
+    'semicolons',
+    'a;b\n"1;2";x,y',
+    [
+      { line: 1, cells: ['a', 'b'] },
+      { line: 2, cells: ['1;2', 'x,y'] },
+    ],
+  ],
+  [
+    'a line break in a cell',
+    'a,b\n"1\n2",3\n4,5\n',
+    [
+      { line: 1, cells: ['a', 'b'] },
+      { line: 2, cells: ['1\n2', '3'] },
+      { line: 4, cells: ['4', '5'] },
+    ],
+  ],
+  [
+    'a quote that is not closed',
+    'a,b\n"1,2\n3,4\n',
+    [
+      { line: 1, cells: ['a', 'b'] },
+      { line: 2, fault },
+      { line: 3, cells: ['3', '4'] },
+    ],
+  ],
+  [
+    'a quote within',
+    'a,b\n1"1,2\n3,4\n',
+    [
+      { line: 1, cells: ['a', 'b'] },
+      { line: 2, fault },
+      { line: 3, cells: ['3', '4'] },
+    ],
+  ],
+  [
+    'blank lines',
+    '\n\na\n\n1\n',
+    [
+      { line: 3, cells: ['a'] },
+      { line: 5, cells: ['1'] },
+    ],
+  ],
+  [
+    'a cell without end',
+    `a\n${'x'.repeat(100_000)}\n1`,
+    [
+      { line: 1, cells: ['a'] },
+      { line: 2, fault },
+      { line: 3, cells: ['1'] },
+    ],
+  ],
+  [
+    'bytes that are no UTF-8',
+    Uint8Array.of(97, 10, 0xe9, 10),
+    [
+      { line: 1, cells: ['a'] },
+      { line: 2, cells: ['\ufffd'] },
+    ],
+  ],
+  ['nothing', '', []],
+];
+
+for (const [name, file, rows] of files)
+  test(`rows: ${name}`, async (t) => t.deepEqual<unknown, unknown>(await read(file), rows));
+
+test('any line has its row, or its fault, whatever the others hold', async (t) => {
+  const anything = fc.array(fc.string({ unit: fc.constantFrom('"', ',', 'a', '\r', '\0', 'é') }), {
+    maxLength: 30,
+  });
+  await fc.assert(
+    fc.asyncProperty(anything, async (before) => {
+      const rows = await read(['a,b', ...before, ...Array(12).fill('1,2'), '3,4'].join('\n'));
+      t.deepEqual(rows.at(-1), { line: before.length + 14, cells: ['3', '4'] });
+      const spoken = new Set(rows.map(({ line }) => line));
+      for (const [index, text] of before.entries())
+        if (
+          !text.includes('"') &&
+          text.trim() !== '' &&
+          !before.slice(0, index).some((each) => each.includes('"'))
+        )
+          t.true(spoken.has(index + 2));
+    }),
+  );
+});
+
+const registry =
+  'id,merchant_trans_id,eps_status,status_message,receipt_no,payment_mode,gateway_id1,buyer_bank,buyer_name,amount,payment_datetime';
+const gateway = 'trans_id,Payment_Trans_Id,STATUS,AMOUNT,PAYMENT_DATETIME,MERCHANT_CODE';
+
+function readOne(header: string, row: string) {
+  const format = recogniseExport(header.split(','));
+  return { source: format.source, record: format.readRow(2, row.split(',')) };
+}
+
+test('both formats are known by their header, and read in one form', (t) => {
+  t.like(readOne(registry, `77,${idOf(1)},0,,,fpx,P1,Bank,Aminah,120.5,20261120090430`), {
+    source: 'registry',
+    record: {
+      recordId: '77',
+      status: 'attempted',
+      gatewayTransactionId: 'P1',
+      amountSen: 12_050,
+      paidAt: '2026-11-20T01:04:30.000Z',
+    },
+  });
+  t.like(readOne(gateway, `${idOf(1)},P1,2,,,council`), {
+    source: 'gateway',
+    record: { recordId: 'P1', status: 'cancelled', amountSen: null, paidAt: null, merchantCode: 'council' },
+  });
+  for (const header of ['a,b', `${gateway},STATUS`, registry.replace('eps_status', 'status'), `\0${gateway}`])
+    t.throws(() => recogniseExport(header.split(',')), { instanceOf: UnreadableExport });
+});
+
+const faults: [string, string][] = [
+  ['A,P1,1,120.50,', 'has 5 cells, the header has 6'],
+  ['A,P1,1,120.50,,council,', 'has 7 cells, the header has 6'],
+  ['A,P1,4,120.50,,council', 'STATUS is not 0, 1, 2 or 3'],
+  ['A,P1,1,,,council', 'AMOUNT is no amount such as 120.50'],
+  ['A,P1,0,1e3,,council', 'AMOUNT is no amount such as 120.50'],
+  ['A,P1,1,-1.00,,council', 'AMOUNT is no amount such as 120.50'],
+  ['A,P1,1,120.505,,council', 'AMOUNT is no amount such as 120.50'],
+  ['A,P1,1,120.50,20/11/2026,council', 'PAYMENT_DATETIME is no time such as 2026-11-20 09:00:00'],
+  ['A,2.61121E+15,1,120.50,,council', 'PAYMENT_TRANS_ID was rounded by a spreadsheet'],
+  ['=HYPERLINK("x"),P1,1,120.50,,council', 'TRANS_ID is no id'],
+  ['<script>alert(1)</script>,P1,1,120.50,,council', 'TRANS_ID is no id'],
+  ['A,P1\0,1,120.50,,council', 'PAYMENT_TRANS_ID is no id'],
+  ['A,P1,1,120.50,,Aminah binti Ismail', 'MERCHANT_CODE is no id'],
+  [',,1,120.50,,council', 'names no transaction'],
+];
+
+for (const [row, expected] of faults)
+  test(`a row is refused that ${expected}: ${JSON.stringify(row)}`, (t) =>
+    t.is(readOne(gateway, row).record, expected));
+
+async function stage(file: string | AsyncIterable<Uint8Array>) {
+  const staged = openStagedRecords();
+  try {
+    const badRows: number[] = [];
+    const read = await stageExport(
+      typeof file === 'string' ? pieces(Buffer.from(file)) : file,
+      staged,
+      (row) => badRows.push(row.line),
+    );
+    return { ...read, lines: badRows };
+  } finally {
+    staged.close();
+  }
+}
+
+test('rows that cannot be read are counted by line; the others are taken', async (t) => {
+  const rows = gatewayCsv([{ TRANS_ID: 'A' }, { TRANS_ID: 'B', STATUS: '7' }, { TRANS_ID: 'C' }]);
+  t.like(await stage(`${rows}a,b\r\n"never closed\r\n${rows.split('\r\n')[1]}\r\n`), {
+    rows: 6,
+    badRows: 3,
+    lines: [3, 5, 6],
+  });
+});
+
+test('what is no export is refused as a whole', async (t) => {
+  for (const file of ['', '\n', '"', 'a,b\n1,2\n', 'PK\u0003\u0004\0\0'])
+    await t.throwsAsync(stage(file), { instanceOf: UnreadableExport }, JSON.stringify(file));
+});
+
+test('the memory of an import does not grow with the file', async (t) => {
+  const [header = '', row = ''] = gatewayCsv([{ TRANS_ID: idOf(1), PAYMENT_TRANS_ID: 'P1' }]).split('\r\n');
+  async function* lines(count: number) {
+    yield Buffer.from(header);
+    for (let start = 0; start < count; start += 1_000)
+      yield Buffer.from(
+        Array.from({ length: 1_000 }, (_, index) => `\n${row.replace('P1', `P${start + index}`)}`).join(''),
+      );
+  }
+  // What can be collected is nothing that an import holds.
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const heapBytes = async (count: number) => {
+    let bytes = 0;
+    async function* watched() {
+      yield* lines(count);
+      collect();
+      bytes = process.memoryUsage().heapUsed;
+    }
+    t.is((await stage(watched())).rows, count);
+    return bytes;
+  };
+  const small = await heapBytes(1_000);
+  const large = await heapBytes(100_000);
+  t.true(large < small + 10 * 1024 * 1024, `${small} to ${large} bytes`);
+});

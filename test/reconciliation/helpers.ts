@@ -1,0 +1,110 @@
+/** Imports on real stores: payments put in, the read models kept, a file compared. */
+import { randomUUID } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
+import type { PaymentEvent } from '../../src/events/payment.ts';
+import type { DifferenceFound } from '../../src/events/reconciliation.ts';
+import { payments } from '../../src/projections/payments.ts';
+import { reconciliation } from '../../src/projections/reconciliation.ts';
+import type { BadRow } from '../../src/reconciliation/csv-rows.ts';
+import { reconcile } from '../../src/reconciliation/reconcile.ts';
+import {
+  append,
+  type Database,
+  emptyDatabase,
+  type Postgres,
+  type RunningStore,
+  run,
+  startStore,
+} from '../projections/helpers.ts';
+import { request } from '../support/payments.ts';
+
+export const key = 'a key of this test';
+
+export type Ledger = Awaited<ReturnType<typeof startLedger>>;
+
+/** Stores with nothing in them, and the read models that an import asks. */
+export async function startLedger(t: ExecutionContext, postgres: Postgres) {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  run(t, payments, store, database);
+  run(t, reconciliation, store, database);
+  return {
+    database,
+    store,
+    /** A payment of one event after the other. */
+    pay: (id: string, events: readonly PaymentEvent[], merchantCode = 'council') =>
+      append(store.eventStore, id, [
+        {
+          type: 'PaymentRequested',
+          data: request({ transactionId: id, merchant: { code: merchantCode, id: 7, name: 'M' } }),
+        },
+        ...events,
+      ]),
+    compare: (csv: string | Uint8Array, options: Options = {}) => compare(store, database, csv, options),
+  };
+}
+
+type Options = { from?: string; to?: string; dryRun?: boolean; waitMs?: number };
+
+/** Imports a file; the differences in the order in which they were told. */
+async function compare(
+  { eventStore }: RunningStore,
+  { db }: Database,
+  csv: string | Uint8Array,
+  { from, to, dryRun = false, waitMs = 20_000 }: Options,
+) {
+  const badRows: BadRow[] = [];
+  const found: (DifferenceFound & { id: string })[] = [];
+  const bytes = typeof csv === 'string' ? Buffer.from(csv) : csv;
+  const summary = await reconcile(
+    { eventStore, db, transactionIdKey: key, clock: () => new Date() },
+    {
+      file: pieces(bytes),
+      period: { from: from ?? null, to: to ?? null },
+      dryRun,
+      waitMs,
+      newCause: () => ({
+        commandId: randomUUID(),
+        correlationId: randomUUID(),
+        causationId: randomUUID(),
+        actor: 'staff:test',
+      }),
+      onBadRow: (row) => badRows.push(row),
+      onDifference: (id, difference) => found.push({ id, ...difference }),
+    },
+  );
+  return { summary, badRows, found };
+}
+
+/** As a socket would hand it over: cut anywhere, within characters too. */
+export async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += 4_093) yield bytes.subarray(start, start + 4_093);
+}
+
+export const idOf = (number: number) => String(number).padStart(26, '0');
+
+const gatewayColumns = [
+  'TRANS_ID',
+  'PAYMENT_TRANS_ID',
+  'MERCHANT_ORDER_NO',
+  'STATUS',
+  'AMOUNT',
+  'PAYMENT_MODE',
+  'PAYMENT_DATETIME',
+  'RECEIPT_NO',
+  'MERCHANT_CODE',
+  'CURRENCY',
+];
+
+export type GatewayRow = Partial<Record<(typeof gatewayColumns)[number], string>>;
+
+/** The gateway's settlement; a row names what matters to the test. */
+export function gatewayCsv(rows: readonly GatewayRow[]): string {
+  const usual: GatewayRow = {
+    STATUS: '1',
+    AMOUNT: '120.50',
+    PAYMENT_DATETIME: '2026-11-20 09:04:30',
+    MERCHANT_CODE: 'council',
+  };
+  const lines = rows.map((row) => gatewayColumns.map((name) => ({ ...usual, ...row })[name] ?? '').join(','));
+  return [gatewayColumns.join(','), ...lines, ''].join('\r\n');
+}

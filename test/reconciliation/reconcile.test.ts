@@ -1,0 +1,256 @@
+// Imports into real stores: every class, again and at once, and what vanishes.
+import test from 'ava';
+import fc from 'fast-check';
+import type { PaymentEvent, PaymentResult } from '../../src/events/payment.ts';
+import { reconciliationStream } from '../../src/events/reconciliation.ts';
+import { listDifferences } from '../../src/projections/reconciliation-queries.ts';
+import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
+import { ReadModelBehind } from '../../src/reconciliation/read-models.ts';
+import { isAllMatched } from '../../src/reconciliation/summary.ts';
+import { until } from '../embedded/helpers.ts';
+import { reached, startPostgres, stopPostgres } from '../projections/helpers.ts';
+import { checkChain } from '../support/chain.ts';
+import { applied, duplicated, mismatched, result, sen, succeeded } from '../support/payments.ts';
+import { type GatewayRow, gatewayCsv, idOf, type Ledger, startLedger } from './helpers.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+const paid = (gatewayTransactionId: string, over: Partial<PaymentResult> = {}): PaymentEvent =>
+  succeeded(result(1, 'succeeded', { gatewayTransactionId, sellerOrderNo: '', ...over }));
+const row = (number: number, gatewayTransactionId: string, over: GatewayRow = {}): GatewayRow => ({
+  TRANS_ID: idOf(number),
+  PAYMENT_TRANS_ID: gatewayTransactionId,
+  ...over,
+});
+const open = ({ database }: Ledger) =>
+  listDifferences(database.db, { state: 'open', source: null }, { limit: 100, after: null });
+
+test.serial('every class, its sums, and the second time nothing new', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  await ledger.pay(idOf(1), [paid('P1')]);
+  await ledger.pay(idOf(2), [paid('P2')]);
+  await ledger.pay(idOf(3), [applied(result(1, 'failed', { gatewayTransactionId: 'P3' }))]);
+  await ledger.pay(idOf(4), [paid('P4')]);
+  await ledger.pay(idOf(5), [paid('P5', { paidAt: '2026-11-19T01:00:00.000Z' })]);
+  await ledger.pay(idOf(6), [paid('P6')], 'museum');
+  await ledger.pay(idOf(7), [
+    mismatched(result(1, 'succeeded', { gatewayTransactionId: 'P7', amountSen: sen(1) })),
+  ]);
+  await ledger.pay(idOf(8), [
+    paid('P8'),
+    duplicated(result(2, 'succeeded', { gatewayTransactionId: 'P8b' }), 'P8'),
+  ]);
+  const csv = gatewayCsv([
+    row(1, 'P1'),
+    row(2, 'P2', { AMOUNT: '12.05' }),
+    row(3, 'P3'),
+    row(8, 'P8'),
+    row(8, 'P8b'),
+    row(8, 'P8b'),
+    row(9, 'P9'),
+    { PAYMENT_TRANS_ID: 'P10' },
+  ]);
+  const dry = await ledger.compare(csv, { dryRun: true });
+  const first = await ledger.compare(csv);
+  t.deepEqual(dry.summary, { ...first.summary, opened: 0 });
+  t.like(first.summary, {
+    source: 'gateway',
+    rows: 8,
+    badRows: 0,
+    opened: 6,
+    vanished: 0,
+    merchantCodes: ['council'],
+    period: { start: '2026-11-20T01:04:30.000Z', end: '2026-11-20T01:04:31.000Z' },
+    classes: {
+      matched: { count: 3, oursSen: 36_150, theirsSen: 36_150 },
+      amountDiffers: { count: 1, oursSen: 12_050, theirsSen: 1_205 },
+      statusDiffers: { count: 1, oursSen: 0, theirsSen: 12_050 },
+      missingHere: { count: 2, oursSen: 0, theirsSen: 24_100 },
+      missingThere: { count: 2, oursSen: 12_051, theirsSen: 0 },
+      repeated: { count: 1 },
+    },
+  });
+  t.deepEqual(
+    first.found.map(({ kind, transactionId, file: { line } }) => [kind, transactionId, line]).toSorted(),
+    [
+      ['amountDiffers', idOf(2), 3],
+      ['missingHere', '', 9],
+      ['missingHere', idOf(9), 8],
+      ['missingThere', idOf(4), null],
+      ['missingThere', idOf(7), null],
+      ['statusDiffers', idOf(3), 4],
+    ].toSorted(),
+  );
+  const again = await ledger.compare(csv);
+  t.deepEqual(again.summary, { ...first.summary, opened: 0 });
+  for (const { id } of first.found) {
+    const events = await ledger.store.eventStore.load(reconciliationStream(id));
+    t.is(events.length, 1);
+    checkChain(t, events);
+  }
+  const ids = (differences: readonly { id: string }[]) => differences.map(({ id }) => id).toSorted();
+  t.deepEqual(ids(await open(ledger)), ids(first.found));
+});
+
+test.serial(
+  'what is found later has vanished; what comes back is open again; what is explained stays',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    await ledger.pay(idOf(1), [paid('P1')]);
+    const without = gatewayCsv([row(2, 'P2')]);
+    const withIt = gatewayCsv([row(1, 'P1'), row(2, 'P2')]);
+    const opened = await ledger.compare(without);
+    t.deepEqual(
+      opened.found.map(({ kind }) => kind),
+      ['missingHere', 'missingThere'],
+    );
+    const settled = await ledger.compare(withIt);
+    t.like(settled.summary, { opened: 0, vanished: 1 });
+    const id = opened.found.find(({ kind }) => kind === 'missingThere')?.id ?? '';
+    const stream = await ledger.store.eventStore.load(reconciliationStream(id));
+    t.like(stream.at(-1), {
+      type: 'ReconciliationDifferenceResolved',
+      data: { resolution: 'vanished', note: '' },
+      metadata: { actor: 'staff:test' },
+    });
+    await ledger.pay(idOf(2), [paid('P2')]);
+    const last = await ledger.compare(withIt);
+    t.like(last.summary, { opened: 0, vanished: 1 });
+    t.true(isAllMatched(last.summary));
+    t.deepEqual(
+      await ledger.compare(withIt).then(({ summary }) => [summary.opened, summary.vanished]),
+      [0, 0],
+    );
+    t.deepEqual(
+      await ledger.compare(without).then(({ summary }) => [summary.opened, summary.vanished]),
+      [1, 0],
+    );
+    const events = await ledger.store.eventStore.load(reconciliationStream(id));
+    t.is(events.length, 3);
+    await reached(
+      ledger.database.db,
+      'reconciliation',
+      events.at(-1)?.position ?? { commit: 0n, prepare: 0n },
+    );
+    t.deepEqual(
+      (await open(ledger)).map((each) => each.id),
+      [id],
+    );
+  },
+);
+
+test.serial('the period and the merchants say what the file should have held', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  await ledger.pay(idOf(1), [paid('P1', { paidAt: '2026-11-19T01:00:00.000Z' })]);
+  await ledger.pay(idOf(2), [paid('P2')], 'museum');
+  const missing = async (csv: string, from?: string, to?: string) => {
+    const { found } = await ledger.compare(csv, { ...(from && { from }), ...(to && { to }), dryRun: true });
+    return found.filter(({ kind }) => kind === 'missingThere').map(({ transactionId }) => transactionId);
+  };
+  const other = row(9, 'P9');
+  t.deepEqual(await missing(gatewayCsv([other])), []);
+  t.deepEqual(await missing(gatewayCsv([other]), '2026-11-19T00:00:00.000Z'), [idOf(1)]);
+  t.deepEqual(await missing(gatewayCsv([{ ...other, MERCHANT_CODE: '' }])), [idOf(2)]);
+  t.deepEqual(await missing(gatewayCsv([{ ...other, PAYMENT_DATETIME: '' }])), []);
+  const far = gatewayCsv([other, row(8, 'P8', { PAYMENT_DATETIME: '1999-01-01 00:00:00' })]);
+  await t.throwsAsync(missing(far), { instanceOf: UnreadableExport, message: /366 days/ });
+  t.deepEqual(await missing(far, '2026-11-19T00:00:00.000Z', '2026-11-21T00:00:00.000Z'), [idOf(1)]);
+});
+
+test.serial('two imports of one file at once leave one set of events', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const csv = gatewayCsv(Array.from({ length: 120 }, (_, index) => row(index, `P${index}`)));
+  const both = await Promise.all([ledger.compare(csv), ledger.compare(csv)]);
+  t.is(both[0].summary.opened + both[1].summary.opened, 120);
+  for (const { id } of both[0].found)
+    t.is((await ledger.store.eventStore.load(reconciliationStream(id))).length, 1);
+});
+
+test.serial('a read model that is behind is refused', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  await reached(ledger.database.db, 'payments', await ledger.pay(idOf(1), [paid('P1')]));
+  await until(() => ledger.compare(gatewayCsv([row(1, 'P1')])).then(() => true));
+  await ledger.database.db('checkpoints').where({ name: 'payments' }).update({ version: 1 });
+  const impatient = ledger.compare(gatewayCsv([row(1, 'P1')]), { waitMs: 300 });
+  await t.throwsAsync(impatient, { instanceOf: ReadModelBehind });
+});
+
+test.serial(
+  'any payments here and any records there: classes add up, and again nothing is new',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    let used = 0;
+    const side = fc.record({
+      here: fc.constantFrom('none', 'paid', 'failed', 'mismatch', 'twice'),
+      there: fc.constantFrom('none', 'paid', 'failed', 'other', 'twice'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(side, { minLength: 1, maxLength: 8 }), async (sides) => {
+        const start = used;
+        used += sides.length;
+        const at = new Date(Date.UTC(2026, 0, 1, 0, start)).toISOString();
+        const rows: GatewayRow[] = [];
+        let charges = 0;
+        for (const [index, { here, there }] of sides.entries()) {
+          const number = start + index;
+          const id = `P${number}`;
+          const own = { gatewayTransactionId: id, sellerOrderNo: '', paidAt: at };
+          const events = {
+            none: null,
+            paid: [paid(id, own)],
+            failed: [applied(result(1, 'failed', own))],
+            mismatch: [mismatched(result(1, 'succeeded', { ...own, amountSen: sen(1) }))],
+            twice: [
+              paid(id, own),
+              duplicated(result(1, 'succeeded', { ...own, gatewayTransactionId: `${id}b` }), id),
+            ],
+          }[here];
+          if (events) await ledger.pay(idOf(number), events);
+          charges += { none: 0, paid: 1, failed: 0, mismatch: 1, twice: 2 }[here];
+          const theirs = { PAYMENT_DATETIME: at };
+          const first = row(number, id, theirs);
+          rows.push(
+            ...{
+              none: [],
+              paid: [first],
+              failed: [{ ...first, STATUS: '0' }],
+              other: [{ ...first, AMOUNT: '1.00' }],
+              twice: [first, row(number, `${id}b`, theirs)],
+            }[there],
+          );
+        }
+        const period = { from: at, to: new Date(Date.parse(at) + 1).toISOString() };
+        const { summary, found } = await ledger.compare(gatewayCsv(rows), period);
+        const { matched, missingHere, missingThere, amountDiffers, statusDiffers, repeated } =
+          summary.classes;
+        const both = [matched, missingHere, amountDiffers, statusDiffers];
+        t.is(
+          both.reduce((sum, { count }) => sum + count, 0),
+          rows.length,
+        );
+        t.is(repeated.count, 0);
+        t.is(missingThere.count + amountDiffers.count + matched.count + statusDiffers.count >= charges, true);
+        t.is(
+          found.length,
+          missingHere.count + missingThere.count + amountDiffers.count + statusDiffers.count,
+        );
+        t.is(summary.opened, found.length);
+        const again = await ledger.compare(gatewayCsv(rows), period);
+        t.deepEqual(again.summary, { ...summary, opened: 0 });
+      }),
+      { numRuns: 15 },
+    );
+  },
+);
+
+test.serial('a difference as the read model has it is what its stream folds to', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { found } = await ledger.compare(gatewayCsv([row(1, 'P1')]));
+  const [expected] = found;
+  const [listed] = await until(async () => {
+    const all = await open(ledger);
+    return all.length > 0 && all;
+  });
+  t.deepEqual<unknown, unknown>({ ...listed?.difference, id: listed?.id }, { ...expected, resolved: null });
+});
