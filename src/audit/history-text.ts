@@ -56,7 +56,7 @@ function factsOf(payment: RequestedPayment, entries: readonly HistoryEntry[]): F
     ['Reference', `${request.reference} of ${request.merchant.code} (${request.channel})`],
     ['Attempts', `${attempts.length}${lastAttempt}`],
     ['Receipt', receipt?.receiptNo ?? 'none'],
-    ...listed('Delivery', openDeliveries(payment)),
+    ...listed('Undelivered', openDeliveries(payment)),
     ...listed('Exception', exceptions(payment)),
     ...listed('Staff', entries.flatMap(staffAction)),
   ];

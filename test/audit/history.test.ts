@@ -182,7 +182,7 @@ test('in words: status, amount, attempts, receipt, what is still to be sent, exc
   Reference   INV-2026-000123 of council (generic)
   Attempts    1, the last by fpx as order 5K3M9QW2Z7TCV8XN4RBJ6HYDFE-1
   Receipt     7-20261120-BJ6HYDFE
-  Delivery    callback-1: due at 2026-11-20T09:05:00+08:00, after 0 tries
+  Undelivered callback-1: due at 2026-11-20T09:05:00+08:00, after 0 tries
               email: given up after 1 try
   Exception   amountMismatch of RM 120.50 in result 1: open
               contradiction of RM 120.50 in result 3: open
