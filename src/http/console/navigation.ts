@@ -9,6 +9,8 @@ const entries: readonly Entry[] = [
   { path: '/console/payments', title: 'Payments', action: 'look' },
   { path: '/console/exceptions', title: 'Exceptions', action: 'look' },
   { path: '/console/deliveries', title: 'Deliveries', action: 'look' },
+  { path: '/console/statements', title: 'Statements', action: 'look' },
+  { path: '/console/journal', title: 'Journal', action: 'look' },
   { path: '/console/export', title: 'Export', action: 'export' },
   { path: '/console/looks', title: 'Who looked', action: 'seeLooks' },
   { path: '/console/staff', title: 'Staff', action: 'manageStaff' },

@@ -7,6 +7,7 @@ import { deliveryRoutes } from './deliveries.ts';
 import { exceptionRoutes } from './exceptions.ts';
 import { exportRoutes } from './export.ts';
 import { homeRoutes } from './home.ts';
+import { journalRoutes } from './journal.ts';
 import { lookRoutes } from './looked-at.ts';
 import type { ConsoleParts } from './parts.ts';
 import { actionRoutes } from './payments/actions.ts';
@@ -16,6 +17,7 @@ import { pageRoutes } from './payments/page.ts';
 import { peopleRoutes } from './payments/people.ts';
 import { addGuarded, type ConsoleRoute } from './route.ts';
 import { addSignInRoutes, signOutRoutes } from './sign-in.ts';
+import { statementRoutes } from './statements.ts';
 
 /** All that asks who is there. */
 export function consoleRoutes(parts: ConsoleParts): readonly ConsoleRoute[] {
@@ -27,6 +29,8 @@ export function consoleRoutes(parts: ConsoleParts): readonly ConsoleRoute[] {
     ...pageRoutes(parts),
     ...peopleRoutes(parts),
     ...actionRoutes(parts),
+    ...journalRoutes(parts),
+    ...statementRoutes(parts),
     ...lookRoutes(parts),
     ...accountRoutes(parts),
     ...paymentHistoryRoutes(parts),

@@ -1,0 +1,188 @@
+// The journal and the statements in the console: every figure, who may see it, and what is no account or day.
+import test, { type ExecutionContext } from 'ava';
+import { parse } from 'csv-parse/sync';
+import { roles } from '../../../src/events/user.ts';
+import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { emptyJournal, feed, paid, recorded } from '../../projections/journals.ts';
+import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
+import { startApp } from '../../support/app.ts';
+import { signIn } from '../../support/console.ts';
+
+const postgres = await startPostgres();
+const shared = await startApp();
+test.after.always(async () => {
+  await shared.close();
+  await stopPostgres();
+});
+
+const clock = () => new Date('2026-11-24T02:00:00.000Z');
+const value = { paidAt: '2026-11-20T03:00:00.000Z' };
+
+async function start(t: ExecutionContext) {
+  const db = await emptyJournal(t, postgres);
+  const app = await startApp({ console: { db }, clock }, shared);
+  t.teardown(() => app.close());
+  await feed(db, recorded('A', paid({ no: 1, at: '2026-11-20T03:00:01.000Z', ...value, chargeSen: 50 })));
+  await feed(db, recorded('B', paid({ no: 2, at: '2026-11-23T01:00:00.000Z', ...value, mode: 'cc' })));
+  const page = async (path: string, status = 200) => {
+    const member = await signIn(app, 'viewer');
+    const answer = await member.get(path);
+    t.is(answer.status, status, path);
+    return await answer.text();
+  };
+  return { db, app, page };
+}
+
+/** What a reader sees of a page, white space as single spaces. */
+const seen = (html: string) =>
+  html
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replaceAll('&amp;', '&');
+
+test.serial('every role reads the trial balance, now and as it was known', async (t) => {
+  const { app, page } = await start(t);
+  for (const role of roles) {
+    const member = await signIn(app, role);
+    const html = await (await member.get('/console/journal')).text();
+    t.regex(seen(html), /merchant:council RM 0\.00 RM 20\.03 RM 20\.03 Cr Total RM 20\.53 RM 20\.53/);
+    t.regex(html, /Debits equal credits/);
+    t.true(
+      html.includes(
+        '/console/journal/account?account=merchant%3Acouncil&amp;from=2026-11-01&amp;to=2026-11-24',
+      ),
+    );
+  }
+  const known = seen(await page('/console/journal?at=2026-11-20'));
+  t.regex(known, /As known at 2026-11-20 23:59:59/);
+  t.regex(known, /merchant:council RM 0\.00 RM 10\.01 RM 10\.01 Cr/);
+  t.regex(seen(await page('/console/journal?at=2020-01-01')), /Nothing was posted by then/);
+  await page('/console/journal?at=yesterday', 400);
+});
+
+test.serial('books that differ, and a journal that stands still, are said so', async (t) => {
+  const { db, page } = await start(t);
+  await db.raw(`update journal.daily_sums set debit_sen = debit_sen + 7 where account = 'gateway:fpx'`);
+  await db.raw(`update checkpoints set fault = ? where name = 'journal'`, [
+    JSON.stringify({ message: 'Unknown event type X', event: null }),
+  ]);
+  const html = await page('/console/journal');
+  t.regex(seen(html), /Debits and credits differ by RM 0\.07/);
+  t.notRegex(html, /Debits equal credits/);
+  t.regex(seen(html), /The journal stands still, and lacks all that came after: Unknown event type X/);
+});
+
+test.serial('the statement of an account: opening, lines that lead to their payments, closing', async (t) => {
+  const { page, app } = await start(t);
+  const path = '/console/journal/account?account=merchant:council&from=2026-11-21&to=2026-11-24';
+  const html = await page(path);
+  t.regex(
+    seen(html),
+    /Opening balance RM 10\.01 Cr .* Payment B INV-2 R-2 RM 10\.02 RM 20\.03 Cr Closing balance RM 20\.03 Cr/,
+  );
+  t.true(html.includes('<a href="/console/payments/B"'));
+  const member = await signIn(app, 'viewer');
+  const csv = await member.get(path.replace('account?', 'account.csv?'));
+  t.is(
+    csv.headers.get('content-disposition'),
+    'attachment; filename="merchant-council-2026-11-21-2026-11-24.csv"',
+  );
+  const rows: Record<string, string>[] = parse(await csv.text(), { columns: true, bom: true });
+  t.deepEqual(
+    rows.map(({ kind, balance }) => [kind, balance]),
+    [
+      ['opening', '10.01'],
+      ['payment', '20.03'],
+      ['closing', '20.03'],
+    ],
+  );
+  await page('/console/journal/account?account=merchant:nobody', 404);
+  await page('/console/journal/account?account=merchant:council&from=2026-11-31', 400);
+  await page('/console/journal/account?account=merchant:council&from=2026-11-21&to=2026-11-20', 400);
+  await page('/console/journal/account?account=merchant:council&after=x', 400);
+  await page('/console/journal/account?account=merchant:council&after=1~A~x~1', 400);
+});
+
+test.serial('a long statement goes on, page by page', async (t) => {
+  const { db, page } = await start(t);
+  const events = Array.from({ length: 250 }, (_, no) =>
+    recorded(`P${no}`, paid({ no: no + 10, at: '2026-11-22T01:00:00.000Z' })),
+  );
+  await feed(db, events.flat());
+  const first = await page('/console/journal/account?account=merchant:council&from=2026-11-22&to=2026-11-22');
+  t.is(first.match(/<td class="mono">/g)?.length, 200);
+  const next = /href="([^"]+)" rel="next"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const second = await page(next);
+  t.is(second.match(/<td class="mono">/g)?.length, 50);
+  const balances = seen(second).match(/RM [\d,.]+ Cr/g) ?? [];
+  t.is(balances.at(-1), balances.at(-2), 'the last line is what it closes with');
+  t.true(second.includes('First page'));
+});
+
+test.serial('what an agency collected on a day: the page, its CSV and its PDF say the same', async (t) => {
+  const { app, page } = await start(t);
+  const form = await page('/console/statements');
+  t.regex(form, /<option value="council">Example City Council \(council\)/);
+  t.regex(form, /name="day" value="2026-11-23"/);
+  const html = await page('/console/statements?merchant=council&day=2026-11-20');
+  t.regex(seen(html), /Total 2 RM 20\.03 RM 0\.50 RM 20\.53/);
+  t.regex(
+    seen(html),
+    /R-2 Recorded after the day, 2026-11-23 09:00:00 B INV-2 Credit Card RM 10\.02 RM 0\.00/,
+  );
+  const links = [...html.matchAll(/href="(\/console\/statements\/collection[^"]+)"/g)].map(([, link = '']) =>
+    link.replaceAll('&amp;', '&'),
+  );
+  t.is(links.length, 3);
+  const member = await signIn(app, 'member');
+  for (const link of links) {
+    const answer = await member.get(link);
+    t.is(answer.status, 200);
+    t.true(link.includes('known=2026-11-24T02%3A00%3A00.000Z'), 'what is downloaded is what was seen');
+    const type = answer.headers.get('content-type') ?? '';
+    const body = Buffer.from(await answer.arrayBuffer());
+    if (type.startsWith('text/csv')) {
+      const rows: Record<string, string>[] = parse(body, { columns: true, bom: true });
+      t.deepEqual(
+        rows.map(({ total }) => total),
+        ['10.51', '10.02'],
+      );
+    } else {
+      t.is(type, 'application/pdf');
+      if (hasPoppler) t.regex(textOf(body), link.endsWith('lang=en') ? /DAILY COLLECTION/ : /KUTIPAN HARIAN/);
+    }
+  }
+  const known = await page('/console/statements?merchant=council&day=2026-11-20&known=2026-11-20');
+  t.regex(seen(known), /Total 1 RM 10\.01/);
+  t.regex(seen(await page('/console/statements?merchant=council&day=2026-11-19')), /Nothing was collected/);
+});
+
+test.serial(
+  'an agency or a day that there is not is a sentence, on the page and as a download',
+  async (t) => {
+    const { page } = await start(t);
+    for (const path of [
+      '/console/statements',
+      '/console/statements/collection.csv',
+      '/console/statements/collection.pdf',
+    ]) {
+      await page(`${path}?merchant=nobody&day=2026-11-20`, 404);
+      await page(`${path}?merchant=council&day=2026-11-31`, 400);
+      await page(`${path}?merchant=council&day=2026-11-20&known=soon`, 400);
+    }
+    await page('/console/statements/collection.csv', 400);
+    await page('/console/statements?merchant=council&day=2026-11-20&after=1~', 400);
+  },
+);
+
+test.serial('without Postgres the pages say so and nothing else', async (t) => {
+  const { app } = await start(t);
+  const member = await signIn(app, 'admin');
+  const away = await startApp({ clock }, shared);
+  t.teardown(() => away.close());
+  for (const path of ['/console/journal', '/console/statements', '/console/journal/account?account=a']) {
+    const answer = await fetch(`${away.url}${path}`, { headers: { cookie: member.cookie } });
+    t.is(answer.status, 503, path);
+    t.notRegex(await answer.text(), /ECONNREFUSED|postgres/);
+  }
+});
