@@ -1,6 +1,7 @@
 /** Callbacks and receipts: which there are, and those that failed or were lost sent again, one or a whole list. */
-import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../../commands/send-again.ts';
+import { kindsOfMachines, requestDeliveries } from '../../commands/send-again.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
+import { paymentStream } from '../../events/payment.ts';
 import {
   createDeliveryList,
   type DeliveryFilter,
@@ -166,7 +167,8 @@ async function sendAll(ctx: Context, parts: ConsoleParts, staff: Staff): Promise
     ctx.status = 409;
     return confirm(ctx, parts, typed, 'The list has changed since: look at the number again.');
   }
-  const { asked, refused, reasons } = await send(ctx, parts, staff, chosen);
+  const cause = () => staffCause(ctx, staff);
+  const { asked, refused, reasons } = await requestDeliveries({ execute: parts.execute, cause }, chosen);
   await parts.frame.show(ctx, 'deliveries-sent-again.njk', {
     title: 'Send again',
     asked,
@@ -176,15 +178,11 @@ async function sendAll(ctx: Context, parts: ConsoleParts, staff: Staff): Promise
   });
 }
 
-async function sendOne(ctx: Context, parts: ConsoleParts, staff: Staff): Promise<void> {
+async function sendOne(ctx: Context, { clock, execute, frame }: ConsoleParts, staff: Staff): Promise<void> {
   const { transactionId = '', delivery = '', back = '' } = readForm(ctx);
   if (!transactionIdPattern.test(transactionId)) throw new ConsoleProblem(404, 'There is no such delivery');
-  const { asked, reasons } = await send(ctx, parts, staff, [{ transactionId, delivery }]);
-  if (reasons[0]) throw new ConsoleProblem(409, reasons[0]);
+  const command = { type: 'RequestDelivery', at: clock().toISOString(), delivery } as const;
+  const { events } = await execute(paymentStream(transactionId), command, staffCause(ctx, staff));
   const isList = back === listPath || back.startsWith(`${listPath}?`);
-  parts.frame.done(ctx, isList ? back : listPath, asked > 0 ? 'sent-again' : 'already-due');
-}
-
-function send(ctx: Context, { execute }: ConsoleParts, staff: Staff, chosen: readonly DeliveryId[]) {
-  return requestDeliveries({ execute, cause: () => staffCause(ctx, staff) }, chosen);
+  frame.done(ctx, isList ? back : listPath, events.length > 0 ? 'sent-again' : 'already-due');
 }

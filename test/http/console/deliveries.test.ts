@@ -1,0 +1,156 @@
+// Deliveries in the console: the list, and sending one or all of it again.
+import test from 'ava';
+import { paymentStream } from '../../../src/events/payment.ts';
+import { readPaymentEvent } from '../../../src/events/recorded.ts';
+import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { signIn } from '../../support/console.ts';
+import { applied, chosen, result, succeeded } from '../../support/payments.ts';
+import { abandoned, type Populated, startPopulated } from './populated.ts';
+
+// Serial, as only one connection of a process can append at a time.
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+const paid = [chosen(1), succeeded(result(1, 'succeeded'))];
+const sendAll = '/console/deliveries/send-again';
+const sendOne = '/console/deliveries/send-one-again';
+
+async function requestsFor({ app }: Populated, id: string): Promise<string[]> {
+  const stored = await app.eventStore.load(paymentStream(id));
+  return stored
+    .map(readPaymentEvent)
+    .filter(({ type }) => type === 'CallbackRequested' || type === 'ReceiptEmailRequested')
+    .map(({ type }) => type);
+}
+
+test.serial('the list filters, counts and pages, and names stay text', async (t) => {
+  const populated = await startPopulated(t, postgres);
+  const { app, caughtUp, payment } = populated;
+  for (let count = 0; count < 51; count += 1) await payment(paid);
+  const gone = await payment([...paid, abandoned], { merchant: { code: 'mu<b>', id: 8, name: 'M' } });
+  await caughtUp();
+  const viewer = await signIn(app, 'viewer');
+  const page = async (path: string) => (await viewer.get(path)).text();
+  const first = await page('/console/deliveries?kind=callback&day=2026-11-20');
+  t.true(first.includes('52 deliveries'));
+  const next = /href="([^"]+after=[^"]+)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const second = await page(next);
+  const rows = (html: string) =>
+    Array.from(html.matchAll(/<tr>\s*<td>.*?href="([^"]+)"/gs), ([, href]) => href);
+  t.is(rows(first).length, 50);
+  t.is(rows(second).length, 2);
+  t.is(new Set([...rows(first), ...rows(second)]).size, 52);
+  t.false(first.includes('Send again'), 'not for who may only look');
+
+  const abandonedOnes = await page('/console/deliveries?state=abandoned&merchant=mu%3Cb%3E');
+  t.true(
+    abandonedOnes.includes('1 delivery') &&
+      abandonedOnes.includes(gone) &&
+      abandonedOnes.includes('mu&lt;b&gt;'),
+  );
+  t.true((await page('/console/deliveries?receiver=%00')).includes('0 deliveries'));
+  t.true((await page('/console/deliveries?day=2026-11-19')).includes('0 deliveries'), 'by the Malaysian day');
+  for (const query of ['?state=x', '?kind=x', '?day=x', '?after=1~x', '?after=x~y~z'])
+    t.is((await viewer.get(`/console/deliveries${query}`)).status, 400, query);
+});
+
+test.serial('one is sent again, once', async (t) => {
+  const populated = await startPopulated(t, postgres);
+  const { app, caughtUp, payment } = populated;
+  const id = await payment([...paid, abandoned]);
+  await caughtUp();
+  const member = await signIn(app, 'member');
+  const back = '/console/deliveries?state=abandoned';
+  t.true((await (await member.get(back)).text()).includes('Send again'));
+  const fields = { transactionId: id, delivery: 'callback-1', back };
+  const answer = await member.post(sendOne, fields);
+  t.is(answer.headers.get('location'), `${back}&notice=sent-again`);
+  t.is((await member.post(sendOne, fields)).headers.get('location'), `${back}&notice=already-due`);
+  t.deepEqual(await requestsFor(populated, id), ['CallbackRequested']);
+  const asked = (await app.eventStore.load(paymentStream(id))).at(-1);
+  t.is(Reflect.get(asked?.metadata ?? {}, 'actor'), `staff:${member.id}`);
+  for (const elsewhere of ['https://elsewhere.example/', '//elsewhere.example', '/console/deliveriesx', ''])
+    t.is(
+      (await member.post(sendOne, { ...fields, back: elsewhere })).headers.get('location'),
+      '/console/deliveries?notice=already-due',
+    );
+  t.is((await member.post(sendOne, { ...fields, transactionId: '../x' })).status, 404);
+  t.is((await member.post(sendOne, { ...fields, delivery: 'callback-9' })).status, 404);
+  t.is((await member.post(sendOne, { ...fields, transactionId: 'Z'.repeat(26) })).status, 404);
+});
+
+test.serial('a whole list is sent again after its number was seen, without emails', async (t) => {
+  const populated = await startPopulated(t, postgres);
+  const { app, caughtUp, payment } = populated;
+  const emailGone = {
+    type: 'ReceiptEmailAbandoned',
+    data: { at: '2026-11-20T02:00:00.000Z', delivery: 'email', attempt: 1, durationMs: 1, reason: 'r' },
+  } as const;
+  const [one, two] = [await payment([...paid, abandoned, emailGone]), await payment([...paid, abandoned])];
+  const other = await payment([...paid, abandoned], { callbackUrl: 'https://other.example/' });
+  await caughtUp();
+  const member = await signIn(app, 'member');
+  const fields = { state: 'abandoned', receiver: 'https://council.example' };
+  const confirmation = await (await member.get(`${sendAll}?${new URLSearchParams(fields)}`)).text();
+  t.true(
+    confirmation.includes('<strong>2 deliveries</strong>') && confirmation.includes('name="count" value="2"'),
+  );
+  t.deepEqual(await requestsFor(populated, one), [], 'nothing is sent by looking');
+
+  t.is((await member.post(sendAll, { ...fields, count: '3' })).status, 409, 'another number than was seen');
+  t.is((await member.post(sendAll, fields)).status, 409, 'no number was seen');
+  t.deepEqual(await requestsFor(populated, one), []);
+  const answer = await member.post(sendAll, { ...fields, count: '2' });
+  t.is(answer.status, 200);
+  t.true((await answer.text()).includes('<strong>2</strong> deliveries are due again'));
+  for (const id of [one, two]) t.deepEqual(await requestsFor(populated, id), ['CallbackRequested']);
+  t.deepEqual(await requestsFor(populated, other), []);
+  await caughtUp();
+  t.is((await member.post(sendAll, { ...fields, count: '2' })).status, 409, 'the form sent twice');
+
+  const emails = { state: 'abandoned', kind: 'email', count: '1' };
+  t.is((await member.post(sendAll, emails)).status, 200);
+  t.deepEqual(await requestsFor(populated, one), ['CallbackRequested', 'ReceiptEmailRequested']);
+
+  for (const query of ['', '?state=due', '?state=superseded'])
+    t.is((await member.get(`${sendAll}${query}`)).status, 400, 'what cannot be sent again');
+  const viewer = await signIn(app, 'viewer');
+  t.is((await viewer.get(`${sendAll}?state=abandoned`)).status, 403);
+  t.is((await viewer.post(sendAll, { ...fields, count: '0' })).status, 403);
+  t.is((await viewer.post(sendOne, { transactionId: two, delivery: 'callback-1' })).status, 403);
+  t.is((await member.post(sendAll, { ...fields, count: '0', token: 'x' })).status, 403);
+});
+
+test.serial('one that is refused keeps no other from going out', async (t) => {
+  const populated = await startPopulated(t, postgres);
+  const { app, caughtUp, db, payment } = populated;
+  const id = await payment([...paid, abandoned]);
+  const overtaken = await payment([chosen(1), applied(result(1, 'pending')), abandoned]);
+  await caughtUp();
+  // A row that is about no payment, as a table can hold that is ahead of its log.
+  const [row] = await db('payments.deliveries').where('transaction_id', id);
+  await db('payments.deliveries').insert({ ...row, transaction_id: 'Y'.repeat(26), lane: 'callback' });
+  const member = await signIn(app, 'member');
+  const answer = await member.post(sendAll, { state: 'abandoned', count: '3' });
+  const html = await answer.text();
+  t.true(html.includes('<strong>2</strong> deliveries are due again'), html);
+  t.true(html.includes('<strong>1</strong> could not') && html.includes('Payment not found'));
+  t.deepEqual(await requestsFor(populated, overtaken), ['CallbackRequested']);
+});
+
+test.serial('when Postgres is away the pages say so', async (t) => {
+  const { app, db } = await startPopulated(t, postgres);
+  const admin = await signIn(app, 'admin');
+  await db.destroy();
+  for (const path of [
+    '/console',
+    '/console/exceptions',
+    '/console/deliveries',
+    `${sendAll}?state=abandoned`,
+  ]) {
+    const answer = await admin.get(path);
+    t.is(answer.status, 503, path);
+    t.true((await answer.text()).includes('The read models do not answer'));
+  }
+  t.true(app.logged.some(({ msg }) => msg === 'the read models do not answer'));
+});

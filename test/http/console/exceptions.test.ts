@@ -1,0 +1,232 @@
+// Exceptions in the console: the list, one of each, and what staff say of it over HTTP.
+import test from 'ava';
+import { paymentStream } from '../../../src/events/payment.ts';
+import { readPaymentEvent, readUnmatchedEvent } from '../../../src/events/recorded.ts';
+import { resolutionStream, unmatchedStream } from '../../../src/events/unmatched.ts';
+import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { checkChain } from '../../support/chain.ts';
+import { signIn } from '../../support/console.ts';
+import { applied, chosen, contradicted, mismatched, result, sen, succeeded } from '../../support/payments.ts';
+import { postResult, resultFields, signed } from '../generic/helpers.ts';
+import { paidTwice, startPopulated } from './populated.ts';
+
+// Serial, as only one connection of a process can append at a time.
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+const hostile = '<script>alert(1)</script> & "Ö\u202e"';
+const refund = { resolution: 'refunded', note: 'Bank reference R-1' };
+
+test.serial(
+  'the list shows what is open, filters it, and leads to each; hostile names stay text',
+  async (t) => {
+    const { app, caughtUp, payment } = await startPopulated(t, postgres);
+    const twice = await payment(paidTwice, { merchant: { code: 'mu<b>', id: 8, name: hostile } });
+    const wrong = await payment([
+      chosen(1),
+      mismatched(result(1, 'succeeded', { amountSen: sen(1), gatewayTransactionId: hostile })),
+    ]);
+    const late = await payment([
+      chosen(1),
+      applied(result(1, 'failed')),
+      succeeded(result(1, 'succeeded'), { late: true }),
+    ]);
+    const clash = await payment([
+      chosen(1),
+      succeeded(result(1, 'succeeded')),
+      contradicted(result(1, 'failed'), 'succeeded'),
+    ]);
+    await postResult(app, signed(resultFields('0'.repeat(26))));
+    await caughtUp();
+    const viewer = await signIn(app, 'viewer');
+    const listed = async (query: string) => {
+      const html = await (await viewer.get(`/console/exceptions${query}`)).text();
+      t.false(html.includes('<b>'), 'names are text');
+      return Array.from(
+        html.matchAll(/href="\/console\/exceptions\/([^"?]+)"/g),
+        ([, id = '']) => id,
+      ).toSorted();
+    };
+    const all = [
+      `payment/${twice}/2`,
+      `payment/${wrong}/1`,
+      `payment/${late}/2`,
+      `payment/${clash}/2`,
+      'unmatched/0',
+    ].toSorted();
+    t.deepEqual(await listed(''), all);
+    t.deepEqual(await listed('?state=resolved'), []);
+    t.deepEqual(await listed('?kind=duplicate'), [`payment/${twice}/2`]);
+    t.deepEqual(await listed('?merchant=mu%3Cb%3E'), [`payment/${twice}/2`]);
+    t.deepEqual(await listed('?merchant=%00'), []);
+    t.deepEqual(await listed('?day=2026-11-20&kind=lateSuccess'), [`payment/${late}/2`]);
+    t.deepEqual(await listed('?day=2026-11-19'), []);
+    for (const query of ['?kind=x', '?state=x', '?day=2026-02-30', '?after=x', '?after=1~%00'])
+      t.is((await viewer.get(`/console/exceptions${query}`)).status, 400, query);
+
+    for (const id of all) {
+      const page = await viewer.get(`/console/exceptions/${id}`);
+      const html = await page.text();
+      t.is(page.status, 200, id);
+      t.false(html.includes('<script>alert'), id);
+      t.false(html.includes('AMINAH'), 'what is personal is behind the payment');
+      t.false(html.includes('name="resolution"'), 'no form for who may not');
+      t.true(html.includes('An administrator resolves it'));
+    }
+    const mismatch = await (await viewer.get(`/console/exceptions/payment/${wrong}/1`)).text();
+    t.true(mismatch.includes('RM 120.50') && mismatch.includes('RM 0.01'), 'expected and reported');
+    for (const id of [
+      'payment/x/1',
+      `payment/${twice}/1`,
+      `payment/${twice}/9`,
+      `payment/${twice}/2x`,
+      'unmatched/1',
+      'unmatched/x',
+      'unmatched/01',
+    ])
+      t.is((await viewer.get(`/console/exceptions/${id}`)).status, 404, id);
+  },
+);
+
+test.serial('a resolution is recorded once, by whom, and nobody else’s is taken after it', async (t) => {
+  const { app, caughtUp, payment } = await startPopulated(t, postgres);
+  const id = await payment(paidTwice);
+  const path = `/console/exceptions/payment/${id}/2`;
+  const [admin, other] = [await signIn(app, 'admin'), await signIn(app, 'admin')];
+  t.true((await (await admin.get(path)).text()).includes('name="resolution"'));
+  const answers = await Promise.all([
+    admin.post(path, refund),
+    other.post(path, { ...refund, resolution: 'credited' }),
+  ]);
+  t.deepEqual(answers.map(({ status }) => status).toSorted(), [303, 409]);
+  const [won, lost] = answers[0].status === 303 ? [admin, answers[1]] : [other, answers[0]];
+  t.true((await lost.text()).includes('This exception is already resolved'));
+
+  const stored = await app.eventStore.load(paymentStream(id));
+  checkChain(t, stored);
+  const resolutions = stored.filter(({ type }) => type === 'ExceptionResolved');
+  t.is(resolutions.length, 1);
+  t.is(Reflect.get(resolutions[0]?.metadata ?? {}, 'actor'), `staff:${won.id}`);
+  // Sent twice, it is the same.
+  const said = resolutions[0] && readPaymentEvent(resolutions[0]).data;
+  const again = { resolution: String(Reflect.get(said ?? {}, 'resolution')), note: refund.note };
+  t.is((await won.post(path, again)).status, 303);
+  t.is((await app.eventStore.load(paymentStream(id))).length, stored.length);
+
+  await caughtUp();
+  t.false((await (await admin.get('/console/exceptions')).text()).includes(id));
+  t.true((await (await admin.get('/console/exceptions?state=resolved')).text()).includes(id));
+  const page = await (await admin.get(path)).text();
+  t.true(
+    page.includes(refund.note) && page.includes(`staff:${won.id}`) && !page.includes('name="resolution"'),
+  );
+});
+
+test.serial('who may not, what is not ours and what is no resolution change nothing', async (t) => {
+  const { app, payment } = await startPopulated(t, postgres);
+  const id = await payment([...paidTwice, contradicted(result(1, 'failed'), 'succeeded')]);
+  await postResult(app, signed(resultFields('0'.repeat(26))));
+  const admin = await signIn(app, 'admin');
+  const paths = [`/console/exceptions/payment/${id}/2`, '/console/exceptions/unmatched/0'];
+  const before = await app.eventStore.head();
+  for (const path of paths) {
+    for (const fields of [
+      { ...refund, note: '' },
+      { ...refund, note: ' \r\n ' },
+      { ...refund, note: 'x'.repeat(1_001) },
+      { ...refund, note: 'NUL \0' },
+      { ...refund, note: 'escape \u001b[31m' },
+      { ...refund, note: 'turned \u202e' },
+      { ...refund, resolution: 'paid' },
+      { ...refund, resolution: '' },
+      { note: 'no choice' },
+    ]) {
+      const answer = await admin.post(path, fields);
+      t.is(answer.status, 400, JSON.stringify(fields));
+      const html = await answer.text();
+      t.true(html.includes('role="alert"') && html.includes('name="resolution"'), 'the form again');
+    }
+    t.is((await admin.post(path, { ...refund, token: 'x' })).status, 403, 'no token of the session');
+    t.is((await admin.post(path, refund, { origin: 'https://elsewhere.example' })).status, 403);
+    t.is((await fetch(`${app.url}${path}`, { method: 'POST', redirect: 'manual' })).status, 303, 'nobody');
+  }
+  t.is((await admin.post(`/console/exceptions/payment/${id}/3`, refund)).status, 400, 'no money in suspense');
+  t.is((await admin.post(`/console/exceptions/payment/${id}/1`, refund)).status, 404, 'no exception');
+  t.is((await admin.post('/console/exceptions/unmatched/1', refund)).status, 404);
+  t.deepEqual(await app.eventStore.head(), before);
+  for (const role of ['member', 'viewer'] as const) {
+    const staff = await signIn(app, role);
+    for (const path of paths) t.is((await staff.post(path, refund)).status, 403, `${role} ${path}`);
+  }
+  t.is((await app.eventStore.load(paymentStream(id))).length, 5);
+  t.deepEqual(await app.eventStore.load(resolutionStream(0)), []);
+});
+
+test.serial(
+  'what a note says in several lines, any script and mark-up is shown as it was typed',
+  async (t) => {
+    const { app, payment } = await startPopulated(t, postgres);
+    const id = await payment(paidTwice);
+    const admin = await signIn(app, 'admin');
+    const path = `/console/exceptions/payment/${id}/2`;
+    const note = ' <b onclick="x">முத்து</b>\r\nmoney back & gone \u{1f600} ';
+    const answer = await admin.post(path, { ...refund, note });
+    t.is(answer.headers.get('location'), `${path}?notice=resolved`);
+    const html = await (await admin.get(path)).text();
+    t.true(html.includes('&lt;b onclick=&quot;x&quot;&gt;முத்து&lt;/b&gt;\nmoney back &amp; gone \u{1f600}<'));
+  },
+);
+
+test.serial(
+  'an unmatched result: evidence is looked at on record, and a word on it makes no payment',
+  async (t) => {
+    const { app, caughtUp } = await startPopulated(t, postgres);
+    const transactionId = '0'.repeat(26);
+    await postResult(app, signed(resultFields(transactionId, { BUYER_NAME: hostile })));
+    const admin = await signIn(app, 'admin');
+    const path = '/console/exceptions/unmatched/0';
+    const looks = async () => {
+      const streams = [];
+      for await (const message of app.eventStore.subscribe({
+        streamPrefixes: ['session-'],
+        after: null,
+        signal: AbortSignal.timeout(10_000),
+      })) {
+        if (message.kind === 'caught_up') break;
+        if (message.kind === 'event' && message.event.type === 'PersonalDataViewed')
+          streams.push(message.event);
+      }
+      return streams;
+    };
+    t.false((await (await admin.get(path)).text()).includes('BUYER_NAME'));
+    t.is((await looks()).length, 0);
+    const evidence = await (await admin.get(`${path}/evidence`)).text();
+    t.true(
+      evidence.includes('BUYER_NAME') &&
+        evidence.includes('&lt;script&gt;') &&
+        !evidence.includes('<script>alert'),
+    );
+    const [look, ...more] = await looks();
+    t.is(more.length, 0);
+    t.like(look?.data, {
+      userId: admin.id,
+      what: 'evidence',
+      transactionId: null,
+      detail: 'gateway-unmatched 0',
+    });
+
+    t.is((await admin.post(path, { resolution: 'settled', note: 'Paid by hand' })).status, 303);
+    t.is((await admin.post(path, { resolution: 'explained', note: 'No' })).status, 409);
+    const [said, ...others] = await app.eventStore.load(resolutionStream(0));
+    t.is(others.length, 0);
+    t.like(said && readUnmatchedEvent(said).data, {
+      revision: 0,
+      resolution: 'settled',
+      note: 'Paid by hand',
+    });
+    t.deepEqual(await app.events(transactionId), []);
+    t.is((await app.eventStore.load(unmatchedStream)).length, 1);
+    await caughtUp();
+    t.true((await (await admin.get('/console/exceptions?state=resolved')).text()).includes('Settled'));
+  },
+);

@@ -1,0 +1,94 @@
+// The first page: its figures are those of the day, and each leads to as many as it says.
+import test from 'ava';
+import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { signIn } from '../../support/console.ts';
+import { applied, chosen, result, sen, succeeded } from '../../support/payments.ts';
+import { abandoned, type Populated, paidTwice, startPopulated } from './populated.ts';
+
+// Serial, as only one connection of a process can append at a time.
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+/** Malaysian midnight of 20 November, and the moments on both sides of its ends. */
+const dayStart = '2026-11-19T16:00:00.000Z';
+const before = '2026-11-19T15:59:59.999Z';
+const dayEnd = '2026-11-20T16:00:00.000Z';
+
+const delivered = {
+  type: 'CallbackDelivered',
+  data: { at: '2026-11-20T01:05:02.500Z', delivery: 'callback-1', attempt: 1, durationMs: 5, status: 200 },
+} as const;
+
+async function fill({ payment, caughtUp }: Populated): Promise<void> {
+  await payment([chosen(1), succeeded(result(1, 'succeeded')), delivered]);
+  await payment([chosen(1), succeeded(result(1, 'succeeded')), delivered], { amountSen: sen(950) });
+  await payment([chosen(1), applied(result(1, 'failed')), abandoned], { at: dayStart });
+  await payment([], { at: dayStart });
+  // Asked for the day before and paid on the day; asked for at the next midnight, and paid before it was.
+  await payment([chosen(1), succeeded(result(1, 'succeeded'))], { at: before });
+  await payment(paidTwice, { at: dayEnd });
+  await caughtUp();
+}
+
+/** The tiles of the page: figure and link by name. */
+function tilesOf(html: string): Record<string, { figure: string; url: string }> {
+  const tiles = html.matchAll(/<a class="tile[^"]*" href="([^"]+)"><strong>([^<]+)<\/strong>(.*?)<\/a>/gs);
+  const entries = Array.from(tiles, ([, url = '', figure = '', rest = '']) => {
+    const name = rest.replace(/<[^>]*>/g, '').trim();
+    return [name, { figure, url: url.replaceAll('&amp;', '&') }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+test.serial('figures of a day, by its Malaysian midnights', async (t) => {
+  const populated = await startPopulated(t, postgres);
+  await fill(populated);
+  const viewer = await signIn(populated.app, 'viewer');
+  const html = await (await viewer.get('/console?day=2026-11-20')).text();
+  const tiles = tilesOf(html);
+  const figures = Object.fromEntries(Object.entries(tiles).map(([name, { figure }]) => [name, figure]));
+  t.deepEqual(figures, {
+    Contradiction: '0',
+    'Wrong amount': '0',
+    'Paid twice': '1',
+    'Late success': '0',
+    'Unmatched result': '0',
+    'Deliveries given up': '1',
+    // Emails and the callbacks that nobody has sent.
+    'Deliveries on their way': String(4 + 2),
+    'Money paid': 'RM 371.00',
+    'Payments paid': '4',
+    'Asked for': '4',
+    Successful: '2',
+    Failed: '1',
+    Cancelled: '0',
+    Pending: '0',
+    'Awaiting payment': '1',
+  });
+  t.true(html.includes('09:00: 2 asked for') && html.includes('00:00: 2 asked for'), 'by the hour');
+  t.true(html.includes('66.6 % · 2 of 3'), 'success by method');
+  t.true(html.includes('2.5 s'), 'callback delay');
+
+  // What a figure links to holds as many rows.
+  for (const [name, { figure, url }] of Object.entries(tiles)) {
+    const list = await (await viewer.get(url)).text();
+    const rows = list.split('<tbody>')[1]?.split('<tr').length ?? 1;
+    if (!figure.startsWith('RM')) t.is(String(rows - 1), figure, `${name} ${url}`);
+  }
+});
+
+test.serial('an empty day, a day that is none, and the days beside', async (t) => {
+  const populated = await startPopulated(t, postgres);
+  await populated.caughtUp();
+  const viewer = await signIn(populated.app, 'viewer');
+  const page = await viewer.get('/console?day=2026-03-01');
+  const html = await page.text();
+  t.is(page.status, 200);
+  t.true(html.includes('day=2026-02-28') && html.includes('day=2026-03-02'));
+  t.true(html.includes('No method was chosen') && html.includes('No callback of the day'));
+  t.is(tilesOf(html)['Money paid']?.figure, 'RM 0.00');
+  t.is((await viewer.get('/console')).status, 200);
+  t.is((await viewer.get('/console?day=')).status, 200);
+  for (const day of ['2026-02-30', 'today', '0000-01-01', '9999-12-31', '<b>'])
+    t.is((await viewer.get(`/console?day=${encodeURIComponent(day)}`)).status, 400, day);
+});

@@ -1,0 +1,81 @@
+/** The console on a real Postgres, its tables filled from the app's own event store by the projections themselves. */
+import { randomUUID } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
+import type { Knex } from 'knex';
+import { genesisHash, seal } from '../../../src/events/envelope.ts';
+import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../../src/events/payment.ts';
+import { schemaVersion } from '../../../src/events/upcast.ts';
+import { payments } from '../../../src/projections/payments.ts';
+import { runProjection } from '../../../src/projections/run.ts';
+import { unmatched } from '../../../src/projections/unmatched.ts';
+import { query, until } from '../../embedded/helpers.ts';
+import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
+import { startApp, type TestApp } from '../../support/app.ts';
+import { chosen, duplicated, request, result, succeeded } from '../../support/payments.ts';
+
+export type Populated = {
+  app: TestApp;
+  db: Knex;
+  /** Waits until the tables hold all that is in the event store. */
+  caughtUp(): Promise<void>;
+  /** Writes a payment's stream; resolves to its id. */
+  payment(events: readonly PaymentEvent[], over?: Partial<PaymentRequested>): Promise<string>;
+};
+
+export async function startPopulated(t: ExecutionContext, postgres: Postgres): Promise<Populated> {
+  await query(postgres.url, 'drop schema if exists unmatched cascade');
+  const { db, url: databaseUrl } = await emptyDatabase(t, postgres);
+  const app = await startApp({ console: { db } });
+  const { eventStore } = app;
+  const runs = [payments, unmatched].map((projection) =>
+    runProjection({ projection, eventStore, db, databaseUrl, log }),
+  );
+  t.teardown(async () => {
+    await Promise.all(runs.map((run) => run.stop()));
+    await app.close();
+  });
+  let serial = 0;
+  return {
+    app,
+    db,
+    async caughtUp() {
+      for (const { name, streamPrefixes } of [payments, unmatched])
+        await until(async () => {
+          const status = await statusOf(db, name);
+          if (!status) return false;
+          const signal = AbortSignal.timeout(10_000);
+          const next = await eventStore.firstAfter({ streamPrefixes, after: status.position, signal });
+          return next === null;
+        });
+    },
+    async payment(events, over = {}) {
+      serial += 1;
+      const transactionId = serial.toString(32).toUpperCase().padStart(26, '0');
+      const first = { type: 'PaymentRequested', data: request({ ...over, transactionId }) } as const;
+      const commandId = randomUUID();
+      const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'gateway' };
+      const sealed = seal([first, ...events], genesisHash, cause, schemaVersion);
+      await eventStore.append(paymentStream(transactionId), sealed, 'no_stream');
+      return transactionId;
+    },
+  };
+}
+
+/** A payment that was paid twice: its second result waits for staff. */
+export const paidTwice: readonly PaymentEvent[] = [
+  chosen(1),
+  succeeded(result(1, 'succeeded')),
+  duplicated(result(1, 'succeeded', { gatewayTransactionId: 'P9' }), 'P1'),
+];
+
+export const abandoned: PaymentEvent = {
+  type: 'CallbackAbandoned',
+  data: {
+    at: '2026-11-20T02:00:00.000Z',
+    delivery: 'callback-1',
+    attempt: 1,
+    durationMs: 5,
+    status: 500,
+    reason: 'answered 500',
+  },
+};
