@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { allProjections } from '../projections/all.ts';
-import { compareWithFresh } from '../projections/compare.ts';
+import { compareWithFresh, type RowDifference } from '../projections/compare.ts';
 import { StandStill } from '../projections/failures.ts';
 import { journalBalance } from '../projections/journal-queries.ts';
 import { RebuildRefused } from '../projections/rebuild.ts';
@@ -38,6 +38,8 @@ export type VerifyReport = {
 
 export type VerifyProgress = { step: string; done: number };
 
+/** Of these the first in each table is named; the rest are counted. */
+const differencesShown = 1000;
 /** The sealer seals every ten minutes: what is older than this should be sealed. */
 const sealedAfterMs = 60 * 60_000;
 
@@ -127,12 +129,12 @@ async function verifyRows(
         databaseUrl,
         log,
         signal,
-        limit: 1,
+        limit: differencesShown,
         onProgress: ({ events }) => onProgress({ step: `events for ${name}`, done: events }),
       });
       checked.push({ what: `rows of ${name} against a fresh fold`, count: rows });
-      const [first] = differences;
-      if (first) findings.add(`rows of ${name}`, differenceText(name, first), differences.length + more);
+      for (const it of differences) findings.add(`rows of ${name}.${it.table}`, differenceText(it));
+      if (more > 0) findings.add(`rows of ${name}`, `${more} more differ`, more);
     } catch (error) {
       findings.add(`rows of ${name}`, whyNotCompared(error));
     }
@@ -151,19 +153,12 @@ function whyNotCompared(error: unknown): string {
 
 const kindTexts = {
   missing: 'is missing',
-  extra: 'is in the table, and no event leads to it',
+  extra: 'is there, and no event leads to it',
   changed: 'is not what the events lead to',
 } as const;
 
-function differenceText(
-  projection: string,
-  {
-    table,
-    key,
-    kind,
-    columns,
-  }: { table: string; key: string; kind: keyof typeof kindTexts; columns: readonly string[] },
-): string {
-  const where = columns.length > 0 ? ` (${columns.join(', ')})` : '';
-  return `${projection}.${table}: the row ${key} ${kindTexts[kind]}${where}`;
+function differenceText({ key, kind, columns }: RowDifference): string {
+  // Without a key it is the table as a whole.
+  const what = key === '' ? 'The table' : `The row ${key}`;
+  return `${what} ${kindTexts[kind]}${columns.length > 0 ? ` (${columns.join(', ')})` : ''}`;
 }

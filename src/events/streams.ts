@@ -33,9 +33,9 @@ export const streamKinds: readonly StreamKind[] = [
   { prefix: unmatchedStreamPrefix, read: readUnmatchedEvent },
   { prefix: userStreamPrefix, read: readUserEvent },
   { prefix: projectStreamPrefix, read: readProjectEvent },
+  { prefix: reconciliationStreamPrefix, read: readReconciliationEvent },
   { prefix: sessionStreamPrefix, read: readSessionEvent },
   { prefix: projectionStreamPrefix, read: readRebuildEvent },
-  { prefix: reconciliationStreamPrefix, read: readReconciliationEvent },
 ];
 
 export const streamPrefixes: readonly string[] = streamKinds.map(({ prefix }) => prefix);

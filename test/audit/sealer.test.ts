@@ -215,6 +215,28 @@ test.serial('a log that ends before its last seal does is not sealed', async (t)
   t.is(logged[0]?.reason, 'The log is not what seal 0 says');
 });
 
+test.serial(
+  'in a copy of the log whose positions are others, sealing goes on and everything verifies',
+  async (t) => {
+    const { eventStore } = await startStore(t);
+    await addPayments(eventStore, 1, 8);
+    await (await sealedBy(t, eventStore, 8)).stop();
+    const payments = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => eventStore.load(paymentStream(paymentId(index + 1)))),
+    );
+    const seals = await eventStore.load(sealsStream);
+    await eventStore.close();
+    const copy = await startStore(t);
+    await copy.eventStore.append('of-others-1', payments[0] ?? [], 'no_stream');
+    for (const [event] of payments)
+      if (event) await copy.eventStore.append(event.streamName, [event], 'no_stream');
+    await copy.eventStore.append(sealsStream, seals, 'no_stream');
+    await addPayments(copy.eventStore, 9, 10);
+    await (await sealedBy(t, copy.eventStore, 10)).stop();
+    await checkSeals(t, copy, 10);
+  },
+);
+
 test.serial('another key goes on from the last seal, and the change is said', async (t) => {
   const { eventStore } = await startStore(t);
   await addPayments(eventStore, 1, 4);

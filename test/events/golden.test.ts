@@ -13,6 +13,7 @@ import {
   readProjectEvent,
   readRebuildEvent,
   readReconciliationEvent,
+  readSeal,
   readSessionEvent,
   readUnmatched,
   readUnmatchedEvent,
@@ -49,6 +50,7 @@ function stateAfter(version: number, type: string): unknown {
     return events.reduce<Difference | null>(evolveDifference, null);
   }
   if (type === 'GatewayResultUnmatched') return readUnmatched(golden(version, type));
+  if (type === 'LogSealed') return readSeal(golden(version, type));
   if (Object.hasOwn(unmatchedEvents, type))
     return evolveUnmatched(null, readUnmatchedEvent(golden(version, type)));
   const events = [...before(type), type].map((name) => readPaymentEvent(golden(version, name)));
@@ -80,7 +82,7 @@ test('every event type has a golden file of the current version', (t) => {
     ...sessionEvents,
     ...reconciliationEvents,
   });
-  t.deepEqual(files.toSorted(), [...types, 'GatewayResultUnmatched'].toSorted());
+  t.deepEqual(files.toSorted(), [...types, 'GatewayResultUnmatched', 'LogSealed'].toSorted());
 });
 
 for (const version of versions) {

@@ -1,0 +1,27 @@
+// Each stream of the ledger is of one kind, and a seal counts no seals.
+import test from 'ava';
+import { paymentStream } from '../../src/events/payment.ts';
+import { projectStream } from '../../src/events/project.ts';
+import { projectionStream } from '../../src/events/rebuild.ts';
+import { sealsStream } from '../../src/events/seals.ts';
+import { sessionStream } from '../../src/events/session.ts';
+import { streamPrefixes } from '../../src/events/streams.ts';
+import { resolutionStream, unmatchedStream } from '../../src/events/unmatched.ts';
+import { userStream } from '../../src/events/user.ts';
+
+test('no prefix swallows the streams of another', (t) => {
+  const names = [...streamPrefixes, sealsStream];
+  for (const name of names)
+    t.deepEqual(
+      names.filter((other) => name.startsWith(other)),
+      [name],
+    );
+});
+
+test('every stream that is written is of one kind', (t) => {
+  const streams = [paymentStream, projectStream, projectionStream, sessionStream, userStream].map((of) =>
+    of('x'),
+  );
+  for (const stream of [...streams, unmatchedStream, resolutionStream(3)])
+    t.is(streamPrefixes.filter((prefix) => stream.startsWith(prefix)).length, 1, stream);
+});
