@@ -2,7 +2,7 @@
 import { Refused } from '../commands/decider.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import { fitsOnto, hashIn } from '../events/envelope.ts';
-import { readSpan } from '../events/malaysian-time.ts';
+import { lastMomentOf } from '../events/malaysian-time.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../events/payment.ts';
 import { readPaymentEvent, UnreadableEvent } from '../events/recorded.ts';
 import type { RecordedEvent } from '../eventstore/event-store.ts';
@@ -103,10 +103,9 @@ export function readUntil({
     return { revision: Number(revision) };
   }
   if (at === undefined) return null;
-  const span = readSpan(at);
-  if (!span) throw new InvalidFields(`at ${timeForms}`);
-  const { start, end } = span;
-  return { at: new Date(start === end ? start : Date.parse(end) - 1) };
+  const moment = lastMomentOf(at);
+  if (moment === null) throw new InvalidFields(`at ${timeForms}`);
+  return { at: new Date(moment) };
 }
 
 /** What is said of a time that cannot be read. */

@@ -106,7 +106,9 @@ function takeParsed(parsed: object, state: State): string | null {
   try {
     return state.lines === 0 ? takeHead(parsed, state) : takeNext(parsed, state);
   } catch (error) {
-    if (error instanceof RangeError) return 'It is nested deeper than anything that is ever written';
+    // superstruct throws them on what is nested too deep, or has a `toString` that is no function.
+    if (error instanceof RangeError || error instanceof TypeError)
+      return 'It is no line that is ever written';
     throw error;
   }
 }

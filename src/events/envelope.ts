@@ -58,16 +58,6 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type Chained = { type: string; data: unknown; metadata: unknown };
 
-/**
- * Checks a stream's chain from its first event on. Returns the index of the first event that was changed, or whose
- * predecessor is not the one it was chained onto; null when the chain is whole. Events cut off the end leave no trace
- * in it.
- */
-export function firstBroken(events: readonly Chained[]): number | null {
-  const index = events.findIndex((event, at) => !fitsOnto(event, hashIn(events[at - 1])));
-  return index === -1 ? null : index;
-}
-
 /** Whether an event is as it was written, and was chained onto the one whose hash is `previousHash`. Never throws. */
 export function fitsOnto({ type, data, metadata }: Chained, previousHash: string): boolean {
   if (typeof metadata !== 'object' || metadata === null) return false;
@@ -83,16 +73,17 @@ export function fitsOnto({ type, data, metadata }: Chained, previousHash: string
 
 /** The hash that an event says is its own, which the next one is chained onto; before the first, the genesis. */
 export function hashIn(event: Pick<Chained, 'metadata'> | undefined): string {
-  if (!event) return genesisHash;
-  const { metadata } = event;
-  return typeof metadata === 'object' && metadata !== null ? String(Reflect.get(metadata, 'hash')) : '';
+  return event ? textIn(event, 'hash') : genesisHash;
 }
 
 /** The hash that the event names as its predecessor's; `''` where it names none. */
-export function previousHashIn({ metadata }: Pick<Chained, 'metadata'>): string {
-  return typeof metadata === 'object' && metadata !== null
-    ? String(Reflect.get(metadata, 'previousHash'))
-    : '';
+export function previousHashIn(event: Pick<Chained, 'metadata'>): string {
+  return textIn(event, 'previousHash');
+}
+
+function textIn({ metadata }: Pick<Chained, 'metadata'>, name: keyof Metadata): string {
+  const value = typeof metadata === 'object' && metadata !== null && Reflect.get(metadata, name);
+  return typeof value === 'string' ? value : '';
 }
 
 /**

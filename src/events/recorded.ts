@@ -71,13 +71,12 @@ function readAs(structs: object, { type, data, metadata }: Stored): { type: stri
   return { type, data: lifted };
 }
 
-/** What was nested too deep to be walked through was never written. */
+/** superstruct throws on what is nested too deep to be walked through, or has a `toString` that is no function. */
 function check(type: string, data: unknown, struct: Struct<unknown>) {
   try {
     return validate(data, struct);
   } catch (error) {
-    if (error instanceof RangeError) throw new UnreadableEvent(`${type} is nested too deep`);
-    throw error;
+    throw new UnreadableEvent(`${type} cannot be checked`, { cause: error });
   }
 }
 

@@ -158,6 +158,7 @@ test('what is no export is said to be none, however it is made', async (t) => {
     line('{"line":1'),
     line('{"line":1,"export":{"version":2}'),
     line(`{"line":1,"export":${deep}`),
+    line('{"line":1,"export":{"version":{"toString":1}}'),
     Buffer.from([0xff, 0xfe, 0x0a]),
   ]) {
     const { fault, range: said } = await verdictOn(t, content);
