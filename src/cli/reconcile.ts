@@ -27,9 +27,7 @@ export const reconcile: Command<typeof options> = {
     try {
       return await importFile(path, period, dryRun);
     } catch (error) {
-      const isFileFault = error instanceof Error && 'syscall' in error && 'path' in error;
-      if (!(error instanceof UnreadableExport || error instanceof ReadModelBehind || isFileFault))
-        throw error;
+      if (!(error instanceof Error && isNothingCompared(error))) throw error;
       process.stderr.write(`${error.message}\n`);
       return 2;
     }
@@ -62,6 +60,12 @@ async function importFile(path: string, period: AskedPeriod, dryRun: boolean): P
   } finally {
     await Promise.all([eventStore.close(), db.destroy()]);
   }
+}
+
+/** The file cannot be opened or taken, or the read models are behind. */
+function isNothingCompared(error: Error): boolean {
+  const isFileFault = ['open', 'read'].includes(Reflect.get(error, 'syscall'));
+  return isFileFault || error instanceof UnreadableExport || error instanceof ReadModelBehind;
 }
 
 /** A day is taken from its beginning, or to its end; without an offset it is Malaysian time. */
