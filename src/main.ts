@@ -14,6 +14,7 @@ import { merchants } from './cli/merchants.ts';
 import { projections } from './cli/projections.ts';
 import { projects } from './cli/projects.ts';
 import { reactors } from './cli/reactors.ts';
+import { rebuild } from './cli/rebuild.ts';
 import { reconcile } from './cli/reconcile.ts';
 import { seals } from './cli/seals.ts';
 import { sendAgain } from './cli/send-again.ts';
@@ -35,6 +36,7 @@ const commands: Readonly<Record<string, Command<Options>>> = {
   history,
   export: exportPayments,
   verify,
+  rebuild,
   balances,
   statement,
   reconcile,

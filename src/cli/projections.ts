@@ -7,7 +7,9 @@ import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../log.ts';
 import { allProjections } from '../projections/all.ts';
 import { connectDatabase } from '../projections/database.ts';
-import { runProjection } from '../projections/run.ts';
+import type { Projection } from '../projections/projection.ts';
+import { type ProjectionRun, runProjection } from '../projections/run.ts';
+import { startRebuilds } from '../reactors/rebuilds.ts';
 import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
 import { loadRoleConfig } from './role-config.ts';
 
@@ -17,20 +19,50 @@ import { loadRoleConfig } from './role-config.ts';
  */
 export function startProjections(config: Config, eventStore: EventStore, log: Log): Running {
   const db = connectDatabase({ url: config.databaseUrl, log });
-  const runs = allProjections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl: config.databaseUrl, log }),
-  );
+  const { databaseUrl } = config;
+  const runs = keepRunning((projection) => runProjection({ projection, eventStore, db, databaseUrl, log }));
+  const rebuilds = startRebuilds({
+    projections: allProjections,
+    eventStore,
+    db,
+    databaseUrl,
+    log,
+    onRebuilt: runs.goOn,
+  });
   const sealer = startSealer({
     eventStore,
-    databaseUrl: config.databaseUrl,
+    databaseUrl,
     key: sealKeyOf(config.sealKey),
     clock: () => new Date(),
     log,
   });
   return {
     async stop() {
-      await Promise.all([...runs.map((run) => run.stop()), sealer.stop()]);
+      // First, because it may start runs.
+      await rebuilds.stop();
+      await Promise.all([runs.stop(), sealer.stop()]);
       await db.destroy();
+    },
+  };
+}
+
+/** `goOn` starts a projection again that stood still: with new tables it may take what it could not before. */
+function keepRunning(start: (projection: Projection) => ProjectionRun) {
+  const runs = new Map<string, ProjectionRun>();
+  const stoodStill = new Set<string>();
+  const launch = (projection: Projection) => {
+    const run = start(projection);
+    runs.set(projection.name, run);
+    void run.ended.then(() => stoodStill.add(projection.name));
+  };
+  for (const projection of allProjections) launch(projection);
+  return {
+    goOn(name: string): void {
+      const projection = allProjections.find((each) => each.name === name);
+      if (projection && stoodStill.delete(name)) launch(projection);
+    },
+    async stop(): Promise<void> {
+      await Promise.all([...runs.values()].map((run) => run.stop()));
     },
   };
 }

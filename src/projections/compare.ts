@@ -6,7 +6,13 @@ import { connectDatabase } from './database.ts';
 import { quoted } from './details-tables.ts';
 import { ifNobodyLeads } from './leadership.ts';
 import type { ComparedRows, Projection } from './projection.ts';
-import { longestStatementMs, RebuildInterrupted, type RebuildOptions, RebuildRefused } from './rebuild.ts';
+import {
+  longestStatementMs,
+  RebuildInterrupted,
+  type RebuildOptions,
+  RebuildRefused,
+  RebuildUnderWay,
+} from './rebuild.ts';
 
 /** No values: they may be personal data. */
 export type RowDifference = {
@@ -35,7 +41,7 @@ const compareSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_compare`;
  * The runner is held still only while the last events are taken and both sides are in one snapshot. The new tables are
  * dropped in any case.
  *
- * Throws RebuildRefused, RebuildInterrupted, StandStill for an event that cannot be folded, and the database's and the
+ * Throws RebuildUnderWay, RebuildRefused, RebuildInterrupted, StandStill for an event that cannot be folded, and the database's and the
  * event store's own errors.
  */
 export async function compareWithFresh(options: RebuildOptions & { limit: number }): Promise<Comparison> {
@@ -52,7 +58,7 @@ export async function compareWithFresh(options: RebuildOptions & { limit: number
         await discard(patient, schema);
       }
     });
-    if (!wasFree) throw new RebuildRefused(`${projection.name} is being compared already`);
+    if (!wasFree) throw new RebuildUnderWay(`${projection.name} is being compared already`);
   } catch (error) {
     if (signal.aborted) throw new RebuildInterrupted(`The comparison of ${projection.name} was interrupted`);
     throw error;

@@ -40,6 +40,11 @@ export class RebuildRefused extends Error {
   override name = 'RebuildRefused';
 }
 
+/** Another process is at it. */
+export class RebuildUnderWay extends Error {
+  override name = 'RebuildUnderWay';
+}
+
 /** The signal aborted; the next rebuild goes on from there. */
 export class RebuildInterrupted extends Error {
   override name = 'RebuildInterrupted';
@@ -53,15 +58,23 @@ export const longestStatementMs = 60 * 60_000;
 const maxFailuresInARow = 10;
 const longestRetryMs = 5_000;
 
+/** What is to be done while no other rebuild of the projection can begin. */
+export type RebuildHooks = {
+  /** Before anything else; again after an outage. What it throws ends the rebuild. */
+  onBegin?: () => Promise<void>;
+  /** Once the new tables serve. */
+  onSwapped?: (rebuilt: Rebuilt) => Promise<void>;
+};
+
 /**
- * Rebuilds a projection; resolves when the new tables serve. `onBegin` is called when it is certain that no other rebuild
- * of it is under way, and may be called again after an outage.
+ * Rebuilds a projection; resolves when the new tables serve.
  *
- * Outages are waited out for a while, then their error is thrown. Also throws RebuildRefused, RebuildInterrupted, and
- * StandStill for an event that cannot be folded. Whatever is thrown, the tables that served before serve on.
+ * Outages are waited out for a while, then their error is thrown. Also throws RebuildUnderWay, RebuildRefused,
+ * RebuildInterrupted, and StandStill for an event that cannot be folded. Whatever is thrown, the tables that served
+ * before serve on.
  */
-export async function rebuild(options: RebuildOptions & { onBegin?: () => Promise<void> }): Promise<Rebuilt> {
-  const { projection, databaseUrl, log, signal, onBegin } = options;
+export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<Rebuilt> {
+  const { projection, databaseUrl, log, signal, onBegin, onSwapped } = options;
   const startedMs = performance.now();
   const patient = connectDatabase({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
   let failures = 0;
@@ -72,14 +85,16 @@ export async function rebuild(options: RebuildOptions & { onBegin?: () => Promis
   try {
     while (true) {
       try {
-        let events = 0;
         const turn = { databaseUrl, name: rebuildSchema(projection), signal };
+        let rebuilt: Rebuilt | undefined;
         const wasFree = await ifNobodyLeads(turn, async (leading) => {
           await onBegin?.();
-          events = await rebuildAlone({ ...options, patient, signal: leading, onProgress });
+          const events = await rebuildAlone({ ...options, patient, signal: leading, onProgress });
+          rebuilt = { events, durationMs: Math.round(performance.now() - startedMs) };
+          await onSwapped?.(rebuilt);
         });
-        if (wasFree) return { events, durationMs: Math.round(performance.now() - startedMs) };
-        throw new RebuildRefused(`A rebuild of ${projection.name} is under way already`);
+        if (rebuilt) return rebuilt;
+        if (!wasFree) throw new RebuildUnderWay(`A rebuild of ${projection.name} is under way already`);
       } catch (error) {
         if (signal.aborted) throw new RebuildInterrupted(`The rebuild of ${projection.name} was interrupted`);
         if (error instanceof CopyOutdated) {
@@ -163,5 +178,10 @@ async function finish(db: Knex, projection: Projection, schema: string): Promise
 
 /** Whether the next try would come to the same. */
 function isFinal(error: unknown): boolean {
-  return error instanceof StandStill || error instanceof RebuildRefused || isRefusal(error);
+  return (
+    error instanceof StandStill ||
+    error instanceof RebuildRefused ||
+    error instanceof RebuildUnderWay ||
+    isRefusal(error)
+  );
 }
