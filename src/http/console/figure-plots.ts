@@ -14,8 +14,8 @@ export function hoursPlot(hours: DayFigures['hours']) {
       rows.map(({ name, requested, paid, paidSen }, hour) => ({
         label: hour % 3 === 0 ? name.slice(0, 2) : '',
         values: [
-          { value: requested, title: `${name}: ${requested} asked for` },
-          { value: paid, title: `${name}: ${paid} paid, ${displaySen(paidSen)}` },
+          { series: 'quiet', value: requested, title: `${name}: ${requested} asked for` },
+          { series: 'main', value: paid, title: `${name}: ${paid} paid, ${displaySen(paidSen)}` },
         ],
       })),
     ),
@@ -72,8 +72,8 @@ export function delayPlot({ delivered, medianMs, p95Ms, p99Ms, histogram }: Dela
     rows,
     plot: columnPlot(
       rows.map(({ name, count }, slot) => ({
-        label: bounds[slot] ? `<${bounds[slot]}` : 'more',
-        values: [{ value: count, title: `${name}: ${count}` }],
+        label: bounds[slot] ?? 'longer',
+        values: [{ series: 'main', value: count, title: `${name}: ${count}` }],
       })),
     ),
   };

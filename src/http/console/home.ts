@@ -75,12 +75,11 @@ function tilesOf({ paid, requested }: DayFigures, day: string) {
   const payments = (fields: Record<string, string>) => `/console/payments${queryOf({ ...fields })}`;
   return [
     {
-      name: 'Money paid',
+      name: `Paid, in ${countText(paid.count)} ${paid.count === 1 ? 'payment' : 'payments'}`,
       status: null,
       value: displaySen(paid.amountSen),
       url: payments({ day, by: 'paid' }),
     },
-    { name: 'Payments paid', status: null, value: countText(paid.count), url: payments({ day, by: 'paid' }) },
     { name: 'Asked for', status: null, value: countText(total), url: payments({ day }) },
     ...statusTiles.map(({ status, name }) => ({
       name,

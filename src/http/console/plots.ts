@@ -1,7 +1,9 @@
 /** Where the parts of a plot go: the templates only draw them. Units are those of the drawing's viewBox. */
 import { scaleBand, scaleLinear } from 'd3-scale';
 
-export type Bar = { x: number; y: number; width: number; height: number; title: string; series: number };
+/** Which of the two colours, as the key of the plot says. */
+type Series = 'quiet' | 'main';
+export type Bar = { x: number; y: number; width: number; height: number; title: string; series: Series };
 export type Tick = { at: number; label: string };
 
 export type ColumnPlot = {
@@ -27,7 +29,7 @@ export type Column = {
   /** `''` where there is no room for one. */
   label: string;
   /** A bar of each series, side by side. */
-  values: readonly { value: number; title: string }[];
+  values: readonly { series: Series; value: number; title: string }[];
 };
 
 /** Counts as columns. */
@@ -40,10 +42,10 @@ export function columnPlot(columns: readonly Column[]): ColumnPlot {
   const highest = Math.max(1, ...columns.flatMap(({ values }) => values.map(({ value }) => value)));
   const heights = scaleLinear().domain([0, highest]).nice(4).range([base, top]);
   const bars = columns.flatMap(({ values }, index) =>
-    values.map(({ value, title }, series): Bar => {
+    values.map(({ series, title, value }, place): Bar => {
       const barWidth = places.bandwidth() / values.length;
       const y = heights(value);
-      const x = (places(index) ?? 0) + series * barWidth;
+      const x = (places(index) ?? 0) + place * barWidth;
       return { x: tenth(x), y: tenth(y), width: tenth(barWidth), height: tenth(base - y), title, series };
     }),
   );

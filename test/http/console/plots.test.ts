@@ -14,7 +14,7 @@ test('columns stand on the base, within the frame, and the highest of them is th
       const plot = columnPlot(
         rows.map((values) => ({
           label: 'x',
-          values: values.map((value) => ({ value, title: String(value) })),
+          values: values.map((value) => ({ series: 'main', value, title: String(value) })),
         })),
       );
       const within = plot.bars.every(
@@ -36,7 +36,7 @@ test('columns stand on the base, within the frame, and the highest of them is th
 });
 
 test('a scale of counts has no fractions', (t) => {
-  const { ticks } = columnPlot([{ label: 'x', values: [{ value: 1, title: '1' }] }]);
+  const { ticks } = columnPlot([{ label: 'x', values: [{ series: 'main', value: 1, title: '1' }] }]);
   t.deepEqual(
     ticks.map(({ label }) => label),
     ['0', '1'],
