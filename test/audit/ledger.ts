@@ -25,7 +25,7 @@ import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
-import { choose, record, requestPayment, result } from '../support/payments.ts';
+import { choose, record, request, requestPayment, result } from '../support/payments.ts';
 
 export const key: SealKey = sealKeyOf('5ea1'.repeat(16));
 export const otherKey: SealKey = sealKeyOf('07e4'.repeat(16));
@@ -43,9 +43,9 @@ export function cause(): Cause {
 }
 
 /** How many events `fill` makes. */
-export const filled = 42;
+export const filled = 45;
 
-/** Nine payments of four events each, of which every third fails first, a user, a project and an unmatched result. */
+/** Nine payments of four events each, of which every third fails first; a user, a project and an unmatched result. */
 export async function fill(eventStore: EventStore): Promise<void> {
   const pay = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
   for (let number = 1; number <= 9; number += 1) await makePayment(pay, number);
@@ -74,11 +74,14 @@ async function makePayment(pay: Pay, number: number): Promise<void> {
   const transactionId = paymentId(number);
   const stream = paymentStream(transactionId);
   const order = { sellerOrderNo: `${transactionId}-1` };
-  await pay(stream, requestPayment({ transactionId, reference: `R-${number}` }), cause(), { creates: true });
+  const payer = { ...request().payer, email: '' };
+  const asked = requestPayment({ transactionId, reference: `R-${number}`, payer });
+  await pay(stream, asked, cause(), { creates: true });
   await pay(stream, choose(1), cause());
   if (number % 3 === 0) await pay(stream, record(result(1, 'failed', order)), cause());
   await pay(stream, record(result(1, 'succeeded', order)), cause());
   await pay(stream, delivered('callback-1'), cause());
+  if (number % 3 === 0) await pay(stream, delivered('callback-2'), cause());
 }
 
 const delivered = (delivery: string) =>
@@ -108,7 +111,7 @@ export async function sealAll(eventStore: EventStore, databaseUrl: string, event
   await sealer.stop();
 }
 
-export type Store = { file: string; eventStore: EventStore; close(): Promise<void> };
+export type Store = { port: number; eventStore: EventStore; close(): Promise<void> };
 
 /** The embedded event store on a file, in this process; of several that are open only one can append. */
 export async function openStore(file: string): Promise<Store> {
@@ -120,7 +123,7 @@ export async function openStore(file: string): Promise<Store> {
     await server.close();
   };
   return {
-    file,
+    port: server.port,
     eventStore,
     close() {
       closed ??= closeBoth();

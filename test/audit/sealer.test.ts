@@ -1,11 +1,12 @@
 // The sealer: one chain of seals over everything, whoever runs it, whenever it is killed.
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { sealKeyOf } from '../../src/audit/seal-key.ts';
+import { isSigned, sealKeyOf } from '../../src/audit/seal-key.ts';
 import { startSealer } from '../../src/audit/sealer.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { readSeal } from '../../src/events/recorded.ts';
@@ -301,6 +302,24 @@ test.serial('what carries no hash counts by its content', (t) => {
   );
   t.is(new Set(hashes).size, 3);
 });
+
+test.serial('a seal that was once made stays one: what is signed and counted never changes', (t) => {
+  const golden = (type: string) =>
+    JSON.parse(readFileSync(new URL(`../events/golden/v1/${type}.json`, import.meta.url), 'utf8'));
+  const seal = readSeal(golden('LogSealed'));
+  const { stream, revision, id } = seal.lastEvent;
+  t.true(isSigned(seal));
+  for (const [field, value] of Object.entries(seal))
+    if (field !== 'signature') t.false(isSigned({ ...seal, [field]: otherThan(value) }), field);
+  const counted = countIn(emptyTally, { streamName: stream, revision, id, ...golden('PaymentRequested') });
+  t.is(counted.runningHash, seal.runningHash);
+});
+
+function otherThan(value: unknown): unknown {
+  if (typeof value === 'string') return `${value}0`;
+  if (typeof value === 'number') return value + 1;
+  return Array.isArray(value) ? [...value, 'other-'] : { ...(value as object), more: '1' };
+}
 
 test.serial('a key is 32 bytes; its signature is Ed25519’s', (t) => {
   // RFC 8032, section 7.1, test 1.
