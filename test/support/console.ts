@@ -1,11 +1,14 @@
 // Staff of the tests, signed in to the console as people are: by the link of an email.
 import { randomUUID } from 'node:crypto';
 import { createExecute } from '../../src/commands/execute.ts';
-import { userDecider, userIdOf } from '../../src/commands/user.ts';
+import { type UserCommand, userDecider, userIdOf } from '../../src/commands/user.ts';
 import { readUserEvent } from '../../src/events/recorded.ts';
 import { type Role, userStream } from '../../src/events/user.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { transactionIdKey } from './app.ts';
+
+/** A page that needs no Postgres: 404 for whoever is signed in, while all others are sent to sign in. */
+export const anyPage = '/console/payments/0';
 
 export type Member = {
   id: string;
@@ -27,14 +30,29 @@ export async function addUser(
   users += 1;
   const email = `${role}-${users}@agency.example`;
   const id = userIdOf(transactionIdKey, email);
+  await give(eventStore, id, {
+    type: 'CreateUser',
+    at: new Date().toISOString(),
+    id,
+    user: { name, email, role },
+  });
+  return { id, email };
+}
+
+/** As `ledger users` does. */
+export async function changeUser(
+  eventStore: EventStore,
+  id: string,
+  change: { type: 'ChangeUserRole'; role: Role } | { type: 'DeactivateUser' },
+): Promise<void> {
+  await give(eventStore, id, { ...change, at: new Date().toISOString(), by: null });
+}
+
+async function give(eventStore: EventStore, id: string, command: UserCommand): Promise<void> {
   const execute = createExecute({ eventStore, decider: userDecider, read: readUserEvent });
   const commandId = randomUUID();
-  await execute(
-    userStream(id),
-    { type: 'CreateUser', at: new Date().toISOString(), id, user: { name, email, role } },
-    { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:tests' },
-  );
-  return { id, email };
+  const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:tests' };
+  await execute(userStream(id), command, cause);
 }
 
 type App = { url: string; eventStore: EventStore; mails: { to: string; text: string }[] };
@@ -77,7 +95,7 @@ export function memberOf(url: string, id: string, cookie: string): Member {
     cookie,
     get,
     async post(path, fields = {}, headers = {}) {
-      token ??= /name="token" value="([^"]+)"/.exec(await (await get('/console')).text())?.[1] ?? '';
+      token ??= /name="token" value="([^"]+)"/.exec(await (await get(anyPage)).text())?.[1] ?? '';
       return fetch(`${url}${path}`, {
         method: 'POST',
         headers: { accept: 'text/html', cookie, origin: url, ...headers },

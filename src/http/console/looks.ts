@@ -2,7 +2,6 @@
 import type { Execute } from '../../commands/execute.ts';
 import type { SessionCommand } from '../../commands/session.ts';
 import { type LookedAt, type Session, type SessionEvent, sessionStream } from '../../events/session.ts';
-import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { type Context, causeOf } from '../context.ts';
 import type { Staff } from './staff.ts';
 
@@ -20,14 +19,7 @@ export function createRecordLook({
 }): RecordLook {
   return async (ctx, staff, look) => {
     const command = { type: 'ViewPersonalData' as const, at: clock().toISOString(), ...look };
-    try {
-      await executeSession(sessionStream(staff.ticket.sessionId), command, staffCause(ctx, staff));
-    } catch (error) {
-      // The message names the stream.
-      if (error instanceof EventStoreUnavailable)
-        throw new EventStoreUnavailable('A look cannot be recorded');
-      throw error;
-    }
+    await executeSession(sessionStream(staff.ticket.sessionId), command, staffCause(ctx, staff));
   };
 }
 

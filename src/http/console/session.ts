@@ -2,7 +2,7 @@
 import { readUserEvent } from '../../events/recorded.ts';
 import { sessionStream } from '../../events/session.ts';
 import { type Account, evolveUser, userStream } from '../../events/user.ts';
-import { type EventStore, EventStoreUnavailable } from '../../eventstore/event-store.ts';
+import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Context } from '../context.ts';
 import type { SessionCookies } from './cookie.ts';
 import type { Staff } from './staff.ts';
@@ -20,7 +20,7 @@ export function createFindStaff({ eventStore, cookies }: { eventStore: Streams; 
     const { ticket, isDue } = held;
     // However often its holder looked at something, the end of a session is its last event.
     const [last, account] = await Promise.all([
-      lastOfSession(eventStore, ticket.sessionId),
+      eventStore.loadLast(sessionStream(ticket.sessionId)),
       loadAccount(eventStore, ticket.userId),
     ]);
     if (!last || last.type === 'SignedOut' || !account?.active) return null;
@@ -28,16 +28,6 @@ export function createFindStaff({ eventStore, cookies }: { eventStore: Streams; 
     const { active: _, ...user } = account;
     return { ...user, ticket };
   };
-}
-
-/** Its name would be in the message of a failure, and so in the log. */
-async function lastOfSession(eventStore: Streams, sessionId: string) {
-  try {
-    return await eventStore.loadLast(sessionStream(sessionId));
-  } catch (error) {
-    if (error instanceof EventStoreUnavailable) throw new EventStoreUnavailable('Sessions cannot be read');
-    throw error;
-  }
 }
 
 /** Null where there is no such user. Throws EventStoreUnavailable. */

@@ -108,10 +108,8 @@ async function find(
     const rows = found.slice(0, pageSize);
     const last = found.length > pageSize ? rows.at(-1) : undefined;
     return { rows, next: last ? cursorOf(last) : null };
-  } catch (error) {
-    // Not the error itself: what was searched for may be in it.
-    const reason = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
-    log.warn({ reason }, 'payments cannot be searched in Postgres');
+  } catch (err) {
+    log.warn({ err }, 'payments cannot be searched in Postgres');
     throw new ConsoleProblem(
       503,
       'Payments cannot be searched at the moment. With its transaction id in the search, a payment is shown all the same',

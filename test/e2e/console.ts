@@ -1,0 +1,72 @@
+// The console in a real browser: staff who sign in by the link of an email in the sandbox's mailbox.
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { freePort } from '../../src/embedded/free-port.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
+import { startRole } from './ledger.ts';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export type ConsoleService = {
+  baseUrl: string;
+  gatewayUrl: string;
+  /** `ledger <args>` on the same data folder; resolves to what it printed. */
+  ledger(...args: string[]): Promise<string>;
+};
+
+/** `npm start`, and a shell beside it, on ports and a folder of the test's own. */
+export async function startConsole(t: ExecutionContext): Promise<ConsoleService> {
+  const [port, sandboxPort] = [await freePort(), await freePort()];
+  const environment = {
+    PORT: String(port),
+    SANDBOX_PORT: String(sandboxPort),
+    DATA_DIR: await temporaryFolder(t),
+  };
+  await startRole(t, ['serve'], environment, (output) => output.includes('is running'));
+  return {
+    baseUrl: `http://localhost:${port}`,
+    gatewayUrl: `http://localhost:${sandboxPort}`,
+    async ledger(...args) {
+      const env = { PATH: process.env.PATH, ...environment };
+      return (await promisify(execFile)(process.execPath, [main, ...args], { env })).stdout;
+    },
+  };
+}
+
+/** Signs in as people do: asks for a link, and opens it from the mailbox. Needs no scripts. */
+export async function signIn(
+  page: Page,
+  { baseUrl, gatewayUrl }: ConsoleService,
+  email: string,
+): Promise<void> {
+  await page.goto(`${baseUrl}/console`);
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Send the link' }).click();
+  await page.getByText('an email with a link is on its way').waitFor();
+  const mail = page.getByRole('row', { name: email }).getByRole('link');
+  do {
+    await page.goto(`${gatewayUrl}/mailbox`);
+  } while ((await mail.count()) === 0);
+  await mail.first().click();
+  const link = page.frameLocator('iframe').getByRole('link', { name: 'Sign in' });
+  await page.goto((await link.getAttribute('href')) ?? '');
+  await page.getByText(email).waitFor();
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(`${baseUrl}/console`);
+}
+
+/** What axe finds that keeps people from reading. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  const source = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+  await page.evaluate(source);
+  const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
+    'axe.run().then(({ violations }) => violations)',
+  );
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
+}

@@ -1,0 +1,152 @@
+// What no form of another site, another session or another size may do, and what every answer of the console carries.
+import test from 'ava';
+import { sessionStream } from '../../../src/events/session.ts';
+import { userStream } from '../../../src/events/user.ts';
+import { startApp } from '../../support/app.ts';
+import { addUser, anyPage, type Member, memberOf, signIn } from '../../support/console.ts';
+
+const app = await startApp();
+test.after.always(() => app.close());
+
+/** What an admin can do to somebody else; the test looks whether it was done. */
+const deactivate = (id: string) => `/console/staff/${id}/deactivate`;
+const isActive = async (id: string) =>
+  (await app.eventStore.loadLast(userStream(id)))?.type === 'UserCreated';
+
+test('a form without the token of its own session changes nothing', async (t) => {
+  const [admin, other] = [await signIn(app, 'admin'), await signIn(app, 'admin')];
+  const { id } = await addUser(app.eventStore, 'member');
+  const tokenOf = async (member: Member) =>
+    /name="token" value="([^"]+)"/.exec(await (await member.get(anyPage)).text())?.[1] ?? '';
+  const mine = await tokenOf(admin);
+  for (const token of ['', 'x', await tokenOf(other), `${mine}x`, mine.slice(1), admin.cookie]) {
+    const answer = await admin.post(deactivate(id), { token });
+    t.is(answer.status, 403, token);
+    t.regex(await answer.text(), /not of your present session/);
+  }
+  const twice = await fetch(`${app.url}${deactivate(id)}`, {
+    method: 'POST',
+    headers: { cookie: admin.cookie, accept: 'text/html' },
+    body: new URLSearchParams([
+      ['token', mine],
+      ['token', mine],
+    ]),
+  });
+  t.is(twice.status, 403);
+  t.true(await isActive(id));
+  t.is((await admin.post(deactivate(id), { token: mine })).status, 303);
+  t.false(await isActive(id));
+});
+
+test('a form of another site is refused before anything else is looked at', async (t) => {
+  const admin = await signIn(app, 'admin');
+  const { id } = await addUser(app.eventStore, 'member');
+  for (const headers of [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: `${app.url}.evil.example` },
+    { origin: app.url, 'sec-fetch-site': 'cross-site' },
+    { origin: app.url, 'sec-fetch-site': 'same-site' },
+  ] as Record<string, string>[]) {
+    const answer = await admin.post(deactivate(id), {}, headers);
+    t.is(answer.status, 403, JSON.stringify(headers));
+    t.regex(await answer.text(), /from another site/);
+    const nobody = await fetch(`${app.url}/console/sign-in`, { method: 'POST', headers });
+    t.is(nobody.status, 403);
+  }
+  t.true(await isActive(id));
+  t.is((await admin.post(deactivate(id), {}, { 'sec-fetch-site': 'same-origin' })).status, 303);
+});
+
+test('nobody changes their own account, nor one that is not there, nor into what is no role', async (t) => {
+  const admin = await signIn(app, 'admin');
+  const { id } = await addUser(app.eventStore, 'member');
+  t.is((await admin.post(deactivate(admin.id))).status, 409);
+  t.is((await admin.post(`/console/staff/${admin.id}/role`, { role: 'viewer' })).status, 409);
+  t.true(await isActive(admin.id));
+  t.is((await admin.post(`/console/staff/${id}/role`, { role: 'king' })).status, 400);
+  t.is((await admin.post(`/console/staff/${id}/role`)).status, 400);
+  t.is((await admin.post('/console/staff/0/role', { role: 'viewer' })).status, 404);
+  t.is((await admin.post(deactivate('5M1SKTZWGWX0D8P81WNP17GSCQ'))).status, 404);
+  t.is((await admin.post(`/console/staff/${id}/role`, { role: 'viewer' })).status, 303);
+  const event = await app.eventStore.loadLast(userStream(id));
+  t.like(event, { type: 'UserRoleChanged', data: { role: 'viewer' } });
+  t.like(event?.metadata, { actor: `staff:${admin.id}` });
+});
+
+test('a body that is huge, or no form, is refused', async (t) => {
+  const admin = await signIn(app, 'admin');
+  t.is((await admin.post('/console/sign-out', { more: 'x'.repeat(70_000) })).status, 413);
+  t.is((await admin.post('/console/sign-out', {}, { 'content-type': 'application/json' })).status, 415);
+  t.is((await admin.get(anyPage)).status, 404, 'still signed in');
+  const nobody = await fetch(`${app.url}/console/sign-in`, {
+    method: 'POST',
+    body: new URLSearchParams({ email: 'x'.repeat(70_000) }),
+  });
+  t.is(nobody.status, 413);
+});
+
+test('pages of the console load nothing but our own files, and are kept by nobody', async (t) => {
+  const admin = await signIn(app, 'admin');
+  const answers = [
+    await admin.get('/console'),
+    await admin.get('/console/nothing'),
+    await admin.get('/console/payments/0'),
+    await fetch(`${app.url}/console/sign-in`),
+  ];
+  for (const { headers, url } of answers) {
+    const policy = headers.get('content-security-policy') ?? '';
+    t.regex(
+      policy,
+      /^default-src 'none'; style-src 'self'; script-src 'self';.*frame-ancestors 'none'$/,
+      url,
+    );
+    t.notRegex(policy, /unsafe/);
+    t.is(headers.get('cache-control'), 'no-store');
+    t.is(headers.get('referrer-policy'), 'strict-origin');
+  }
+  const page = await (await admin.get(anyPage)).text();
+  t.notRegex(page, /<style|<script(?![^>]* src=)|\son\w+=|\sstyle=/);
+  for (const [, path = ''] of page.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)) {
+    const asset = await fetch(`${app.url}${path}`);
+    t.is(asset.status, 200);
+    t.regex(asset.headers.get('cache-control') ?? '', /immutable/);
+  }
+});
+
+test('what is not there is a page of the console for people and JSON for programs', async (t) => {
+  const admin = await signIn(app, 'admin');
+  const page = await admin.get('/console/nothing');
+  t.is(page.status, 404);
+  t.regex(await page.text(), /There is no such page/);
+  const json = await admin.get('/console/nothing', { accept: 'application/json' });
+  t.deepEqual(await json.json(), { status: false, message: 'Not found' });
+  const method = await admin.post('/console');
+  t.is(method.status, 405);
+  t.is((await admin.get('/console/')).headers.get('location'), '/console');
+});
+
+test('nothing of an address is put into a page as it is', async (t) => {
+  const admin = await signIn(app, 'admin');
+  for (const path of [
+    `${anyPage}?notice=<script>`,
+    `${anyPage}?notice=constructor`,
+    `${anyPage}?notice=toString`,
+  ])
+    t.notRegex(await (await admin.get(path)).text(), /class="notice|<script>/);
+  t.regex(await (await admin.get(`${anyPage}?notice=role-changed`)).text(), /class="notice success"/);
+});
+
+test('an event that ends a session is its last, and none comes after it', async (t) => {
+  const admin = await signIn(app, 'admin');
+  const [, value = ''] = admin.cookie.split('=');
+  const [sessionId = ''] = value.split('.');
+  const stale = memberOf(app.url, admin.id, admin.cookie);
+  await stale.get(anyPage);
+  await Promise.all([admin.post('/console/sign-out'), stale.post('/console/sign-out')]);
+  const events = await app.eventStore.load(sessionStream(sessionId));
+  t.deepEqual(
+    events.map(({ type }) => type),
+    ['SignedIn', 'SignedOut'],
+  );
+});
