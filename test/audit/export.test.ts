@@ -1,6 +1,6 @@
 // `ledger export` against running stores: complete, in order, verifying by itself, and never a part of the whole.
 import { execFile } from 'node:child_process';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -171,12 +171,12 @@ test.serial('a read model that is behind, and a stream that is gone, make no exp
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 test.serial(
-  '40 MB of payments leave through a heap that does not hold them, into a file that is whole or not there',
+  '30 MB of payments leave through a heap that does not hold them, into a file that is whole or not there',
   async (t) => {
     const { store, database } = await start(t);
-    const all = Array.from({ length: 1_000 }, (_, index) => ({
+    const all = Array.from({ length: 600 }, (_, index) => ({
       id: `P${String(index).padStart(6, '0')}`,
-      description: 'x'.repeat(40_000),
+      description: 'x'.repeat(50_000),
     }));
     const last = await askAll(store.eventStore, all);
     run(t, payments, store, database);
@@ -184,7 +184,7 @@ test.serial(
     const folder = await temporaryFolder(t);
     const path = join(folder, 'november.jsonl');
     const ledger = (...args: string[]) =>
-      promisify(execFile)(process.execPath, ['--max-old-space-size=64', main, 'export', ...args], {
+      promisify(execFile)(process.execPath, ['--max-old-space-size=60', main, 'export', ...args], {
         env: {
           PATH: process.env.PATH,
           DATA_DIR: folder,
@@ -201,13 +201,13 @@ test.serial(
     const { stderr, stdout } = await ledger(...span, '--output', path);
     t.is(stdout, '');
     const verdict = await verifyFile(path);
-    t.like(verdict, { fault: null, payments: 1_000, events: 2_000 });
-    t.is(stderr, `1000 payments with 2000 events. Checksum of the last line: ${verdict.checksum}\n`);
+    t.like(verdict, { fault: null, payments: 600, events: 1_200 });
+    t.is(stderr, `600 payments with 1200 events. Checksum of the last line: ${verdict.checksum}\n`);
     t.is((await stat(path)).mode & 0o077, 0, 'for the eyes of one account');
     const refused = await t.throwsAsync<Error & { code: number }>(ledger(...span, '--output', path));
     t.is(refused?.code, 2, 'what is there is not written over');
     await database.db.raw(
-      "update payments.payments set transaction_id = 'Z' where transaction_id = 'P000999'",
+      "update payments.payments set transaction_id = 'Z' where transaction_id = 'P000599'",
     );
     const broken = join(folder, 'broken.csv');
     const failed = await t.throwsAsync<Error & { code: number; stderr: string }>(
@@ -216,10 +216,6 @@ test.serial(
     t.is(failed?.code, 1);
     t.is(failed?.stderr, 'The stream of payment Z is gone from the event store.\n');
     t.deepEqual((await readdir(folder)).toSorted(), ['november.jsonl']);
-    const none = await ledger('--from', '2026-01-01', '--to', '2026-01-02', '--format', 'csv');
-    t.true(none.stdout.startsWith('\ufefftransaction_id,reference,'));
-    t.is(none.stderr, '0 payments.\n');
-    t.is((await readFile(path)).length, (await stat(path)).size);
   },
 );
 
