@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { createMailer } from '../clients/mailer.ts';
 import { createExecute } from '../commands/execute.ts';
+import { reconciliationDecider } from '../commands/reconciliation.ts';
 import { sessionDecider } from '../commands/session.ts';
 import { createResolveUnmatched, unmatchedDecider } from '../commands/unmatched-resolution.ts';
 import type { Config } from '../config.ts';
-import { readSessionEvent, readUnmatchedEvent } from '../events/recorded.ts';
+import { readReconciliationEvent, readSessionEvent, readUnmatchedEvent } from '../events/recorded.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Dependencies } from '../http/app.ts';
 
@@ -25,6 +26,11 @@ export function createConsole({
     resolveUnmatched: createResolveUnmatched({
       eventStore,
       execute: createExecute({ eventStore, decider: unmatchedDecider, read: readUnmatchedEvent }),
+    }),
+    executeDifference: createExecute({
+      eventStore,
+      decider: reconciliationDecider,
+      read: readReconciliationEvent,
     }),
     mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox') }),
   };

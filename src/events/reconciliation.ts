@@ -53,6 +53,7 @@ export type DifferenceFound = Infer<typeof DifferenceFound>;
 
 /** Vanished: a later import of their record found no such difference. Explained: staff know why, and say so in the note. */
 export const differenceResolutions = ['vanished', 'explained'] as const;
+export type DifferenceResolution = (typeof differenceResolutions)[number];
 
 export const reconciliationEvents = {
   ReconciliationDifferenceFound: DifferenceFound,

@@ -65,11 +65,7 @@ function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): 
 
 /** koa-body would count the fields only, and let files of any size pass: the limit is on the whole body. */
 async function readMultipart(request: IncomingMessage): Promise<Record<string, string | string[]>> {
-  const bytes = await readLimited(request);
-  const headers = { 'content-type': request.headers['content-type'] ?? '' };
-  const form = await new Response(bytes, { headers }).formData().catch((error) => {
-    throw bodyProblem(error);
-  });
+  const form = await readFormData(request, limitBytes);
   const fields = Map.groupBy(form, ([name]) => name);
   return Object.fromEntries(
     Array.from(fields, ([name, values]) => {
@@ -79,21 +75,30 @@ async function readMultipart(request: IncomingMessage): Promise<Record<string, s
   );
 }
 
+/** A form with the files in it, all of it in memory and within the limit. Throws HttpProblem. */
+export async function readFormData(request: IncomingMessage, maxBytes: number): Promise<FormData> {
+  const bytes = await readLimited(request, maxBytes);
+  const headers = { 'content-type': request.headers['content-type'] ?? '' };
+  return await new Response(bytes, { headers }).formData().catch((error) => {
+    throw bodyProblem(error);
+  });
+}
+
 function textOf(value: string | Blob): string {
   if (typeof value === 'string') return value;
   throw new HttpProblem(400, 'badRequest', 'Files are not taken');
 }
 
 /** Refuses what is announced as too large before any of it is read, and the rest once it is. */
-async function readLimited(request: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
+async function readLimited(request: IncomingMessage, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () => bodyProblem(Object.assign(new Error(), { status: 413 }));
-  if (Number(request.headers['content-length']) > limitBytes) throw tooLarge();
+  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let length = 0;
   // Not destroyed, since the refusal goes out on the same connection.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     length += chunk.length;
-    if (length > limitBytes) throw tooLarge();
+    if (length > maxBytes) throw tooLarge();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

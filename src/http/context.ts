@@ -14,6 +14,8 @@ export type RequestState = {
   apiCaller?: string;
   /** Set once somebody is signed in to the console. */
   staff?: Staff;
+  /** Set on the one form that takes a file. */
+  upload?: Blob;
 };
 
 export type Context = RouterContext<RequestState>;

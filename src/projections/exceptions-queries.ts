@@ -1,14 +1,15 @@
-/** All that waits for staff, in one list: payments' exceptions, and what no payment took. */
+/** All that waits for staff, in one list: payments' exceptions, what no payment took, and what exports say otherwise. */
 import type { Knex } from 'knex';
 import { exceptionKinds } from '../events/exceptions.ts';
 import type { Sen } from '../events/money.ts';
 import { findable } from './findable.ts';
 import { payments } from './payments.ts';
+import { reconciliation } from './reconciliation.ts';
 import { type TimeSpan, within } from './time-span.ts';
 import { unmatched } from './unmatched.ts';
 
 /** A kind is of one source: a source that joins adds its kinds here and its rows below. */
-export const listedKinds = [...exceptionKinds, 'unmatched'] as const;
+export const listedKinds = [...exceptionKinds, 'unmatched', 'difference'] as const;
 export type ListedKind = (typeof listedKinds)[number];
 
 // Alike in columns. The id begins with the source and leads to the one exception.
@@ -18,10 +19,12 @@ const sources = [
    from ${payments.name}.exceptions`,
   `select 'unmatched/' || revision, 'unmatched', null, at, null, resolution, resolved_at
    from ${unmatched.name}.unmatched`,
+  `select 'difference/' || id, 'difference', nullif(merchant_code, ''), at, amount_sen, resolution, resolved_at
+   from ${reconciliation.name}.differences`,
 ];
 
 export type ListedException = {
-  /** `payment/<transaction id>/<result number>` or `unmatched/<revision>`. */
+  /** `payment/<transaction id>/<result number>`, `unmatched/<revision>` or `difference/<id>`. */
   id: string;
   kind: ListedKind;
   /** Null where it is not known whose it is. */

@@ -13,16 +13,17 @@ import { schemaVersion } from '../../src/events/upcast.ts';
 import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
 import { payments } from '../../src/projections/payments.ts';
 import type { Projection } from '../../src/projections/projection.ts';
+import { reconciliation } from '../../src/projections/reconciliation.ts';
 import { unmatched } from '../../src/projections/unmatched.ts';
 import { query } from '../embedded/helpers.ts';
 import { emptyDatabase, type Postgres } from './helpers.ts';
 import { history } from './histories.ts';
 
-/** Empty tables of `payments` and `unmatched`. */
+/** Empty tables of `payments`, `unmatched` and `reconciliation`. */
 export async function emptyTables(t: ExecutionContext, postgres: Postgres): Promise<Knex> {
   await query(postgres.url, 'drop schema if exists unmatched cascade');
   const { db } = await emptyDatabase(t, postgres);
-  for (const projection of [payments, unmatched])
+  for (const projection of [payments, unmatched, reconciliation])
     await inSchema(db, projection, async (trx) => {
       await trx.raw('create schema ??', [projection.name]);
       await trx.raw('set local search_path to ??', [projection.name]);

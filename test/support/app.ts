@@ -11,6 +11,7 @@ import { pino } from 'pino';
 import type { Mail, MailOutcome } from '../../src/clients/mailer.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import { reconciliationDecider } from '../../src/commands/reconciliation.ts';
 import { sessionDecider } from '../../src/commands/session.ts';
 import { createResolveUnmatched, unmatchedDecider } from '../../src/commands/unmatched-resolution.ts';
 import { userDecider } from '../../src/commands/user.ts';
@@ -19,6 +20,7 @@ import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import {
   readPaymentEvent,
+  readReconciliationEvent,
   readSessionEvent,
   readUnmatchedEvent,
   readUserEvent,
@@ -168,6 +170,11 @@ export async function startApp(
       resolveUnmatched: createResolveUnmatched({
         eventStore: parts,
         execute: createExecute({ eventStore: parts, decider: unmatchedDecider, read: readUnmatchedEvent }),
+      }),
+      executeDifference: createExecute({
+        eventStore: parts,
+        decider: reconciliationDecider,
+        read: readReconciliationEvent,
       }),
       ...changes.console,
     },

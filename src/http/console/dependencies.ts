@@ -2,14 +2,17 @@
 import type { Knex } from 'knex';
 import type { Mailer } from '../../clients/mailer.ts';
 import type { Execute } from '../../commands/execute.ts';
+import type { ReconciliationCommand } from '../../commands/reconciliation.ts';
 import type { SessionCommand } from '../../commands/session.ts';
 import type { ResolveUnmatched } from '../../commands/unmatched-resolution.ts';
+import type { Difference, ReconciliationEvent } from '../../events/reconciliation.ts';
 import type { Session, SessionEvent } from '../../events/session.ts';
 
 export type ConsoleDependencies = {
   executeSession: Execute<Session | null, SessionCommand, SessionEvent>;
   mailer: Mailer;
   resolveUnmatched: ResolveUnmatched;
+  executeDifference: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
   /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */
   db: Knex;
 };

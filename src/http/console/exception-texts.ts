@@ -1,5 +1,6 @@
 /** What exceptions and their resolutions are called, and what each means: content/docs/exceptions.md in a few words. */
 import type { Resolution } from '../../events/payment.ts';
+import type { DifferenceKind, DifferenceResolution } from '../../events/reconciliation.ts';
 import type { UnmatchedReason, UnmatchedResolution } from '../../events/unmatched.ts';
 import type { ListedKind } from '../../projections/exceptions-queries.ts';
 
@@ -29,6 +30,11 @@ export const kindTexts: Readonly<Record<ListedKind, { name: string; meaning: str
     meaning:
       'The gateway reported a result that no payment here takes. It was kept as received, and no payment is made of it.',
   },
+  difference: {
+    name: 'Difference',
+    meaning:
+      'An export of the gateway or the registry says otherwise than the ledger. No payment is changed by it.',
+  },
 };
 
 export const paymentResolutionTexts: Readonly<Record<Resolution, { name: string; meaning: string }>> = {
@@ -48,12 +54,42 @@ export const unmatchedResolutionTexts: Readonly<
   explained: { name: 'Explained', meaning: 'No money moved; the note says why.' },
 };
 
+export const differenceKindTexts: Readonly<Record<DifferenceKind, { name: string; meaning: string }>> = {
+  missingHere: {
+    name: 'Missing here',
+    meaning: 'The export has a payment, or another charge of one, that the ledger knows nothing of.',
+  },
+  missingThere: {
+    name: 'Missing there',
+    meaning: 'The ledger was told of money for this payment that the export does not hold.',
+  },
+  amountDiffers: {
+    name: 'Amount differs',
+    meaning: 'The ledger and the export know this charge, and do not agree how much it was.',
+  },
+  statusDiffers: {
+    name: 'Status differs',
+    meaning: 'The ledger and the export know this payment, and do not agree what became of it.',
+  },
+};
+
+export const differenceResolutionTexts: Readonly<
+  Record<DifferenceResolution, { name: string; meaning: string }>
+> = {
+  vanished: { name: 'Vanished', meaning: 'A later import of its record found no such difference.' },
+  explained: {
+    name: 'Explained',
+    meaning: 'The note says why it is there; it stays resolved however often it is found.',
+  },
+};
+
 /** By what the list says. */
 export const resolutionTexts: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries({ ...paymentResolutionTexts, ...unmatchedResolutionTexts }).map(([key, { name }]) => [
-    key,
-    name,
-  ]),
+  Object.entries({
+    ...paymentResolutionTexts,
+    ...unmatchedResolutionTexts,
+    ...differenceResolutionTexts,
+  }).map(([key, { name }]) => [key, name]),
 );
 
 export const reasonTexts: Readonly<Record<UnmatchedReason, string>> = {

@@ -7,6 +7,7 @@ import {
 } from '../../projections/exceptions-queries.ts';
 import type { Context } from '../context.ts';
 import { cursorText, readCursor } from './cursor.ts';
+import { differenceRoutes } from './difference.ts';
 import { kindTexts, resolutionTexts } from './exception-texts.ts';
 import { queryOf, readChoice, readDay, readText } from './filter-fields.ts';
 import { readQuery } from './form.ts';
@@ -23,6 +24,7 @@ export function exceptionRoutes(parts: ConsoleParts): ConsoleRoute[] {
     { method: 'get', path: '/console/exceptions', action: 'look', handle: (ctx) => showList(ctx, parts) },
     ...paymentExceptionRoutes(parts),
     ...unmatchedRoutes(parts),
+    ...differenceRoutes(parts),
   ];
 }
 

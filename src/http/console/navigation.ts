@@ -8,6 +8,7 @@ const entries: readonly Entry[] = [
   { path: '/console', title: 'Today', action: 'look' },
   { path: '/console/payments', title: 'Payments', action: 'look' },
   { path: '/console/exceptions', title: 'Exceptions', action: 'look' },
+  { path: '/console/reconciliation', title: 'Reconciliation', action: 'look' },
   { path: '/console/deliveries', title: 'Deliveries', action: 'look' },
   { path: '/console/statements', title: 'Statements', action: 'look' },
   { path: '/console/journal', title: 'Journal', action: 'look' },

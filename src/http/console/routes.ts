@@ -15,6 +15,7 @@ import { findRoutes } from './payments/find.ts';
 import { paymentHistoryRoutes } from './payments/history.ts';
 import { pageRoutes } from './payments/page.ts';
 import { peopleRoutes } from './payments/people.ts';
+import { reconciliationRoutes } from './reconciliation.ts';
 import { addGuarded, type ConsoleRoute } from './route.ts';
 import { addSignInRoutes, signOutRoutes } from './sign-in.ts';
 import { statementRoutes } from './statements.ts';
@@ -24,6 +25,7 @@ export function consoleRoutes(parts: ConsoleParts): readonly ConsoleRoute[] {
   return [
     ...homeRoutes(parts),
     ...exceptionRoutes(parts),
+    ...reconciliationRoutes(parts),
     ...deliveryRoutes(parts),
     ...findRoutes(parts),
     ...pageRoutes(parts),

@@ -6,12 +6,15 @@ import { genesisHash, seal } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../../src/events/payment.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
 import { payments } from '../../../src/projections/payments.ts';
+import { reconciliation } from '../../../src/projections/reconciliation.ts';
 import { runProjection } from '../../../src/projections/run.ts';
 import { unmatched } from '../../../src/projections/unmatched.ts';
 import { query, until } from '../../embedded/helpers.ts';
 import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { chosen, duplicated, request, result, succeeded } from '../../support/payments.ts';
+
+const projections = [payments, unmatched, reconciliation];
 
 export type Populated = {
   app: TestApp;
@@ -27,7 +30,7 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
   const { db, url: databaseUrl } = await emptyDatabase(t, postgres);
   const app = await startApp({ console: { db } });
   const { eventStore } = app;
-  const runs = [payments, unmatched].map((projection) =>
+  const runs = projections.map((projection) =>
     runProjection({ projection, eventStore, db, databaseUrl, log }),
   );
   t.teardown(async () => {
@@ -39,7 +42,7 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
     app,
     db,
     async caughtUp() {
-      for (const { name, streamPrefixes } of [payments, unmatched])
+      for (const { name, streamPrefixes } of projections)
         await until(async () => {
           const status = await statusOf(db, name);
           if (!status) return false;

@@ -1,0 +1,181 @@
+/** /console/reconciliation: an export is uploaded and compared; and the differences that are open. */
+import type { Middleware } from 'koa';
+import { readSpan } from '../../events/malaysian-time.ts';
+import type { Sen } from '../../events/money.ts';
+import type { DifferenceFound } from '../../events/reconciliation.ts';
+import { listDifferences } from '../../projections/reconciliation-queries.ts';
+import { type VerdictClass, verdictClasses } from '../../reconciliation/compare.ts';
+import type { BadRow } from '../../reconciliation/csv-rows.ts';
+import { UnreadableExport } from '../../reconciliation/export-format.ts';
+import type { AskedPeriod } from '../../reconciliation/period.ts';
+import { ReadModelBehind } from '../../reconciliation/read-models.ts';
+import { reconcile } from '../../reconciliation/reconcile.ts';
+import { isAllMatched, type Summary } from '../../reconciliation/summary.ts';
+import { classNames, scopeText, sideText } from '../../reconciliation/texts.ts';
+import { readFormData } from '../body.ts';
+import type { Context } from '../context.ts';
+import { cursorText, readCursor } from './cursor.ts';
+import { differenceKindTexts } from './exception-texts.ts';
+import { queryOf } from './filter-fields.ts';
+import { readForm, readQuery } from './form.ts';
+import { staffCause } from './looks.ts';
+import type { ConsoleParts } from './parts.ts';
+import { ConsoleProblem } from './problem.ts';
+import { askReadModels } from './read-models.ts';
+import type { ConsoleRoute } from './route.ts';
+import type { Staff } from './staff.ts';
+
+const path = '/console/reconciliation';
+const pageSize = 50;
+const maxUploadBytes = 20 * 1024 * 1024;
+/** Of what an import finds, that many are on its page. The others are in the list, or come up when the file is mended. */
+const maxShown = 500;
+const readModelWaitMs = 5_000;
+
+export function reconciliationRoutes(parts: ConsoleParts): ConsoleRoute[] {
+  let isImporting = false;
+  return [
+    { method: 'get', path, action: 'look', handle: (ctx) => showList(ctx, parts, null) },
+    {
+      method: 'post',
+      path,
+      action: 'reconcile',
+      body: uploadBody,
+      async handle(ctx, staff) {
+        if (isImporting) return showList(ctx, parts, { status: 409, text: 'Another import is under way' });
+        isImporting = true;
+        try {
+          await takeUpload(ctx, staff, parts);
+        } finally {
+          isImporting = false;
+        }
+      },
+    },
+  ];
+}
+
+/** The texts of the form are where those of other forms are; the file is beside them. */
+const uploadBody: Middleware = async (ctx, next) => {
+  if (!ctx.is('multipart/form-data')) throw new ConsoleProblem(415, 'Send the form of the page');
+  const form = await readFormData(ctx.req, maxUploadBytes);
+  const file = form.get('file');
+  if (file instanceof Blob) ctx.state.upload = file;
+  ctx.request.body = Object.fromEntries(
+    Array.from(form).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+  return next();
+};
+
+type Problem = { status: number; text: string };
+type Shown = { id: string; difference: DifferenceFound };
+
+async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Promise<void> {
+  const { clock, config, console: own, eventStore, frame, log } = parts;
+  const { upload: file } = ctx.state;
+  const { from = '', to = '', dry } = readForm(ctx);
+  const period = { from: readBound(from, 'start'), to: readBound(to, 'end') };
+  if (!file || file.size === 0) return showList(ctx, parts, { status: 400, text: 'Choose a file' });
+  if (!isRead(period)) return showList(ctx, parts, { status: 400, text: 'A day reads 2026-11-20' });
+  const badRows: BadRow[] = [];
+  const found: Shown[] = [];
+  const { transactionIdKey } = config;
+  const stores = { eventStore, db: own.db, transactionIdKey, clock };
+  try {
+    const summary = await reconcile(stores, {
+      file: file.stream(),
+      period,
+      dryRun: dry !== undefined,
+      waitMs: readModelWaitMs,
+      newCause: () => staffCause(ctx, staff),
+      onBadRow: (row) => badRows.length < maxShown && badRows.push(row),
+      onDifference: (id, difference) => found.length < maxShown && found.push({ id, difference }),
+    });
+    log.info(
+      { requestId: ctx.state.requestId, source: summary.source, rows: summary.rows },
+      'export imported',
+    );
+    await frame.show(
+      ctx,
+      'reconciliation-result.njk',
+      resultModel(summary, found, badRows, dry !== undefined),
+    );
+  } catch (error) {
+    if (error instanceof UnreadableExport) return showList(ctx, parts, { status: 400, text: error.message });
+    if (error instanceof ReadModelBehind) return showList(ctx, parts, { status: 503, text: error.message });
+    throw error;
+  }
+}
+
+function resultModel(
+  summary: Summary,
+  found: readonly Shown[],
+  badRows: readonly BadRow[],
+  isDryRun: boolean,
+) {
+  const shownClasses: readonly VerdictClass[] = verdictClasses;
+  return {
+    title: 'Import',
+    scope: scopeText(summary),
+    isAllMatched: isAllMatched(summary),
+    isDryRun,
+    classes: shownClasses.map((each) => {
+      const { count, oursSen, theirsSen } = summary.classes[each];
+      return { name: classNames[each], count, oursSen: oursSen as Sen, theirsSen: theirsSen as Sen };
+    }),
+    opened: summary.opened,
+    vanished: summary.vanished,
+    badRowCount: summary.badRows,
+    badRows,
+    rows: found.map(rowModel),
+    maxShown,
+  };
+}
+
+async function showList(
+  ctx: Context,
+  { console: { db }, frame, log }: ConsoleParts,
+  problem: Problem | null,
+): Promise<void> {
+  const after = readCursor(readQuery(ctx).after, 1);
+  const page = { limit: pageSize + 1, after: after && { at: after.at, id: after.ids[0] ?? '' } };
+  const [found] = await askReadModels(ctx, log, [listDifferences(db, { state: 'open', source: null }, page)]);
+  const rows = found.slice(0, pageSize);
+  const last = found.length > pageSize ? rows.at(-1) : undefined;
+  if (problem) ctx.status = problem.status;
+  await frame.show(ctx, 'reconciliation.njk', {
+    title: 'Reconciliation',
+    problem: problem?.text ?? null,
+    rows: rows.map(rowModel),
+    isFirstPage: after === null,
+    firstUrl: path,
+    nextUrl: last
+      ? `${path}${queryOf({ after: cursorText({ at: new Date(last.difference.at), ids: [last.id] }) })}`
+      : null,
+  });
+}
+
+function rowModel({ id, difference }: Shown) {
+  const { file, kind, merchantCode, ours, paidAt, recordId, source, theirs, transactionId } = difference;
+  return {
+    id,
+    name: differenceKindTexts[kind].name,
+    source,
+    merchantCode,
+    paidAt,
+    recordId,
+    transactionId,
+    line: file.line,
+    ours: sideText(ours),
+    theirs: sideText(theirs),
+  };
+}
+
+/** Null where nothing was typed, `wrong` for what is no day. */
+function readBound(text: string, bound: 'start' | 'end'): string | null | 'wrong' {
+  if (text.trim() === '') return null;
+  return readSpan(text.trim())?.[bound] ?? 'wrong';
+}
+
+function isRead(period: AskedPeriod): boolean {
+  return period.from !== 'wrong' && period.to !== 'wrong';
+}

@@ -1,0 +1,100 @@
+// The console's imports: who may, what is taken, what is shown, and how a difference is resolved.
+import test from 'ava';
+import { reconciliationStream } from '../../../src/events/reconciliation.ts';
+import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { gatewayCsv } from '../../reconciliation/helpers.ts';
+import { type Member, signIn } from '../../support/console.ts';
+import { chosen, result, succeeded } from '../../support/payments.ts';
+import { startPopulated } from './populated.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+const page = '/console/reconciliation';
+
+/** Sends the page's form as a browser does. */
+async function upload(url: string, member: Member, csv: string | Blob, fields: Record<string, string> = {}) {
+  const html = await (await member.get(page)).text();
+  const token = /name="token" value="([^"]+)"/.exec(html)?.[1] ?? '';
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ token, from: '', to: '', ...fields })) form.set(name, value);
+  form.set('file', typeof csv === 'string' ? new File([csv], 'a<b>.csv') : csv);
+  const headers = { cookie: member.cookie, origin: url, accept: 'text/html' };
+  return fetch(`${url}${page}`, { method: 'POST', headers, body: form, redirect: 'manual' });
+}
+
+test.serial('an administrator imports, looks and resolves; others only look', async (t) => {
+  const { app, payment, caughtUp } = await startPopulated(t, postgres);
+  const [admin, member, viewer] = await Promise.all([
+    signIn(app, 'admin'),
+    signIn(app, 'member'),
+    signIn(app, 'viewer'),
+  ]);
+  const id = await payment([chosen(1), succeeded(result(1, 'succeeded'))]);
+  await caughtUp();
+  const csv = gatewayCsv([
+    { TRANS_ID: id, PAYMENT_TRANS_ID: 'P1', AMOUNT: '99.00' },
+    { TRANS_ID: '<img src=x onerror=alert(1)>', PAYMENT_TRANS_ID: 'P2' },
+    { TRANS_ID: 'OTHER', PAYMENT_TRANS_ID: '"=1+1"', CURRENCY: '<i>' },
+  ]);
+  for (const other of [member, viewer]) {
+    const refused = await upload(app.url, other, csv);
+    t.is(refused.status, 403);
+    t.false((await (await other.get(page)).text()).includes('type="file"'));
+  }
+  const dry = await upload(app.url, admin, csv, { dry: '1', from: '2026-11-20', to: '2026-11-20' });
+  t.is(dry.status, 200);
+  t.regex(await dry.text(), /Nothing was kept/);
+
+  const imported = await upload(app.url, admin, csv);
+  const html = await imported.text();
+  t.is(imported.status, 200, html);
+  t.notRegex(html, /<img|onerror|<i>|=1\+1/);
+  t.true(html.includes('Line 3 TRANS_ID is no id'));
+  t.true(html.includes(`/console/payments/${id}`));
+  t.true(html.includes('succeeded RM 120.50') && html.includes('succeeded RM 99.00'));
+  const [, link = '', difference = ''] =
+    /href="(\/console\/exceptions\/difference\/(\w{26}))"/.exec(html) ?? [];
+  const [event] = await app.eventStore.load(reconciliationStream(difference));
+  t.is(Reflect.get(event?.metadata ?? {}, 'actor'), `staff:${admin.id}`);
+
+  await caughtUp();
+  for (const each of [admin, member, viewer]) {
+    t.true((await (await each.get(page)).text()).includes(link));
+    t.is((await each.get(link)).status, 200);
+  }
+  t.true((await (await viewer.get('/console/exceptions?kind=difference')).text()).includes(link));
+  t.is((await viewer.post(link, { resolution: 'explained', note: 'x' })).status, 403);
+  t.is((await admin.post(link, { resolution: 'explained', note: ' ' })).status, 400);
+  const note = 'The gateway keeps <b>RM 21.50</b>';
+  t.is((await admin.post(link, { resolution: 'explained', note })).status, 303);
+  t.is((await admin.post(link, { resolution: 'explained', note: 'Another' })).status, 409);
+  t.true((await (await viewer.get(link)).text()).includes('The gateway keeps &lt;b&gt;RM 21.50&lt;/b&gt;'));
+  await caughtUp();
+  t.false((await (await admin.get(page)).text()).includes(link));
+  await upload(app.url, admin, csv);
+  t.is((await app.eventStore.load(reconciliationStream(difference))).length, 2, 'what is explained stays so');
+});
+
+test.serial('what is no export, too large, without token or no form is refused', async (t) => {
+  const { app, caughtUp } = await startPopulated(t, postgres);
+  const admin = await signIn(app, 'admin');
+  await caughtUp();
+  const tries: [string | Blob, Record<string, string>, number][] = [
+    ['', {}, 400],
+    ['name,amount\n<b>Aminah</b>,1\n', {}, 400],
+    [new Blob([new Uint8Array(1_000)]), {}, 400],
+    [gatewayCsv([]), { from: 'noon' }, 400],
+    [gatewayCsv([]), { from: '2026-11-21', to: '2026-11-20' }, 400],
+    [gatewayCsv([]), { token: 'x' }, 403],
+    [gatewayCsv([]), { file: 'text' }, 200],
+    [new Blob([new Uint8Array(21 * 1024 * 1024)]), {}, 413],
+  ];
+  for (const [file, fields, status] of tries) {
+    const answer = await upload(app.url, admin, file, fields);
+    t.is(answer.status, status, JSON.stringify(fields));
+    t.false((await answer.text()).includes('Aminah'));
+  }
+  t.is((await admin.post(page, { file: 'a,b' })).status, 415);
+  t.is((await admin.get('/console/exceptions/difference/0')).status, 404);
+});
