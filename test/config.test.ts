@@ -141,6 +141,14 @@ test('production starts with what it asks for, and without the sandbox', (t) => 
   t.deepEqual(config.mail.from, { name: 'Payments', address: 'no-reply@agency.example' });
 });
 
+test('a process that seals the log needs the key, and no other does', (t) => {
+  t.is(loadConfig({}, complete).sealKey, '');
+  t.throws(() => loadConfig({}, complete, { seals: true }), { message: /SEAL_KEY is not set/ });
+  t.is(loadConfig({ SEAL_KEY: 'a'.repeat(64) }, complete, { seals: true }).sealKey, 'a'.repeat(64));
+  for (const SEAL_KEY of ['a'.repeat(63), 'a'.repeat(66), 'g'.repeat(64)])
+    t.deepEqual(faultsOf(t, { ...complete, SEAL_KEY }), ['SEAL_KEY must be 64 hexadecimal digits']);
+});
+
 test('emails go to files in development, and are from one address', (t) => {
   t.is(loadConfig({}, complete).mail.smtpUrl, null);
   t.deepEqual(loadConfig({ MAIL_FROM: 'no-reply@agency.example' }, complete).mail.from, {

@@ -17,6 +17,17 @@ test('keys are made at the first start and stay; addresses are read with them', 
   t.deepEqual(readEndpoints(folder), { ...keys, ESDB_URL: 'esdb://127.0.0.1:1' });
 });
 
+test('a folder of before seals gets a key for them, and keeps what it has', async (t) => {
+  const folder = await temporaryFolder(t);
+  const old = { TRANSACTION_ID_KEY: 'a'.repeat(64), GATEWAY_SECRET: 'b'.repeat(64) };
+  await writeFile(join(folder, 'keys.json'), JSON.stringify(old));
+  await writeFile(join(folder, 'eventstore.db'), '');
+  const keys = developmentKeys(folder);
+  t.like(keys, old);
+  t.regex(keys.SEAL_KEY ?? '', /^[0-9a-f]{64}$/);
+  t.deepEqual(developmentKeys(folder), keys);
+});
+
 test('missing keys beside events are not made anew', async (t) => {
   const folder = await temporaryFolder(t);
   developmentKeys(folder);
