@@ -6,6 +6,7 @@ import koaBody from 'koa-body';
 import type { Logger } from 'pino';
 import { enums, is, object, optional, record, string } from 'superstruct';
 import { type Fields, hasRightChecksum, signedText } from './checksum.ts';
+import { addSettlement } from './exports.ts';
 import { readHandOver } from './hand-over.ts';
 import { addLandRegistry } from './land-registry.ts';
 import { addMailbox } from './mailbox.ts';
@@ -58,6 +59,7 @@ export function createApp(dependencies: Dependencies): Koa {
   addMerchant(router);
   const { orders, registrations, registryToken: token } = dependencies;
   addRegistry(router, { orders, token });
+  addSettlement(router, dependencies);
   addLandRegistry(router, { registrations, token });
 
   const app = new Koa();

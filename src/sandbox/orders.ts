@@ -167,6 +167,12 @@ export function openOrders(file: string) {
       return true;
     },
 
+    /** The latest result of each charge of an order. */
+    charges(orderNo: string): Result[] {
+      const latest = new Map(this.results(orderNo).map((result) => [result.paymentTransId, result]));
+      return [...latest.values()];
+    },
+
     results(orderNo: string): Result[] {
       return all<Result>('select * from results where orderNo = ? order by id', orderNo);
     },

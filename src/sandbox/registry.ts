@@ -4,6 +4,7 @@
  */
 import type Router from '@koa/router';
 import type { Context, Next } from 'koa';
+import { csvOf, maxExported } from './exports.ts';
 import type { Order, Orders, Result } from './orders.ts';
 import type { Status } from './outcomes.ts';
 import { bankName, malaysianTime, receiptNo, ringgit } from './result-fields.ts';
@@ -20,8 +21,8 @@ const statuses: Readonly<Record<Status, readonly [epsStatus: string, message: st
 const transaksiIdKey = 'transaksi id';
 
 /**
- * Adds `/registry/transactions`, `/registry/transactions/{id}` and `/registry/transaction-extras`, for callers with
- * `token` as Bearer.
+ * Adds `/registry/transactions`, `/registry/transactions/{id}`, `/registry/transaction-extras` and
+ * `/registry/export.csv`, for callers with `token` as Bearer.
  */
 export function addRegistry(router: Router, { orders, token }: { orders: Orders; token: string }): void {
   const authenticate = (ctx: Context, next: Next) => {
@@ -34,6 +35,11 @@ export function addRegistry(router: Router, { orders, token }: { orders: Orders;
     const { merchant_trans_id: transId } = ctx.query;
     if (typeof transId !== 'string') return answer(ctx, 400, { message: 'Name one merchant_trans_id' });
     answer(ctx, 200, recordsOf(orders.ofTransaction(transId), orders));
+  });
+
+  router.get('/registry/export.csv', authenticate, (ctx) => {
+    ctx.type = 'text/csv';
+    ctx.body = csvOf(registryColumns, recordsOf(orders.recent(maxExported), orders));
   });
 
   router.get('/registry/transactions/:id', authenticate, (ctx) => {
@@ -57,6 +63,20 @@ export function addRegistry(router: Router, { orders, token }: { orders: Orders;
   });
 }
 
+const registryColumns = [
+  'id',
+  'merchant_trans_id',
+  'eps_status',
+  'status_message',
+  'receipt_no',
+  'payment_mode',
+  'gateway_id1',
+  'buyer_bank',
+  'buyer_name',
+  'amount',
+  'payment_datetime',
+] as const;
+
 function answer(ctx: Context, status: number, body: object): void {
   ctx.status = status;
   ctx.body = body;
@@ -65,10 +85,8 @@ function answer(ctx: Context, status: number, body: object): void {
 /** One record for each order that nobody decided, and one for each charge, with its latest status. */
 function recordsOf(found: readonly Order[], orders: Orders) {
   return found.flatMap((order) => {
-    const latest = new Map(orders.results(order.orderNo).map((result) => [result.paymentTransId, result]));
-    return latest.size === 0
-      ? [recordOf(order, null)]
-      : Array.from(latest.values(), (result) => recordOf(order, result));
+    const charges = orders.charges(order.orderNo);
+    return charges.length === 0 ? [recordOf(order, null)] : charges.map((result) => recordOf(order, result));
   });
 }
 

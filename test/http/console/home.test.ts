@@ -49,6 +49,7 @@ test.serial('figures of a day, by its Malaysian midnights', async (t) => {
   const figures = Object.fromEntries(Object.entries(tiles).map(([name, { figure }]) => [name, figure]));
   t.deepEqual(figures, {
     Contradiction: '0',
+    Difference: '0',
     'Wrong amount': '0',
     'Paid twice': '1',
     'Late success': '0',
