@@ -2,7 +2,7 @@
 import { fitsOnto, genesisHash, hashIn, previousHashIn } from '../events/envelope.ts';
 import { readSeal, UnreadableEvent } from '../events/recorded.ts';
 import { type LogSealed, sealsStream } from '../events/seals.ts';
-import type { EventStore, RecordedEvent } from '../eventstore/event-store.ts';
+import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../eventstore/event-store.ts';
 import type { Findings } from './findings.ts';
 import { isSigned } from './seal-key.ts';
 
@@ -25,7 +25,7 @@ export async function verifySeals(
 ): Promise<SealMark[]> {
   const marks: SealMark[] = [];
   let before: Before = { revision: -1, hash: genesisHash, count: 0 };
-  for await (const stored of allSeals(eventStore)) {
+  for await (const stored of readableSeals(eventStore, findings)) {
     const seal = check(stored, before, trusted, findings);
     const { revision } = stored;
     before = { revision, hash: hashIn(stored), count: seal?.count ?? before.count };
@@ -37,6 +37,19 @@ export async function verifySeals(
     marks.push({ revision, at, count, runningHash, lastEvent, streams });
   }
   return marks;
+}
+
+/** Seals that come after bytes which are no event any more cannot be read. */
+async function* readableSeals(
+  eventStore: Pick<EventStore, 'load'>,
+  findings: Findings,
+): AsyncGenerator<RecordedEvent> {
+  try {
+    yield* allSeals(eventStore);
+  } catch (error) {
+    if (!(error instanceof EventStoreUnavailable)) throw error;
+    findings.add('seals', `Not all seals can be read: ${error.message}`);
+  }
 }
 
 type Before = { revision: number; hash: string; count: number };

@@ -6,6 +6,7 @@ import { verifyFile } from '../audit/verify-file.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../log.ts';
 import { connectDatabase } from '../projections/database.ts';
+import { longestStatementMs } from '../projections/rebuild.ts';
 import { type Command, UsageError } from './command.ts';
 import { openProgressLine } from './progress-line.ts';
 import { loadRoleConfig } from './role-config.ts';
@@ -38,7 +39,7 @@ async function verifyStores(given: readonly string[] | null): Promise<VerifyRepo
   const config = loadRoleConfig();
   const log = createLog('warn', 'verify');
   const eventStore = connectEventStore({ url: config.esdbUrl, log });
-  const db = connectDatabase({ url: config.databaseUrl, log });
+  const db = connectDatabase({ url: config.databaseUrl, log, longestQueryMs: longestStatementMs });
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
   const progress = openProgressLine();

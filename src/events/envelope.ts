@@ -8,7 +8,7 @@ import { canonicalJson } from './canonical-json.ts';
 export type Metadata = {
   $correlationId: string;
   $causationId: string;
-  /** `merchant:<code>`, `gateway`, `registry`, `payer`, `reactor:<name>`, `api:<key fingerprint>` or `staff:<id>`. */
+  /** `merchant:<code>`, `gateway`, `registry`, `payer`, `reactor:<name>`, `sealer`, `api:<key fingerprint>`, `staff:<id>`. */
   actor: string;
   schemaVersion: number;
   previousHash: string;

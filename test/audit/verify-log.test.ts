@@ -303,6 +303,13 @@ test('seals: changed, removed, all removed', async (t) => {
   t.is(result.seals.unsealed().events, filled);
 });
 
+test('a seal whose bytes are no event any more', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) =>
+    change(db, 3, (message) => message.fill(0xff, 0, 9), sealsStream),
+  );
+  t.regex((await verdictOn(eventStore)).first('seals') ?? '', /^Not all seals can be read: /);
+});
+
 /** A seal on top of the last, said by `change` and signed with a key. */
 async function forgeSeal(
   eventStore: EventStore,

@@ -236,6 +236,12 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   t.is(forged.code, 1);
   t.regex(forged.said, /^FAULT keys of seals \(9\): Seal 0 was signed with a key that is not trusted\.$/m);
   t.is((await ledger(t, url, 'verify', '--public-key', join(folderOfKeys, 'none'))).code, 2);
+  const nonsense = join(folderOfKeys, 'export.jsonl');
+  await writeFile(nonsense, 'no export\n');
+  const exported = await ledger(t, url, 'verify', '--file', nonsense);
+  t.is(exported.code, 1);
+  t.true(exported.said.startsWith('FAULT line 1: '), exported.said);
+  t.is((await ledger(t, url, 'verify', '--file', nonsense, '--public-key', kept)).code, 2);
   const listed = await ledger(t, url, 'seals');
   t.is(listed.code, 0);
   t.true(listed.said.startsWith(key.publicKeyPem));
