@@ -28,6 +28,7 @@ export async function emptyTables(t: ExecutionContext, postgres: Postgres): Prom
       await trx.raw('create schema ??', [projection.name]);
       await trx.raw('set local search_path to ??', [projection.name]);
       await projection.createTables(trx);
+      await projection.createIndexes?.(trx);
     });
   return db;
 }
