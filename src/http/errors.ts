@@ -149,7 +149,7 @@ async function give(ctx: Context, answer: Answer, baseUrl: string): Promise<void
 const staffTitles: Readonly<Record<number, string>> = {
   400: 'This cannot be read',
   403: 'You may not do this',
-  404: 'There is no such page',
+  404: 'Not found',
   405: 'There is no such action',
   409: 'This cannot be done',
   410: 'This link is over',

@@ -118,7 +118,7 @@ test('what is not there is a page of the console for people and JSON for program
   const admin = await signIn(app, 'admin');
   const page = await admin.get('/console/nothing');
   t.is(page.status, 404);
-  t.regex(await page.text(), /There is no such page/);
+  t.regex(await page.text(), /<h1>Not found<\/h1>/);
   const json = await admin.get('/console/nothing', { accept: 'application/json' });
   t.deepEqual(await json.json(), { status: false, message: 'Not found' });
   const method = await admin.post('/console');

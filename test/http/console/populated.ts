@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import { genesisHash, seal } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../../src/events/payment.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
+import { looks } from '../../../src/projections/looks.ts';
 import { payments } from '../../../src/projections/payments.ts';
 import { reconciliation } from '../../../src/projections/reconciliation.ts';
 import { runProjection } from '../../../src/projections/run.ts';
@@ -14,7 +15,7 @@ import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/h
 import { startApp, type TestApp } from '../../support/app.ts';
 import { chosen, duplicated, request, result, succeeded } from '../../support/payments.ts';
 
-const projections = [payments, unmatched, reconciliation];
+const projections = [payments, unmatched, reconciliation, looks];
 
 export type Populated = {
   app: TestApp;

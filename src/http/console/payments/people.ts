@@ -1,4 +1,5 @@
 /** What is about people, or may be: who pays, and events as they were recorded. Each look is recorded before it is shown. */
+import type { RequestedPayment } from '../../../events/payment.ts';
 import type { ConsoleParts } from '../parts.ts';
 import { ConsoleProblem } from '../problem.ts';
 import type { ConsoleRoute } from '../route.ts';
@@ -25,9 +26,7 @@ export function peopleRoutes({ eventStore, frame, recordLook }: ConsoleParts): C
             name,
             value: typeof value === 'string' ? value : JSON.stringify(value),
           })),
-          buyers: [...new Set(payment.results.map(({ buyerName }) => buyerName))].filter(
-            (name) => name !== '',
-          ),
+          facts: factsAbout(payment),
         });
       },
     },
@@ -57,4 +56,20 @@ export function peopleRoutes({ eventStore, frame, recordLook }: ConsoleParts): C
       },
     },
   ];
+}
+
+/** What the merchant and the bank said of who pays, where they said something. */
+function factsAbout({ request, results }: RequestedPayment) {
+  const { payer } = request;
+  const place = `${payer.postcode} ${payer.city}`.trim();
+  const address = [payer.address1, payer.address2, place, payer.state].filter((part) => part !== '');
+  const buyers = [...new Set(results.map(({ buyerName }) => buyerName))];
+  return [
+    { label: 'Name', text: payer.name },
+    { label: 'Email', text: payer.email },
+    { label: 'IC number', text: payer.icNo },
+    { label: 'Phone', text: payer.phoneNo },
+    { label: 'Address', text: address.join(', ') },
+    ...buyers.map((text) => ({ label: 'Named by the bank', text })),
+  ].filter(({ text }) => text !== '');
 }

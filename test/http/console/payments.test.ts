@@ -1,0 +1,281 @@
+// Finding payments, what happened to one, and what is shown of people: only once the look is recorded.
+import test from 'ava';
+import { RegistryUnavailable } from '../../../src/clients/registry-answer.ts';
+import { paymentStream, type RegistryAnswer } from '../../../src/events/payment.ts';
+import { sessionStream } from '../../../src/events/session.ts';
+import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
+import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { startApp } from '../../support/app.ts';
+import { type Member, memberOf, signIn } from '../../support/console.ts';
+import { applied, chosen, request, result, succeeded } from '../../support/payments.ts';
+import { abandoned, paidTwice, startPopulated } from './populated.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+/** All that is about people in a payment of the tests. */
+const personal = [
+  'Aminah',
+  'AMINAH',
+  'aminah@example.my',
+  '900101145678',
+  '0123456789',
+  'Jalan Contoh',
+  'Second half of 2026',
+];
+const poison = '<img src=x onerror=alert(1)>&"\'';
+const paths = (html: string) =>
+  Array.from(html.matchAll(/<th scope="row"><a href="\/console\/payments\/(\w{26})"/g), ([, id]) => id);
+const sessionOf = ({ cookie }: Member) => cookie.split('=')[1]?.split('.')[0] ?? '';
+
+test.serial('payments are found by what names them and by what they have in common', async (t) => {
+  const { app, payment, caughtUp } = await startPopulated(t, postgres);
+  const member = await signIn(app, 'viewer');
+  const paid = await payment([chosen(1), succeeded(result(1, 'succeeded'), { receiptNo: 'R-77' })], {
+    reference: 'A-1',
+  });
+  const failed = await payment([chosen(1), applied(result(1, 'failed'))], { reference: poison });
+  const open = await payment([], {
+    reference: 'A-1',
+    merchant: { code: 'museum', id: 8, name: 'Museum' },
+    at: '2026-11-21T01:00:00.000Z',
+  });
+  await caughtUp();
+  const found = async (query: string) => paths(await (await member.get(`/console/payments${query}`)).text());
+  t.deepEqual(await found(''), [open, failed, paid], 'the latest first');
+  t.deepEqual(await found('?q=A-1'), [open, paid]);
+  t.deepEqual(await found('?q=%20R-77%20'), [paid]);
+  t.deepEqual(await found(`?q=${encodeURIComponent(poison)}`), [failed]);
+  t.deepEqual(await found('?merchant=museum'), [open]);
+  t.deepEqual(await found('?status=failed'), [failed]);
+  t.deepEqual(await found('?mode=fpx&day=2026-11-20'), [failed, paid]);
+  t.deepEqual(await found('?day=2026-11-21'), [open]);
+  t.deepEqual(await found('?day=2026-11-20&by=paid'), [paid]);
+  t.deepEqual(await found('?q=nothing'), []);
+  for (const odd of ['?status=x', '?day=2026-02-30', '?after=x', '?mode=constructor'])
+    t.is((await member.get(`/console/payments${odd}`)).status, 400, odd);
+  t.deepEqual(await found('?q=%00&merchant=%00'), []);
+  t.deepEqual(await found(`?q=${'x'.repeat(5000)}`), []);
+  const direct = await member.get(`/console/payments?q=${paid.toLowerCase()}`);
+  t.is(direct.headers.get('location'), `/console/payments/${paid}`);
+  const page = await (await member.get('/console/payments')).text();
+  for (const text of [...personal, '<img']) t.false(page.includes(text), text);
+});
+
+test.serial('more than a page of payments is read page by page, each payment once', async (t) => {
+  const { app, payment, caughtUp } = await startPopulated(t, postgres);
+  const member = await signIn(app, 'viewer');
+  const ids = [];
+  for (let index = 0; index < 101; index += 1) ids.push(await payment([]));
+  await caughtUp();
+  const next = (html: string) => /<a href="(\/console\/payments\?[^"]*after=[^"]+)"/.exec(html)?.[1];
+  const seen = [];
+  for (let path: string | undefined = '/console/payments?merchant=council'; path; ) {
+    const html: string = await (await member.get(path)).text();
+    seen.push(...paths(html));
+    path = next(html)?.replaceAll('&amp;', '&');
+  }
+  t.deepEqual(seen.toSorted(), ids.toSorted());
+  t.is(seen.length, 101);
+});
+
+test.serial('a search by payer is recorded before it is made, and names nobody', async (t) => {
+  const { app, payment, caughtUp } = await startPopulated(t, postgres);
+  const member = await signIn(app, 'viewer');
+  const id = await payment([]);
+  await payment([], { payer: { ...request().payer, name: 'Siti', email: '', icNo: '', phoneNo: '' } });
+  await caughtUp();
+  const search = async (payer: string) => {
+    const answer = await member.post('/console/payments/by-payer', { payer });
+    return { status: answer.status, html: await answer.text() };
+  };
+  const { html, status } = await search('ismail AMINAH');
+  t.is(status, 200);
+  t.deepEqual(paths(html), [id]);
+  for (const text of personal.filter((word) => word !== 'AMINAH')) t.false(html.includes(text), text);
+  t.deepEqual(paths((await search('900101-14-5678')).html), [id]);
+  t.deepEqual(paths((await search('aminah@example.my')).html), [id]);
+  t.deepEqual(paths((await search('Aminah Siti')).html), []);
+  t.is((await search('  ')).status, 303, 'nobody was asked for');
+  const [, ...looks] = await app.eventStore.load(sessionStream(sessionOf(member)));
+  t.deepEqual(
+    looks.map(({ data }) => (data as { what: string; detail: string }).detail),
+    ['2 words', '1 word', '1 word', '2 words'],
+  );
+  t.false(
+    JSON.stringify(looks.map(({ data }) => data))
+      .toLowerCase()
+      .includes('aminah'),
+    'nor does the record',
+  );
+  const log = JSON.stringify(app.logged);
+  for (const text of [...personal, 'ismail']) t.false(log.includes(text), text);
+});
+
+test.serial('all that happened to a payment is on its page, and nothing about who pays', async (t) => {
+  const { app, payment } = await startPopulated(t, postgres);
+  const member = await signIn(app, 'viewer');
+  const id = await payment([...paidTwice, abandoned], { reference: poison, service: poison });
+  const page = await (await member.get(`/console/payments/${id}`)).text();
+  for (const text of [
+    'The chain of 5 events is whole',
+    'council asked for RM 120.50',
+    'Attempt 1: FPX Online Banking (Individual)',
+    'receipt 7-20261120-BJ6HYDFE',
+    'though it was paid before',
+    'callback-1 given up with 500: answered 500 (try 1, 5 ms)',
+    'council.example',
+    'Paid twice',
+    `/console/exceptions/payment/${id}/2`,
+    '2026-11-20 09:00:00',
+  ])
+    t.true(page.includes(text), text);
+  for (const text of [...personal, '<img', 'council.example/callback']) t.false(page.includes(text), text);
+  t.notRegex(page, /Send again|Ask the registry/, 'a viewer has no buttons');
+  const elsewhere = startApp({}, app);
+  t.is(
+    (await memberOf((await elsewhere).url, member.id, member.cookie).get(`/console/payments/${id}`)).status,
+    200,
+    'without Postgres',
+  );
+  t.is(
+    (await memberOf((await elsewhere).url, member.id, member.cookie).get('/console/payments')).status,
+    503,
+  );
+  await (await elsewhere).close();
+  for (const path of ['0', '5M1SKTZWGWX0D8P81WNP17GSCQ', '%00', '..%2f..', 'x'.repeat(3000)])
+    t.is((await member.get(`/console/payments/${path}`)).status, 404, path);
+});
+
+test.serial('an event that was changed is named on the page of its payment', async (t) => {
+  const { app, payment } = await startPopulated(t, postgres);
+  const member = await signIn(app, 'viewer');
+  const id = await payment([chosen(1)]);
+  const metadata = { schemaVersion: 1, hash: '0'.repeat(64), previousHash: '1'.repeat(64), actor: poison };
+  const forged = { id: crypto.randomUUID(), type: 'Odd', data: { note: poison }, metadata };
+  await app.eventStore.append(paymentStream(id), [forged], 1);
+  const page = await (await member.get(`/console/payments/${id}`)).text();
+  t.regex(page, /The chain is broken at event 2/);
+  t.regex(page, /This event cannot be read/);
+  t.false(page.includes('<img'));
+  const evidence = await (await member.get(`/console/payments/${id}/events/2`)).text();
+  t.regex(evidence, /is not what was written/);
+  t.false(evidence.includes('<img'));
+});
+
+test.serial('people are shown once the look is recorded, and not before', async (t) => {
+  const { app, payment, caughtUp } = await startPopulated(t, postgres);
+  const [auditor, member] = [await signIn(app, 'viewer'), await signIn(app, 'member')];
+  const raw = { STATUS: '1', NOTE: poison };
+  const id = await payment([chosen(1), succeeded(result(1, 'succeeded', { raw }))]);
+  const payer = await (await member.get(`/console/payments/${id}/payer`)).text();
+  for (const text of personal) t.true(payer.includes(text), text);
+  const evidence = await (await member.get(`/console/payments/${id}/events/2`)).text();
+  t.regex(evidence, /&quot;NOTE&quot;: &quot;&lt;img src=x/);
+  for (const path of [`${id}/events/9`, `${id}/events/-1`, `${id}/events/x`, '0/events/0', '0/payer'])
+    t.is((await member.get(`/console/payments/${path}`)).status, 404, path);
+  const [, ...looks] = await app.eventStore.load(sessionStream(sessionOf(member)));
+  t.deepEqual(
+    looks.map(({ data }) => {
+      const { what, transactionId, detail, userId } = data as Record<string, unknown>;
+      return { what, transactionId, detail, userId };
+    }),
+    [
+      { what: 'payer', transactionId: id, detail: '', userId: member.id },
+      { what: 'evidence', transactionId: id, detail: 'event 2', userId: member.id },
+    ],
+  );
+  t.like(looks[0]?.metadata, { actor: `staff:${member.id}` });
+
+  await caughtUp();
+  const list = await (await auditor.get('/console/looks')).text();
+  t.true(list.includes('Staff, member') && list.includes(id) && list.includes('event 2'));
+  t.regex(await (await auditor.get('/console/looks?staff=nobody')).text(), /Nobody looked/);
+  t.regex(await (await auditor.get(`/console/looks?payment=${id.toLowerCase()}`)).text(), /event 2/);
+  t.is((await member.get('/console/looks')).status, 403);
+  t.is((await auditor.get('/console/looks?before=x')).status, 400);
+});
+
+test.serial('where a look cannot be recorded, nothing is shown', async (t) => {
+  const { app, db, payment, caughtUp } = await startPopulated(t, postgres);
+  const member = await signIn(app, 'admin');
+  const id = await payment([]);
+  await caughtUp();
+  const append = () => Promise.reject(new EventStoreUnavailable('no append today'));
+  const mute = await startApp({ console: { db }, eventStore: { append } }, app);
+  const there = memberOf(mute.url, member.id, member.cookie);
+  const answers = [
+    await there.get(`/console/payments/${id}/payer`),
+    await there.get(`/console/payments/${id}/events/0`),
+    await there.get(`/console/payments/${id}/history.json`),
+    await there.post('/console/payments/by-payer', { payer: 'ismail' }),
+  ];
+  for (const answer of answers) {
+    t.is(answer.status, 503, answer.url);
+    const html = await answer.text();
+    for (const text of [...personal, id]) t.false(html.includes(text), text);
+  }
+  await mute.close();
+  const [{ type } = { type: '' }] = (await app.eventStore.load(sessionStream(sessionOf(member)))).slice(-1);
+  t.is(type, 'SignedIn');
+});
+
+test.serial('a delivery is sent again on the word of those who may', async (t) => {
+  const { app, payment } = await startPopulated(t, postgres);
+  const member = await signIn(app, 'member');
+  const id = await payment([chosen(1), succeeded(result(1, 'succeeded')), abandoned]);
+  const page = await (await member.get(`/console/payments/${id}`)).text();
+  t.regex(page, /Send again/);
+  const path = `/console/payments/${id}/send-again`;
+  const answer = await member.post(path, { delivery: 'callback-1' });
+  t.is(answer.headers.get('location'), `/console/payments/${id}?notice=sent-again`);
+  const event = await app.eventStore.loadLast(paymentStream(id));
+  t.like(event, { type: 'CallbackRequested', data: { delivery: 'callback-1' } });
+  t.like(event?.metadata, { actor: `staff:${member.id}` });
+  const again = await member.post(path, { delivery: 'callback-1' });
+  t.is(again.headers.get('location'), `/console/payments/${id}?notice=already-due`);
+  for (const delivery of ['', 'callback-9', '__proto__', poison])
+    t.is((await member.post(path, { delivery })).status, 404, delivery);
+  t.is((await member.post('/console/payments/0/send-again', { delivery: 'email' })).status, 404);
+  const named = await (await member.get(`/console/payments/${id}`)).text();
+  t.true(named.includes('Staff, member'), 'who asked is called by name');
+});
+
+test.serial('the registry is asked on the word of those who may', async (t) => {
+  const { app, payment } = await startPopulated(t, postgres);
+  const member = await signIn(app, 'member');
+  const id = await payment([chosen(1)]);
+  const lands = await payment([chosen(1)], { channel: 'landreg', reference: 'TX-1' });
+  const answers: Record<string, RegistryAnswer> = {
+    [id]: { status: 'succeeded', results: [result(1, 'succeeded')], raw: {} },
+    'TX-1': { status: 'not_found', results: [], raw: {} },
+  };
+  const answerOf = async (name: string) => {
+    const answer = answers[name];
+    if (!answer) throw new RegistryUnavailable('unreachable', 'no answer');
+    return answer;
+  };
+  const asking = await startApp(
+    {
+      registry: {
+        ask: answerOf,
+        askByTransaksiId: ({ reference }) => answerOf(reference),
+      },
+    },
+    app,
+  );
+  const there = memberOf(asking.url, member.id, member.cookie);
+  const ask = async (of: string) =>
+    (await there.post(`/console/payments/${of}/requery`)).headers.get('location');
+  t.is(await ask(id), `/console/payments/${id}?notice=requery-news`);
+  const event = await app.eventStore.loadLast(paymentStream(id));
+  t.like(event, { type: 'PaymentSucceeded', data: { source: 'requery' } });
+  t.like(event?.metadata, { actor: `staff:${member.id}` });
+  t.is(await ask(id), `/console/payments/${id}?notice=requery-no-news`);
+  t.is(await ask(lands), `/console/payments/${lands}?notice=requery-not-found`);
+  const unknown = await payment([chosen(1)]);
+  const down = await there.post(`/console/payments/${unknown}/requery`);
+  t.is(down.status, 502);
+  t.regex(await down.text(), /registry cannot be reached/);
+  await asking.close();
+});
