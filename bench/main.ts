@@ -6,6 +6,7 @@ import { benchDocs } from './docs.ts';
 import { benchEventStore } from './eventstore.ts';
 import { benchHttp } from './http.ts';
 import { benchPdf } from './pdf.ts';
+import { benchRebuild } from './rebuild.ts';
 import type { Row } from './row.ts';
 
 const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
@@ -14,6 +15,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
   callbacks: benchCallbacks,
   docs: benchDocs,
   pdf: benchPdf,
+  rebuild: benchRebuild,
 };
 
 const asked = process.argv.slice(2);

@@ -1,5 +1,6 @@
 /** The border between what the log holds and what the program trusts: lifts and checks an event as it is read. */
 import { type Struct, validate } from 'superstruct';
+import { fits } from './fits.ts';
 import { type PaymentEvent, paymentEvents } from './payment.ts';
 import { type ProjectEvent, projectEvents } from './project.ts';
 import { type RebuildEvent, rebuildEvents } from './rebuild.ts';
@@ -65,16 +66,16 @@ export function readSeal(stored: Stored): LogSealed {
 function readAs(structs: object, { type, data, metadata }: Stored): { type: string; data: unknown } {
   if (!Object.hasOwn(structs, type)) throw new UnreadableEvent(`Unknown event type ${type}`);
   const lifted = lift(type, data, metadata);
-  const [failure] = check(type, lifted, Reflect.get(structs, type) as Struct<unknown>);
+  const failure = failureOf(type, lifted, Reflect.get(structs, type) as Struct<unknown>);
   if (failure)
     throw new UnreadableEvent(`${type} does not fit its schema at ${failure.path.join('.') || 'its root'}`);
   return { type, data: lifted };
 }
 
 /** superstruct throws on what is nested too deep to be walked through, or has a `toString` that is no function. */
-function check(type: string, data: unknown, struct: Struct<unknown>) {
+function failureOf(type: string, data: unknown, struct: Struct<unknown>) {
   try {
-    return validate(data, struct);
+    return fits(data, struct) ? undefined : validate(data, struct)[0];
   } catch (error) {
     throw new UnreadableEvent(`${type} cannot be checked`, { cause: error });
   }

@@ -20,7 +20,8 @@ const bareCheckpointMs = 1_000;
 
 /**
  * Ends when the signal aborts; events that were gathered and not taken by then are left out. With `upTo`, a position
- * that the log has reached already, it also ends once everything up to there was handed over. Throws what `subscribe`
+ * that the log has reached already, it also ends once everything up to there was handed over, and all batches but the
+ * last are full: nobody waits for them, and the fewer they are, the fewer rows are written twice. Throws what `subscribe`
  * throws, and when the subscription ended by itself.
  */
 export async function* readBatches({
@@ -58,13 +59,14 @@ export async function* readBatches({
       if (upTo && isAfter(place, upTo)) return;
       position = place;
       if (message.kind === 'checkpoint') {
-        bareCheckpoint ??= setTimeout(() => ready.resolve(), bareCheckpointMs);
+        if (events.length === 0) bareCheckpoint ??= setTimeout(() => ready.resolve(), bareCheckpointMs);
         continue;
       }
       events.push(message.event);
       length += textLength(message.event.data);
-      ready.resolve();
-      if (events.length >= maxEvents || length >= maxTextLength) await taken.promise;
+      const isFull = events.length >= maxEvents || length >= maxTextLength;
+      if (isFull || !upTo) ready.resolve();
+      if (isFull) await taken.promise;
     }
     if (!until.aborted) throw new Error('The subscription ended by itself');
   }

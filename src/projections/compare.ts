@@ -1,7 +1,7 @@
 /** Compares a projection's rows with rows freshly made from the log, at the same position. Changes nothing. */
 import type { Knex } from 'knex';
 import { discard, holdCheckpoint } from './checkpoints.ts';
-import { maxEventsInBatch, openCopy } from './copy.ts';
+import { fewEvents, openCopy } from './copy.ts';
 import { connectDatabase } from './database.ts';
 import { quoted } from './details-tables.ts';
 import { ifNobodyLeads } from './leadership.ts';
@@ -79,7 +79,7 @@ async function compareAlone(options: RebuildOptions & { limit: number; patient: 
   do {
     const { position } = await db.transaction((trx) => servingCheckpoint(trx, projection));
     taken = position ? await copy.feed(position) : 0;
-  } while (taken > maxEventsInBatch);
+  } while (taken > fewEvents);
 
   const snapshot = await patient.transaction(undefined, {
     isolationLevel: 'repeatable read',

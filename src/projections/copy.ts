@@ -20,8 +20,10 @@ export type Copy = {
   feed(upTo: Position): Promise<number>;
 };
 
-/** A copy further behind than that is fed on before anybody is made to wait for it. */
-export const maxEventsInBatch = 2_000;
+const maxEventsInBatch = 5_000;
+
+/** A copy that took more than that at a time is fed on before anybody is made to wait for it. */
+export const fewEvents = 500;
 
 /** Makes the tables, without the indexes that only queries need, or goes on with those that are there. */
 export async function openCopy({

@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { EventStore, Position } from '../eventstore/event-store.ts';
 import { discard, type ProjectionStatus, projectionStatus } from './checkpoints.ts';
-import { maxEventsInBatch, openCopy } from './copy.ts';
+import { fewEvents, openCopy } from './copy.ts';
 import { connectDatabase } from './database.ts';
 import { quoted } from './details-tables.ts';
 import { isRefusal, StandStill } from './failures.ts';
@@ -127,7 +127,7 @@ async function rebuildAlone(options: RebuildOptions & { patient: Knex }): Promis
   const catchUp = async () => {
     let taken: number;
     do taken = await copy.feed(await goal(projection, db, eventStore));
-    while (taken > maxEventsInBatch);
+    while (taken > fewEvents);
   };
   try {
     await catchUp();

@@ -1,0 +1,51 @@
+// A process of its own for the benchmark of rebuilds, so that its memory is that of the rebuild alone: merely reads the log,
+// or rebuilds a projection, and tells how long it took and how much memory it had.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { connectEventStore } from '../src/eventstore/client.ts';
+import { allProjections } from '../src/projections/all.ts';
+import { connectDatabase } from '../src/projections/database.ts';
+import { rebuild } from '../src/projections/rebuild.ts';
+
+export type Measured = { events: number; seconds: number; residentBefore: number; residentPeak: number };
+
+const [what = '', esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
+const log = pino({ level: 'warn' });
+const eventStore = connectEventStore({ url: esdbUrl, log });
+const residentBefore = process.memoryUsage.rss();
+let residentPeak = residentBefore;
+const watch = setInterval(() => {
+  residentPeak = Math.max(residentPeak, process.memoryUsage.rss());
+}, 50);
+
+const startedMs = performance.now();
+const events = what === 'read' ? await read() : await rebuildOne(what);
+const seconds = (performance.now() - startedMs) / 1000;
+clearInterval(watch);
+process.send?.({ events, seconds, residentBefore, residentPeak } satisfies Measured);
+await eventStore.close();
+await sleep(0);
+process.disconnect();
+
+/** As the client hands the events over, and nothing else. */
+async function read(): Promise<number> {
+  let count = 0;
+  const options = { streamPrefixes: ['payment-'], after: null, signal: new AbortController().signal };
+  for await (const message of eventStore.subscribe(options)) {
+    if (message.kind === 'caught_up') break;
+    if (message.kind === 'event') count += 1;
+  }
+  return count;
+}
+
+async function rebuildOne(name: string): Promise<number> {
+  const projection = allProjections.find((each) => each.name === name);
+  if (!projection) throw new Error(`No projection ${name}`);
+  const db = connectDatabase({ url: databaseUrl, log });
+  const signal = new AbortController().signal;
+  const options = { projection, eventStore, db, databaseUrl, log, signal, onProgress: () => undefined };
+  const rebuilt = await rebuild(options);
+  await db.destroy();
+  return rebuilt.events;
+}
