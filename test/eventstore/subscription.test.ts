@@ -1,7 +1,12 @@
 /** Subscriptions: order, checkpoints, a slow consumer, letting go, and coming back after every kind of end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import type { EventStore, Position, SubscriptionMessage } from '../../src/eventstore/event-store.ts';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type Position,
+  type SubscriptionMessage,
+} from '../../src/eventstore/event-store.ts';
 import { newEvent, open, range, startServer, startWire, until } from './helpers.ts';
 
 // Serial, as only one connection of a process can append at a time.
@@ -233,4 +238,16 @@ test.serial('an abort ends a subscription that waits to come back, or was never 
   for await (const _ of store.subscribe({ streamPrefixes: [''], after: null, signal: AbortSignal.abort() }))
     t.fail();
   t.deepEqual(waiting.messages, []);
+});
+
+test.serial('one that may fail so often gives up then, and says why', async (t) => {
+  const server = await startServer(t);
+  await server.end('SIGTERM');
+  const store = open(t, server.port);
+  const asking = { streamPrefixes: [''], after: null, signal: never, maxFailures: 3 };
+  const thrown = await t.throwsAsync(store.subscribe(asking)[Symbol.asyncIterator]().next(), {
+    instanceOf: EventStoreUnavailable,
+  });
+  t.regex(thrown?.message ?? '', /^The log cannot be read on: ./);
+  t.is(store.logged.filter(({ message }) => message === 'Subscription broken, will resume').length, 2);
 });
