@@ -1,7 +1,7 @@
 /** What commands that ask the journal share. */
 import type { Knex } from 'knex';
 import type { Config } from '../config.ts';
-import { lastMomentOf } from '../events/malaysian-time.ts';
+import { knownAtOf } from '../events/malaysian-time.ts';
 import { createLog } from '../log.ts';
 import { connectDatabase } from '../projections/database.ts';
 import { journalGap } from '../projections/journal-queries.ts';
@@ -21,11 +21,11 @@ export async function onJournal(work: (db: Knex, config: Config) => Promise<numb
   }
 }
 
-/** The moment up to which is known what is told: now, where none is given and for one that is still to come. */
+/** Now, where none is given. */
 export function readKnownAt(text: string | undefined): Date {
   const now = new Date();
   if (text === undefined) return now;
-  const moment = lastMomentOf(text);
-  if (moment === null) throw new UsageError('A time reads 2026-11-20T09:00:00+08:00, a day 2026-11-20');
-  return new Date(Math.min(Date.parse(moment), now.getTime()));
+  const knownAt = knownAtOf(text, now);
+  if (knownAt === null) throw new UsageError('A time reads 2026-11-20T09:00:00+08:00, a day 2026-11-20');
+  return knownAt;
 }

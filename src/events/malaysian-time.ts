@@ -81,6 +81,15 @@ export function lastMomentOf(text: string): string | null {
   return new Date(Date.parse(span.end) - 1).toISOString();
 }
 
+/**
+ * Up to when is known what people ask for as known at a time or day: its last moment, but never later than now, since
+ * that would be told otherwise later. Null for what is no time.
+ */
+export function knownAtOf(text: string, now: Date): Date | null {
+  const last = lastMomentOf(text);
+  return last === null ? null : new Date(Math.min(Date.parse(last), now.getTime()));
+}
+
 function shifted(utc: string): string {
   return new Date(new Date(utc).getTime() + offsetMs).toISOString().slice(0, 19);
 }

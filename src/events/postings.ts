@@ -22,8 +22,7 @@ export type Account = `gateway:${Method}` | `charges:${Method}` | `merchant:${st
 /** One line of an entry; one of the two sides is zero. */
 export type Posting = { account: Account; debitSen: bigint; creditSen: bigint };
 
-export const entryKinds = ['payment', 'mismatch', 'duplicate', 'refund', 'credit'] as const;
-export type EntryKind = (typeof entryKinds)[number];
+export type EntryKind = 'payment' | 'mismatch' | 'duplicate' | 'refund' | 'credit';
 
 export type Entry = {
   kind: EntryKind;

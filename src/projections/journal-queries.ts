@@ -70,7 +70,7 @@ export async function trialBalance(db: Knex, knownAt: Date): Promise<AccountSums
 
 /** The sums of one account, zero where nothing was posted to it by then. */
 export async function accountSums(db: Knex, account: string, knownAt: Date): Promise<AccountSums> {
-  const [sums] = await sumsUntil(db, knownAt, account);
+  const [sums] = await sumsUntil(db, knownAt, findable(account));
   return sums ?? { account, debitSen: 0n, creditSen: 0n };
 }
 
@@ -103,8 +103,15 @@ async function sumsUntil(db: Knex, knownAt: Date, account: string | null): Promi
  */
 export async function accountStatement(
   db: Knex,
-  { account, from, to, after, limit }: Period & { account: string; after: PostingKey | null; limit: number },
+  {
+    account: named,
+    from,
+    to,
+    after,
+    limit,
+  }: Period & { account: string; after: PostingKey | null; limit: number },
 ): Promise<AccountStatement> {
+  const account = findable(named);
   const start = boundsOfDay(from)?.start;
   const end = boundsOfDay(to)?.end;
   if (start === undefined || end === undefined) throw new RangeError('A period is named by two days');

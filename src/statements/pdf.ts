@@ -38,9 +38,24 @@ type Document = {
   totals: readonly MethodTotal[];
 };
 
+type Occasion = { agency: string; collection: Collection; printedAt: Date };
+
+/** The document that is being drawn: several at a time would be several in memory. */
+let drawing: Promise<unknown> = Promise.resolve();
+
 /** Streams the PDF. Throws TooManyReceipts beyond `maxPdfReceipts`, and what the receipts throw. */
-export async function collectionPdf(
-  { agency, collection, printedAt }: { agency: string; collection: Collection; printedAt: Date },
+export function collectionPdf(
+  occasion: Occasion,
+  found: AsyncIterable<CollectedReceipt>,
+  lang: Language,
+): Promise<NodeJS.ReadableStream> {
+  const drawn = drawing.then(() => draw(occasion, found, lang));
+  drawing = drawn.catch(() => {});
+  return drawn;
+}
+
+async function draw(
+  { agency, collection, printedAt }: Occasion,
   found: AsyncIterable<CollectedReceipt>,
   lang: Language,
 ): Promise<NodeJS.ReadableStream> {

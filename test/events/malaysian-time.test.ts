@@ -1,7 +1,15 @@
 // Times: the three forms that go out and come in, offsets, and moments that never were.
 import test from 'ava';
 import fc from 'fast-check';
-import { readGatewayTime, toDateTime, toDigits, toIsoWithOffset } from '../../src/events/malaysian-time.ts';
+import {
+  boundsOfDay,
+  dayOf,
+  knownAtOf,
+  readGatewayTime,
+  toDateTime,
+  toDigits,
+  toIsoWithOffset,
+} from '../../src/events/malaysian-time.ts';
 
 const read: Record<string, string | null> = {
   '2026-11-20 09:02:03': '2026-11-20T01:02:03.000Z',
@@ -81,4 +89,25 @@ test('any text is a storable UTC time or none', (t) => {
     { numRuns: 2000 },
   );
   t.pass();
+});
+
+test('a Malaysian day begins at 16:00 UTC of the day before and ends where the next begins', (t) => {
+  t.deepEqual(boundsOfDay('2028-02-29'), {
+    start: '2028-02-28T16:00:00.000Z',
+    end: '2028-02-29T16:00:00.000Z',
+  });
+  t.is(dayOf('2028-02-28T15:59:59.999Z'), '2028-02-28');
+  t.is(dayOf('2028-02-28T16:00:00.000Z'), '2028-02-29');
+  for (const none of ['2026-02-29', '2026-11-31', '2026-13-01', '20261120', ' 2026-11-20', '2026-1-1', ''])
+    t.is(boundsOfDay(none), null, none);
+});
+
+test('what is known at a day is known at its last moment, and never at one to come', (t) => {
+  const now = new Date('2026-11-21T02:00:00.000Z');
+  const known = (text: string) => knownAtOf(text, now)?.toISOString() ?? null;
+  t.is(known('2026-11-20'), '2026-11-20T15:59:59.999Z');
+  t.is(known('2026-11-20T09:00:00+08:00'), '2026-11-20T01:00:00.000Z');
+  t.is(known('2026-11-21'), now.toISOString(), 'a day that is not over');
+  t.is(known('2027-01-01T00:00:00Z'), now.toISOString());
+  t.is(known('soon'), null);
 });

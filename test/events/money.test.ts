@@ -1,7 +1,15 @@
 // Amounts: what is taken and refused, sums of callers, and the two ways of writing them.
 import test from 'ava';
 import fc from 'fast-check';
-import { addSen, displaySen, formatSen, parseAmount, readAmount, type Sen } from '../../src/events/money.ts';
+import {
+  addSen,
+  displaySen,
+  formatSen,
+  groupedSen,
+  parseAmount,
+  readAmount,
+  type Sen,
+} from '../../src/events/money.ts';
 
 const sen = (amount: number) => amount as Sen;
 const maxSen = sen(100_000_000);
@@ -196,3 +204,9 @@ for (const [amount, text, display] of written) {
 }
 
 test('nothing adds up to nothing', (t) => t.is<number, number>(addSen(), 0));
+
+test('sums past the safe integers are written to the last sen', (t) => {
+  t.is(formatSen(2n ** 70n), '11805916207174113034.24');
+  t.is(groupedSen(2n ** 70n), '11,805,916,207,174,113,034.24');
+  t.is(displaySen(7n), 'RM 0.07');
+});

@@ -97,6 +97,7 @@ test.serial('the statement of an account: opening, lines that lead to their paym
     ],
   );
   await page('/console/journal/account?account=merchant:nobody', 404);
+  await page('/console/journal/account?account=merchant:%00', 404);
   await page('/console/journal/account?account=merchant:council&from=2026-11-31', 400);
   await page('/console/journal/account?account=merchant:council&from=2026-11-21&to=2026-11-20', 400);
   await page('/console/journal/account?account=merchant:council&after=x', 400);
