@@ -40,7 +40,10 @@ export const kindTexts: Readonly<Record<ListedKind, { name: string; meaning: str
 export const paymentResolutionTexts: Readonly<Record<Resolution, { name: string; meaning: string }>> = {
   refunded: { name: 'Refunded', meaning: 'The money went back to the payer, out of suspense.' },
   credited: { name: 'Credited', meaning: 'The money went to the merchant, out of suspense.' },
-  explained: { name: 'Explained', meaning: 'No money moves; the note says why.' },
+  explained: {
+    name: 'Explained',
+    meaning: 'No money moves, and what lies in suspense stays there; the note says why.',
+  },
 };
 
 export const unmatchedResolutionTexts: Readonly<

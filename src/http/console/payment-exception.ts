@@ -69,8 +69,9 @@ type Found = {
   transactionId: string;
   state: RequestedPayment;
   exception: PaymentException;
-  /** That recorded the result. */
+  /** That recorded the result, and its place in the stream. */
   recorded: PaymentEvent;
+  revision: number;
   /** Who resolved it. */
   resolvedBy: string | null;
 };
@@ -81,7 +82,7 @@ async function find(ctx: Context, { eventStore }: Pick<ConsoleParts, 'eventStore
   const { transactionId = '', resultNo = '' } = ctx.params;
   if (!transactionIdPattern.test(transactionId) || !/^[1-9]\d{0,5}$/.test(resultNo)) throw notThere();
   const stored = await eventStore.load(paymentStream(transactionId));
-  const { state, recorded } = foldUpTo(stored, Number(resultNo));
+  const { state, revision, recorded } = foldUpTo(stored, Number(resultNo));
   if (state.status === 'none' || !recorded) throw notThere();
   const exception = exceptionsOf(state).find((each) => each.resultNo === Number(resultNo));
   if (!exception) throw notThere();
@@ -91,6 +92,7 @@ async function find(ctx: Context, { eventStore }: Pick<ConsoleParts, 'eventStore
     state,
     exception,
     recorded,
+    revision,
     resolvedBy: resolvedBy ? (resolvedBy.metadata as Metadata).actor : null,
   };
 }
@@ -99,12 +101,16 @@ async function find(ctx: Context, { eventStore }: Pick<ConsoleParts, 'eventStore
 function foldUpTo(stored: readonly RecordedEvent[], resultNo: number) {
   let state: Payment = noPayment;
   let recorded: PaymentEvent | null = null;
-  for (const event of stored.map(readPaymentEvent)) {
+  let revision = -1;
+  for (const [index, event] of stored.map(readPaymentEvent).entries()) {
     const before = countResults(state);
     state = evolve(state, event);
-    if (before < resultNo && countResults(state) === resultNo) recorded = event;
+    if (before < resultNo && countResults(state) === resultNo) {
+      recorded = event;
+      revision = index;
+    }
   }
-  return { state, recorded };
+  return { state, revision, recorded };
 }
 
 const countResults = (state: Payment) => (state.status === 'none' ? 0 : state.results.length);
@@ -125,7 +131,7 @@ const nothingTyped: Form = { typed: { resolution: '', note: '' }, problem: null 
 async function show(
   ctx: Context,
   { frame }: Pick<ConsoleParts, 'frame'>,
-  { transactionId, state, exception, recorded, resolvedBy }: Found,
+  { transactionId, state, exception, recorded, revision, resolvedBy }: Found,
   form: Form,
 ): Promise<void> {
   const { kind, resolved, resultNo } = exception;
@@ -140,6 +146,7 @@ async function show(
     merchant: state.request.merchant,
     reference: state.request.reference,
     url: ctx.path,
+    evidenceUrl: `/console/payments/${transactionId}/events/${revision}`,
     paymentStatus: state.status,
     expectedSen,
     reported,
