@@ -13,6 +13,8 @@ const entries: readonly Entry[] = [
   { path: '/console/statements', title: 'Statements', action: 'look' },
   { path: '/console/journal', title: 'Journal', action: 'look' },
   { path: '/console/export', title: 'Export', action: 'export' },
+  { path: '/console/projections', title: 'Projections', action: 'look' },
+  { path: '/console/seals', title: 'Seals', action: 'look' },
   { path: '/console/looks', title: 'Who looked', action: 'seeLooks' },
   { path: '/console/staff', title: 'Staff', action: 'manageStaff' },
 ];

@@ -15,8 +15,10 @@ import { findRoutes } from './payments/find.ts';
 import { paymentHistoryRoutes } from './payments/history.ts';
 import { pageRoutes } from './payments/page.ts';
 import { peopleRoutes } from './payments/people.ts';
+import { projectionRoutes } from './projections.ts';
 import { reconciliationRoutes } from './reconciliation.ts';
 import { addGuarded, type ConsoleRoute } from './route.ts';
+import { sealRoutes } from './seals.ts';
 import { addSignInRoutes, signOutRoutes } from './sign-in.ts';
 import { statementRoutes } from './statements.ts';
 
@@ -33,7 +35,9 @@ export function consoleRoutes(parts: ConsoleParts): readonly ConsoleRoute[] {
     ...actionRoutes(parts),
     ...journalRoutes(parts),
     ...statementRoutes(parts),
+    ...projectionRoutes(parts),
     ...lookRoutes(parts),
+    ...sealRoutes(parts),
     ...accountRoutes(parts),
     ...paymentHistoryRoutes(parts),
     ...exportRoutes(parts),

@@ -1,0 +1,55 @@
+// The page of seals: newest first, page by page, and what is no seal any more is said.
+import test from 'ava';
+import { sealKeyOf } from '../../../src/audit/seal-key.ts';
+import { genesisHash, seal } from '../../../src/events/envelope.ts';
+import { countIn, emptyTally, sealsStream, signedText } from '../../../src/events/seals.ts';
+import { streamPrefixes } from '../../../src/events/streams.ts';
+import { userStream } from '../../../src/events/user.ts';
+import { cause } from '../../audit/ledger.ts';
+import { startApp } from '../../support/app.ts';
+import { signIn } from '../../support/console.ts';
+
+const key = sealKeyOf('5ea1'.repeat(16));
+
+test('seals are listed, newest first, with what does not fit; and since when something is unsealed', async (t) => {
+  const app = await startApp();
+  t.teardown(app.close);
+  const viewer = await signIn(app, 'viewer');
+  t.regex(await (await viewer.get('/console/seals')).text(), /There are no seals/);
+  const [event] = await app.eventStore.load(userStream(viewer.id));
+  if (!event) throw new Error('no user');
+  let previousSeal = genesisHash;
+  for (let count = 1; count <= 52; count += 1) {
+    const said = {
+      at: '2026-11-20T01:00:00.000Z',
+      position: { commit: '1', prepare: '1' },
+      count,
+      runningHash: countIn(emptyTally, event).runningHash,
+      lastEvent: { stream: event.streamName, revision: event.revision, id: event.id },
+      streams: [...streamPrefixes],
+      previousSeal,
+      publicKey: key.publicKey,
+    };
+    const data = { ...said, signature: count === 52 ? 'none' : key.sign(signedText(said)) };
+    const sealed = seal([{ type: 'LogSealed', data }], previousSeal, cause(), 1);
+    await app.eventStore.append(sealsStream, sealed, count === 1 ? 'no_stream' : count - 2);
+    previousSeal = sealed[0]?.metadata.hash ?? '';
+  }
+  const first = await (await viewer.get('/console/seals')).text();
+  t.deepEqual(
+    numbersIn(first),
+    Array.from({ length: 50 }, (_, index) => 51 - index),
+  );
+  t.is(first.match(/this is not what was signed/g)?.length, 1);
+  t.regex(first, /2026-11-20 09:00:00/);
+  t.regex(first, /Not sealed yet/);
+  t.true(first.includes('href="/console/seals?up_to=1"'));
+  const second = await (await viewer.get('/console/seals?up_to=1')).text();
+  t.deepEqual(numbersIn(second), [1, 0]);
+  t.is((await viewer.get('/console/seals?up_to=x')).status, 400);
+  const beyond = await (await viewer.get('/console/seals?up_to=999999999')).text();
+  t.deepEqual(numbersIn(beyond), numbersIn(first));
+});
+
+const numbersIn = (html: string) =>
+  [...html.matchAll(/<th scope="row" class="figure">(\d+)<\/th>/g)].map(([, number]) => Number(number));
