@@ -2,6 +2,7 @@
 
 import { Refused } from '../../commands/decider.ts';
 import { derivedIdPattern } from '../../commands/derived-id.ts';
+import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Metadata } from '../../events/envelope.ts';
 import { type Difference, evolveDifference, reconciliationStream } from '../../events/reconciliation.ts';
 import { readReconciliationEvent } from '../../events/recorded.ts';
@@ -52,6 +53,11 @@ export function differenceRoutes(parts: ConsoleParts): ConsoleRoute[] {
   ];
 }
 
+/** `''` for what no payment here can be called. */
+export function paymentIdOf({ transactionId }: { transactionId: string }): string {
+  return transactionIdPattern.test(transactionId) ? transactionId : '';
+}
+
 type Found = { id: string; difference: Difference; foundBy: string; resolvedBy: string };
 
 async function find(ctx: Context, { eventStore }: Pick<ConsoleParts, 'eventStore'>): Promise<Found> {
@@ -84,6 +90,7 @@ async function show(
     meaning: differenceKindTexts[kind].meaning,
     url: `/console/exceptions/difference/${id}`,
     difference,
+    paymentId: paymentIdOf(difference),
     foundBy,
     ours: sideText(difference.ours),
     theirs: sideText(difference.theirs),

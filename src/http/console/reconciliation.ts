@@ -15,6 +15,7 @@ import { classNames, scopeText, sideText } from '../../reconciliation/texts.ts';
 import { readFormData } from '../body.ts';
 import type { Context } from '../context.ts';
 import { cursorText, readCursor } from './cursor.ts';
+import { paymentIdOf } from './difference.ts';
 import { differenceKindTexts } from './exception-texts.ts';
 import { queryOf } from './filter-fields.ts';
 import { readForm, readQuery } from './form.ts';
@@ -164,6 +165,7 @@ function rowModel({ id, difference }: Shown) {
     paidAt,
     recordId,
     transactionId,
+    paymentId: paymentIdOf(difference),
     line: file.line,
     ours: sideText(ours),
     theirs: sideText(theirs),
