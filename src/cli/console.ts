@@ -3,11 +3,17 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { createMailer } from '../clients/mailer.ts';
 import { createExecute } from '../commands/execute.ts';
+import { rebuildDecider } from '../commands/rebuild.ts';
 import { reconciliationDecider } from '../commands/reconciliation.ts';
 import { sessionDecider } from '../commands/session.ts';
 import { createResolveUnmatched, unmatchedDecider } from '../commands/unmatched-resolution.ts';
 import type { Config } from '../config.ts';
-import { readReconciliationEvent, readSessionEvent, readUnmatchedEvent } from '../events/recorded.ts';
+import {
+  readRebuildEvent,
+  readReconciliationEvent,
+  readSessionEvent,
+  readUnmatchedEvent,
+} from '../events/recorded.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Dependencies } from '../http/app.ts';
 
@@ -15,13 +21,18 @@ export function createConsole({
   config,
   db,
   eventStore,
+  closing,
 }: {
   config: Config;
   db: Knex;
   eventStore: EventStore;
+  /** Aborts when the process is asked to end. */
+  closing: AbortSignal;
 }): Dependencies['console'] {
   return {
     db,
+    closing,
+    executeRebuild: createExecute({ eventStore, decider: rebuildDecider, read: readRebuildEvent }),
     executeSession: createExecute({ eventStore, decider: sessionDecider, read: readSessionEvent }),
     resolveUnmatched: createResolveUnmatched({
       eventStore,

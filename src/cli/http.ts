@@ -37,6 +37,7 @@ export async function startHttp(
 ): Promise<Running & { port: number }> {
   const db = connectDatabase({ url: config.databaseUrl, log });
   const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
+  const closing = new AbortController();
   const app = createApp({
     config,
     execute,
@@ -51,7 +52,7 @@ export async function startHttp(
       projectionStatus: () => projectionStatus(db),
       version: versionOfPackage(),
     },
-    console: createConsole({ config, db, eventStore }),
+    console: createConsole({ config, db, eventStore, closing: closing.signal }),
     log,
   });
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());
@@ -62,6 +63,7 @@ export async function startHttp(
   return {
     port,
     async stop() {
+      closing.abort();
       const closed = once(server, 'close');
       server.close();
       const impatience = setTimeout(() => server.closeAllConnections(), drainMs);

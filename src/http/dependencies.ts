@@ -13,7 +13,7 @@ import type { ContentDependencies } from './content/dependencies.ts';
 export type Dependencies = {
   config: HttpConfig;
   execute: Execute<Payment, PaymentCommand, PaymentEvent>;
-  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter'>;
+  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
   content: ContentDependencies;
   console: ConsoleDependencies;
   /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down. */

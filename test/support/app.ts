@@ -11,6 +11,7 @@ import { pino } from 'pino';
 import type { Mail, MailOutcome } from '../../src/clients/mailer.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import { rebuildDecider } from '../../src/commands/rebuild.ts';
 import { reconciliationDecider } from '../../src/commands/reconciliation.ts';
 import { sessionDecider } from '../../src/commands/session.ts';
 import { createResolveUnmatched, unmatchedDecider } from '../../src/commands/unmatched-resolution.ts';
@@ -20,6 +21,7 @@ import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import {
   readPaymentEvent,
+  readRebuildEvent,
   readReconciliationEvent,
   readSessionEvent,
   readUnmatchedEvent,
@@ -171,6 +173,8 @@ export async function startApp(
         eventStore: parts,
         execute: createExecute({ eventStore: parts, decider: unmatchedDecider, read: readUnmatchedEvent }),
       }),
+      executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider, read: readRebuildEvent }),
+      closing: new AbortController().signal,
       executeDifference: createExecute({
         eventStore: parts,
         decider: reconciliationDecider,

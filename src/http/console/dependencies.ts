@@ -2,9 +2,11 @@
 import type { Knex } from 'knex';
 import type { Mailer } from '../../clients/mailer.ts';
 import type { Execute } from '../../commands/execute.ts';
+import type { RebuildCommand } from '../../commands/rebuild.ts';
 import type { ReconciliationCommand } from '../../commands/reconciliation.ts';
 import type { SessionCommand } from '../../commands/session.ts';
 import type { ResolveUnmatched } from '../../commands/unmatched-resolution.ts';
+import type { RebuildEvent, Rebuilds } from '../../events/rebuild.ts';
 import type { Difference, ReconciliationEvent } from '../../events/reconciliation.ts';
 import type { Session, SessionEvent } from '../../events/session.ts';
 
@@ -13,6 +15,9 @@ export type ConsoleDependencies = {
   mailer: Mailer;
   resolveUnmatched: ResolveUnmatched;
   executeDifference: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
+  executeRebuild: Execute<Rebuilds, RebuildCommand, RebuildEvent>;
+  /** The process is asked to end: what stays open by itself must not hold it up. */
+  closing: AbortSignal;
   /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */
   db: Knex;
 };

@@ -14,8 +14,12 @@ export const notices = {
   'requery-no-news': { kind: 'success', text: 'The registry was asked and had nothing new.' },
   'requery-not-found': { kind: 'warning', text: 'The registry has no record of this payment.' },
   resolved: { kind: 'success', text: 'The exception is resolved.' },
+  'rebuild-requested': {
+    kind: 'success',
+    text: 'The rebuild is asked for; the tables that are there serve until it is done.',
+  },
   'role-changed': { kind: 'success', text: 'The role is changed; it holds from now on.' },
-  deactivated: { kind: 'success', text: 'The user is deactivated and signed out everywhere.' },
+  deactivated: { kind: 'success', text: 'The user is deactivated: every session stops at its next request.' },
   reactivated: { kind: 'success', text: 'The user may sign in again.' },
 } satisfies Record<string, Notice>;
 

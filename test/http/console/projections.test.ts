@@ -1,0 +1,103 @@
+// The page of projections, on a log and tables of its own: what it shows, who may rebuild, and the live progress.
+import test from 'ava';
+import { projectionStream } from '../../../src/events/rebuild.ts';
+import { projectionStatus } from '../../../src/projections/checkpoints.ts';
+import { payments } from '../../../src/projections/payments.ts';
+import { runProjection } from '../../../src/projections/run.ts';
+import { users } from '../../../src/projections/users.ts';
+import { startRebuilds } from '../../../src/reactors/rebuilds.ts';
+import { until } from '../../embedded/helpers.ts';
+import {
+  append,
+  emptyDatabase,
+  log,
+  paymentRequested,
+  reached,
+  startPostgres,
+  stopPostgres,
+} from '../../projections/helpers.ts';
+import { startApp } from '../../support/app.ts';
+import { signIn } from '../../support/console.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+test.serial('rebuild asked for on the page, watched, done', async (t) => {
+  const { db, url } = await emptyDatabase(t, postgres);
+  const closing = new AbortController();
+  const app = await startApp({
+    console: { db, closing: closing.signal },
+    content: { projections: [payments, users], projectionStatus: () => projectionStatus(db) },
+  });
+  t.teardown(app.close);
+  const { eventStore } = app;
+  const running = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+  t.teardown(running.stop);
+  await append(eventStore, 'A', [paymentRequested()]);
+  const last = await append(eventStore, 'B', [paymentRequested()]);
+  await reached(db, 'payments', last);
+  const admin = await signIn(app, 'admin');
+  const viewer = await signIn(app, 'viewer');
+
+  const page = await (await viewer.get('/console/projections')).text();
+  t.regex(page, /payments<\/th>\s*<td>.*Up to date/);
+  t.regex(page, /users<\/th>\s*<td>.*Not known/);
+  t.notRegex(page, /<button[^>]*>Rebuild/);
+  t.is((await viewer.post('/console/projections/payments/rebuild')).status, 403);
+  t.is((await admin.post('/console/projections/nonsense/rebuild')).status, 404);
+
+  const watched = await viewer.get('/console/projections/progress');
+  t.is(watched.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+  t.is(watched.headers.get('cache-control'), 'no-store');
+  let told = '';
+  const telling = (async () => {
+    for await (const chunk of watched.body ?? []) told += Buffer.from(chunk).toString();
+  })();
+
+  t.is((await admin.post('/console/projections/payments/rebuild')).status, 303);
+  t.is((await admin.post('/console/projections/payments/rebuild')).status, 303);
+  const events = await eventStore.load(projectionStream('payments'));
+  t.is(events.length, 1, 'asked for once');
+  t.is(Reflect.get(Object(events[0]?.metadata), 'actor'), `staff:${admin.id}`);
+  await until(() => told.includes('"waiting"'));
+  t.regex(await (await admin.get('/console/projections')).text(), /<noscript><meta http-equiv="refresh"/);
+
+  const role = startRebuilds({
+    projections: [payments],
+    eventStore,
+    db,
+    databaseUrl: url,
+    log,
+    onRebuilt: () => {},
+  });
+  t.teardown(role.stop);
+  await until(async () => (await eventStore.load(projectionStream('payments'))).length === 2);
+  await until(() => /"waiting"[\s\S]*"name":"payments","state":"none"/.test(told));
+  t.regex(await (await admin.get('/console/projections')).text(), /from 2 events in/);
+
+  closing.abort();
+  await telling;
+  t.pass('the stream ended with the process');
+});
+
+test.serial('so many watch at most; whoever leaves makes room', async (t) => {
+  const app = await startApp();
+  t.teardown(app.close);
+  const viewer = await signIn(app, 'viewer');
+  const leave = new AbortController();
+  const watch = () =>
+    fetch(`${app.url}/console/projections/progress`, {
+      headers: { cookie: viewer.cookie },
+      signal: leave.signal,
+    });
+  const watched = await Promise.all(Array.from({ length: 20 }, watch));
+  t.true(watched.every(({ status }) => status === 200));
+  t.is((await viewer.get('/console/projections/progress')).status, 503);
+  leave.abort();
+  await until(async () => {
+    const answer = await viewer.get('/console/projections/progress');
+    await answer.body?.cancel();
+    return answer.status === 200;
+  });
+  t.pass();
+});

@@ -1,0 +1,22 @@
+// Keeps the progress of rebuilds up to date. Without it the page reloads by itself.
+const cells = new Map(
+  [...document.querySelectorAll('[data-rebuild]')].map((cell) => [cell.dataset.rebuild, cell]),
+);
+
+const source = new EventSource('/console/projections/progress');
+source.addEventListener('message', ({ data }) => {
+  for (const { name, state, percent, text } of JSON.parse(data)) {
+    const cell = cells.get(name);
+    if (!cell) continue;
+    // One began or ended: the rest of the row has changed, too.
+    if (state !== cell.dataset.state) {
+      source.close();
+      location.replace(location.pathname);
+      return;
+    }
+    const bar = cell.querySelector('progress');
+    if (bar) bar.value = percent;
+    const words = cell.querySelector('[data-text]');
+    if (words) words.textContent = `${percent} % ${text}`;
+  }
+});
