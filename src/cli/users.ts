@@ -45,7 +45,7 @@ const actions: Readonly<Record<string, Action>> = {
       at: now(),
       by: null,
     }));
-    return `User ${id} is deactivated and signed out everywhere.`;
+    return `User ${id} is deactivated: every session stops at its next request.`;
   },
   async reactivate(eventStore, config, options) {
     const { email: address } = readFields(options, Addressed);

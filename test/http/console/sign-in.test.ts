@@ -167,6 +167,8 @@ test.serial(
     const path = await askForLink({ url: tls.url, mails: tls.mails }, email);
     const [cookie = ''] = (await press(tls, path)).headers.getSetCookie();
     t.regex(cookie, /^__Host-console=[\w.-]+; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=1800$/);
+    const [value = ''] = cookie.split(';');
+    t.is((await memberOf(tls.url, '', value).get(anyPage)).status, 404, 'it is taken back');
     await tls.close();
   },
 );

@@ -1,0 +1,159 @@
+// Staff of each role in a real browser, with and without scripts: from the first admin at the command line to signing out.
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import type { Role } from '../../src/events/user.ts';
+import { until } from '../embedded/helpers.ts';
+import { openBrowser, skippedWithoutBrowser, type Visitor } from './browser.ts';
+import { type ConsoleService, seriousFaults, signIn, startConsole } from './console.ts';
+import { paymentRequest, requestPayment } from './ledger.ts';
+import { decideAtBank, payByFpx } from './payer.ts';
+
+const reference = 'CONSOLE-1';
+
+async function payOnce(visitor: Visitor, service: ConsoleService): Promise<void> {
+  const body = paymentRequest(reference, {
+    callback_url: `${service.gatewayUrl}/merchant/callback`,
+    redirect_url: service.baseUrl,
+  });
+  const answer = await requestPayment(service.baseUrl, body);
+  const { data } = (await answer.json()) as { data: { payment_url: string } };
+  await visitor.page.goto(data.payment_url);
+  await payByFpx(visitor.page);
+  await decideAtBank(visitor, service, 'Approve', true);
+}
+
+async function isWell(t: ExecutionContext, page: Page, what: string): Promise<void> {
+  t.deepEqual(await seriousFaults(page), [], what);
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+  t.is(overflow, 0, `${what} scrolls sideways`);
+}
+
+/** Finds the payment and comes to its page, by keyboard where scripts help. */
+async function findPayment(page: Page, { baseUrl }: ConsoleService, scripts: boolean): Promise<void> {
+  await page.goto(`${baseUrl}/console/payments`);
+  const search = page.locator('main').getByRole('searchbox');
+  if (scripts) {
+    await page.keyboard.press('/');
+    await page.locator('main input[type=search]:focus').waitFor();
+  }
+  await search.fill(reference);
+  await search.press('Enter');
+  await page.getByRole('link', { name: reference }).click();
+  await page.getByRole('heading', { level: 1, name: reference }).waitFor();
+}
+
+const may: Record<Role, { act: boolean; seeLooks: boolean; manage: boolean }> = {
+  admin: { act: true, seeLooks: true, manage: true },
+  member: { act: true, seeLooks: false, manage: false },
+  viewer: { act: false, seeLooks: true, manage: false },
+};
+
+test('staff of each role do what they may, with and without scripts', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  t.timeout(300_000);
+  const service = await startConsole(t);
+  const { baseUrl } = service;
+  t.regex(
+    await service.ledger('users', 'add', '--role', 'admin', '--email', 'admin@agency.example'),
+    /is added/,
+  );
+  await payOnce(await openBrowser(t, {}), service);
+
+  for (const { role, scripts, width } of [
+    { role: 'admin', scripts: true, width: 1280 },
+    { role: 'member', scripts: false, width: 360 },
+    { role: 'viewer', scripts: true, width: 360 },
+  ] as const) {
+    const { act, manage, seeLooks } = may[role];
+    if (role !== 'admin')
+      await service.ledger('users', 'add', '--role', role, '--email', `${role}@agency.example`);
+    const { page, complaints } = await openBrowser(t, {
+      javaScriptEnabled: scripts,
+      viewport: { width, height: 900 },
+      colorScheme: scripts ? 'light' : 'dark',
+    });
+    const look = async (what: string) => {
+      if (scripts) await isWell(t, page, `${role}, ${what}`);
+    };
+    await signIn(page, service, `${role}@agency.example`);
+    await until(async () => {
+      await page.goto(`${baseUrl}/console/payments`);
+      return (await page.getByRole('link', { name: reference }).count()) > 0;
+    });
+    await look('payments');
+    await findPayment(page, service, scripts);
+    await look('a payment');
+    t.true(await page.getByText(/The chain of \d+ events is whole/).isVisible());
+    t.false((await page.locator('main').innerText()).includes('Nurul'));
+
+    const again = page.getByRole('row', { name: 'callback-1' }).getByRole('button', { name: 'Send again' });
+    t.is((await again.count()) > 0, act, `${role} and deliveries`);
+    if (act) {
+      await again.click();
+      await page.getByText('The delivery is due again').waitFor();
+      await page.getByRole('button', { name: 'Ask the registry' }).click();
+      await page.getByRole('status').getByText('The registry was asked').waitFor();
+    }
+
+    await page.getByRole('link', { name: 'Show the payer' }).click();
+    await page.getByText('Nurul binti Abdullah').first().waitFor();
+    await look('the payer');
+    await page.goBack();
+    await page.getByRole('link', { name: /^Evidence of event 2/ }).click();
+    await page.getByText('BUYER_NAME').waitFor();
+    await look('evidence');
+
+    await page.goto(`${baseUrl}/console/payments`);
+    await page.getByText('Find by payer').first().click();
+    await page.getByLabel('Name, email address').fill('abdullah nurul');
+    await page.getByRole('button', { name: 'Find by payer' }).click();
+    await page.waitForURL(/by-payer/);
+    await page.getByRole('link', { name: reference }).waitFor();
+
+    const navigation = page.getByRole('navigation', { name: 'Console' });
+    t.is(await navigation.getByRole('link', { name: 'Who looked' }).count(), seeLooks ? 1 : 0);
+    t.is(await navigation.getByRole('link', { name: 'Staff' }).count(), manage ? 1 : 0);
+    if (seeLooks) {
+      await page.goto(`${baseUrl}/console/looks`);
+      await page.getByRole('cell', { name: 'A search by payer' }).first().waitFor();
+      await look('looks');
+    }
+    if (!manage) {
+      const answer = await page.goto(`${baseUrl}/console/staff`);
+      t.is(answer?.status(), 403);
+    }
+    t.deepEqual(
+      complaints.filter((complaint) => !complaint.includes('403')),
+      [],
+    );
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out').waitFor();
+    await page.goto(`${baseUrl}/console/payments`);
+    t.is(new URL(page.url()).pathname, '/console/sign-in');
+  }
+});
+
+test('an admin changes a role and shuts somebody out, at once', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  t.timeout(120_000);
+  const service = await startConsole(t);
+  const { baseUrl } = service;
+  for (const role of ['admin', 'member'])
+    await service.ledger('users', 'add', '--role', role, '--email', `${role}@agency.example`);
+  const [admin, member] = [await openBrowser(t, {}), await openBrowser(t, {})];
+  await signIn(admin.page, service, 'admin@agency.example');
+  await signIn(member.page, service, 'member@agency.example');
+  await admin.page.goto(`${baseUrl}/console/staff`);
+  await isWell(t, admin.page, 'staff');
+  await admin.page.getByLabel('Role of member').selectOption('viewer');
+  await admin.page.getByRole('button', { name: 'Change' }).click();
+  await admin.page.getByText('The role is changed').waitFor();
+  t.is(await admin.page.getByLabel('Role of member').inputValue(), 'viewer');
+  await member.page.reload();
+  await member.page.getByRole('link', { name: 'Who looked' }).waitFor();
+  await admin.page.getByRole('button', { name: 'Deactivate' }).click();
+  await admin.page.getByText('deactivated', { exact: true }).waitFor();
+  await member.page.reload();
+  await member.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  t.deepEqual([...admin.complaints, ...member.complaints], []);
+});
