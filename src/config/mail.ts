@@ -12,10 +12,16 @@ export type MailConfig = {
 /** Adds its faults to those of `env`. In production emails that only become files are a fault. */
 export function readMail(env: EnvironmentReader, production: boolean): MailConfig {
   const smtpUrl = production
-    ? env.required('SMTP_URL', 'receipts are sent through it, such as smtps://user:password@mail.example')
+    ? env.required(
+        'SMTP_URL',
+        'receipts and links to sign in are sent through it, such as smtps://user:password@mail.example',
+      )
     : env.text('SMTP_URL');
   const sender = production
-    ? env.required('MAIL_FROM', 'the sender of receipts, such as Payments <no-reply@agency.example>')
+    ? env.required(
+        'MAIL_FROM',
+        'the sender of receipts and of links to sign in, such as Payments <no-reply@agency.example>',
+      )
     : env.text('MAIL_FROM');
   const from = readSender(sender);
   if (sender !== '' && from === null)

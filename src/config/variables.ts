@@ -127,7 +127,7 @@ const deliveries = {
   MAIL_FROM: {
     fallback: 'Payment ledger <no-reply@ledger.example>',
     otherwise: '`Payment ledger <no-reply@ledger.example>`; production needs one',
-    meaning: 'The sender of receipts',
+    meaning: 'The sender of receipts and of links to sign in',
   },
 } satisfies Record<string, Variable>;
 

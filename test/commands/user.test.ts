@@ -21,6 +21,34 @@ test('a user is created once', (t) => {
   t.is(events.reduce(userDecider.evolve, state), state, 'a second beginning changes nothing');
 });
 
+test('a user changes role, is shut out and let in again; what is so already adds nothing', (t) => {
+  const given = { ...user, id: 'U', createdAt: at, active: true };
+  const by = null;
+  const decide = (command: Parameters<typeof userDecider.decide>[0], state: typeof given | null = given) => {
+    const decided = userDecider.decide(command, state);
+    return decided instanceof Refused ? decided.code : decided;
+  };
+  t.deepEqual(decide({ type: 'ChangeUserRole', at, by, role: 'admin' }), [
+    { type: 'UserRoleChanged', data: { at, role: 'admin' } },
+  ]);
+  t.deepEqual(decide({ type: 'ChangeUserRole', at, by, role: 'viewer' }), []);
+  t.deepEqual(decide({ type: 'DeactivateUser', at, by: 'another' }), [
+    { type: 'UserDeactivated', data: { at } },
+  ]);
+  t.deepEqual(decide({ type: 'ReactivateUser', at, by }), []);
+  const gone = { ...given, active: false };
+  t.deepEqual(decide({ type: 'DeactivateUser', at, by }, gone), []);
+  t.deepEqual(decide({ type: 'ReactivateUser', at, by }, gone), [{ type: 'UserReactivated', data: { at } }]);
+  for (const command of [
+    { type: 'ChangeUserRole', at, role: 'viewer' },
+    { type: 'DeactivateUser', at },
+    { type: 'ReactivateUser', at },
+  ] as const) {
+    t.is(decide({ ...command, by: 'U' }), 'own_account');
+    t.is(decide({ ...command, by }, null), 'unknown_user');
+  }
+});
+
 test('a project is registered once; the same again changes nothing, another is refused', (t) => {
   const command = { type: 'RegisterProject', at, id: 'P', project } as const;
   const events = projectDecider.decide(command, projectDecider.initial);

@@ -34,8 +34,8 @@ test.serial(
     // Neither the ids nor the times are in this order.
     for (const id of ['C', 'A', 'D', 'B']) await append(userStream(id), [created(id, 'Li')], 'no_stream');
     const odd = created('E', 'U+0000 \0, half a pair \ud800, ? and ??');
-    const { position } = await append(userStream('E'), [odd], 'no_stream');
-    await reached(db, 'users', position);
+    const last = await append(userStream('E'), [odd], 'no_stream');
+    await reached(db, 'users', last.position);
     t.deepEqual(await page(2, null), ['C', 'A']);
     t.deepEqual(await page(2, 'A'), ['D', 'B']);
     t.deepEqual(await page(2, 'B'), ['E']);
@@ -45,11 +45,19 @@ test.serial(
     t.false(await catalogue.has('F'));
     t.is((await catalogue.list({ limit: 1, after: 'B' }))?.[0]?.name, odd.data.name);
 
+    const changed = { id: randomUUID(), type: 'UserRoleChanged', metadata: { schemaVersion: 1 } };
+    const change = { ...changed, data: { at: '2026-11-20T01:02:03.000Z', role: 'viewer' } };
+    const { position } = await append(userStream('A'), [change], 0);
+    await reached(db, 'users', position);
+    const roles = async () => (await catalogue.list({ limit: 9, after: null }))?.map(({ role }) => role);
+    t.deepEqual(await roles(), ['member', 'viewer', 'member', 'member', 'member']);
+
     await first.stop();
     await db.raw('update checkpoints set commit_position = null, prepare_position = null');
     run(t, users, store, database);
     await reached(db, 'users', position);
     t.deepEqual(await page(9, null), ['C', 'A', 'D', 'B', 'E']);
+    t.deepEqual(await roles(), ['member', 'viewer', 'member', 'member', 'member']);
   },
 );
 
