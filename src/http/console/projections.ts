@@ -58,14 +58,16 @@ export function projectionRoutes(parts: ConsoleParts): ConsoleRoute[] {
       action: 'look',
       async handle(ctx) {
         if (watching >= maxWatching) throw new ConsoleProblem(503, 'Too many watch the progress already');
-        const messages = Readable.from(progressMessages(lookAtRebuilds, own.closing));
+        const gone = new AbortController();
         watching += 1;
-        messages.once('close', () => {
+        ctx.res.once('close', () => {
           watching -= 1;
+          gone.abort();
         });
+        const until = AbortSignal.any([gone.signal, own.closing]);
         ctx.type = 'text/event-stream';
         ctx.set('X-Accel-Buffering', 'no');
-        ctx.body = messages;
+        ctx.body = Readable.from(progressMessages(lookAtRebuilds, until));
       },
     },
   ];
