@@ -68,11 +68,8 @@ test.serial('the exit code tells whether all matched; what is printed names nobo
 
   for (const args of [
     [],
-    [good, good],
     [good, '--from', 'noon'],
-    [good, '--limit', '1'],
     [join(folder, 'none.csv')],
-    [folder],
     [await save('other.csv', 'name,amount\nAminah,1\n')],
   ])
     t.is((await call(ledger, ...args)).code, 2, args.join(' '));

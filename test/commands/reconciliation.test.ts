@@ -1,0 +1,98 @@
+// What may happen to a difference: given, when, then.
+import test from 'ava';
+import { Refused } from '../../src/commands/decider.ts';
+import {
+  differenceIdOf,
+  type ReconciliationCommand,
+  reconciliationDecider,
+} from '../../src/commands/reconciliation.ts';
+import {
+  type Difference,
+  type DifferenceFound,
+  evolveDifference,
+  type ReconciliationEvent,
+} from '../../src/events/reconciliation.ts';
+import { sen } from '../support/payments.ts';
+
+const at = '2026-11-21T02:00:00.000Z';
+const later = '2026-11-22T02:00:00.000Z';
+const difference: DifferenceFound = {
+  at,
+  kind: 'amountDiffers',
+  source: 'gateway',
+  transactionId: 'T',
+  recordId: 'P1',
+  gatewayTransactionId: 'P1',
+  resultNo: 1,
+  merchantCode: 'council',
+  paidAt: at,
+  ours: { status: 'succeeded', amountSen: sen(100), currency: '' },
+  theirs: { status: 'succeeded', amountSen: sen(200), currency: '' },
+  file: { sha256: '0', line: 2 },
+};
+const again = { ...difference, at: later, file: { sha256: '1', line: 7 } };
+
+const found: ReconciliationEvent = { type: 'ReconciliationDifferenceFound', data: difference };
+const resolved = (resolution: 'vanished' | 'explained', note = ''): ReconciliationEvent => ({
+  type: 'ReconciliationDifferenceResolved',
+  data: { at, resolution, note },
+});
+const report: ReconciliationCommand = { type: 'ReportDifference', difference: again };
+const settle: ReconciliationCommand = { type: 'SettleDifference', at };
+const explain = (note: string): ReconciliationCommand => ({
+  type: 'ResolveReconciliationDifference',
+  at,
+  note,
+});
+
+const reopened: ReconciliationEvent = { type: 'ReconciliationDifferenceFound', data: again };
+const cases: [string, ReconciliationEvent[], ReconciliationCommand, ReconciliationEvent[] | string][] = [
+  ['found', [], report, [reopened]],
+  ['found again', [found], report, []],
+  ['found after it had vanished', [found, resolved('vanished')], report, [reopened]],
+  ['found after it was explained', [found, resolved('explained', 'x')], report, []],
+  ['vanished', [found], settle, [resolved('vanished')]],
+  ['vanished again', [found, resolved('vanished')], settle, []],
+  ['vanished after it was explained', [found, resolved('explained', 'x')], settle, []],
+  ['vanished, never found', [], settle, 'unknown_exception'],
+  ['explained', [found], explain('x'), [resolved('explained', 'x')]],
+  ['explained twice alike', [found, resolved('explained', 'x')], explain('x'), []],
+  ['explained otherwise', [found, resolved('explained', 'x')], explain('y'), 'exception_resolved'],
+  ['explained after it had vanished', [found, resolved('vanished')], explain('x'), 'exception_resolved'],
+  [
+    'explained, open again',
+    [found, resolved('vanished'), reopened],
+    explain('x'),
+    [resolved('explained', 'x')],
+  ],
+  ['explained, never found', [], explain('x'), 'unknown_exception'],
+];
+
+for (const [name, given, command, then] of cases) {
+  test(name, (t) => {
+    const state = given.reduce<Difference | null>(evolveDifference, null);
+    const decided = reconciliationDecider.decide(command, state);
+    t.deepEqual<unknown, unknown>(decided instanceof Refused ? decided.code : decided, then);
+  });
+}
+
+test('the id is of what differs, not of the file or the moment', (t) => {
+  const id = differenceIdOf('key', difference);
+  t.is(differenceIdOf('key', again), id);
+  const others: Partial<DifferenceFound>[] = [
+    { kind: 'statusDiffers' },
+    { source: 'registry' },
+    { transactionId: 'U' },
+    { recordId: 'P2' },
+    { resultNo: 2 },
+    { resultNo: null },
+    { ours: null },
+    { theirs: null },
+    { theirs: { status: 'succeeded', amountSen: sen(201), currency: '' } },
+    { theirs: { status: 'pending', amountSen: sen(200), currency: '' } },
+    { theirs: { status: 'succeeded', amountSen: sen(200), currency: 'USD' } },
+  ];
+  const ids = [id, ...others.map((over) => differenceIdOf('key', { ...difference, ...over }))];
+  t.is(new Set(ids).size, ids.length);
+  t.not(differenceIdOf('another key', difference), id);
+});
