@@ -28,7 +28,7 @@ export const merchants: Command = {
       const name = `${detailsSchema}."${table}"`;
       process.stdout.write(
         created
-          ? `${name} is made. New payments of ${code} go there; the older ones stay in ${sharedTable}.\n`
+          ? `${name} is made. New payments of ${code} go there; \`ledger rebuild details\` moves the older ones.\n`
           : `${name} exists already.\n`,
       );
       return 0;
