@@ -1,7 +1,7 @@
 /** Looks at personal data: each is in its session's stream before anything is shown. */
-import type { Execute } from '../../commands/execute.ts';
-import type { SessionCommand } from '../../commands/session.ts';
-import { type LookedAt, type Session, type SessionEvent, sessionStream } from '../../events/session.ts';
+import { createViewPersonalData } from '../../commands/view-personal-data.ts';
+import type { LookedAt } from '../../events/session.ts';
+import type { EventStore } from '../../eventstore/event-store.ts';
 import { type Context, causeOf } from '../context.ts';
 import type { Staff } from './staff.ts';
 
@@ -12,14 +12,17 @@ export type RecordLook = (ctx: Context, staff: Staff, look: Look) => Promise<voi
 
 export function createRecordLook({
   clock,
-  executeSession,
+  eventStore,
 }: {
   clock: () => Date;
-  executeSession: Execute<Session | null, SessionCommand, SessionEvent>;
+  eventStore: Pick<EventStore, 'append' | 'loadLast'>;
 }): RecordLook {
-  return async (ctx, staff, look) => {
+  const view = createViewPersonalData({ eventStore });
+  return (ctx, staff, look) => {
+    const { endsAtMs, sessionId, userId } = staff.ticket;
+    const session = { userId, endsAt: new Date(endsAtMs).toISOString() };
     const command = { type: 'ViewPersonalData' as const, at: clock().toISOString(), ...look };
-    await executeSession(sessionStream(staff.ticket.sessionId), command, staffCause(ctx, staff));
+    return view(sessionId, session, command, staffCause(ctx, staff));
   };
 }
 

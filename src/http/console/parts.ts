@@ -22,6 +22,6 @@ export function createConsoleParts(dependencies: Dependencies) {
     checkOrigin: createSameOriginCheck(config.baseUrl),
     findStaff: createFindStaff({ eventStore, cookies }),
     frame: createFrame({ assets, cookies }),
-    recordLook: createRecordLook({ ...dependencies.console, clock }),
+    recordLook: createRecordLook({ eventStore, clock }),
   };
 }

@@ -6,6 +6,7 @@ import { sessionStream } from '../../../src/events/session.ts';
 import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
+import { checkChain } from '../../support/chain.ts';
 import { type Member, memberOf, signIn } from '../../support/console.ts';
 import { applied, chosen, request, result, succeeded } from '../../support/payments.ts';
 import { abandoned, paidTwice, startPopulated } from './populated.ts';
@@ -279,3 +280,27 @@ test.serial('the registry is asked on the word of those who may', async (t) => {
   t.regex(await down.text(), /registry cannot be reached/);
   await asking.close();
 });
+
+test.serial(
+  'looks at the same time are all recorded, in one whole chain, and none after signing out',
+  async (t) => {
+    const { app, payment } = await startPopulated(t, postgres);
+    const member = await signIn(app, 'admin');
+    const id = await payment([]);
+    const path = `/console/payments/${id}/payer`;
+    const looks = await Promise.all(Array.from({ length: 20 }, () => member.get(path)));
+    t.deepEqual(new Set(looks.map(({ status }) => status)), new Set([200]));
+    const events = await app.eventStore.load(sessionStream(sessionOf(member)));
+    t.is(events.length, 21);
+    checkChain(t, events);
+    const [, ...later] = await Promise.all([
+      member.post('/console/sign-out'),
+      ...Array.from({ length: 10 }, () => member.get(path)),
+    ]);
+    const shown = later.filter(({ status }) => status === 200).length;
+    t.true(later.every(({ status }) => status === 200 || status === 303));
+    const all = await app.eventStore.load(sessionStream(sessionOf(member)));
+    t.is(all.at(-1)?.type, 'SignedOut');
+    t.is(all.length, 22 + shown);
+  },
+);
