@@ -1,6 +1,7 @@
 /** What auditors ask of the looks that were recorded. */
 import type { Knex } from 'knex';
 import type { LookedAt } from '../events/session.ts';
+import { findable } from './findable.ts';
 import { looks } from './looks.ts';
 
 export type RecordedLook = {
@@ -28,8 +29,8 @@ export async function listLooks(
     .orderBy('looks.position', 'desc')
     .limit(limit)
     .timeout(5_000);
-  if (userId !== null) query.where('user_id', userId);
-  if (transactionId !== null) query.where('transaction_id', transactionId);
+  if (userId !== null) query.where('user_id', findable(userId));
+  if (transactionId !== null) query.where('transaction_id', findable(transactionId));
   if (before !== null) query.where('looks.position', '<', before);
   return await query;
 }

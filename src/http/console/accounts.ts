@@ -46,6 +46,8 @@ export function accountRoutes(parts: ConsoleParts): ConsoleRoute[] {
 
 async function showAccounts(ctx: Context, { content, eventStore, frame, log }: ConsoleParts): Promise<void> {
   const { after = null } = readQuery(ctx);
+  if (after !== null && !derivedIdPattern.test(after))
+    throw new ConsoleProblem(400, 'The list has no such page');
   const found = await content.users.list({ limit: pageSize + 1, after }).catch((err: unknown) => {
     log.warn({ err }, 'the users cannot be read from Postgres');
     throw new ConsoleProblem(

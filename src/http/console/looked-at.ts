@@ -6,6 +6,7 @@ import { queryOf, readText } from './filter-fields.ts';
 import { readQuery } from './form.ts';
 import type { ConsoleParts } from './parts.ts';
 import { ConsoleProblem } from './problem.ts';
+import { askReadModels } from './read-models.ts';
 import type { ConsoleRoute } from './route.ts';
 import { loadAccount } from './session.ts';
 
@@ -25,12 +26,16 @@ export function lookRoutes(parts: ConsoleParts): ConsoleRoute[] {
   return [{ method: 'get', path, action: 'seeLooks', handle: (ctx) => showLooks(ctx, parts) }];
 }
 
-async function showLooks(ctx: Context, { console: { db }, eventStore, frame }: ConsoleParts): Promise<void> {
+async function showLooks(
+  ctx: Context,
+  { console: { db }, eventStore, frame, log }: ConsoleParts,
+): Promise<void> {
   const { before, staff: staffId, payment } = readQuery(ctx);
   if (before !== undefined && !/^\d{1,18}$/.test(before))
     throw new ConsoleProblem(400, 'The list has no such page');
   const filter = { userId: readText(staffId), transactionId: readText(payment)?.toUpperCase() ?? null };
-  const found = await listLooks(db, filter, { limit: pageSize + 1, before: before ?? null });
+  const page = { limit: pageSize + 1, before: before ?? null };
+  const [found] = await askReadModels(ctx, log, [listLooks(db, filter, page)] as const);
   const rows = found.slice(0, pageSize);
   const ids = [...new Set(rows.map(({ userId }) => userId))];
   const accounts = await Promise.all(ids.map((id) => loadAccount(eventStore, id)));

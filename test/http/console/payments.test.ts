@@ -98,6 +98,8 @@ test.serial('a search by payer is recorded before it is made, and names nobody',
   t.deepEqual(paths((await search('aminah@example.my')).html), [id]);
   t.deepEqual(paths((await search('Aminah Siti')).html), []);
   t.is((await search('  ')).status, 303, 'nobody was asked for');
+  const opened = await member.get('/console/payments/by-payer');
+  t.is(opened.headers.get('location'), '/console/payments', 'its address alone searches for nobody');
   const [, ...looks] = await app.eventStore.load(sessionStream(sessionOf(member)));
   t.deepEqual(
     looks.map(({ data }) => (data as { what: string; detail: string }).detail),
@@ -195,6 +197,7 @@ test.serial('people are shown once the look is recorded, and not before', async 
   t.regex(await (await auditor.get(`/console/looks?payment=${id.toLowerCase()}`)).text(), /event 2/);
   t.is((await member.get('/console/looks')).status, 403);
   t.is((await auditor.get('/console/looks?before=x')).status, 400);
+  t.is((await auditor.get('/console/looks?staff=%00&payment=%00')).status, 200);
 });
 
 test.serial('where a look cannot be recorded, nothing is shown', async (t) => {

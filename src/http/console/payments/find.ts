@@ -27,6 +27,13 @@ type Typed = Readonly<Record<string, string | undefined>>;
 export function findRoutes(parts: ConsoleParts): ConsoleRoute[] {
   return [
     { method: 'get', path: paymentsPath, action: 'look', handle: (ctx) => showFound(ctx, parts) },
+    // The address of a search by payer, opened again: who was looked for is not in it.
+    {
+      method: 'get',
+      path: byPayerPath,
+      action: 'look',
+      handle: async (ctx) => seeOther(ctx, paymentsPath),
+    },
     // Not by GET: who is looked for would be in the address, and so in histories and in logs of proxies.
     {
       method: 'post',
