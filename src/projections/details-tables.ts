@@ -126,7 +126,7 @@ const shapes = (schema: string) => `
   left join pg_attrdef on adrelid = attrelid and adnum = attnum
   where nspname = ${schema}
   union all
-  select relname, 'constraint', pg_get_constraintdef(pg_constraint.oid)
+  select relname, 'constraint', regexp_replace(pg_get_constraintdef(pg_constraint.oid), ' NOT VALID$', '')
   from agency_tables join pg_constraint on conrelid = agency_tables.oid and contype = 'c'
   where nspname = ${schema}
   union all

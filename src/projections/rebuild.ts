@@ -56,6 +56,8 @@ export const rebuildSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_re
 /** A statement over all rows, such as making an index, may take so long. */
 export const longestStatementMs = 60 * 60_000;
 const maxFailuresInARow = 10;
+/** More changes of the serving tables during one rebuild are none: then the copy cannot be made like them. */
+const maxBeginnings = 3;
 const longestRetryMs = 5_000;
 
 /** What is to be done while no other rebuild of the projection can begin. */
@@ -78,26 +80,35 @@ export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<R
   const startedMs = performance.now();
   const patient = connectDatabase({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
   let failures = 0;
+  let beginnings = 0;
+  let taken = 0;
+  let rebuilt: Rebuilt | undefined;
   const onProgress = (progress: RebuildProgress) => {
-    failures = 0;
+    if (progress.events !== taken) failures = 0;
+    taken = progress.events;
     options.onProgress(progress);
   };
   try {
     while (true) {
       try {
         const turn = { databaseUrl, name: rebuildSchema(projection), signal };
-        let rebuilt: Rebuilt | undefined;
         const wasFree = await ifNobodyLeads(turn, async (leading) => {
           await onBegin?.();
           const events = await rebuildAlone({ ...options, patient, signal: leading, onProgress });
-          rebuilt = { events, durationMs: Math.round(performance.now() - startedMs) };
-          await onSwapped?.(rebuilt);
+          const serving = { events, durationMs: Math.round(performance.now() - startedMs) };
+          await onSwapped?.(serving);
+          rebuilt = serving;
+          await dropRetired(patient, projection, leading);
         });
         if (rebuilt) return rebuilt;
         if (!wasFree) throw new RebuildUnderWay(`A rebuild of ${projection.name} is under way already`);
       } catch (error) {
+        // What is left to be dropped, the next rebuild drops.
+        if (rebuilt) return rebuilt;
         if (signal.aborted) throw new RebuildInterrupted(`The rebuild of ${projection.name} was interrupted`);
         if (error instanceof CopyOutdated) {
+          beginnings += 1;
+          if (beginnings > maxBeginnings) throw new RebuildRefused(`${error.message}, again and again`);
           log.info({ projection: projection.name, reason: error.message }, 'the rebuild begins again');
           await discard(options.db, rebuildSchema(projection));
           continue;
@@ -140,7 +151,6 @@ async function rebuildAlone(options: RebuildOptions & { patient: Knex }): Promis
   }
   signal.throwIfAborted();
   await swap(patient, { projection, copy, schema });
-  await dropRetired(patient, projection, signal);
   return copy.events();
 }
 

@@ -334,8 +334,13 @@ test.serial('a reader that takes its time keeps the old tables until it is done'
   const reader = await db.transaction();
   const count = () => reader.raw('select count(*) from payments.payments').then(({ rows }) => rows[0].count);
   t.is(await count(), 40);
-  const rebuilding = rebuild(options(payments, parts));
-  await until(async () => (await schemas(parts)).includes('payments_old'));
+  let isSaid = false;
+  const onSwapped = async () => {
+    isSaid = true;
+  };
+  const rebuilding = rebuild({ ...options(payments, parts), onSwapped });
+  await until(() => isSaid);
+  t.true((await schemas(parts)).includes('payments_old'));
   t.is(await count(), 40);
   t.is((await rowsOf(parts, 'payments.payments')).length, 40, 'others read the new ones');
   await reader.commit();
@@ -388,6 +393,26 @@ test.serial('a table that an agency made or altered meanwhile is there after, fi
   const { rows } = await db.raw('select count(*), count(lots) as lots from details."demo-app_details"');
   t.deepEqual(rows[0], { count: 40, lots: 0 });
   t.is((await rowsOf(parts, 'details.generic_details')).length, 0);
+});
+
+test.serial('an agency’s table that no copy can be like ends the rebuild, and serves on', async (t) => {
+  const parts = await start(t);
+  const { db } = parts.database;
+  run(t, details, parts.store, parts.database);
+  await fill(parts, ['details'], 3);
+  await createDetailsTable(db, 'demo-app_details');
+  const stubborn = { ...details, carryOver: async () => false } satisfies Projection;
+  await t.throwsAsync(rebuild(options(stubborn, parts)), {
+    instanceOf: RebuildRefused,
+    message: /again and again/,
+  });
+  t.is((await rowsOf(parts, 'details.generic_details')).length, 3);
+  await db.raw('alter table details."demo-app_details" add check (amount > 1) not valid');
+  await db.raw(
+    'create index on details."demo-app_details" (lower(trans_id), requested_at) where amount > 2',
+  );
+  await rebuild(options(details, parts));
+  t.is((await rowsOf(parts, 'details."demo-app_details"')).length, 3);
 });
 
 test.serial('before the projection ever ran, its tables are made', async (t) => {
