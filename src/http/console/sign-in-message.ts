@@ -15,10 +15,10 @@ export function signInMessage({ name, url }: { name: string; url: string }) {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
+<meta name="color-scheme" content="light">
 <title>${title}</title>
 </head>
-<body style="margin:0;padding:24px;font:16px/1.5 -apple-system,'Segoe UI',Roboto,'Noto Sans',Arial,sans-serif">
+<body style="margin:0;padding:24px;background:#ffffff;color:#18181b;font:16px/1.5 -apple-system,'Segoe UI',Roboto,'Noto Sans',Arial,sans-serif">
 <p>${escaped(why)}</p>
 <p><a href="${escaped(url)}" style="display:inline-block;padding:12px 20px;background:#2563eb;color:#ffffff;border-radius:8px;font-weight:700;text-decoration:none">Sign in</a></p>
 ${notes.map((note) => `<p>${note}</p>`).join('\n')}
