@@ -86,8 +86,8 @@ export const sources = ['gateway', 'requery', 'staff'] as const;
 export type Source = (typeof sources)[number];
 
 /**
- * What staff did about money that was set apart: given back to the payer, credited to the merchant, or neither, since
- * the note explains it.
+ * What staff did about money that was set apart: given back to the payer, credited to the merchant, or found that
+ * nobody owes it, which the note explains.
  */
 export const resolutions = ['refunded', 'credited', 'explained'] as const;
 export type Resolution = (typeof resolutions)[number];

@@ -22,7 +22,7 @@ export type Account = `gateway:${Method}` | `charges:${Method}` | `merchant:${st
 /** One line of an entry; one of the two sides is zero. */
 export type Posting = { account: Account; debitSen: bigint; creditSen: bigint };
 
-export type EntryKind = 'payment' | 'mismatch' | 'duplicate' | 'refund' | 'credit';
+export type EntryKind = 'payment' | 'mismatch' | 'duplicate' | 'refund' | 'credit' | 'reversal';
 
 export type Entry = {
   kind: EntryKind;
@@ -119,17 +119,19 @@ function setApart(
   return { books: { ...next, held }, entry: { kind, valueAt: result.paidAt ?? at, postings } };
 }
 
+const settlements = { refunded: 'refund', credited: 'credit', explained: 'reversal' } as const;
+
+/** What is settled leaves suspense, whichever way: what lies there is what is open for staff. */
 function settle(books: Books, { at, resultNo, resolution }: DataOf<'ExceptionResolved'>): Entered {
   const found = books.held.find((each) => each.resultNo === resultNo);
-  if (!found || resolution === 'explained') return { books, entry: null };
+  if (!found) return { books, entry: null };
   const amountSen = BigInt(found.amountSen);
-  const isRefund = resolution === 'refunded';
-  const receiver: Account = isRefund ? found.gateway : `merchant:${books.merchantCode}`;
-  const kind = isRefund ? 'refund' : 'credit';
+  // What was given back, and what was never owed, the gateway does not owe us any more.
+  const receiver: Account = resolution === 'credited' ? `merchant:${books.merchantCode}` : found.gateway;
   const postings = [debit(found.suspense, amountSen), credit(receiver, amountSen)];
   return {
     books: { ...books, held: books.held.filter((each) => each !== found) },
-    entry: { kind, valueAt: at, postings },
+    entry: { kind: settlements[resolution], valueAt: at, postings },
   };
 }
 

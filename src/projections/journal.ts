@@ -14,7 +14,7 @@ import { type Projection, ProjectionFault } from './projection.ts';
 
 export const journal: Projection = {
   name: 'journal',
-  version: 1,
+  version: 2,
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {

@@ -42,7 +42,8 @@ export const paymentResolutionTexts: Readonly<Record<Resolution, { name: string;
   credited: { name: 'Credited', meaning: 'The money went to the merchant, out of suspense.' },
   explained: {
     name: 'Explained',
-    meaning: 'No money moves, and what lies in suspense stays there; the note says why.',
+    meaning:
+      'No money moves; if any lies in suspense, it was never owed and is taken out again. The note says why.',
   },
 };
 

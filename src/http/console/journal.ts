@@ -34,6 +34,7 @@ const kindTexts: Readonly<Record<EntryKind, string>> = {
   duplicate: 'Paid twice, held',
   refund: 'Given back to the payer',
   credit: 'Credited to the merchant',
+  reversal: 'Explained, taken back',
 };
 
 export function journalRoutes(parts: ConsoleParts): ConsoleRoute[] {
