@@ -3,7 +3,7 @@ import { METHODS } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { createQuarantine } from '../commands/unmatched.ts';
-import { createConsoleParts } from './console/parts.ts';
+import { createConsoleParts } from './console/frame/parts.ts';
 import { addConsoleRoutes } from './console/routes.ts';
 import { addDocsRoutes } from './content/docs/routes.ts';
 import { addContentRoutes } from './content/routes.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RouterContext } from '@koa/router';
 import type { Cause } from '../events/envelope.ts';
-import type { Staff } from './console/staff.ts';
+import type { Staff } from './console/frame/staff.ts';
 import { type Language, pickLanguage } from './pages/language.ts';
 
 export type RequestState = {

@@ -1,6 +1,6 @@
 /** Headers that keep our pages from being framed, sniffed, scripted or leaked. */
 import type { Next } from 'koa';
-import { consoleHeaders, isConsolePath } from './console/addresses.ts';
+import { consoleHeaders, isConsolePath } from './console/frame/addresses.ts';
 import type { Context } from './context.ts';
 import { scriptHash, styleHash } from './pages/inline.ts';
 

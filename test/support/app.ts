@@ -30,8 +30,8 @@ import {
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
-import { createConsoleParts } from '../../src/http/console/parts.ts';
-import type { ConsoleRoute } from '../../src/http/console/route.ts';
+import { createConsoleParts } from '../../src/http/console/frame/parts.ts';
+import type { ConsoleRoute } from '../../src/http/console/frame/route.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/log.ts';
 import { connectDatabase } from '../../src/projections/database.ts';

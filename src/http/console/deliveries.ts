@@ -8,15 +8,15 @@ import {
   type ListedDelivery,
 } from '../../projections/deliveries-list.ts';
 import type { Context } from '../context.ts';
-import { cursorText, readCursor } from './cursor.ts';
-import { queryOf, readChoice, readDay, readText } from './filter-fields.ts';
-import { readForm, readQuery } from './form.ts';
-import { staffCause } from './looks.ts';
-import type { ConsoleParts } from './parts.ts';
-import { ConsoleProblem } from './problem.ts';
-import { askReadModels } from './read-models.ts';
-import type { ConsoleRoute } from './route.ts';
-import type { Staff } from './staff.ts';
+import { cursorText, readCursor } from './frame/cursor.ts';
+import { queryOf, readChoice, readDay, readText } from './frame/filter-fields.ts';
+import { readForm, readQuery } from './frame/form.ts';
+import { staffCause } from './frame/looks.ts';
+import type { ConsoleParts } from './frame/parts.ts';
+import { ConsoleProblem } from './frame/problem.ts';
+import { askReadModels } from './frame/read-models.ts';
+import type { ConsoleRoute } from './frame/route.ts';
+import type { Staff } from './frame/staff.ts';
 
 const listPath = '/console/deliveries';
 const sendAllPath = '/console/deliveries/send-again';
@@ -98,7 +98,7 @@ async function showList(ctx: Context, { console: { db }, frame, log }: ConsolePa
   ]);
   const rows = found.slice(0, pageSize);
   const last = found.length > pageSize ? rows.at(-1) : undefined;
-  await frame.show(ctx, 'deliveries.njk', {
+  await frame.show(ctx, 'deliveries/deliveries.njk', {
     title: 'Deliveries',
     filter: fields,
     states: states.map((value) => ({ value, text: stateTexts[value] })),
@@ -143,7 +143,7 @@ async function confirm(
 ): Promise<void> {
   const { filter, fields } = readSendable(typed);
   const [count] = await askReadModels(ctx, log, [createDeliveryList(db).count(filter, maxCounted + 1)]);
-  await frame.show(ctx, 'deliveries-send-again.njk', {
+  await frame.show(ctx, 'deliveries/send-again.njk', {
     title: 'Send again',
     filter: fields,
     stateText: filter.states.map((state) => stateTexts[state]).join(', '),
@@ -169,7 +169,7 @@ async function sendAll(ctx: Context, parts: ConsoleParts, staff: Staff): Promise
   }
   const cause = () => staffCause(ctx, staff);
   const { asked, refused, reasons } = await requestDeliveries({ execute: parts.execute, cause }, chosen);
-  await parts.frame.show(ctx, 'deliveries-sent-again.njk', {
+  await parts.frame.show(ctx, 'deliveries/sent-again.njk', {
     title: 'Send again',
     asked,
     refused,

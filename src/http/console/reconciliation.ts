@@ -14,17 +14,17 @@ import { isAllMatched, type Summary } from '../../reconciliation/summary.ts';
 import { classNames, scopeText, sideText } from '../../reconciliation/texts.ts';
 import { readFormData } from '../body.ts';
 import type { Context } from '../context.ts';
-import { cursorText, readCursor } from './cursor.ts';
-import { paymentIdOf } from './difference.ts';
-import { differenceKindTexts } from './exception-texts.ts';
-import { queryOf } from './filter-fields.ts';
-import { readForm, readQuery } from './form.ts';
-import { staffCause } from './looks.ts';
-import type { ConsoleParts } from './parts.ts';
-import { ConsoleProblem } from './problem.ts';
-import { askReadModels } from './read-models.ts';
-import type { ConsoleRoute } from './route.ts';
-import type { Staff } from './staff.ts';
+import { paymentIdOf } from './exceptions/difference.ts';
+import { differenceKindTexts } from './exceptions/texts.ts';
+import { cursorText, readCursor } from './frame/cursor.ts';
+import { queryOf } from './frame/filter-fields.ts';
+import { readForm, readQuery } from './frame/form.ts';
+import { staffCause } from './frame/looks.ts';
+import type { ConsoleParts } from './frame/parts.ts';
+import { ConsoleProblem } from './frame/problem.ts';
+import { askReadModels } from './frame/read-models.ts';
+import type { ConsoleRoute } from './frame/route.ts';
+import type { Staff } from './frame/staff.ts';
 
 const path = '/console/reconciliation';
 const pageSize = 50;
@@ -97,7 +97,7 @@ async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Prom
     );
     await frame.show(
       ctx,
-      'reconciliation-result.njk',
+      'reconciliation/result.njk',
       resultModel(summary, found, badRows, dry !== undefined),
     );
   } catch (error) {
@@ -143,7 +143,7 @@ async function showList(
   const rows = found.slice(0, pageSize);
   const last = found.length > pageSize ? rows.at(-1) : undefined;
   if (problem) ctx.status = problem.status;
-  await frame.show(ctx, 'reconciliation.njk', {
+  await frame.show(ctx, 'reconciliation/reconciliation.njk', {
     title: 'Reconciliation',
     problem: problem?.text ?? null,
     rows: rows.map(rowModel),

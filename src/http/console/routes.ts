@@ -3,24 +3,24 @@ import type Router from '@koa/router';
 import { send } from '../content/docs/answer.ts';
 import { type Context, type RequestState, seeOther } from '../context.ts';
 import { accountRoutes } from './accounts.ts';
+import { exportRoutes } from './audit/export.ts';
+import { lookRoutes } from './audit/looked-at.ts';
+import { sealRoutes } from './audit/seals.ts';
 import { deliveryRoutes } from './deliveries.ts';
-import { exceptionRoutes } from './exceptions.ts';
-import { exportRoutes } from './export.ts';
-import { homeRoutes } from './home.ts';
-import { journalRoutes } from './journal.ts';
-import { lookRoutes } from './looked-at.ts';
-import type { ConsoleParts } from './parts.ts';
+import { exceptionRoutes } from './exceptions/exceptions.ts';
+import type { ConsoleParts } from './frame/parts.ts';
+import { addGuarded, type ConsoleRoute } from './frame/route.ts';
+import { homeRoutes } from './home/home.ts';
+import { journalRoutes } from './journal/journal.ts';
+import { statementRoutes } from './journal/statements.ts';
 import { actionRoutes } from './payments/actions.ts';
 import { findRoutes } from './payments/find.ts';
 import { paymentHistoryRoutes } from './payments/history.ts';
 import { pageRoutes } from './payments/page.ts';
 import { peopleRoutes } from './payments/people.ts';
-import { projectionRoutes } from './projections.ts';
+import { projectionRoutes } from './projections/projections.ts';
 import { reconciliationRoutes } from './reconciliation.ts';
-import { addGuarded, type ConsoleRoute } from './route.ts';
-import { sealRoutes } from './seals.ts';
-import { addSignInRoutes, signOutRoutes } from './sign-in.ts';
-import { statementRoutes } from './statements.ts';
+import { addSignInRoutes, signOutRoutes } from './sign-in/sign-in.ts';
 
 /** All that asks who is there. */
 export function consoleRoutes(parts: ConsoleParts): readonly ConsoleRoute[] {

@@ -1,7 +1,7 @@
 // Every page and action of the console, asked for by each role and by nobody.
 import test from 'ava';
 import { roles } from '../../../src/events/user.ts';
-import { may } from '../../../src/http/console/permissions.ts';
+import { may } from '../../../src/http/console/frame/permissions.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
 

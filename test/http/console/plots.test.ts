@@ -1,8 +1,8 @@
 // Plots stay within their frame, whatever the numbers.
 import test from 'ava';
 import fc from 'fast-check';
-import { delayPlot, hoursPlot, methodsPlot } from '../../../src/http/console/figure-plots.ts';
-import { columnPlot, sharePlot } from '../../../src/http/console/plots.ts';
+import { delayPlot, hoursPlot, methodsPlot } from '../../../src/http/console/home/figure-plots.ts';
+import { columnPlot, sharePlot } from '../../../src/http/console/home/plots.ts';
 import { delayBoundsMs } from '../../../src/projections/figures-queries.ts';
 import { sen } from '../../support/payments.ts';
 

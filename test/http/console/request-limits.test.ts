@@ -1,6 +1,6 @@
 // How often something may be asked for, by name.
 import test from 'ava';
-import { createRequestLimit } from '../../../src/http/console/request-limits.ts';
+import { createRequestLimit } from '../../../src/http/console/sign-in/request-limits.ts';
 
 test('so many within the time, each name for itself, and again once it has passed', (t) => {
   let now = 0;

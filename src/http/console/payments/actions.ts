@@ -1,11 +1,11 @@
 /** What staff may do about one payment: have something sent again, and ask the registry what became of it. */
 import { paymentStream } from '../../../events/payment.ts';
-import { readForm } from '../form.ts';
-import { staffCause } from '../looks.ts';
-import type { NoticeCode } from '../notices.ts';
-import type { ConsoleParts } from '../parts.ts';
-import { ConsoleProblem } from '../problem.ts';
-import type { ConsoleRoute } from '../route.ts';
+import { readForm } from '../frame/form.ts';
+import { staffCause } from '../frame/looks.ts';
+import type { NoticeCode } from '../frame/notices.ts';
+import type { ConsoleParts } from '../frame/parts.ts';
+import { ConsoleProblem } from '../frame/problem.ts';
+import type { ConsoleRoute } from '../frame/route.ts';
 import { paymentsPath } from './find.ts';
 import { loadHistory, stateOf } from './load.ts';
 

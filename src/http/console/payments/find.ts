@@ -9,13 +9,13 @@ import {
   searchPayments,
 } from '../../../projections/payments-search.ts';
 import { type Context, seeOther } from '../../context.ts';
-import { cursorText, readCursor } from '../cursor.ts';
-import { queryOf, readChoice, readDay, readText } from '../filter-fields.ts';
-import { readForm, readQuery } from '../form.ts';
-import type { ConsoleParts } from '../parts.ts';
-import { ConsoleProblem } from '../problem.ts';
-import type { ConsoleRoute } from '../route.ts';
-import type { Staff } from '../staff.ts';
+import { cursorText, readCursor } from '../frame/cursor.ts';
+import { queryOf, readChoice, readDay, readText } from '../frame/filter-fields.ts';
+import { readForm, readQuery } from '../frame/form.ts';
+import type { ConsoleParts } from '../frame/parts.ts';
+import { ConsoleProblem } from '../frame/problem.ts';
+import type { ConsoleRoute } from '../frame/route.ts';
+import type { Staff } from '../frame/staff.ts';
 
 export const paymentsPath = '/console/payments';
 const byPayerPath = '/console/payments/by-payer';
@@ -74,7 +74,7 @@ async function showFound(ctx: Context, parts: ConsoleParts): Promise<void> {
   const id = fields.q?.toUpperCase() ?? '';
   if (transactionIdPattern.test(id)) return seeOther(ctx, `${paymentsPath}/${id}`);
   const { rows, next } = await find(parts, filter, query.after);
-  await parts.frame.show(ctx, 'payments.njk', {
+  await parts.frame.show(ctx, 'payments/payments.njk', {
     ...formModel(parts),
     filter: fields,
     payer: '',
@@ -92,7 +92,7 @@ async function showByPayer(ctx: Context, parts: ConsoleParts, staff: Staff): Pro
   const detail = `${payerTerms.length} ${payerTerms.length === 1 ? 'word' : 'words'}`;
   await parts.recordLook(ctx, staff, { what: 'search', transactionId: null, detail });
   const { rows, next } = await find(parts, { ...allPayments, payerTerms }, after);
-  await parts.frame.show(ctx, 'payments.njk', {
+  await parts.frame.show(ctx, 'payments/payments.njk', {
     ...formModel(parts),
     filter: readFilter({}).fields,
     payer,

@@ -2,11 +2,11 @@
 import { entriesUntil, readUntil } from '../../../audit/history.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
 import type { Context } from '../../context.ts';
-import { readQuery } from '../form.ts';
-import type { ConsoleParts } from '../parts.ts';
-import { ConsoleProblem } from '../problem.ts';
-import type { ConsoleRoute } from '../route.ts';
-import type { Staff } from '../staff.ts';
+import { readQuery } from '../frame/form.ts';
+import type { ConsoleParts } from '../frame/parts.ts';
+import { ConsoleProblem } from '../frame/problem.ts';
+import type { ConsoleRoute } from '../frame/route.ts';
+import type { Staff } from '../frame/staff.ts';
 import { loadHistory } from './load.ts';
 
 export function paymentHistoryRoutes(parts: ConsoleParts): ConsoleRoute[] {

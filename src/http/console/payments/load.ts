@@ -5,7 +5,7 @@ import { type PaymentEvent, paymentStream, type RequestedPayment } from '../../.
 import { readPaymentEvent } from '../../../events/recorded.ts';
 import type { EventStore } from '../../../eventstore/event-store.ts';
 import type { Context } from '../../context.ts';
-import { ConsoleProblem } from '../problem.ts';
+import { ConsoleProblem } from '../frame/problem.ts';
 
 /** Its entries, and the events of them as the program reads them; null for one that cannot be read. */
 export type LoadedPayment = History & { events: readonly (PaymentEvent | null)[] };

@@ -9,10 +9,10 @@ import {
 } from '../../../events/payment.ts';
 import { texts } from '../../../receipts/texts.ts';
 import type { Context } from '../../context.ts';
-import { kindTexts } from '../exception-texts.ts';
-import type { ConsoleParts } from '../parts.ts';
-import type { ConsoleRoute } from '../route.ts';
-import { loadAccount } from '../session.ts';
+import { kindTexts } from '../exceptions/texts.ts';
+import type { ConsoleParts } from '../frame/parts.ts';
+import type { ConsoleRoute } from '../frame/route.ts';
+import { loadAccount } from '../frame/session.ts';
 import { shownDeliveries } from './deliveries.ts';
 import { eventText } from './event-text.ts';
 import { paymentsPath } from './find.ts';
@@ -35,7 +35,7 @@ async function showPayment(ctx: Context, { eventStore, frame }: ConsoleParts): P
   const { entries, events, verdict } = loaded;
   const names = await namesOf(entries, eventStore);
   const id = ctx.params.id ?? '';
-  await frame.show(ctx, 'payment.njk', {
+  await frame.show(ctx, 'payments/payment.njk', {
     title: payment?.request.reference ?? id,
     id,
     path: `${paymentsPath}/${id}`,

@@ -1,8 +1,8 @@
 /** What is about people, or may be: who pays, and events as they were recorded. Each look is recorded before it is shown. */
 import type { RequestedPayment } from '../../../events/payment.ts';
-import type { ConsoleParts } from '../parts.ts';
-import { ConsoleProblem } from '../problem.ts';
-import type { ConsoleRoute } from '../route.ts';
+import type { ConsoleParts } from '../frame/parts.ts';
+import { ConsoleProblem } from '../frame/problem.ts';
+import type { ConsoleRoute } from '../frame/route.ts';
 import { paymentsPath } from './find.ts';
 import { loadHistory, stateOf } from './load.ts';
 
@@ -18,7 +18,7 @@ export function peopleRoutes({ eventStore, frame, recordLook }: ConsoleParts): C
         const { request } = payment;
         const { transactionId } = request;
         await recordLook(ctx, staff, { what: 'payer', transactionId, detail: '' });
-        await frame.show(ctx, 'payer.njk', {
+        await frame.show(ctx, 'payments/payer.njk', {
           title: `Payer of ${request.reference}`,
           backUrl: `${paymentsPath}/${transactionId}`,
           request,
@@ -45,7 +45,7 @@ export function peopleRoutes({ eventStore, frame, recordLook }: ConsoleParts): C
           detail: `event ${entry.revision}`,
         });
         const { state: _, ...evidence } = entry;
-        await frame.show(ctx, 'evidence.njk', {
+        await frame.show(ctx, 'payments/evidence.njk', {
           title: `Event ${entry.revision}, ${entry.type}`,
           backUrl: `${paymentsPath}/${id}`,
           entry,

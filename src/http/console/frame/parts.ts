@@ -1,0 +1,27 @@
+/** What every page of the console is made with. */
+import type { Dependencies } from '../../dependencies.ts';
+import { createConsoleAssets } from './assets.ts';
+import { createSessionCookies } from './cookie.ts';
+import { createFrame } from './frame.ts';
+import { createRecordLook } from './looks.ts';
+import { createSameOriginCheck } from './same-origin.ts';
+import { createFindStaff } from './session.ts';
+
+export type ConsoleParts = ReturnType<typeof createConsoleParts>;
+
+export function createConsoleParts(dependencies: Dependencies) {
+  const { config, eventStore } = dependencies;
+  const clock = dependencies.clock ?? (() => new Date());
+  const assets = createConsoleAssets();
+  const cookies = createSessionCookies({ ...config, clock });
+  return {
+    ...dependencies,
+    clock,
+    assets,
+    cookies,
+    checkOrigin: createSameOriginCheck(config.baseUrl),
+    findStaff: createFindStaff({ eventStore, cookies }),
+    frame: createFrame({ assets, cookies }),
+    recordLook: createRecordLook({ eventStore, clock }),
+  };
+}
