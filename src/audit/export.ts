@@ -2,14 +2,11 @@
  * The payments of a span of time, on their way out of the house: as JSON lines, every event of each whole, or as CSV, a
  * row each. Which payments there are is in the read model, what happened to them in their streams.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Knex } from 'knex';
 import { InvalidFields } from '../commands/fields.ts';
 import { readSpan } from '../events/malaysian-time.ts';
 import { paymentStream } from '../events/payment.ts';
 import type { EventStore, RecordedEvent } from '../eventstore/event-store.ts';
-import { projectionStatus } from '../projections/checkpoints.ts';
-import { firstUntaken } from '../projections/lag.ts';
+import { holdsAllUntil, type LagStores, writtenBy } from '../projections/lag.ts';
 import { payments } from '../projections/payments.ts';
 import { paymentsInOrder } from '../projections/payments-in-order.ts';
 import type { TimeSpan } from '../projections/time-span.ts';
@@ -39,7 +36,10 @@ export type Export = {
   totals(): { events: number; payments: number; checksum: string };
 };
 
-type Dependencies = { eventStore: Pick<EventStore, 'load' | 'firstAfter'>; db: Knex };
+type Dependencies = LagStores & { eventStore: Pick<EventStore, 'load'> };
+
+/** A projection that runs, however busy, has taken by then what was there before. */
+const catchUpMs = 5_000;
 
 /** Reads what somebody typed. A day means all of it; `to` itself is not within. Throws InvalidFields. */
 export function readExportRequest({
@@ -74,7 +74,11 @@ export async function beginExport(
   dependencies: Dependencies,
   now = new Date(),
 ): Promise<Export> {
-  await untilTaken(earlier(now, new Date(Date.parse(request.span.end) + slackMs)), dependencies);
+  const moment = writtenBy(new Date(request.span.end), now);
+  if (!(await holdsAllUntil(moment, { projection: payments, waitMs: catchUpMs }, dependencies)))
+    throw new ExportImpossible(
+      'The read model of payments is behind the event store, and payments would be left out; try again when it has caught up',
+    );
   const lines = createLines();
   let rows = 0;
   async function* pieces(): AsyncGenerator<string> {
@@ -118,30 +122,4 @@ async function* streamsOf(
       yield streams;
     }
   }
-}
-
-/** An event is in the log that much after its own time at the latest, whoever's clock it was. */
-const slackMs = 5 * 60 * 1000;
-/** A projection that runs, however busy, has taken by then what was there before. */
-const catchUpMs = 5_000;
-const lookAgainMs = 250;
-const answerWithinMs = 4_000;
-
-async function untilTaken(moment: Date, { eventStore, db }: Dependencies): Promise<void> {
-  const giveUpAt = Date.now() + catchUpMs;
-  while (true) {
-    const statuses = await projectionStatus(db);
-    const isThere = statuses.some(({ name }) => name === payments.name);
-    const waiting = await firstUntaken(eventStore, payments, statuses, AbortSignal.timeout(answerWithinMs));
-    if (isThere && (waiting === null || waiting.created > moment)) return;
-    if (Date.now() > giveUpAt)
-      throw new ExportImpossible(
-        'The read model of payments is behind the event store, and payments would be left out; try again when it has caught up',
-      );
-    await sleep(lookAgainMs);
-  }
-}
-
-function earlier(one: Date, other: Date): Date {
-  return one < other ? one : other;
 }
