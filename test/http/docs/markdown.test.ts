@@ -109,6 +109,14 @@ test('mermaid stays source until it is drawn', (t) => {
   );
 });
 
+test('a heading of punctuation alone can be linked to', (t) => {
+  const { headings } = renderMarkdown({ file: 'a.md', markdown: '## ???\n\n## !' }, new Map());
+  t.deepEqual(
+    headings.map(({ id }) => id),
+    ['section', 'section-1'],
+  );
+});
+
 test('links between files lead to pages; links to what is no page are plain text', (t) => {
   const folder = 'decisions/2.md';
   t.true(html('[x](1.md#why)', folder).includes('<a href="/docs/first-decision#why">x</a>'));

@@ -1,6 +1,6 @@
 /** Markdown as GitHub understands it → HTML, its headings, and its text cut at headings for the search. */
 import { posix } from 'node:path';
-import GithubSlugger from 'github-slugger';
+import GithubSlugger, { slug } from 'github-slugger';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { callouts } from './callouts.ts';
 import { codeBlock } from './code.ts';
@@ -12,7 +12,13 @@ export type Heading = { id: string; text: string; level: number };
 /** What stands under one heading; what stands before the first has the id ''. */
 export type Section = { id: string; heading: string; text: string };
 
-export type RenderedMarkdown = { html: string; headings: Heading[]; sections: Section[] };
+export type RenderedMarkdown = {
+  html: string;
+  headings: Heading[];
+  sections: Section[];
+  /** Links to content files that do not exist. */
+  brokenLinks: string[];
+};
 
 /** HTML in the source stays text: `html` is off. Addresses of scripts never become links: markdown-it sees to that. */
 const md = new MarkdownIt({ html: false, linkify: true });
@@ -38,7 +44,7 @@ md.renderer.rules.heading_close = (tokens, index, options, _env, self) => {
 /**
  * Renders the content of `file`. A first-level heading at its beginning is left out, since pages show their title
  * themselves. Links to other content files lead to their pages, as `routes` (file → path) has them; links to files
- * that are no pages become plain text.
+ * outside the content become plain text.
  */
 export function renderMarkdown(
   { file, markdown }: { file: string; markdown: string },
@@ -46,11 +52,13 @@ export function renderMarkdown(
 ): RenderedMarkdown {
   const tokens = withoutTitle(md.parse(markdown, {}));
   const headings = nameHeadings(tokens);
+  const brokenLinks: string[] = [];
   for (const token of tokens) {
-    if (token.children) rewriteLinks(token.children, posix.dirname(file), routes);
+    if (token.children) brokenLinks.push(...rewriteLinks(token.children, posix.dirname(file), routes));
     alignByClass(token);
   }
-  return { html: md.renderer.render(tokens, md.options, {}), headings, sections: cutAtHeadings(tokens) };
+  const html = md.renderer.render(tokens, md.options, {});
+  return { html, headings, sections: cutAtHeadings(tokens), brokenLinks };
 }
 
 function withoutTitle(tokens: Token[]): Token[] {
@@ -64,31 +72,47 @@ function nameHeadings(tokens: readonly Token[]): Heading[] {
   tokens.forEach((token, index) => {
     if (token.type !== 'heading_open') return;
     const text = plainText(tokens[index + 1]);
-    const id = slugger.slug(text);
+    // A heading of punctuation alone has a name to be linked by, too.
+    const id = slugger.slug(slug(text) === '' ? 'section' : text);
     token.attrSet('id', id);
     headings.push({ id, text, level: Number(token.tag.slice(1)) });
   });
   return headings;
 }
 
-function rewriteLinks(children: readonly Token[], folder: string, routes: ReadonlyMap<string, string>): void {
+/** Returns the links that should lead to a page and lead to none. */
+function rewriteLinks(
+  children: readonly Token[],
+  folder: string,
+  routes: ReadonlyMap<string, string>,
+): string[] {
+  const broken: string[] = [];
   let unlinked = false;
   for (const token of children) {
     if (token.type === 'link_open') {
-      const href = addressOf(String(token.attrGet('href')), folder, routes);
+      const written = String(token.attrGet('href'));
+      const { href, isBroken } = addressOf(written, folder, routes);
+      if (isBroken) broken.push(written);
       unlinked = href === null;
       if (href !== null) token.attrSet('href', href);
     }
     if (unlinked && token.type.startsWith('link_')) token.hidden = true;
   }
+  return broken;
 }
 
-/** Null for a file that is no page. */
-function addressOf(href: string, folder: string, routes: ReadonlyMap<string, string>): string | null {
-  if (/^(?:[a-z][a-z0-9+.-]*:|\/|#)/i.test(href)) return href;
+/** No address for a file that is no page; what is written as a page of this content should be one. */
+function addressOf(
+  href: string,
+  folder: string,
+  routes: ReadonlyMap<string, string>,
+): { href: string | null; isBroken: boolean } {
+  if (/^(?:[a-z][a-z0-9+.-]*:|\/|#)/i.test(href)) return { href, isBroken: false };
   const [path = '', ...fragment] = href.split('#');
-  const route = routes.get(posix.join(folder, path));
-  return route === undefined ? null : [route, ...fragment].join('#');
+  const file = posix.join(folder, path);
+  const route = routes.get(file);
+  if (route !== undefined) return { href: [route, ...fragment].join('#'), isBroken: false };
+  return { href: null, isBroken: file.endsWith('.md') && !file.startsWith('../') };
 }
 
 /** Columns that are aligned say so by a class: the policy forbids the style that markdown-it gives them. */

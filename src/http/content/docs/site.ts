@@ -1,6 +1,7 @@
 /** The whole documentation, made once: every address and what it answers. Nothing of a URL ever becomes a file name. */
 import { fileURLToPath } from 'node:url';
 import nunjucks from 'nunjucks';
+import { ConfigError } from '../../../config/config-error.ts';
 import { type Answer, createAnswer } from './answer.ts';
 import { createAssets, pagePolicy } from './assets.ts';
 import { groupByCategory, linkTo, urlOf } from './categories.ts';
@@ -26,6 +27,10 @@ export function createSite({ folder, baseUrl }: { folder: string; baseUrl: strin
   const files = readDocsFiles(folder);
   const routes = new Map(files.map((file) => [file.file, urlOf(file)]));
   const pages = files.map((file) => ({ file, url: urlOf(file), ...renderMarkdown(file, routes) }));
+  const broken = pages.flatMap(({ file, brokenLinks }) =>
+    brokenLinks.map((link) => `content/docs/${file.file}: the link ${link} leads to no page`),
+  );
+  if (broken.length > 0) throw new ConfigError(broken);
   const assets = createAssets();
   const categories = groupByCategory(files);
   const show = createTemplates({ assets: assets.urls, baseUrl, categories, themeScript: assets.themeScript });
