@@ -1,4 +1,10 @@
-/** What `ledger verify` found: of each kind of fault how many, and the first. */
+/** What `ledger verify` checked and what it found: of each kind of fault how many, and the first. */
+
+/** What was held against what, and how many there were of it. */
+export type Checked = { what: string; count: number };
+
+/** How far it is with what it does just now. */
+export type VerifyProgress = { step: string; done: number };
 
 /** What is at fault, as a report has it. */
 export type FaultKind =

@@ -37,7 +37,7 @@ export async function verifyPayments({
       [last, pageSize],
     );
     for (const { id, state } of rows) {
-      if (state.status === 'none') continue;
+      if (!isWhole(state)) continue;
       result.payments += 1;
       result.deliveries += state.deliveries.length;
       checkReceipt(id, state, findings);
@@ -49,6 +49,12 @@ export async function verifyPayments({
     if (!end || rows.length < pageSize) return result;
     last = end.id;
   }
+}
+
+/** Whether it is a payment's at all: of what somebody put in its place only the comparison of rows has to tell. */
+function isWhole(state: unknown): state is RequestedPayment {
+  const deliveries: unknown = Reflect.get(Object(state), 'deliveries');
+  return Array.isArray(deliveries) && deliveries.every((each) => each !== null);
 }
 
 function checkReceipt(id: string, { status, receipt }: RequestedPayment, findings: Findings): void {

@@ -5,14 +5,20 @@
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { EventStore } from '../eventstore/event-store.ts';
-import { allProjections } from '../projections/all.ts';
-import { compareWithFresh, type RowDifference } from '../projections/compare.ts';
-import { StandStill } from '../projections/failures.ts';
+import { projectionStatus } from '../projections/checkpoints.ts';
+import { describeFailure, isRefusal } from '../projections/failures.ts';
 import { journalBalance } from '../projections/journal-queries.ts';
-import { RebuildRefused } from '../projections/rebuild.ts';
-import { createFindings, type Fault, type Findings } from './findings.ts';
+import {
+  type Checked,
+  createFindings,
+  type Fault,
+  type FaultKind,
+  type Findings,
+  type VerifyProgress,
+} from './findings.ts';
 import { type LogResult, verifyLog } from './verify-log.ts';
 import { verifyPayments } from './verify-payments.ts';
+import { verifyRows } from './verify-rows.ts';
 import { verifySeals } from './verify-seals.ts';
 
 export type VerifyOptions = {
@@ -28,18 +34,13 @@ export type VerifyOptions = {
 };
 
 export type VerifyReport = {
-  /** What was held against what, and how many there were of it. */
-  checked: readonly { what: string; count: number }[];
+  checked: readonly Checked[];
   /** None: everything is as it was written. */
   faults: readonly Fault[];
   /** What the reader must know to judge the rest. */
   notes: readonly string[];
 };
 
-export type VerifyProgress = { step: string; done: number };
-
-/** Of these the first in each table is named; the rest are counted. */
-const differencesShown = 1000;
 /** The sealer seals every ten minutes: what is older than this should be sealed. */
 const sealedAfterMs = 60 * 60_000;
 
@@ -50,7 +51,7 @@ export async function verify(
 ): Promise<VerifyReport> {
   const { eventStore, db, trusted, clock, signal } = options;
   const findings = createFindings();
-  const checked: { what: string; count: number }[] = [];
+  const checked: Checked[] = [];
   const notes: string[] = [];
   const marks = await verifySeals(eventStore, trusted, findings);
   const log = await verifyLog({
@@ -71,23 +72,16 @@ export async function verify(
     return { checked, faults: findings.all(), notes };
   }
   checked.push(...(await verifyRows(options, findings, onProgress)));
-  const { debitSen, creditSen, unbalanced } = await journalBalance(db);
-  if (unbalanced > 0)
-    findings.add('the journal', 'The journal has entries whose debits are not their credits', unbalanced);
-  else if (debitSen !== creditSen)
-    findings.add('the journal', `All debits are ${debitSen} sen, all credits ${creditSen}`);
-  checked.push({ what: 'sen of debits against as many of credits', count: Number(debitSen) });
-  const payments = await verifyPayments({
-    db,
-    now: clock(),
-    findings,
-    signal,
-    onProgress: (done) => onProgress({ step: 'payments', done }),
-  });
-  checked.push(
-    { what: 'payments, each with a receipt if it is paid', count: payments.payments },
-    { what: 'deliveries, in order and not overdue', count: payments.deliveries },
-  );
+  notes.push(...(await standStillNotes(db)));
+  const theRest = [
+    { kind: 'the journal', what: 'The journal', check: () => verifyJournal(db, findings) },
+    {
+      kind: 'rows of payments',
+      what: 'Receipts and deliveries',
+      check: () => verifyOutcomes(options, findings, onProgress),
+    },
+  ] as const;
+  for (const each of theRest) checked.push(...(await ifTablesAllow(each, findings)));
   return { checked, faults: findings.all(), notes };
 }
 
@@ -112,53 +106,48 @@ function sealNotes(
   ];
 }
 
-/** Of each projection, how many rows were held against a fresh fold. */
-async function verifyRows(
-  { eventStore, db, databaseUrl, log, signal }: VerifyOptions,
+async function standStillNotes(db: Knex): Promise<string[]> {
+  const stopped = (await projectionStatus(db)).filter(({ fault }) => fault !== null);
+  return stopped.map(({ name }) => `The projection ${name} stands still: what came after was not checked.`);
+}
+
+/** Tables that are gone or of another form are named among the rows; they do not keep the rest from being checked. */
+async function ifTablesAllow(
+  { kind, what, check }: { kind: FaultKind; what: string; check: () => Promise<Checked[]> },
+  findings: Findings,
+): Promise<Checked[]> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    findings.add(kind, `${what} cannot be checked: ${describeFailure(error)}`);
+    return [];
+  }
+}
+
+async function verifyJournal(db: Knex, findings: Findings): Promise<Checked[]> {
+  const { debitSen, creditSen, unbalanced } = await journalBalance(db);
+  if (unbalanced > 0)
+    findings.add('the journal', 'The journal has entries whose debits are not their credits', unbalanced);
+  else if (debitSen !== creditSen)
+    findings.add('the journal', `All debits are ${debitSen} sen, all credits ${creditSen}`);
+  return [{ what: 'sen of debits against as many of credits', count: Number(debitSen) }];
+}
+
+async function verifyOutcomes(
+  { db, clock, signal }: VerifyOptions,
   findings: Findings,
   onProgress: (progress: VerifyProgress) => void,
-): Promise<{ what: string; count: number }[]> {
-  const checked: { what: string; count: number }[] = [];
-  for (const projection of allProjections) {
-    const { name } = projection;
-    try {
-      const { rows, differences, more } = await compareWithFresh({
-        projection,
-        eventStore,
-        db,
-        databaseUrl,
-        log,
-        signal,
-        limit: differencesShown,
-        onProgress: ({ events }) => onProgress({ step: `events for ${name}`, done: events }),
-      });
-      checked.push({ what: `rows of ${name} against a fresh fold`, count: rows });
-      for (const it of differences) findings.add(`rows of ${name}.${it.table}`, differenceText(it));
-      if (more > 0) findings.add(`rows of ${name}`, `${more} more differ`, more);
-    } catch (error) {
-      findings.add(`rows of ${name}`, whyNotCompared(error));
-    }
-  }
-  return checked;
-}
-
-/** In words, where it is the log or the tables that stand in the way; throws any other error. */
-function whyNotCompared(error: unknown): string {
-  if (error instanceof RebuildRefused) return error.message;
-  if (!(error instanceof StandStill)) throw error;
-  const { event } = error.fault;
-  const place = event ? `, at ${event.stream} revision ${event.revision}` : '';
-  return `They cannot be made from the log: ${error.message}${place}`;
-}
-
-const kindTexts = {
-  missing: 'is missing',
-  extra: 'is there, and no event leads to it',
-  changed: 'is not what the events lead to',
-} as const;
-
-function differenceText({ key, kind, columns }: RowDifference): string {
-  // Without a key it is the table as a whole.
-  const what = key === '' ? 'The table' : `The row ${key}`;
-  return `${what} ${kindTexts[kind]}${columns.length > 0 ? ` (${columns.join(', ')})` : ''}`;
+): Promise<Checked[]> {
+  const { payments, deliveries } = await verifyPayments({
+    db,
+    now: clock(),
+    findings,
+    signal,
+    onProgress: (done) => onProgress({ step: 'payments', done }),
+  });
+  return [
+    { what: 'payments, each with a receipt if it is paid', count: payments },
+    { what: 'deliveries, in order and not overdue', count: deliveries },
+  ];
 }

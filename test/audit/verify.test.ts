@@ -186,6 +186,45 @@ test.serial('a projection that never ran', async (t) => {
   t.is(faults['rows of users'], 'The projection users has never run');
 });
 
+test.serial(
+  'tables that are gone or of another form, and a state that is none: the rest is still checked',
+  async (t) => {
+    const { faults, report } = await verdictAfter(t, {
+      sql: `
+      drop schema journal cascade;
+      alter table users.users alter column id type bytea using id::bytea;
+      update payments.payments set state = '{"deliveries": [null]}' where transaction_id = '${id}';
+      delete from projects.projects;
+    `,
+    });
+    t.regex(faults['rows of journal.books'] ?? '', /^The table is missing/);
+    t.is(faults['the journal'], 'The journal cannot be checked: Postgres refused the rows: 42P01');
+    t.is(faults['rows of users'], 'They cannot be compared: Postgres refused the rows: 42883');
+    t.is(faults['rows of payments.payments'], `The row ${id} is not what the events lead to (state)`);
+    t.is(faults['rows of projects.projects'], `The row ${projectId} is missing`);
+    t.is(report.checked.find(({ what }) => what.startsWith('payments,'))?.count, 8);
+    const { faults: withoutAny } = await verdictAfter(t, { sql: 'drop schema payments cascade' });
+    t.regex(withoutAny['rows of payments.payments'] ?? '', /^The table is missing/);
+    t.regex(withoutAny['rows of payments'] ?? '', /^Receipts and deliveries cannot be checked/);
+  },
+);
+
+test.serial('a database in which no projection ever ran: the log is checked', async (t) => {
+  const { faults, report } = await verdictAfter(t, {
+    sql: `drop table checkpoints; ${allProjections.map(({ name }) => `drop schema ${name} cascade;`).join(' ')}`,
+  });
+  t.is(report.checked[0]?.count, filled);
+  t.is(faults['rows of payments'], 'The projection payments has never run');
+});
+
+test.serial('what a projection that stands still has not taken is said', async (t) => {
+  const { report } = await verdictAfter(t, {
+    sql: `update checkpoints set fault = '{"message": "It cannot", "event": null}' where name = 'users'`,
+  });
+  t.deepEqual(report.faults, []);
+  t.deepEqual(report.notes, ['The projection users stands still: what came after was not checked.']);
+});
+
 const deliveryOf = (number: number, index: number, change: string) => `
   update payments.payments set state = jsonb_set(state::jsonb, '{deliveries,${index}}',
     (state::jsonb #> '{deliveries,${index}}') || '${change}')::json
