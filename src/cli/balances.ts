@@ -11,7 +11,7 @@ export const balances: Command = {
   options: { at: { type: 'string' } },
   run({ at }) {
     const knownAt = readKnownAt(at);
-    return onJournal(async (db) => {
+    return onJournal({ knownAt, whenBehind: 'warn' }, async (db) => {
       const { text, isBalanced } = balancesText(await trialBalance(db, knownAt), knownAt);
       process.stdout.write(`${text}\n`);
       return isBalanced ? 0 : 1;

@@ -2,22 +2,34 @@
 import type { Knex } from 'knex';
 import type { Config } from '../config.ts';
 import { knownAtOf } from '../events/malaysian-time.ts';
+import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../log.ts';
 import { connectDatabase } from '../projections/database.ts';
 import { journalGap } from '../projections/journal-queries.ts';
 import { UsageError } from './command.ts';
 import { loadRoleConfig } from './role-config.ts';
 
-/** Runs `work` on a connection of its own; resolves to the exit code. A journal that stands still answers, with a warning. */
-export async function onJournal(work: (db: Knex, config: Config) => Promise<number>): Promise<number> {
+type Asked = {
+  knownAt: Date;
+  /** What a journal that lacks something is good for: an answer with a warning, or no document at all. */
+  whenBehind: 'warn' | 'refuse';
+};
+
+/** Runs `work` on a connection of its own; resolves to the exit code. */
+export async function onJournal(
+  { knownAt, whenBehind }: Asked,
+  work: (db: Knex, config: Config) => Promise<number>,
+): Promise<number> {
   const config = loadRoleConfig();
-  const db = connectDatabase({ url: config.databaseUrl, log: createLog('warn', 'journal') });
+  const log = createLog('warn', 'journal');
+  const db = connectDatabase({ url: config.databaseUrl, log });
+  const eventStore = connectEventStore({ url: config.esdbUrl, log });
   try {
-    const gap = await journalGap(db);
+    const gap = await journalGap({ eventStore, db }, knownAt);
     if (gap) process.stderr.write(`${gap.message}.\n`);
-    return gap?.isMissing ? 1 : await work(db, config);
+    return gap && (gap.isMissing || whenBehind === 'refuse') ? 1 : await work(db, config);
   } finally {
-    await db.destroy();
+    await Promise.all([eventStore.close(), db.destroy()]);
   }
 }
 

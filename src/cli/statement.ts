@@ -27,8 +27,9 @@ export const statement: Command = {
     if (lang !== 'ms' && lang !== 'en') throw new UsageError('--lang is ms or en');
     if (format === 'pdf' && output === undefined) throw new UsageError('Where to? A PDF needs --output');
     checkOutput(output);
-    const collection = { merchantCode: merchant, day, knownAt: readKnownAt(values['known-at']) };
-    return await onJournal(async (db, config) => {
+    const knownAt = readKnownAt(values['known-at']);
+    const collection = { merchantCode: merchant, day, knownAt };
+    return await onJournal({ knownAt, whenBehind: 'refuse' }, async (db, config) => {
       const agency = await agencyOf(merchant, config, db);
       try {
         await writeOutput(await documentOf(db, { agency, collection, format, lang }), output);

@@ -5,9 +5,11 @@
 import type { Knex } from 'knex';
 import { boundsOfDay, dayOf } from '../events/malaysian-time.ts';
 import type { EntryKind } from '../events/postings.ts';
+import { EventStoreUnavailable } from '../eventstore/event-store.ts';
 import { projectionStatus } from './checkpoints.ts';
 import { findable } from './findable.ts';
 import { journal } from './journal.ts';
+import { holdsAllUntil, type LagStores, writtenBy } from './lag.ts';
 
 export type AccountSums = { account: string; debitSen: bigint; creditSen: bigint };
 
@@ -204,12 +206,28 @@ function withBalances(found: readonly FoundLine[], before: bigint): StatementLin
 /** Why answers of the journal may lack what was recorded long since; `isMissing` where there are no tables to ask. */
 export type JournalGap = { isMissing: boolean; message: string };
 
-/** Null where the journal follows the log. */
-export async function journalGap(db: Knex): Promise<JournalGap | null> {
-  const status = (await projectionStatus(db)).find(({ name }) => name === journal.name);
+/** A journal that is followed has by then what was there before. */
+const catchUpMs = 1_000;
+
+/** Null where the journal has all that was recorded by the moment, which may take a second. Throws the database's errors. */
+export async function journalGap(
+  stores: LagStores,
+  knownAt: Date,
+  now = new Date(),
+): Promise<JournalGap | null> {
+  const status = (await projectionStatus(stores.db)).find(({ name }) => name === journal.name);
   if (!status)
     return { isMissing: true, message: 'The journal was not made yet: the projections have not run' };
-  if (!status.fault) return null;
+  try {
+    const waitMs = status.fault ? 0 : catchUpMs;
+    if (await holdsAllUntil(writtenBy(knownAt, now), { projection: journal, waitMs }, stores)) return null;
+  } catch (error) {
+    if (!(error instanceof EventStoreUnavailable)) throw error;
+    const message = 'The event store does not answer: what the journal lacks cannot be told';
+    return { isMissing: false, message };
+  }
+  if (!status.fault)
+    return { isMissing: false, message: 'The journal is behind the log, and lacks what was recorded last' };
   const { message, event } = status.fault;
   const place = event ? ` before ${event.type} of ${event.stream}` : '';
   return {

@@ -7,6 +7,9 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
 import { balancesText } from '../../src/cli/balances.ts';
+import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
+import { stored } from '../audit/helpers.ts';
+import { openStore } from '../audit/ledger.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { startPostgres, stopPostgres } from '../projections/helpers.ts';
 import { emptyJournal, feed, paid, recorded } from '../projections/journals.ts';
@@ -14,6 +17,8 @@ import { hasPoppler, textOf } from '../receipts/pdf-reader.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const postgres = await startPostgres();
+const store = await openStore(':memory:');
+test.after.always(() => store.close());
 test.after.always(stopPostgres);
 
 /** Two payments of 20 November, one of them known three days later, and one of the day after. */
@@ -27,7 +32,7 @@ async function startShell(t: ExecutionContext) {
   const env = {
     PATH: process.env.PATH,
     DATA_DIR: folder,
-    ESDB_URL: 'esdb://127.0.0.1:9?tls=false',
+    ESDB_URL: `esdb://127.0.0.1:${store.port}?tls=false`,
     DATABASE_URL: postgres.url,
     TRANSACTION_ID_KEY: 'a key of this test',
     GATEWAY_URL: 'http://127.0.0.1:9',
@@ -44,6 +49,11 @@ async function startShell(t: ExecutionContext) {
     }
   };
   return { db, ledger, folder };
+}
+
+/** Into the log, which no projection follows here. */
+async function append(transactionId: string, events: readonly PaymentEvent[]): Promise<void> {
+  await store.eventStore.append(paymentStream(transactionId), stored(events, transactionId), 'no_stream');
 }
 
 const rowsOf = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });
@@ -176,6 +186,16 @@ test.serial('what makes no sense is said with the usage', async (t) => {
 test.serial('a journal that stands still or was never made warns whoever asks it', async (t) => {
   const { db, ledger } = await startShell(t);
   const fault = { message: 'Unknown event type X', event: { stream: 'payment-Z', revision: 3, type: 'X' } };
+  const day = ['statement', '--merchant', 'council', '--day', '2025-11-20'];
+  await append('Z', paid({ at: '2025-11-24T01:00:00.000Z' }));
+  const behind = await ledger('balances');
+  t.is(behind.code, 0);
+  t.is(behind.stderr, 'The journal is behind the log, and lacks what was recorded last.\n');
+  const refused = await ledger(...day);
+  t.is(refused.code, 1);
+  t.is(refused.stdout, '', 'a document is complete or not there');
+  const before = await ledger(...day, '--known-at', '2025-11-20');
+  t.is(before.code, 0, 'what is missing was written long after that');
   await db.raw(`update checkpoints set fault = ? where name = 'journal'`, [JSON.stringify(fault)]);
   const still = await ledger('balances');
   t.is(still.code, 0);

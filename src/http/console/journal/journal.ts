@@ -22,6 +22,7 @@ import { ConsoleProblem } from '../frame/problem.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import type { ConsoleRoute } from '../frame/route.ts';
 import { readKnownAt } from './known-at.ts';
+import { refuseGap } from './refuse-gap.ts';
 
 const path = '/console/journal';
 const accountPath = '/console/journal/account';
@@ -45,11 +46,14 @@ export function journalRoutes(parts: ConsoleParts): ConsoleRoute[] {
   ];
 }
 
-async function showBalances(ctx: Context, { clock, console: { db }, frame, log }: ConsoleParts) {
+async function showBalances(ctx: Context, { clock, console: { db }, eventStore, frame, log }: ConsoleParts) {
   const { at } = readQuery(ctx);
   const now = clock();
   const knownAt = readKnownAt(at, now);
-  const [accounts, gap] = await askReadModels(ctx, log, [trialBalance(db, knownAt), journalGap(db)]);
+  const [accounts, gap] = await askReadModels(ctx, log, [
+    trialBalance(db, knownAt),
+    journalGap({ eventStore, db }, knownAt, now),
+  ]);
   const period = periodOf(undefined, dayOf(knownAt.toISOString()));
   const total = {
     debitSen: accounts.reduce((sum, { debitSen }) => sum + debitSen, 0n),
@@ -92,19 +96,24 @@ async function readAsked(ctx: Context, { clock, console: { db }, log }: ConsoleP
     throw new ConsoleProblem(400, 'A period is of two days, the earlier one first; a day reads 2026-11-20');
   const [sums] = await askReadModels(ctx, log, [accountSums(db, account, now)]);
   if (isUnknown(sums)) throw new ConsoleProblem(404, 'Nothing was ever posted to such an account');
-  return { account, ...period };
+  return { asked: { account, ...period }, knownAt: readKnownAt(period.to, now), now };
 }
 
 const isUnknown = ({ debitSen, creditSen }: AccountSums) => debitSen === 0n && creditSen === 0n;
 
 async function showAccount(ctx: Context, parts: ConsoleParts): Promise<void> {
-  const { console: own, frame, log } = parts;
-  const asked = await readAsked(ctx, parts);
+  const {
+    console: { db },
+    eventStore,
+    frame,
+    log,
+  } = parts;
+  const { asked, knownAt, now } = await readAsked(ctx, parts);
   const after = readKey(readQuery(ctx).after);
-  const page = askPage(own.db, { ...asked, after });
+  const page = askPage(db, { ...asked, after });
   const [{ openingSen, lines, more, closingSen }, gap] = await askReadModels(ctx, log, [
     page,
-    journalGap(own.db),
+    journalGap({ eventStore, db }, knownAt, now),
   ]);
   const last = more ? lines.at(-1) : undefined;
   await frame.show(ctx, 'journal/account.njk', {
@@ -144,7 +153,8 @@ function readKey(text: string | undefined): PostingKey | null {
 }
 
 async function download(ctx: Context, parts: ConsoleParts): Promise<void> {
-  const asked = await readAsked(ctx, parts);
+  const { asked, knownAt } = await readAsked(ctx, parts);
+  await refuseGap(ctx, parts, knownAt);
   const name = [asked.account, asked.from, asked.to].join('-').replace(/[^\w.-]+/g, '-');
   ctx.attachment(`${name}.csv`);
   ctx.type = 'text/csv; charset=utf-8';

@@ -22,6 +22,7 @@ import { ConsoleProblem } from '../frame/problem.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import type { ConsoleRoute } from '../frame/route.ts';
 import { readKnownAt } from './known-at.ts';
+import { refuseGap } from './refuse-gap.ts';
 
 const path = '/console/statements';
 const csvPath = '/console/statements/collection.csv';
@@ -75,13 +76,17 @@ async function show(ctx: Context, parts: ConsoleParts): Promise<void> {
 }
 
 /** The totals of the day, and a page of its receipts. */
-async function statementOf(ctx: Context, { console: { db }, log }: ConsoleParts, asked: Asked) {
+async function statementOf(
+  ctx: Context,
+  { clock, console: { db }, eventStore, log }: ConsoleParts,
+  asked: Asked,
+) {
   const { agency, collection } = asked;
   const after = readKey(readQuery(ctx).after);
   const [totals, found, gap] = await askReadModels(ctx, log, [
     collectionTotals(db, collection),
     collectionPage(db, collection, { after, limit: pageSize + 1 }),
-    journalGap(db),
+    journalGap({ eventStore, db }, collection.knownAt, clock()),
   ]);
   const rows = found.slice(0, pageSize);
   const last = found.length > pageSize ? rows.at(-1) : undefined;
@@ -130,6 +135,7 @@ function readKey(text: string | undefined): ReceiptKey | null {
 async function readDownload(ctx: Context, parts: ConsoleParts): Promise<Asked> {
   const asked = readAsked(ctx, await findAgencies(ctx, parts), parts.clock());
   if (!asked) throw new ConsoleProblem(400, 'Which agency is the statement of?');
+  await refuseGap(ctx, parts, asked.collection.knownAt);
   return asked;
 }
 
