@@ -1,12 +1,8 @@
 /** What the records of one transaction in an export and the payment here say of each other. Pure. */
-import {
-  type Payment,
-  type RecordedResult,
-  type RequestedPayment,
-  standingResult,
-} from '../events/payment.ts';
+import type { Payment, RecordedResult, RequestedPayment } from '../events/payment.ts';
 import type { DifferenceFound, DifferenceKind, ExportSource } from '../events/reconciliation.ts';
 import type { ExportRecord } from './export-format.ts';
+import { differ, isSameMoney, type Ours, pairUp } from './pair-up.ts';
 
 /** Repeated: a row that says what an earlier row of the file said, or that a later one of its transaction overtook. */
 export const verdictClasses = [
@@ -27,9 +23,6 @@ export type Verdict = Pick<
   class: VerdictClass;
   record: ExportRecord | null;
 };
-
-type Money = Pick<ExportRecord, 'amountSen' | 'currency'>;
-type Ours = { resultNo: number; result: RecordedResult };
 
 /**
  * One verdict for each record, and one for each charge recorded here that no record speaks of, whenever that was. Money
@@ -55,8 +48,7 @@ function compareOwn(
   payment: RequestedPayment,
   source: ExportSource,
 ): Verdict[] {
-  const pairs = pairUp(records, payment);
-  const taken = takenResults(pairs, payment);
+  const { pairs, uncovered } = pairUp(records, payment);
   /** The first success that the payment does not know of is how its status differs; another one is other money. */
   let isPaid = payment.status === 'succeeded';
   const verdicts = pairs.map(({ record, ours }) => {
@@ -64,65 +56,7 @@ function compareOwn(
     isPaid ||= record.status === 'succeeded' && verdict.class === 'statusDiffers';
     return verdict;
   });
-  const uncovered = chargesOf(payment).filter(({ resultNo }) => !taken.has(resultNo));
   return [...verdicts, ...uncovered.map((ours) => missingThere(ours, payment))];
-}
-
-type Pair = { record: ExportRecord; ours: Ours | null };
-
-/**
- * Finds each record its result here. The gateway's own number of the transaction decides; where one side has none, what
- * does not contradict it, successes first, the same amount before another. Successes come first in what is returned.
- */
-function pairUp(records: readonly ExportRecord[], payment: RequestedPayment): Pair[] {
-  const ordered = records.toSorted(
-    (a, b) => Number(b.status === 'succeeded') - Number(a.status === 'succeeded') || a.line - b.line,
-  );
-  const pairs: Pair[] = ordered.map((record) => ({ record, ours: sameTransaction(record, payment) }));
-  const taken = takenResults(pairs, payment);
-  const standing = standingOf(payment);
-  const open = [...chargesOf(payment), ...(standing ? [standing] : [])];
-  for (const pass of [isSameCharge, isCharge, isCompatible]) {
-    for (const pair of pairs.filter(({ ours }) => ours === null)) {
-      const found = open.find(
-        (ours) => !taken.has(ours.resultNo) && isCompatible(pair.record, ours) && pass(pair.record, ours),
-      );
-      if (!found) continue;
-      pair.ours = found;
-      taken.add(found.resultNo);
-    }
-  }
-  return pairs;
-}
-
-/** What was recorded of the gateway's transaction that the record names: the same money, else a success, else the last. */
-function sameTransaction(record: ExportRecord, payment: RequestedPayment): Ours | null {
-  const { gatewayTransactionId: id } = record;
-  if (id === '') return null;
-  const same = ownResults(payment).filter(({ result }) => result.gatewayTransactionId === id);
-  const charges = same.filter(({ result }) => result.outcome === 'succeeded');
-  return charges.find(({ result }) => isSameMoney(record, result)) ?? charges[0] ?? same.at(-1) ?? null;
-}
-
-function takenResults(pairs: readonly Pair[], payment: RequestedPayment): Set<number> {
-  const taken = new Set(pairs.flatMap(({ ours }) => ours?.resultNo ?? []));
-  const ids = new Set(pairs.map(({ record }) => record.gatewayTransactionId).filter((id) => id !== ''));
-  for (const { resultNo, result } of ownResults(payment))
-    if (ids.has(result.gatewayTransactionId)) taken.add(resultNo);
-  return taken;
-}
-
-const isCharge = (record: ExportRecord, { result }: Ours) =>
-  record.status === 'succeeded' && result.outcome === 'succeeded';
-
-const isSameCharge = (record: ExportRecord, ours: Ours) =>
-  isCharge(record, ours) && isSameMoney(record, ours.result);
-
-function isCompatible(record: ExportRecord, { result }: Ours): boolean {
-  return (
-    !differ(record.gatewayTransactionId, result.gatewayTransactionId) &&
-    !differ(record.sellerOrderNo, result.sellerOrderNo)
-  );
 }
 
 function judge(record: ExportRecord, ours: Ours, payment: RequestedPayment, source: ExportSource): Verdict {
@@ -195,20 +129,6 @@ function missingThere({ resultNo, result }: Ours, { request }: RequestedPayment)
   };
 }
 
-function ownResults({ results }: RequestedPayment): Ours[] {
-  return results.map((result, index) => ({ resultNo: index + 1, result }));
-}
-
-/** All money that results reported: what paid, and what was set apart. */
-function chargesOf(payment: RequestedPayment): Ours[] {
-  return ownResults(payment).filter(({ result }) => result.outcome === 'succeeded');
-}
-
-function standingOf(payment: RequestedPayment): Ours | null {
-  const standing = standingResult(payment);
-  return ownResults(payment).find(({ result }) => result === standing) ?? null;
-}
-
 function isOfMerchant({ merchantCode }: ExportRecord, { request }: RequestedPayment): boolean {
   return !differ(merchantCode, request.merchant.code);
 }
@@ -237,17 +157,4 @@ function isOvertaken(record: ExportRecord, other: ExportRecord): boolean {
 
 function theirSide({ status, amountSen, currency }: ExportRecord) {
   return { status, amountSen, currency };
-}
-
-function isSameMoney(one: Money, other: Money): boolean {
-  return one.amountSen === other.amountSen && currencyOf(one.currency) === currencyOf(other.currency);
-}
-
-function currencyOf(text: string): string {
-  const currency = text.toUpperCase();
-  return currency === '' || currency === 'RM' ? 'MYR' : currency;
-}
-
-function differ(one: string, other: string): boolean {
-  return one !== '' && other !== '' && one !== other;
 }

@@ -3,13 +3,23 @@
  * It changes no payment: what the registry knows better, a requery brings in.
  */
 import type { Knex } from 'knex';
-import { createExecute } from '../commands/execute.ts';
+import { createExecute, type Execute } from '../commands/execute.ts';
 import { loadPayment } from '../commands/load-payment.ts';
-import { differenceIdOf, reconciliationDecider } from '../commands/reconciliation.ts';
+import {
+  differenceIdOf,
+  type ReconciliationCommand,
+  type ReportDifference,
+  reconciliationDecider,
+} from '../commands/reconciliation.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import type { Cause } from '../events/envelope.ts';
-import { noPayment, type Payment } from '../events/payment.ts';
-import { type DifferenceFound, reconciliationStream } from '../events/reconciliation.ts';
+import { noPayment } from '../events/payment.ts';
+import {
+  type Difference,
+  type DifferenceFound,
+  type ReconciliationEvent,
+  reconciliationStream,
+} from '../events/reconciliation.ts';
 import { readReconciliationEvent } from '../events/recorded.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import {
@@ -18,11 +28,10 @@ import {
   listDifferences,
   type PaidKey,
 } from '../projections/reconciliation-queries.ts';
-import type { TimeSpan } from '../projections/time-span.ts';
 import { compareRecords, type Verdict } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
-import { type AskedPeriod, periodOf } from './period.ts';
 import { waitForReadModels } from './read-models.ts';
+import { type AskedPeriod, isInScope, type Scope, scopeOf } from './scope.ts';
 import { type StagedExport, stageExport } from './stage-export.ts';
 import { openStagedRecords, type StagedRecords } from './staged-records.ts';
 import { count, noTotals, type Summary } from './summary.ts';
@@ -65,142 +74,129 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
     const file = await stageExport(task.file, staged, task.onBadRow);
     const at = dependencies.clock();
     await waitForReadModels(dependencies, { since: at, waitMs: task.waitMs });
-    const period = periodOf(task.period, staged.times());
-    const codes = staged.merchantCodes();
-    const merchantCodes = codes.length === 0 || codes.includes('') ? null : codes;
-    const run = createRun({
+    const run: Run = {
       ...dependencies,
+      execute: createExecute({
+        eventStore: dependencies.eventStore,
+        decider: reconciliationDecider,
+        read: readReconciliationEvent,
+      }),
       task,
       staged,
       file,
       at: at.toISOString(),
-      period,
-      merchantCodes,
-    });
-    await run.compareFile();
-    if (period) await run.findMissingThere(period);
-    if (!task.dryRun) await run.settleVanished();
-    const { source, rows } = file;
-    return { source, rows, period, merchantCodes, ...run.totals };
+      scope: scopeOf(task.period, staged),
+      totals: { classes: noTotals(), badRows: file.badRows, opened: 0, vanished: 0 },
+    };
+    for await (const subjects of subjectsToCompare(run)) await comparePage(run, subjects);
+    if (!task.dryRun) await settleVanished(run);
+    return { source: file.source, rows: file.rows, ...run.scope, ...run.totals };
   } finally {
     staged.close();
   }
 }
 
 type Run = Dependencies & {
+  execute: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
   task: Import;
   staged: StagedRecords;
   file: StagedExport;
   at: string;
-  period: TimeSpan | null;
-  merchantCodes: readonly string[] | null;
+  scope: Scope;
+  /** Added to as the import goes on. */
+  totals: Pick<Summary, 'classes' | 'badRows' | 'opened' | 'vanished'>;
 };
 
-/** What is compared at once: the payment that a subject of the file names, and all that was found. */
-type Compared = { subject: string; verdicts: readonly Verdict[] };
+/** A page at a time: what the file names, then the payments that it should hold, among them what it did name. */
+async function* subjectsToCompare({ db, scope, staged }: Run): AsyncGenerator<readonly string[]> {
+  let subjects = staged.subjectsAfter('', pageSize);
+  for (; subjects.length > 0; subjects = staged.subjectsAfter(subjects.at(-1) ?? '', pageSize))
+    yield subjects;
 
-function createRun({ at, db, eventStore, file, merchantCodes, period, staged, task, transactionIdKey }: Run) {
-  const decider = reconciliationDecider;
-  const execute = createExecute({ eventStore, decider, read: readReconciliationEvent });
-  const totals = { classes: noTotals(), badRows: file.badRows, opened: 0, vanished: 0 };
-
-  const load = async (subject: string): Promise<Payment> =>
-    transactionIdPattern.test(subject) ? loadPayment(eventStore, subject) : noPayment;
-
-  /** What a file does not hold is its fault only where it should. */
-  function isAsked({ class: verdictClass, paidAt, merchantCode }: Verdict): boolean {
-    if (verdictClass !== 'missingThere') return true;
-    const paidMs = Date.parse(paidAt ?? '');
-    const isWithin = period && paidMs >= Date.parse(period.start) && paidMs < Date.parse(period.end);
-    return isWithin === true && (merchantCodes?.includes(merchantCode) ?? true);
+  const { merchantCodes, period } = scope;
+  if (!period) return;
+  for (const by of ['paid', 'setApart'] as const) {
+    let after: PaidKey | null = null;
+    do {
+      const page: PaidKey[] = await findCharged(db, by, period, merchantCodes, { limit: pageSize, after });
+      yield page.map(({ transactionId }) => transactionId);
+      after = page.at(-1) ?? null;
+    } while (after);
   }
+}
 
-  async function compare(subject: string): Promise<Compared> {
-    const records = staged.recordsOf(subject, maxRecordsOfPayment);
-    for (const line of staged.linesAfter(subject, maxRecordsOfPayment)) {
-      totals.badRows += 1;
-      task.onBadRow({ line, fault: `is one of more than ${maxRecordsOfPayment} of its transaction` });
-    }
-    return { subject, verdicts: compareRecords(records, await load(subject), file.source).filter(isAsked) };
+/** Compares what no page before has named, all of it at once, and keeps what differs. */
+async function comparePage(run: Run, subjects: readonly string[]): Promise<void> {
+  const { staged, task, totals } = run;
+  const fresh = subjects.filter((subject) => staged.markCompared(subject));
+  const found = (await Promise.all(fresh.map((subject) => compareSubject(run, subject)))).flat();
+  for (const { id, command } of found) {
+    staged.markFound(id);
+    task.onDifference(id, command.difference);
   }
+  if (!task.dryRun) totals.opened += await give(run, found);
+}
 
-  async function take(compared: readonly Compared[]): Promise<void> {
-    const found: (readonly [id: string, difference: DifferenceFound])[] = [];
-    for (const { subject, verdicts } of compared) {
-      staged.cover(subject, verdicts);
-      for (const verdict of verdicts) {
-        count(totals.classes, verdict);
-        const difference = differenceOf(verdict, subject, { at, file });
-        if (difference) found.push([differenceIdOf(transactionIdKey, difference), difference]);
-      }
-    }
-    for (const [id, difference] of found) {
-      staged.markFound(id);
-      task.onDifference(id, difference);
-    }
-    if (!task.dryRun) await Promise.all(found.map(report));
+/** Counts the verdicts on one subject; resolves to the differences among them, each to be reported. */
+async function compareSubject(run: Run, subject: string): Promise<Given<ReportDifference>[]> {
+  const { eventStore, file, scope, staged, task, totals, transactionIdKey } = run;
+  const payment = transactionIdPattern.test(subject) ? await loadPayment(eventStore, subject) : noPayment;
+  const records = staged.recordsOf(subject, maxRecordsOfPayment);
+  for (const line of staged.linesAfter(subject, maxRecordsOfPayment)) {
+    totals.badRows += 1;
+    task.onBadRow({ line, fault: `is one of more than ${maxRecordsOfPayment} of its transaction` });
   }
+  const verdicts = compareRecords(records, payment, file.source).filter(
+    (verdict) => verdict.class !== 'missingThere' || isInScope(verdict, scope),
+  );
+  staged.cover(subject, verdicts);
+  return verdicts.flatMap((verdict) => {
+    count(totals.classes, verdict);
+    const difference = differenceOf(verdict, subject, run);
+    if (!difference) return [];
+    return {
+      id: differenceIdOf(transactionIdKey, difference),
+      command: { type: 'ReportDifference', difference },
+    };
+  });
+}
 
-  async function report([id, difference]: readonly [string, DifferenceFound]): Promise<void> {
-    const command = { type: 'ReportDifference', difference } as const;
-    const { events } = await execute(reconciliationStream(id), command, task.newCause(), { creates: true });
-    totals.opened += events.length;
-  }
+/** The open differences of earlier imports that this file could show, and does not. */
+async function settleVanished(run: Run): Promise<void> {
+  const { at, db, file, staged, totals } = run;
+  let after: DifferenceKey | null = null;
+  do {
+    const which = { state: 'open', source: file.source } as const;
+    const page = await listDifferences(db, which, { limit: pageSize, after });
+    const gone = page
+      .filter(({ id, difference }) => staged.isGone(id, difference))
+      .map(({ id }) => ({ id, command: { type: 'SettleDifference' as const, at } }));
+    totals.vanished += await give(run, gone);
+    const last = page.at(-1);
+    after = last ? { at: new Date(last.difference.at), id: last.id } : null;
+  } while (after);
+}
 
-  async function settle(id: string): Promise<void> {
-    const { events } = await execute(
-      reconciliationStream(id),
-      { type: 'SettleDifference', at },
-      task.newCause(),
-    );
-    totals.vanished += events.length;
-  }
+type Given<Command extends ReconciliationCommand> = { id: string; command: Command };
 
-  return {
-    totals,
-
-    /** Every record of the file, a page of payments at a time. */
-    async compareFile(): Promise<void> {
-      let subjects = staged.subjectsAfter('', pageSize);
-      for (; subjects.length > 0; subjects = staged.subjectsAfter(subjects.at(-1) ?? '', pageSize)) {
-        const compared = await Promise.all(subjects.map(compare));
-        for (const subject of subjects) staged.markCompared(subject);
-        await take(compared);
-      }
-    },
-
-    /** The payments of the span that no record of the file names. */
-    async findMissingThere(span: TimeSpan): Promise<void> {
-      for (const by of ['paid', 'setApart'] as const) {
-        let after: PaidKey | null = null;
-        do {
-          const page: PaidKey[] = await findCharged(db, by, span, merchantCodes, { limit: pageSize, after });
-          after = page.at(-1) ?? null;
-          const unnamed = page.filter(({ transactionId }) => staged.markCompared(transactionId));
-          await take(await Promise.all(unnamed.map(({ transactionId }) => compare(transactionId))));
-        } while (after);
-      }
-    },
-
-    /** The open differences of earlier imports that this file could show, and does not. */
-    async settleVanished(): Promise<void> {
-      let after: DifferenceKey | null = null;
-      do {
-        const limit = 10 * pageSize;
-        const page = await listDifferences(db, { state: 'open', source: file.source }, { limit, after });
-        const last = page.at(-1);
-        after = last ? { at: new Date(last.difference.at), id: last.id } : null;
-        for (const { id, difference } of page) if (staged.isGone(id, difference)) await settle(id);
-      } while (after);
-    },
-  };
+/** Gives all the commands at once; resolves to the number of events that they added. */
+async function give(
+  { execute, task }: Run,
+  commands: readonly Given<ReconciliationCommand>[],
+): Promise<number> {
+  const executed = commands.map(({ id, command }) =>
+    execute(reconciliationStream(id), command, task.newCause(), {
+      creates: command.type === 'ReportDifference',
+    }),
+  );
+  return (await Promise.all(executed)).reduce((sum, { events }) => sum + events.length, 0);
 }
 
 /** Null where there is none. */
 function differenceOf(
   { class: verdictClass, record, ...what }: Verdict,
   subject: string,
-  { at, file }: { at: string; file: StagedExport },
+  { at, file }: Pick<Run, 'at' | 'file'>,
 ): DifferenceFound | null {
   if (verdictClass === 'matched' || verdictClass === 'repeated') return null;
   return {

@@ -1,20 +1,16 @@
 /** What an import comes to. */
 import type { ExportSource } from '../events/reconciliation.ts';
-import type { TimeSpan } from '../projections/time-span.ts';
 import { type Verdict, type VerdictClass, verdictClasses } from './compare.ts';
+import type { Scope } from './scope.ts';
 
 /** `oursSen` and `theirsSen` add up the money on either side: what is failed, cancelled or pending is none. */
 export type ClassTotal = { count: number; oursSen: number; theirsSen: number };
 
-export type Summary = {
+export type Summary = Scope & {
   source: ExportSource;
   /** Of the file, the header left out; those that could not be read among them. */
   rows: number;
   badRows: number;
-  /** In which payments were looked for that the file lacks; null when the file has no time, so that none were. */
-  period: TimeSpan | null;
-  /** Likewise, whose; null for everybody's. */
-  merchantCodes: readonly string[] | null;
   classes: Readonly<Record<VerdictClass, ClassTotal>>;
   /** Differences that were not known before, or had vanished. */
   opened: number;

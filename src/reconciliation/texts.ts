@@ -1,6 +1,6 @@
 /** What people are told of an import: ids, kinds and figures, nothing that a buyer or the file said in words. */
 import { toDateTime } from '../events/malaysian-time.ts';
-import { displaySen, type Sen } from '../events/money.ts';
+import { displaySen, isRinggit, type Sen } from '../events/money.ts';
 import type { DifferenceFound } from '../events/reconciliation.ts';
 import { type VerdictClass, verdictClasses } from './compare.ts';
 import type { Summary } from './summary.ts';
@@ -27,7 +27,7 @@ export function differenceText(id: string, difference: DifferenceFound): string 
 export function sideText(side: DifferenceFound['ours'] | DifferenceFound['theirs']): string {
   if (!side) return 'nothing';
   const { amountSen, currency, status } = side;
-  const other = ['', 'MYR', 'RM'].includes(currency.toUpperCase()) ? '' : ` (${currency.toUpperCase()})`;
+  const other = isRinggit(currency) ? '' : ` (${currency.toUpperCase()})`;
   return `${status.replace('_', ' ')}${amountSen === null ? '' : ` ${displaySen(amountSen)}`}${other}`;
 }
 
