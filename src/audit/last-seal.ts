@@ -29,7 +29,8 @@ export async function lastSealed(
   return { last, before: before.tally, after: await placeOf(before, eventStore) };
 }
 
-function sealedBy(stored: RecordedEvent): Sealed & { seal: LogSealed } {
+/** What a stored seal says. Throws Unaccountable when it is not what was signed. */
+export function sealedBy(stored: RecordedEvent): Sealed & { seal: LogSealed } {
   const { revision } = stored;
   try {
     const seal = readSeal(stored);
@@ -42,8 +43,8 @@ function sealedBy(stored: RecordedEvent): Sealed & { seal: LogSealed } {
   throw new Unaccountable(`Seal ${revision} is not what was signed`);
 }
 
-/** Where the seal's last event is in this log: in a restored copy that is not where the seal says. */
-async function placeOf(
+/** Where the seal's last event is in this log: in a restored copy that is not where the seal says. Throws Unaccountable. */
+export async function placeOf(
   { seal, revision }: Sealed & { seal: LogSealed },
   eventStore: Pick<EventStore, 'load'>,
 ): Promise<Position> {

@@ -16,6 +16,7 @@ import {
   type Findings,
   type VerifyProgress,
 } from './findings.ts';
+import { sealedWithinMs } from './unsealed.ts';
 import { type LogResult, verifyLog } from './verify-log.ts';
 import { verifyPayments } from './verify-payments.ts';
 import { verifyRows } from './verify-rows.ts';
@@ -40,9 +41,6 @@ export type VerifyReport = {
   /** What the reader must know to judge the rest. */
   notes: readonly string[];
 };
-
-/** The sealer seals every ten minutes: what is older than this should be sealed. */
-const sealedAfterMs = 60 * 60_000;
 
 /** Throws what the signal was aborted with, EventStoreUnavailable, and the database's error. */
 export async function verify(
@@ -93,7 +91,7 @@ function sealNotes(
 ): string[] {
   const { events, since } = seals.unsealed();
   const uncovered = seals.uncovered();
-  if (since && now.getTime() - since.getTime() > sealedAfterMs)
+  if (since && now.getTime() - since.getTime() > sealedWithinMs)
     findings.add('unsealed events', `The ${events} events since ${since.toISOString()} are not sealed`);
   return [
     ...(trusted ? [] : ['Whose key signed the seals was not checked: no public key was given.']),

@@ -1,5 +1,9 @@
 // The first page: its figures are those of the day, and each leads to as many as it says.
 import test from 'ava';
+import { genesisHash, seal } from '../../../src/events/envelope.ts';
+import { sealsStream } from '../../../src/events/seals.ts';
+import { schemaVersion } from '../../../src/events/upcast.ts';
+import { cause } from '../../audit/ledger.ts';
 import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, result, sen, succeeded } from '../../support/payments.ts';
@@ -92,4 +96,15 @@ test.serial('an empty day, a day that is none, and the days beside', async (t) =
   t.is((await viewer.get('/console?day=')).status, 200);
   for (const day of ['2026-02-30', 'today', '0000-01-01', '9999-12-31', '<b>'])
     t.is((await viewer.get(`/console?day=${encodeURIComponent(day)}`)).status, 400, day);
+});
+
+test.serial('a sealer that stands still is said on the first page', async (t) => {
+  const { app, caughtUp } = await startPopulated(t, postgres);
+  await caughtUp();
+  const viewer = await signIn(app, 'viewer');
+  const standsStill = /role="alert"[^]*when-the-sealer-stops/;
+  t.notRegex(await (await viewer.get('/console')).text(), standsStill);
+  const noSeal = seal([{ type: 'LogSealed', data: {} }], genesisHash, cause(), schemaVersion);
+  await app.eventStore.append(sealsStream, noSeal, 'no_stream');
+  t.regex(await (await viewer.get('/console')).text(), standsStill);
 });

@@ -1,6 +1,7 @@
 // The page of seals: newest first, page by page, and what is no seal any more is said.
 import test from 'ava';
 import { sealKeyOf } from '../../../src/audit/seal-key.ts';
+import { sealedWithinMs } from '../../../src/audit/unsealed.ts';
 import { genesisHash, seal } from '../../../src/events/envelope.ts';
 import { countIn, emptyTally, sealsStream, signedText } from '../../../src/events/seals.ts';
 import { streamPrefixes } from '../../../src/events/streams.ts';
@@ -10,14 +11,24 @@ import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
 
 const key = sealKeyOf('5ea1'.repeat(16));
+const standsStill = /role="alert".*when-the-sealer-stops/s;
 
-test('seals are listed, newest first, with what does not fit; and since when something is unsealed', async (t) => {
+test('seals are listed, newest first, with what does not fit; and whether the sealer stands still', async (t) => {
   const app = await startApp();
   t.teardown(app.close);
   const viewer = await signIn(app, 'viewer');
   t.regex(await (await viewer.get('/console/seals')).text(), /There are no seals/);
   const [event] = await app.eventStore.load(userStream(viewer.id));
   if (!event) throw new Error('no user');
+  const soon = await (await viewer.get('/console/seals')).text();
+  t.regex(soon, /Not sealed yet: what came since/);
+  t.notRegex(soon, standsStill);
+  const later = await startApp({ clock: () => new Date(Date.now() + sealedWithinMs + 1) }, app);
+  t.teardown(later.close);
+  const overdue = await (await (await signIn(later, 'viewer')).get('/console/seals')).text();
+  t.regex(overdue, /Nothing that came since .* is sealed/s);
+  t.regex(overdue, standsStill);
+
   let previousSeal = genesisHash;
   for (let count = 1; count <= 52; count += 1) {
     const said = {
@@ -42,7 +53,7 @@ test('seals are listed, newest first, with what does not fit; and since when som
   );
   t.is(first.match(/this is not what was signed/g)?.length, 1);
   t.regex(first, /2026-11-20 09:00:00/);
-  t.regex(first, /Not sealed yet/);
+  t.regex(first, /The log is not what its last seal says/);
   t.true(first.includes('href="/console/seals?up_to=1"'));
   const second = await (await viewer.get('/console/seals?up_to=1')).text();
   t.deepEqual(numbersIn(second), [1, 0]);

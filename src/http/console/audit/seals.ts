@@ -1,10 +1,10 @@
 /** /console/seals: the seals of the log, newest first, and since when something is not sealed. */
 import { isSigned } from '../../../audit/seal-key.ts';
+import { unsealed } from '../../../audit/unsealed.ts';
 import { readSealOrNull } from '../../../audit/verify-seals.ts';
 import { paymentStreamPrefix } from '../../../events/payment.ts';
 import { sealsStream } from '../../../events/seals.ts';
-import { streamPrefixes } from '../../../events/streams.ts';
-import type { EventStore, Position, RecordedEvent } from '../../../eventstore/event-store.ts';
+import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { readQuery } from '../frame/form.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
@@ -14,7 +14,7 @@ const path = '/console/seals';
 const pageSize = 50;
 const lookMs = 2_000;
 
-export function sealRoutes({ eventStore, frame }: ConsoleParts): ConsoleRoute[] {
+export function sealRoutes({ clock, eventStore, frame }: ConsoleParts): ConsoleRoute[] {
   return [
     {
       method: 'get',
@@ -28,7 +28,7 @@ export function sealRoutes({ eventStore, frame }: ConsoleParts): ConsoleRoute[] 
         const seals = last ? await eventStore.load(sealsStream, from, upTo - from + 1) : [];
         await frame.show(ctx, 'audit/seals.njk', {
           title: 'Seals',
-          unsealed: await unsealed(eventStore, last),
+          unsealed: await unsealed(eventStore, clock(), AbortSignal.timeout(lookMs)),
           rows: seals.toReversed().map(rowOf),
           isFirstPage: upTo === newest,
           firstUrl: path,
@@ -53,20 +53,4 @@ function rowOf(stored: RecordedEvent) {
     ? stream.slice(paymentStreamPrefix.length)
     : null;
   return { revision: stored.revision, seal, transactionId, isWhole: seal !== null && isSigned(seal) };
-}
-
-/** When the oldest event after the last seal was stored; not known when the seal or its last event is not there to tell. */
-async function unsealed(
-  eventStore: Pick<EventStore, 'load' | 'firstAfter'>,
-  last: RecordedEvent | null,
-): Promise<{ isKnown: boolean; since: string | null }> {
-  let after: Position | null = null;
-  if (last) {
-    const place = readSealOrNull(last)?.lastEvent;
-    const [event] = place ? await eventStore.load(place.stream, place.revision, 1) : [];
-    if (!event) return { isKnown: false, since: null };
-    after = event.position;
-  }
-  const oldest = await eventStore.firstAfter({ streamPrefixes, after, signal: AbortSignal.timeout(lookMs) });
-  return { isKnown: true, since: oldest?.created.toISOString() ?? null };
 }

@@ -1,4 +1,5 @@
 /** The first page: the figures of a day, each a link to what it counts, and what waits for staff. */
+import { unsealed } from '../../../audit/unsealed.ts';
 import { dayOf } from '../../../events/malaysian-time.ts';
 import { displaySen } from '../../../events/money.ts';
 import type { PaymentStatus } from '../../../events/payment.ts';
@@ -16,13 +17,18 @@ import { delayPlot, hoursPlot, methodsPlot } from './figure-plots.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const maxCounted = 10_000;
+const lookMs = 2_000;
 
 export function homeRoutes(parts: ConsoleParts): ConsoleRoute[] {
   return [{ method: 'get', path: '/console', action: 'look', handle: (ctx) => showHome(ctx, parts) }];
 }
 
-async function showHome(ctx: Context, { clock, console: { db }, frame, log }: ConsoleParts): Promise<void> {
-  const today = dayOf(clock().toISOString());
+async function showHome(
+  ctx: Context,
+  { clock, console: { db }, eventStore, frame, log }: ConsoleParts,
+): Promise<void> {
+  const now = clock();
+  const today = dayOf(now.toISOString());
   const { day: asked = '' } = readQuery(ctx);
   const day = asked === '' ? today : asked;
   const span = spanOfDay(day);
@@ -34,12 +40,14 @@ async function showHome(ctx: Context, { clock, console: { db }, frame, log }: Co
     countIn('due'),
     countIn('abandoned'),
   ]);
+  const sealing = await unsealed(eventStore, now, AbortSignal.timeout(lookMs));
   await frame.show(ctx, 'home/home.njk', {
     title: day === today ? 'Today' : day,
     day,
     today,
     dayBefore: dayOf(new Date(Date.parse(span.start) - dayMs).toISOString()),
     dayAfter: day < today ? dayOf(span.end) : null,
+    unsealed: sealing,
     tiles: tilesOf(figures, day),
     waiting: [
       ...listedKinds.map((kind) => ({
