@@ -13,6 +13,7 @@ export function historyText(history: History, until: Until = null): string {
     ...entries.map(entryLine),
     '',
     verdictText(history.verdict, history.entries.length),
+    ...leftOut(history.entries.length - entries.length),
     '',
     ...(last ? summary(last, entries) : []),
   ];
@@ -31,6 +32,14 @@ export function verdictText(verdict: HistoryVerdict, count: number): string {
     default:
       return verdict satisfies never;
   }
+}
+
+/** A history that ends early must not be taken for the whole. */
+function leftOut(count: number): string[] {
+  if (count === 0) return [];
+  return [
+    `${count} ${count === 1 ? 'event came' : 'events came'} later and ${count === 1 ? 'is' : 'are'} not shown.`,
+  ];
 }
 
 function entryLine({ revision, at, type, actor, state, fits }: HistoryEntry): string {

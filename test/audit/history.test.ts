@@ -190,7 +190,8 @@ test('in words: status, amount, attempts, receipt, what is still to be sent, exc
   const before = historyText(whole, { revision: 1 });
   t.regex(before, /^After event 1:\n {2}Status {6}requested$/m);
   t.regex(before, /^ {2}Staff {7}none$/m);
-  t.regex(before, /^The chain of 8 events is whole\.$/m);
+  t.regex(before, /^The chain of 8 events is whole\.\n6 events came later and are not shown\.$/m);
+  t.notRegex(historyText(whole), /not shown/);
 });
 
 test('the time shown is the one that the chain covers; an event that cannot be read is named all the same', (t) => {
