@@ -27,7 +27,8 @@ export type RefusalCode =
   | 'email_taken'
   | 'unknown_user'
   | 'own_account'
-  | 'link_used'
+  | 'unknown_link'
+  | 'link_over'
   | 'session_over'
   | 'project_differs';
 

@@ -2,8 +2,10 @@
 import { evolveSession, type LookedAt, type Session, type SessionEvent } from '../events/session.ts';
 import { type Decider, Refused } from './decider.ts';
 
-/** Creates the session: its stream's id comes from the link, so that a link makes one session and no more. */
-export type SignIn = { type: 'SignIn'; at: string; userId: string; endsAt: string };
+/** Begins the session's stream, whose id comes from the link: a link that was not issued opens nothing. */
+export type IssueSignInLink = { type: 'IssueSignInLink'; at: string; userId: string; expiresAt: string };
+
+export type SignIn = { type: 'SignIn'; at: string; endsAt: string; secretHash: string };
 
 export type ViewPersonalData = {
   type: 'ViewPersonalData';
@@ -15,20 +17,25 @@ export type ViewPersonalData = {
 
 export type SignOut = { type: 'SignOut'; at: string };
 
-export type SessionCommand = SignIn | ViewPersonalData | SignOut;
+export type SessionCommand = IssueSignInLink | SignIn | ViewPersonalData | SignOut;
 
 export const sessionDecider: Decider<Session | null, SessionCommand, SessionEvent> = {
   initial: null,
   evolve: evolveSession,
   decide(command, state) {
     switch (command.type) {
-      case 'SignIn': {
-        if (state) return new Refused('link_used', 'This link has been used already');
+      case 'IssueSignInLink': {
         const { type: _, ...data } = command;
-        return [{ type: 'SignedIn', data }];
+        return state ? [] : [{ type: 'SignInLinkIssued', data }];
+      }
+      case 'SignIn': {
+        const offer = offerOf(state, command.at);
+        if (offer instanceof Refused) return offer;
+        const { at, endsAt, secretHash } = command;
+        return [{ type: 'SignedIn', data: { at, userId: offer.userId, endsAt, secretHash } }];
       }
       case 'ViewPersonalData': {
-        if (!state?.isOpen || command.at >= state.endsAt)
+        if (state?.status !== 'open' || command.at >= state.endsAt)
           return new Refused('session_over', 'You are no longer signed in');
         const { at, what, transactionId, detail } = command;
         return [
@@ -36,9 +43,17 @@ export const sessionDecider: Decider<Session | null, SessionCommand, SessionEven
         ];
       }
       case 'SignOut':
-        return state?.isOpen ? [{ type: 'SignedOut', data: { at: command.at } }] : [];
+        return state?.status === 'open' ? [{ type: 'SignedOut', data: { at: command.at } }] : [];
       default:
         return command satisfies never;
     }
   },
 };
+
+/** What the link of a session offers at the moment `at`, or why it does not. */
+export function offerOf(state: Session | null, at: string): Session | Refused {
+  if (!state)
+    return new Refused('unknown_link', 'This link is not valid: open it exactly as you received it');
+  if (state.status !== 'offered') return new Refused('link_over', 'This link has been used already');
+  return at < state.endsAt ? state : new Refused('link_over', 'This link has expired: ask for another');
+}

@@ -22,17 +22,12 @@ export function createViewPersonalData({
 }: {
   eventStore: Pick<EventStore, 'append' | 'loadLast'>;
 }) {
-  return async (
-    id: string,
-    session: Pick<Session, 'userId' | 'endsAt'>,
-    command: ViewPersonalData,
-    cause: Cause,
-  ): Promise<void> => {
+  return async (id: string, session: Session, command: ViewPersonalData, cause: Cause): Promise<void> => {
     const streamName = sessionStream(id);
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
       const last = await eventStore.loadLast(streamName);
-      const isOpen = last !== null && readSessionEvent(last).type !== 'SignedOut';
-      const events = sessionDecider.decide(command, { ...session, isOpen });
+      const isOver = last === null || readSessionEvent(last).type === 'SignedOut';
+      const events = sessionDecider.decide(command, isOver ? { ...session, status: 'over' } : session);
       if (events instanceof Refused) throw events;
       const sealed = seal(events, hashIn(last ?? undefined), cause, schemaVersion);
       for (const event of sealed) readSessionEvent(event);

@@ -8,7 +8,7 @@ import { canonicalJson } from './canonical-json.ts';
 export type Metadata = {
   $correlationId: string;
   $causationId: string;
-  /** `merchant:<code>`, `gateway`, `registry`, `payer`, `reactor:<name>`, `sealer`, `api:<key fingerprint>`, `staff:<id>`. */
+  /** `merchant:<code>`, `gateway`, `registry`, `payer`, `reactor:<name>`, `sealer`, `api:<key fingerprint>`, `staff:<id>`, `anybody`. */
   actor: string;
   schemaVersion: number;
   previousHash: string;

@@ -1,5 +1,5 @@
-/** What staff do in the console, from signing in to signing out, one stream per session. What may happen is decided in src/commands/session.ts. */
-import { enums, type Infer, nullable, object, string } from 'superstruct';
+/** What staff do in the console, from the link that lets them in to signing out, one stream per session. What may happen is decided in src/commands/session.ts. */
+import { enums, type Infer, nullable, object, optional, string } from 'superstruct';
 import { utc } from './structs.ts';
 
 /** What of people can be looked at, and what staff took away with them. */
@@ -7,7 +7,10 @@ export const lookedAt = ['payer', 'evidence', 'search', 'history', 'export', 'st
 export type LookedAt = (typeof lookedAt)[number];
 
 export const sessionEvents = {
-  SignedIn: object({ at: utc, userId: string(), endsAt: utc }),
+  /** Recorded before it is sent. The stream's name is derived from the link's token, which is written nowhere. */
+  SignInLinkIssued: object({ at: utc, userId: string(), expiresAt: utc }),
+  /** `secretHash` is that of what the cookie holds, SHA-256 in hex; without one, as once was written, no cookie fits. */
+  SignedIn: object({ at: utc, userId: string(), endsAt: utc, secretHash: optional(string()) }),
   /** Recorded before it is shown. */
   PersonalDataViewed: object({
     at: utc,
@@ -27,18 +30,36 @@ export type SessionEvent = { [Type in keyof DataOf]: { type: Type; data: DataOf[
 export const sessionStreamPrefix = 'session-';
 export const sessionStream = (id: string) => `${sessionStreamPrefix}${id}`;
 
-/** `endsAt` is when it ends at the latest. */
-export type Session = { userId: string; endsAt: string; isOpen: boolean };
+export type Session = {
+  userId: string;
+  /** `offered` is a link that nobody has used yet. */
+  status: 'offered' | 'open' | 'over';
+  /** When it ends at the latest: the link, then the session. */
+  endsAt: string;
+  secretHash: string | null;
+};
 
 /** Null before the first event. Total: an event that makes no sense here changes nothing. */
 export function evolveSession(state: Session | null, event: SessionEvent): Session | null {
   switch (event.type) {
-    case 'SignedIn':
-      return state ?? { userId: event.data.userId, endsAt: event.data.endsAt, isOpen: true };
+    case 'SignInLinkIssued':
+      return (
+        state ?? {
+          userId: event.data.userId,
+          status: 'offered',
+          endsAt: event.data.expiresAt,
+          secretHash: null,
+        }
+      );
+    case 'SignedIn': {
+      if (state && state.status !== 'offered') return state;
+      const { endsAt, secretHash = null, userId } = event.data;
+      return { userId, status: 'open', endsAt, secretHash };
+    }
     case 'PersonalDataViewed':
       return state;
     case 'SignedOut':
-      return state && { ...state, isOpen: false };
+      return state && { ...state, status: 'over' };
     default:
       return event satisfies never;
   }

@@ -50,7 +50,8 @@ const refusals: Readonly<Record<RefusalCode, Omit<Answer, 'message'>>> = {
   email_taken: { status: 400, problem: 'conflict', code: 'email_taken' },
   unknown_user: { status: 404, problem: 'pageNotFound' },
   own_account: { status: 409, problem: 'conflict' },
-  link_used: { status: 410, problem: 'linkExpired' },
+  unknown_link: { status: 404, problem: 'pageNotFound' },
+  link_over: { status: 410, problem: 'linkExpired' },
   session_over: { status: 401, problem: 'unauthorized' },
   project_differs: { status: 409, problem: 'conflict' },
 };

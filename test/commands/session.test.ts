@@ -6,9 +6,13 @@ import type { Session, SessionEvent } from '../../src/events/session.ts';
 
 const at = '2026-11-20T01:00:00.000Z';
 const endsAt = '2026-11-20T13:00:00.000Z';
-const signedIn: SessionEvent = { type: 'SignedIn', data: { at, userId: 'U', endsAt } };
+const expiresAt = '2026-11-20T01:15:00.000Z';
+const issued: SessionEvent = { type: 'SignInLinkIssued', data: { at, userId: 'U', expiresAt } };
+const secretHash = 'h';
+const signedIn: SessionEvent = { type: 'SignedIn', data: { at, userId: 'U', endsAt, secretHash } };
 const signedOut: SessionEvent = { type: 'SignedOut', data: { at } };
-const signIn: SessionCommand = { type: 'SignIn', at, userId: 'V', endsAt };
+const issue: SessionCommand = { type: 'IssueSignInLink', at, userId: 'U', expiresAt };
+const signIn: SessionCommand = { type: 'SignIn', at, endsAt, secretHash };
 const signOut: SessionCommand = { type: 'SignOut', at };
 const view: SessionCommand = {
   type: 'ViewPersonalData',
@@ -25,9 +29,16 @@ function decide(given: readonly SessionEvent[], command: SessionCommand) {
 }
 
 test('a link makes one session, whoever uses it again and whatever became of it', (t) => {
-  t.deepEqual(decide([], signIn), [{ type: 'SignedIn', data: { at, userId: 'V', endsAt } }]);
-  t.is(decide([signedIn], signIn), 'link_used');
-  t.is(decide([signedIn, signedOut], signIn), 'link_used');
+  t.deepEqual(decide([], issue), [issued]);
+  t.deepEqual(decide([issued], signIn), [signedIn]);
+  t.is(decide([issued, signedIn], signIn), 'link_over');
+  t.is(decide([issued, signedIn, signedOut], signIn), 'link_over');
+  t.deepEqual(decide([issued, signedIn], issue), []);
+});
+
+test('a link that was not issued, or that is too old, makes none', (t) => {
+  t.is(decide([], signIn), 'unknown_link');
+  t.is(decide([issued], { ...signIn, at: expiresAt }), 'link_over');
 });
 
 test('a look is under the name of whoever signed in, and only while the session lasts', (t) => {
@@ -35,6 +46,7 @@ test('a look is under the name of whoever signed in, and only while the session 
     { type: 'PersonalDataViewed', data: { at, userId: 'U', what: 'payer', transactionId: 'T', detail: '' } },
   ]);
   t.is(decide([], view), 'session_over');
+  t.is(decide([issued], view), 'session_over');
   t.is(decide([signedIn, signedOut], view), 'session_over');
   t.is(decide([signedIn], { ...view, at: endsAt }), 'session_over');
 });
@@ -43,11 +55,13 @@ test('signing out is once', (t) => {
   t.deepEqual(decide([signedIn], signOut), [signedOut]);
   t.deepEqual(decide([signedIn, signedOut], signOut), []);
   t.deepEqual(decide([], signOut), []);
+  t.deepEqual(decide([issued], signOut), []);
 });
 
 test('a beginning that comes twice, and an end without a beginning, change nothing', (t) => {
   const [one, other] = [signedIn, { ...signedIn, data: { ...signedIn.data, userId: 'X' } } as SessionEvent];
   const fold = (...events: SessionEvent[]) => events.reduce<Session | null>(sessionDecider.evolve, null);
   t.deepEqual(fold(one, other), fold(one));
+  t.deepEqual(fold(one, issued), fold(one));
   t.is(fold(signedOut), null);
 });

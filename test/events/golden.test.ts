@@ -38,7 +38,8 @@ function stateAfter(version: number, type: string): unknown {
     return events.reduce<Account | null>(evolveUser, null);
   }
   if (Object.hasOwn(sessionEvents, type)) {
-    const events = [...new Set(['SignedIn', type])].map((name) => readSessionEvent(golden(version, name)));
+    const begun = type === 'SignInLinkIssued' ? [] : ['SignedIn'];
+    const events = [...new Set([...begun, type])].map((name) => readSessionEvent(golden(version, name)));
     return events.reduce<Session | null>(evolveSession, null);
   }
   if (Object.hasOwn(projectEvents, type)) return evolveProject(null, readProjectEvent(golden(version, type)));

@@ -43,7 +43,7 @@ export async function addUser(
 export async function changeUser(
   eventStore: EventStore,
   id: string,
-  change: { type: 'ChangeUserRole'; role: Role } | { type: 'DeactivateUser' },
+  change: { type: 'ChangeUserRole'; role: Role } | { type: 'DeactivateUser' | 'ReactivateUser' },
 ): Promise<void> {
   await give(eventStore, id, { ...change, at: new Date().toISOString(), by: null });
 }

@@ -2,8 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { pino } from 'pino';
+import { sessionStream } from '../../../src/events/session.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
-import { startApp, type TestApp } from '../../support/app.ts';
+import { createExpiringSignatures } from '../../../src/receipts/expiring-signature.ts';
+import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import {
   addUser,
   anyPage,
@@ -58,6 +60,9 @@ test.serial('whoever is known gets a link, which a look does not use up, and a p
   const page = await (await member.get(anyPage)).text();
   t.true(page.includes('Siti &lt;b&gt;Auditor&lt;/b&gt;'));
   t.is((await press(app, path)).status, 410, 'it works once');
+  const again = await fetch(`${app.url}${path}`, { headers: { accept: 'text/html' } });
+  t.is(again.status, 410);
+  t.regex(await again.text(), /used already/);
 });
 
 test.serial(
@@ -115,15 +120,21 @@ test.serial('links to one address are limited, and others are still sent', async
   await askForLink(app, one.email);
 });
 
+test.serial('however many ask from one address, and for whom, nobody else goes without a link', async (t) => {
+  for (let name = 0; name < 40; name += 1)
+    await askForLink(app, (await addUser(app.eventStore, 'member')).email);
+  const { email } = await addUser(app.eventStore, 'member');
+  t.regex(await askForLink(app, email), /^\/console\/sign-in\/[\w-]{22}$/);
+});
+
 test.serial('a link that is changed, too old or of a deactivated user lets nobody in', async (t) => {
   const { email, id } = await addUser(app.eventStore, 'admin');
-  const other = await addUser(app.eventStore, 'admin');
   const path = await askForLink(app, email);
   for (const wrong of [
     `${path}x`,
     path.slice(0, -1),
-    path.replace(id, other.id),
-    path.replace(/\.(\d{13})\./, (_, time) => `.${Number(time) + 1}.`),
+    path.slice(0, -1) + (path.endsWith('A') ? 'B' : 'A'),
+    `/console/sign-in/${'A'.repeat(22)}`,
     '/console/sign-in/0',
     `/console/sign-in/${'a'.repeat(5000)}`,
     '/console/sign-in/%00',
@@ -142,7 +153,39 @@ test.serial('a link that is changed, too old or of a deactivated user lets nobod
   const late = await askForLink(app, email);
   await changeUser(app.eventStore, id, { type: 'DeactivateUser' });
   t.is((await press(app, late)).status, 404);
+  await changeUser(app.eventStore, id, { type: 'ReactivateUser' });
+  t.is((await press(app, late)).status, 404, 'nor once the user is let in again');
 });
+
+test.serial(
+  'whoever has the key, and knows all that is in the store, gets in neither by link nor by cookie',
+  async (t) => {
+    const member = await signIn(app, 'admin');
+    const [, value = ''] = member.cookie.split('=');
+    const [sessionId = ''] = value.split('.');
+    const stored = JSON.stringify(
+      (await app.eventStore.load(sessionStream(sessionId))).map(({ data }) => data),
+    );
+    const [, secretHash = ''] = /"secretHash":"(\w{64})"/.exec(stored) ?? [];
+    t.not(secretHash, '');
+    const signatures = createExpiringSignatures(transactionIdKey, 'console session');
+    const cookieWith = (secret: string) => {
+      const said = `${sessionId}.${secret}`;
+      return `console=${said}.${signatures.sign(said, now + 10 * minuteMs)}`;
+    };
+    for (const secret of [
+      'A'.repeat(43),
+      secretHash.slice(0, 43),
+      Buffer.from(secretHash, 'hex').toString('base64url'),
+    ])
+      t.is((await memberOf(app.url, member.id, cookieWith(secret)).get(anyPage)).status, 303);
+    t.is(
+      (await memberOf(app.url, member.id, cookieWith(value.split('.')[1] ?? '')).get(anyPage)).status,
+      404,
+    );
+    t.is((await press(app, `/console/sign-in/${sessionId}`)).status, 404);
+  },
+);
 
 test.serial('50 presses at once make one session', async (t) => {
   const { email } = await addUser(app.eventStore, 'member');
@@ -205,11 +248,14 @@ test.serial('a cookie that is changed, or made for something else, is nobody', a
   const [one, other] = [await signIn(app, 'viewer'), await signIn(app, 'admin')];
   const [, value = ''] = one.cookie.split('=');
   const parts = value.split('.');
+  const otherParts = other.cookie.replace('console=', '').split('.');
   const swap = (index: number, by: string) => `console=${parts.with(index, by).join('.')}`;
   for (const cookie of [
-    swap(1, other.id),
+    swap(0, otherParts[0] ?? ''),
+    swap(1, otherParts[1] ?? ''),
     swap(2, String(Number(parts[2]) + 1)),
-    swap(3, String(Number(parts[3]) + 1)),
+    swap(3, otherParts[3] ?? ''),
+    `console=${[...parts.slice(0, 2), ...otherParts.slice(2)].join('.')}`,
     'console=',
     `console=${'.'.repeat(4000)}`,
     `__Host-console=${value}`,
@@ -236,6 +282,8 @@ test.serial(
     t.is((await member.get('/console/staff')).status, 403);
     await changeUser(app.eventStore, member.id, { type: 'DeactivateUser' });
     t.is((await member.get(anyPage)).status, 303);
+    await changeUser(app.eventStore, member.id, { type: 'ReactivateUser' });
+    t.is((await member.get(anyPage)).status, 303, 'let in again is to sign in again');
   },
 );
 
@@ -269,8 +317,52 @@ test.serial('neither tokens nor sessions nor addresses are in the log', async (t
   const token = path.split('/').at(-1) ?? '';
   const [sessionId = ''] = cookie.split('=')[1]?.split('.') ?? [];
   t.regex(sessionId, /^\w{26}$/);
-  const nonce = token.split('.')[1] ?? '';
-  for (const secret of [token, nonce, sessionId, cookie, email, 'agency.example'])
+  for (const secret of [token, sessionId, cookie, email, 'agency.example'])
     t.false(log.includes(secret), secret);
   t.true(log.includes('"/console/sign-in/:token"'));
+});
+
+test.serial('whoever asked for a page comes to it after signing in, and to no other site', async (t) => {
+  const { email } = await addUser(app.eventStore, 'member');
+  const comesTo = async (cookie: string) =>
+    (await press(app, await askForLink(app, email), { cookie })).headers.get('location');
+  const asked = await fetch(`${app.url}/console/payments?q=A%3BB&status=failed`, {
+    headers: { accept: 'text/html' },
+    redirect: 'manual',
+  });
+  t.is(asked.headers.get('location'), '/console/sign-in');
+  t.is(await comesTo(cookieOf(asked)), '/console/payments?q=A%3BB&status=failed');
+  for (const path of ['/console/payments/0/history.json', `/console/payments?q=${'x'.repeat(2_000)}`]) {
+    const accept = path.includes('json') ? 'application/json' : 'text/html';
+    const { headers } = await fetch(`${app.url}${path}`, { headers: { accept }, redirect: 'manual' });
+    t.deepEqual(headers.getSetCookie(), [], 'what is no page, or too long, is not kept');
+  }
+  for (const elsewhere of [
+    'https://evil.example/console',
+    '//evil.example/console',
+    '/\\evil.example/console',
+    '/consoles',
+    '/console/../docs',
+    '/console/sign-in/x',
+    'javascript:alert(1)',
+    '/console\r\nSet-Cookie: a=b',
+  ]) {
+    now += 16 * minuteMs;
+    const location = await comesTo(`console-return=${encodeURIComponent(elsewhere)}`);
+    t.regex(location ?? '', /^\/console(Set-Cookie:%20a=b)?$/, elsewhere);
+  }
+  now += 16 * minuteMs;
+  t.is(await comesTo('console-return=%E0%A4%A'), '/console');
+});
+
+test.serial('a page that a browser asks for ahead is not given, and no look recorded', async (t) => {
+  const member = await signIn(app, 'viewer');
+  const before = await app.eventStore.head();
+  for (const headers of [
+    { 'sec-purpose': 'prefetch' },
+    { 'sec-purpose': 'prefetch;prerender' },
+    { purpose: 'prefetch' },
+  ] as Record<string, string>[])
+    t.is((await member.get('/console/payments', headers)).status, 503, JSON.stringify(headers));
+  t.deepEqual(await app.eventStore.head(), before);
 });

@@ -1,4 +1,4 @@
-/** The cookie that stands for a session: signed, short-lived, and worth nothing once the session's stream says it is over. */
+/** Cookies of the console, and the one that stands for a session: short-lived, and worth nothing once its stream says it is over. */
 import { createExpiringSignatures } from '../../../receipts/expiring-signature.ts';
 import type { Context } from '../../context.ts';
 import type { Ticket } from './staff.ts';
@@ -8,7 +8,25 @@ export const longestMs = 12 * 60 * 60_000;
 /** A cookie that is older is replaced, so that the time of idleness counts from the last use. */
 const freshMs = 5 * 60_000;
 
-const form = /^(\w{26})\.(\w{26})\.(\d{13})\.(\d{13}\.[\w-]{43})$/;
+const form = /^(\w{26})\.([\w-]{43})\.(\d{13}\.[\w-]{43})$/;
+
+/** A cookie of that name, out of reach of scripts. Values must be free of `;` and the like. */
+export function createCookie(baseUrl: string, plainName: string) {
+  const isSecure = baseUrl.startsWith('https:');
+  // With this prefix browsers take it from this host alone, over TLS, and for no narrower path.
+  const name = isSecure ? `__Host-${plainName}` : plainName;
+  const attributes = isSecure ? 'Path=/; Secure' : 'Path=/console';
+  return {
+    read: (ctx: Context): string => ctx.cookies.get(name) ?? '',
+
+    // Lax: a link in an email leads into the console, and no other site can post into it.
+    set: (ctx: Context, value: string, maxAgeSeconds: number): void =>
+      ctx.append(
+        'Set-Cookie',
+        `${name}=${value}; ${attributes}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}`,
+      ),
+  };
+}
 
 export type SessionCookies = ReturnType<typeof createSessionCookies>;
 
@@ -21,44 +39,32 @@ export function createSessionCookies({
   clock: () => Date;
   transactionIdKey: string;
 }) {
-  const isSecure = baseUrl.startsWith('https:');
-  // With this prefix browsers take it from this host alone, over TLS, and for no narrower path.
-  const name = isSecure ? '__Host-console' : 'console';
-  const attributes = isSecure ? 'Path=/; Secure' : 'Path=/console';
+  const cookie = createCookie(baseUrl, 'console');
+  // The secret lets in; the signature says how long the cookie was not used, and no more hangs on its key.
   const values = createExpiringSignatures(transactionIdKey, 'console session');
   const tokens = createExpiringSignatures(transactionIdKey, 'console form');
-  const said = ({ sessionId, userId, endsAtMs }: Ticket) => `${sessionId}.${userId}.${endsAtMs}`;
-
-  // Lax: a link in an email leads into the console, and no other site can post into it.
-  const set = (ctx: Context, value: string, maxAgeSeconds: number) =>
-    ctx.append(
-      'Set-Cookie',
-      `${name}=${value}; ${attributes}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}`,
-    );
+  const said = ({ sessionId, secret }: Ticket) => `${sessionId}.${secret}`;
 
   return {
-    issue(ctx: Context, ticket: Ticket): void {
+    issue(ctx: Context, ticket: Ticket, endsAt: string): void {
       const nowMs = clock().getTime();
-      const expiresAtMs = Math.min(nowMs + idleMs, ticket.endsAtMs);
+      const expiresAtMs = Math.min(nowMs + idleMs, Date.parse(endsAt));
       const value = `${said(ticket)}.${values.sign(said(ticket), expiresAtMs)}`;
-      set(ctx, value, Math.floor((expiresAtMs - nowMs) / 1000));
+      cookie.set(ctx, value, Math.floor((expiresAtMs - nowMs) / 1000));
     },
 
-    /** Null for a cookie that is missing, not ours or too old. */
+    /** Null for a cookie that is missing, not ours or too old. Whether its secret is right, the session's stream knows. */
     read(ctx: Context): { ticket: Ticket; isDue: boolean } | null {
-      const [, sessionId = '', userId = '', endsAt = '', signature = ''] =
-        form.exec(ctx.cookies.get(name) ?? '') ?? [];
-      const ticket = { sessionId, userId, endsAtMs: Number(endsAt) };
+      const [, sessionId = '', secret = '', signature = ''] = form.exec(cookie.read(ctx)) ?? [];
+      const ticket = { sessionId, secret };
       if (values.check(signature, said(ticket), clock()) !== 'valid') return null;
-      const expiresAtMs = Number.parseInt(signature, 10);
-      const isDue = expiresAtMs - clock().getTime() < idleMs - freshMs && expiresAtMs < ticket.endsAtMs;
-      return { ticket, isDue };
+      return { ticket, isDue: Number.parseInt(signature, 10) - clock().getTime() < idleMs - freshMs };
     },
 
-    clear: (ctx: Context): void => set(ctx, '', 0),
+    clear: (ctx: Context): void => cookie.set(ctx, '', 0),
 
     /** For the forms of this session and of no other. */
-    formToken: (ticket: Ticket): string => tokens.sign(said(ticket), ticket.endsAtMs),
+    formToken: (ticket: Ticket, endsAt: string): string => tokens.sign(said(ticket), Date.parse(endsAt)),
 
     isFormToken: (token: string, ticket: Ticket): boolean =>
       tokens.check(token, said(ticket), clock()) === 'valid',

@@ -25,7 +25,7 @@ export function createFrame({ assets, cookies }: { assets: ConsoleAssets; cookie
         staff: staff ? { id: staff.id, name: staff.name, role: staff.role } : null,
         may: staff ? permissionsOf(staff.role) : null,
         navigation: staff ? navigationFor(staff.role, ctx.path) : [],
-        token: staff ? cookies.formToken(staff.ticket) : '',
+        token: staff ? cookies.formToken(staff.ticket, staff.session.endsAt) : '',
         ...model,
       });
     },

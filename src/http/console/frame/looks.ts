@@ -19,10 +19,8 @@ export function createRecordLook({
 }): RecordLook {
   const view = createViewPersonalData({ eventStore });
   return (ctx, staff, look) => {
-    const { endsAtMs, sessionId, userId } = staff.ticket;
-    const session = { userId, endsAt: new Date(endsAtMs).toISOString() };
     const command = { type: 'ViewPersonalData' as const, at: clock().toISOString(), ...look };
-    return view(sessionId, session, command, staffCause(ctx, staff));
+    return view(staff.ticket.sessionId, staff.session, command, staffCause(ctx, staff));
   };
 }
 

@@ -4,6 +4,7 @@ import { createConsoleAssets } from './assets.ts';
 import { createSessionCookies } from './cookie.ts';
 import { createFrame } from './frame.ts';
 import { createRecordLook } from './looks.ts';
+import { createReturnTo } from './return-to.ts';
 import { createSameOriginCheck } from './same-origin.ts';
 import { createFindStaff } from './session.ts';
 
@@ -19,8 +20,9 @@ export function createConsoleParts(dependencies: Dependencies) {
     clock,
     assets,
     cookies,
+    returnTo: createReturnTo(config.baseUrl),
     checkOrigin: createSameOriginCheck(config.baseUrl),
-    findStaff: createFindStaff({ eventStore, cookies }),
+    findStaff: createFindStaff({ clock, cookies, eventStore }),
     frame: createFrame({ assets, cookies }),
     recordLook: createRecordLook({ eventStore, clock }),
   };

@@ -8,6 +8,7 @@ import type { SessionCookies } from './cookie.ts';
 import { readForm } from './form.ts';
 import { type Action, may } from './permissions.ts';
 import { ConsoleProblem } from './problem.ts';
+import type { ReturnTo } from './return-to.ts';
 import type { Staff } from './staff.ts';
 
 export type ConsoleRoute = {
@@ -27,16 +28,23 @@ export function addGuarded(
     checkOrigin: (ctx: Context, next: Next) => Promise<unknown>;
     findStaff: (ctx: Context) => Promise<Staff | null>;
     cookies: SessionCookies;
+    returnTo: ReturnTo;
   },
 ): void {
-  const { checkOrigin, cookies, findStaff } = guards;
+  const { checkOrigin, cookies, findStaff, returnTo } = guards;
 
   /** Those who are not signed in are shown where to; those who may not are told so. */
   const enter =
     (action: Action) =>
     async (ctx: Context, next: Next): Promise<unknown> => {
+      // A page that the browser asks for ahead may never be seen, and a look at people would be on record.
+      if (/prefetch|prerender/.test(ctx.get('Sec-Purpose') || ctx.get('Purpose')))
+        throw new ConsoleProblem(503, 'No page of the console is given out before it is opened');
       const staff = await findStaff(ctx);
-      if (!staff) return seeOther(ctx, signInPath);
+      if (!staff) {
+        returnTo.remember(ctx);
+        return seeOther(ctx, signInPath);
+      }
       ctx.state.staff = staff;
       if (!may(staff.role, action)) throw new ConsoleProblem(403, 'Your role does not allow this');
       return next();

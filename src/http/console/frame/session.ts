@@ -1,8 +1,9 @@
 /** Who is signed in. Asked of the streams at every request, so that what was taken away is gone at once, everywhere. */
-import { readUserEvent } from '../../../events/recorded.ts';
-import { sessionStream } from '../../../events/session.ts';
+import { hash, timingSafeEqual } from 'node:crypto';
+import { readSessionEvent, readUserEvent } from '../../../events/recorded.ts';
+import { evolveSession, type Session, sessionStream } from '../../../events/session.ts';
 import { type Account, evolveUser, userStream } from '../../../events/user.ts';
-import type { EventStore } from '../../../eventstore/event-store.ts';
+import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
 import type { Context } from '../../context.ts';
 import type { SessionCookies } from './cookie.ts';
 import type { Staff } from './staff.ts';
@@ -13,25 +14,76 @@ type Streams = Pick<EventStore, 'load' | 'loadLast'>;
  * The function returned answers who a request comes from, null for nobody, and hands out a fresh cookie when it is time.
  * Throws EventStoreUnavailable.
  */
-export function createFindStaff({ eventStore, cookies }: { eventStore: Streams; cookies: SessionCookies }) {
+export function createFindStaff({
+  clock,
+  cookies,
+  eventStore,
+}: {
+  clock: () => Date;
+  cookies: SessionCookies;
+  eventStore: Streams;
+}) {
   return async (ctx: Context): Promise<Staff | null> => {
     const held = cookies.read(ctx);
     if (!held) return null;
     const { ticket, isDue } = held;
-    // However often its holder looked at something, the end of a session is its last event.
-    const [last, account] = await Promise.all([
-      eventStore.loadLast(sessionStream(ticket.sessionId)),
-      loadAccount(eventStore, ticket.userId),
-    ]);
-    if (!last || last.type === 'SignedOut' || !account?.active) return null;
-    if (isDue) cookies.issue(ctx, ticket);
+    const found = await loadSession(eventStore, ticket.sessionId);
+    if (found?.session.status !== 'open' || !isSecretOf(found.session, ticket.secret)) return null;
+    if (clock().toISOString() >= found.session.endsAt) return null;
+    const account = await loadHolder(eventStore, found);
+    if (!account) return null;
+    if (isDue) cookies.issue(ctx, ticket, found.session.endsAt);
     const { active: _, ...user } = account;
-    return { ...user, ticket };
+    return { ...user, ticket, session: found.session };
   };
+}
+
+/** `begun` is the first event of its stream: that of its link. */
+type Found = { session: Session; begun: RecordedEvent };
+
+/**
+ * The session of a stream, null where there is none. Throws EventStoreUnavailable. It begins with its link and the use of
+ * it, and ends with its last event, however many looks are in between.
+ */
+export async function loadSession(eventStore: Streams, id: string): Promise<Found | null> {
+  const [beginning, last] = await Promise.all([
+    eventStore.load(sessionStream(id), 0, 2),
+    eventStore.loadLast(sessionStream(id)),
+  ]);
+  const [begun] = beginning;
+  const events = [...beginning, ...(last ? [last] : [])].map(readSessionEvent);
+  const session = events.reduce<Session | null>(evolveSession, null);
+  return session && begun ? { session, begun } : null;
+}
+
+/**
+ * Whose session, or link, it is; null where the account is shut, or was since: nobody knows who by now holds what was
+ * given out before, so whoever is let in again signs in again. Throws EventStoreUnavailable.
+ */
+export async function loadHolder(
+  eventStore: Pick<EventStore, 'load'>,
+  { begun, session }: Found,
+): Promise<Account | null> {
+  const history = await eventStore.load(userStream(session.userId));
+  const account = accountOf(history);
+  const shut = history.findLast(({ type }) => type === 'UserDeactivated');
+  const wasShutSince = shut !== undefined && shut.position.commit > begun.position.commit;
+  return account?.active && !wasShutSince ? account : null;
+}
+
+/** As the stream has it, of what the cookie holds. */
+export const secretHashOf = (secret: string): string => hash('sha256', secret);
+
+function isSecretOf({ secretHash }: Session, secret: string): boolean {
+  const [right, given] = [Buffer.from(secretHash ?? ''), Buffer.from(secretHashOf(secret))];
+  return right.length === given.length && timingSafeEqual(right, given);
 }
 
 /** Null where there is no such user. Throws EventStoreUnavailable. */
 export async function loadAccount(eventStore: Pick<EventStore, 'load'>, id: string): Promise<Account | null> {
-  const events = await eventStore.load(userStream(id));
-  return events.map(readUserEvent).reduce<Account | null>(evolveUser, null);
+  return accountOf(await eventStore.load(userStream(id)));
+}
+
+function accountOf(history: readonly RecordedEvent[]): Account | null {
+  return history.map(readUserEvent).reduce<Account | null>(evolveUser, null);
 }

@@ -1,12 +1,14 @@
 /** Signing in by a link that is sent to a known address, and signing out. There are no passwords. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type Router from '@koa/router';
+import { Refused } from '../../../commands/decider.ts';
+import { offerOf } from '../../../commands/session.ts';
 import { userIdOf } from '../../../commands/user.ts';
 import { maxEmailLength } from '../../../events/email-address.ts';
 import { sessionStream } from '../../../events/session.ts';
 import type { Account } from '../../../events/user.ts';
 import { formBody } from '../../body.ts';
-import { type Context, type RequestState, seeOther } from '../../context.ts';
+import { type Context, causeOf, type RequestState, seeOther } from '../../context.ts';
 import { signInPath } from '../frame/addresses.ts';
 import { longestMs } from '../frame/cookie.ts';
 import { readForm } from '../frame/form.ts';
@@ -15,38 +17,38 @@ import { withNotice } from '../frame/notices.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 import type { ConsoleRoute } from '../frame/route.ts';
-import { loadAccount } from '../frame/session.ts';
-import { createSignInLinks, type ReadLink } from './links.ts';
+import { loadAccount, loadHolder, loadSession, secretHashOf } from '../frame/session.ts';
+import { drawToken, linkLifetimeMs, sessionIdOf } from './links.ts';
 import { signInMessage } from './message.ts';
 import { createRequestLimit } from './request-limits.ts';
 
-/** A flood of links helps nobody; those that were sent still let in. */
-const limits = {
-  address: { most: 3, withinMs: 15 * 60_000 },
-  client: { most: 30, withinMs: 15 * 60_000 },
-};
+/**
+ * A flood of links helps nobody, and those that were sent still let in. Counted of addresses that are known, and of each for
+ * itself: behind a proxy all have one address, and whatever noise somebody makes must shut out nobody else.
+ */
+const limit = { most: 3, withinMs: linkLifetimeMs };
 
 const sendWithinMs = 30_000;
 
 export function addSignInRoutes(router: Router<RequestState>, parts: ConsoleParts): void {
-  const { checkOrigin, clock, console: own, cookies, eventStore, frame, log } = parts;
-  const links = createSignInLinks({ ...parts.config, clock });
-  const sendLink = createSendLink(parts, links);
+  const { checkOrigin, clock, config, console: own, cookies, eventStore, frame, log, returnTo } = parts;
+  const sendLink = createSendLink(parts);
 
-  const readLink = async (ctx: Context): Promise<Exclude<ReadLink, string> & { account: Account }> => {
-    const link = links.read(ctx.params.token ?? '');
-    if (link === 'expired') throw new ConsoleProblem(410, 'This link has expired: ask for another');
-    const account = link === 'invalid' ? null : await loadAccount(eventStore, link.userId);
-    if (link === 'invalid' || !account?.active)
-      throw new ConsoleProblem(404, 'This link is not valid: open it exactly as you received it');
-    return { ...link, account };
+  const readLink = async (ctx: Context): Promise<{ sessionId: string; account: Account }> => {
+    const sessionId = sessionIdOf(config.transactionIdKey, ctx.params.token ?? '');
+    const found = await loadSession(eventStore, sessionId);
+    const offer = offerOf(found?.session ?? null, clock().toISOString());
+    if (offer instanceof Refused) throw offer;
+    const account = found && (await loadHolder(eventStore, found));
+    if (!account) throw new ConsoleProblem(404, 'This link is not valid any more');
+    return { sessionId, account };
   };
 
   router.get(signInPath, (ctx: Context) => frame.show(ctx, 'sign-in/sign-in.njk', { title: 'Sign in' }));
 
   // The answer waits for nothing, so that neither it nor its time tells whether the address is known.
   router.post(signInPath, checkOrigin, formBody, (ctx: Context) => {
-    sendLink(readForm(ctx).email ?? '', ctx.ip).catch((err: unknown) =>
+    sendLink(ctx).catch((err: unknown) =>
       log.warn({ err, requestId: ctx.state.requestId }, 'a link to sign in could not be sent'),
     );
     seeOther(ctx, withNotice(signInPath, 'link-requested'));
@@ -59,19 +61,15 @@ export function addSignInRoutes(router: Router<RequestState>, parts: ConsolePart
   });
 
   router.post(`${signInPath}/:token`, checkOrigin, async (ctx: Context) => {
-    const { sessionId, userId } = await readLink(ctx);
+    const { account, sessionId } = await readLink(ctx);
     const nowMs = clock().getTime();
-    const endsAtMs = nowMs + longestMs;
     const at = new Date(nowMs).toISOString();
-    const endsAt = new Date(endsAtMs).toISOString();
-    await own.executeSession(
-      sessionStream(sessionId),
-      { type: 'SignIn', at, userId, endsAt },
-      staffCause(ctx, { id: userId }),
-      { creates: true },
-    );
-    cookies.issue(ctx, { sessionId, userId, endsAtMs });
-    seeOther(ctx, '/console');
+    const endsAt = new Date(nowMs + longestMs).toISOString();
+    const secret = randomBytes(32).toString('base64url');
+    const command = { type: 'SignIn', at, endsAt, secretHash: secretHashOf(secret) } as const;
+    await own.executeSession(sessionStream(sessionId), command, staffCause(ctx, account));
+    cookies.issue(ctx, { sessionId, secret }, endsAt);
+    seeOther(ctx, returnTo.take(ctx));
   });
 }
 
@@ -91,20 +89,29 @@ export function signOutRoutes({ clock, console: own, cookies }: ConsoleParts): C
   ];
 }
 
-/** Sends a link to an address that is an active user's, within the limits; to any other, nothing. */
-function createSendLink(
-  { clock, config, console: own, eventStore, log }: ConsoleParts,
-  links: ReturnType<typeof createSignInLinks>,
-) {
-  const isAddressWithin = createRequestLimit(limits.address, clock);
-  const isClientWithin = createRequestLimit(limits.client, clock);
-  return async (email: string, client: string): Promise<void> => {
+/** Sends a link to an address that is an active user's, within the limit; to any other, nothing. */
+function createSendLink({ clock, config, console: own, eventStore, log }: ConsoleParts) {
+  const isWithin = createRequestLimit(limit, clock);
+  return async (ctx: Context): Promise<void> => {
+    const { email = '' } = readForm(ctx);
     const address = email.trim().toLowerCase();
-    if (address === '' || address.length > maxEmailLength || !isAddressWithin(address)) return;
+    if (address === '' || address.length > maxEmailLength) return;
     const account = await loadAccount(eventStore, userIdOf(config.transactionIdKey, address));
-    // Counted for those who exist alone: behind a proxy all have one address, and noise must shut nobody out.
-    if (!account?.active || !isClientWithin(client)) return;
-    const url = `${config.baseUrl}${signInPath}/${links.issue(account.id)}`;
+    if (!account?.active || !isWithin(account.id)) return;
+    const token = drawToken();
+    const nowMs = clock().getTime();
+    await own.executeSession(
+      sessionStream(sessionIdOf(config.transactionIdKey, token)),
+      {
+        type: 'IssueSignInLink',
+        at: new Date(nowMs).toISOString(),
+        userId: account.id,
+        expiresAt: new Date(nowMs + linkLifetimeMs).toISOString(),
+      },
+      causeOf(ctx, 'anybody'),
+      { creates: true },
+    );
+    const url = `${config.baseUrl}${signInPath}/${token}`;
     const outcome = await own.mailer.send(
       // Named by chance, since the name of a file or a header is no place for a token.
       { id: `sign-in-${randomUUID()}`, to: account.email, ...signInMessage({ name: account.name, url }) },
