@@ -1,6 +1,5 @@
 /** /console/reconciliation: an export is uploaded and compared; and the differences that are open. */
 import type { Middleware } from 'koa';
-import { readSpan } from '../../events/malaysian-time.ts';
 import type { Sen } from '../../events/money.ts';
 import type { DifferenceFound } from '../../events/reconciliation.ts';
 import { listDifferences } from '../../projections/reconciliation-queries.ts';
@@ -9,7 +8,6 @@ import type { BadRow } from '../../reconciliation/csv-rows.ts';
 import { UnreadableExport } from '../../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../reconciliation/read-models.ts';
 import { reconcile } from '../../reconciliation/reconcile.ts';
-import type { AskedPeriod } from '../../reconciliation/scope.ts';
 import { isAllMatched, type Summary } from '../../reconciliation/summary.ts';
 import { classNames, scopeText, sideText } from '../../reconciliation/texts.ts';
 import { readFormData } from '../body.ts';
@@ -17,7 +15,7 @@ import type { Context } from '../context.ts';
 import { paymentIdOf } from './exceptions/difference.ts';
 import { differenceKindTexts } from './exceptions/texts.ts';
 import { cursorText, readCursor } from './frame/cursor.ts';
-import { queryOf } from './frame/filter-fields.ts';
+import { queryOf, readDay } from './frame/filter-fields.ts';
 import { readForm, readQuery } from './frame/form.ts';
 import { staffCause } from './frame/looks.ts';
 import type { ConsoleParts } from './frame/parts.ts';
@@ -72,39 +70,34 @@ type Shown = { id: string; difference: DifferenceFound };
 
 async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Promise<void> {
   const { clock, config, console: own, eventStore, frame, log } = parts;
-  const { upload: file } = ctx.state;
-  const { from = '', to = '', dry } = readForm(ctx);
-  const period = { from: readBound(from, 'start'), to: readBound(to, 'end') };
+  const { requestId, upload: file } = ctx.state;
+  const { from, to, dry } = readForm(ctx);
   if (!file || file.size === 0) return showList(ctx, parts, { status: 400, text: 'Choose a file' });
-  if (!isRead(period)) return showList(ctx, parts, { status: 400, text: 'A day reads 2026-11-20' });
+  const period = { from: readDay(from)?.start ?? null, to: readDay(to)?.end ?? null };
+  const dryRun = dry !== undefined;
   const badRows: BadRow[] = [];
   const found: Shown[] = [];
   const { transactionIdKey } = config;
   const stores = { eventStore, db: own.db, transactionIdKey, clock };
+  let summary: Summary;
   try {
-    const summary = await reconcile(stores, {
+    summary = await reconcile(stores, {
       file: file.stream(),
       period,
-      dryRun: dry !== undefined,
+      dryRun,
       waitMs: readModelWaitMs,
       newCause: () => staffCause(ctx, staff),
       onBadRow: (row) => badRows.length < maxShown && badRows.push(row),
       onDifference: (id, difference) => found.length < maxShown && found.push({ id, difference }),
     });
-    log.info(
-      { requestId: ctx.state.requestId, source: summary.source, rows: summary.rows },
-      'export imported',
-    );
-    await frame.show(
-      ctx,
-      'reconciliation/result.njk',
-      resultModel(summary, found, badRows, dry !== undefined),
-    );
-  } catch (error) {
-    if (error instanceof UnreadableExport) return showList(ctx, parts, { status: 400, text: error.message });
-    if (error instanceof ReadModelBehind) return showList(ctx, parts, { status: 503, text: error.message });
-    throw error;
+  } catch (err) {
+    if (err instanceof UnreadableExport) return showList(ctx, parts, { status: 400, text: err.message });
+    if (err instanceof ReadModelBehind) return showList(ctx, parts, { status: 503, text: err.message });
+    log.warn({ err, requestId }, 'an import was cut off');
+    throw new ConsoleProblem(503, 'The stores do not answer; the same file, imported again, goes on');
   }
+  log.info({ requestId, source: summary.source, rows: summary.rows, dryRun }, 'export imported');
+  await frame.show(ctx, 'reconciliation/result.njk', resultModel(summary, found, badRows, dryRun));
 }
 
 function resultModel(
@@ -127,7 +120,8 @@ function resultModel(
     vanished: summary.vanished,
     badRowCount: summary.badRows,
     badRows,
-    rows: found.map(rowModel),
+    // In a dry run nothing was kept: there may be no page of a difference to lead to.
+    rows: found.map((each) => ({ ...rowModel(each), ...(isDryRun && { id: null }) })),
     maxShown,
   };
 }
@@ -170,14 +164,4 @@ function rowModel({ id, difference }: Shown) {
     ours: sideText(ours),
     theirs: sideText(theirs),
   };
-}
-
-/** Null where nothing was typed, `wrong` for what is no day. */
-function readBound(text: string, bound: 'start' | 'end'): string | null | 'wrong' {
-  if (text.trim() === '') return null;
-  return readSpan(text.trim())?.[bound] ?? 'wrong';
-}
-
-function isRead(period: AskedPeriod): boolean {
-  return period.from !== 'wrong' && period.to !== 'wrong';
 }
