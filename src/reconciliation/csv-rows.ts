@@ -29,10 +29,10 @@ export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     return ahead[index] ?? null;
   };
 
-  let delimiter: string | null = null;
+  let delimiter = '';
   for (let first = await lineAt(0); first; first = await lineAt(0)) {
     const { line } = first;
-    delimiter ??= delimiterOf(first.text ?? '');
+    delimiter ||= delimiterOf(first.text ?? '');
     const text = await wholeRow(lineAt);
     const cells = text === null ? null : parseRow(text, delimiter);
     ahead.splice(0, text === null || cells === null ? 1 : linesIn(text));
@@ -86,7 +86,9 @@ async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line
   if (held !== '') yield lineOf(held);
 }
 
+/** `''` of a blank line: the first that is not says it. */
 function delimiterOf(header: string): string {
+  if (header.trim() === '') return '';
   return occurrences(header, ';') > occurrences(header, ',') ? ';' : ',';
 }
 
