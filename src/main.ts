@@ -84,6 +84,12 @@ function readArgs({ options, takesArguments }: Command<Options>, args: string[])
   }
 }
 
+// Whoever closes the pipe (`| head`) reads no more: as other programs do, this one ends at that without a word.
+process.stdout.on('error', (error) => {
+  if (Reflect.get(error, 'code') !== 'EPIPE') throw error;
+  process.exit(141);
+});
+
 try {
   process.exitCode = await main();
 } catch (error) {

@@ -4,13 +4,12 @@ import { readSpan } from '../events/malaysian-time.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../log.ts';
 import { connectDatabase } from '../projections/database.ts';
-import { UnreadableExport } from '../reconciliation/export-format.ts';
-import { ReadModelBehind } from '../reconciliation/read-models.ts';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
 import type { AskedPeriod } from '../reconciliation/scope.ts';
 import { isAllMatched } from '../reconciliation/summary.ts';
 import { differenceText, summaryText } from '../reconciliation/texts.ts';
 import { type Command, UsageError } from './command.ts';
+import { failureText } from './failure-text.ts';
 import { loadRoleConfig } from './role-config.ts';
 import { staffCause } from './staff.ts';
 
@@ -27,8 +26,8 @@ export const reconcile: Command<typeof options> = {
     try {
       return await importFile(path, period, dryRun);
     } catch (error) {
-      if (!(error instanceof Error && isNothingCompared(error))) throw error;
-      process.stderr.write(`${error.message}\n`);
+      // 1 says that something differs: a schedule that runs this must not take a store that is down for that.
+      process.stderr.write(`${failureText(error)}\n`);
       return 2;
     }
   },
@@ -60,12 +59,6 @@ async function importFile(path: string, period: AskedPeriod, dryRun: boolean): P
   } finally {
     await Promise.all([eventStore.close(), db.destroy()]);
   }
-}
-
-/** The file cannot be opened or taken, or the read models are behind. */
-function isNothingCompared(error: Error): boolean {
-  const isFileFault = ['open', 'read'].includes(Reflect.get(error, 'syscall'));
-  return isFileFault || error instanceof UnreadableExport || error instanceof ReadModelBehind;
 }
 
 /** A day is taken from its beginning, or to its end; without an offset it is Malaysian time. */

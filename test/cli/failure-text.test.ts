@@ -5,6 +5,8 @@ import { failureText } from '../../src/cli/failure-text.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { StartError } from '../../src/embedded/start-error.ts';
 import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
+import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
+import { ReadModelBehind } from '../../src/reconciliation/read-models.ts';
 
 function failureOf(action: () => unknown): unknown {
   try {
@@ -18,6 +20,8 @@ const sentences: Record<string, unknown> = {
   configuration: new ConfigError(['PORT must be a port']),
   'an embedded part': new StartError('The data folder is in use.'),
   'the event store': new EventStoreUnavailable('The event store is down'),
+  'an export': new UnreadableExport('The file is empty'),
+  'a read model': new ReadModelBehind('The projection payments is behind'),
   'the operating system': failureOf(() => readFileSync('/nowhere/at/all')),
 };
 
