@@ -22,7 +22,7 @@ export const seals: Command = {
         process.stdout.write(`${String(stored.revision).padStart(6)}  ${sealText(readSealOrNull(stored))}\n`);
         count += 1;
       }
-      return `${count} seals.`;
+      return `${count} ${count === 1 ? 'seal' : 'seals'}.`;
     });
   },
 };

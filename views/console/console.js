@@ -11,7 +11,8 @@ document.addEventListener('keydown', (event) => {
   search.select();
 });
 
-// Tables marked `data-sort` sort by the column whose heading is pressed; a cell may say by what with data-value.
+// Tables marked `data-sort` sort by the column whose heading is pressed; a cell may say by what with data-value. Headings
+// without text, or marked `data-unsorted`, are of what has no order, such as buttons.
 const sortValueOf = (row, column) => {
   const cell = row.cells[column];
   const text = cell.dataset.value ?? cell.querySelector('time')?.dateTime ?? cell.textContent.trim();
@@ -25,7 +26,7 @@ const compare = (a, b) =>
 for (const table of document.querySelectorAll('table[data-sort]')) {
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, column) => {
-    if (heading.textContent.trim() === '') return;
+    if (heading.textContent.trim() === '' || 'unsorted' in heading.dataset) return;
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'sort';
