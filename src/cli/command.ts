@@ -1,4 +1,5 @@
 /** What a command of the `ledger` program is, and how a long-running one lives and ends. */
+import { constants, setPriority } from 'node:os';
 import type { Log } from '../log.ts';
 
 export type Options = Readonly<Record<string, { type: 'string' } | { type: 'boolean' }>>;
@@ -67,4 +68,9 @@ export async function stopAll(parts: readonly Running[]): Promise<void> {
 /** From now on, what this process and its children write can be read by their own account alone. */
 export function keepFilesPrivate(): void {
   process.umask(0o077);
+}
+
+/** From now on, this process has what the others leave of the processor: its work can wait, those who ask cannot. */
+export function giveWay(): void {
+  setPriority(constants.priority.PRIORITY_LOW);
 }

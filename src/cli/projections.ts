@@ -11,6 +11,7 @@ import type { Projection } from '../projections/projection.ts';
 import { type ProjectionRun, runProjection } from '../projections/run.ts';
 import { startRebuilds } from '../reactors/rebuilds.ts';
 import { type Command, type Running, runUntilSignal, stopAll } from './command.ts';
+import { rebuildInProcess } from './rebuild-process.ts';
 import { loadRoleConfig } from './role-config.ts';
 
 /**
@@ -22,11 +23,10 @@ export function startProjections(config: Config, eventStore: EventStore, log: Lo
   const { databaseUrl } = config;
   const runs = keepRunning((projection) => runProjection({ projection, eventStore, db, databaseUrl, log }));
   const rebuilds = startRebuilds({
-    projections: allProjections,
+    projections: allProjections.map(({ name }) => name),
     eventStore,
-    db,
-    databaseUrl,
     log,
+    takeUp: (name, signal) => rebuildInProcess(name, { config, log, signal }),
     onRebuilt: runs.goOn,
   });
   const sealer = startSealer({

@@ -9,8 +9,8 @@ import { compareWithFresh } from '../projections/compare.ts';
 import { connectDatabase } from '../projections/database.ts';
 import type { Projection } from '../projections/projection.ts';
 import { RebuildInterrupted, type RebuildOptions, RebuildUnderWay } from '../projections/rebuild.ts';
-import { createExecuteRebuild, reasonOf, rebuildOnRecord } from '../reactors/rebuilds.ts';
-import { type Command, UsageError } from './command.ts';
+import { createExecuteRebuild, reasonOf, rebuildOnRecord } from '../reactors/rebuild-on-record.ts';
+import { type Command, giveWay, UsageError } from './command.ts';
 import { openRebuildProgress } from './rebuild-progress.ts';
 import { loadRoleConfig } from './role-config.ts';
 import { staffCause } from './staff.ts';
@@ -28,6 +28,7 @@ export const rebuild: Command<typeof options> = {
   async run({ 'dry-run': isDry }, names) {
     const chosen = choose(names);
     const config = loadRoleConfig();
+    giveWay();
     const stores = connect(config);
     const interrupt = new AbortController();
     process.once('SIGINT', () => {

@@ -53,6 +53,12 @@ export class RebuildInterrupted extends Error {
 /** Where the new tables of a projection are made. */
 export const rebuildSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_rebuild`;
 
+/** Whether some process is at a projection's rebuild just now. Throws the database's own error. */
+export async function isUnderWay(name: string, databaseUrl: string, signal: AbortSignal): Promise<boolean> {
+  const turn = { databaseUrl, name: rebuildSchema({ name }), signal };
+  return !(await ifNobodyLeads(turn, async () => undefined));
+}
+
 /** A statement over all rows, such as making an index, may take so long. */
 export const longestStatementMs = 60 * 60_000;
 const maxFailuresInARow = 10;

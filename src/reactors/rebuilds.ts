@@ -1,52 +1,40 @@
 /**
- * Takes up the rebuilds that staff ask for: an open request is one that somebody must see to, also after whoever was at
- * it has crashed. What came of it is recorded in the projection's stream.
+ * Sees to the rebuilds that staff ask for: an open request is one that somebody must see to, also after whoever was at
+ * it has crashed.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Knex } from 'knex';
 import type { Logger } from 'pino';
-import { createExecute } from '../commands/execute.ts';
-import { rebuildDecider } from '../commands/rebuild.ts';
-import type { Cause, Metadata } from '../events/envelope.ts';
-import { evolveRebuilds, noRebuilds, projectionStream, projectionStreamPrefix } from '../events/rebuild.ts';
-import { readRebuildEvent } from '../events/recorded.ts';
-import { type EventStore, EventStoreUnavailable, type Position } from '../eventstore/event-store.ts';
-import { describeFailure, StandStill } from '../projections/failures.ts';
-import type { Projection } from '../projections/projection.ts';
-import {
-  RebuildInterrupted,
-  type RebuildOptions,
-  RebuildRefused,
-  RebuildUnderWay,
-  type Rebuilt,
-  rebuild,
-} from '../projections/rebuild.ts';
+import { projectionStreamPrefix } from '../events/rebuild.ts';
+import type { EventStore, Position } from '../eventstore/event-store.ts';
+import { RebuildUnderWay } from '../projections/rebuild.ts';
+import { openRequest, reasonOf } from './rebuild-on-record.ts';
 
 type Dependencies = {
-  projections: readonly Projection[];
+  /** The names of the projections. */
+  projections: readonly string[];
   eventStore: EventStore;
-  db: Knex;
-  databaseUrl: string;
   log: Logger;
+  /** Does the rebuild that was asked for. Once it resolves or throws, it is looked again whether the request is open. */
+  takeUp: (projection: string, signal: AbortSignal) => Promise<void>;
   /** A projection has new tables: one that stood still may be able to go on. */
-  onRebuilt: (name: string) => void;
+  onRebuilt: (projection: string) => void;
 };
 
 /** How often it is looked whether another process is done, or a store is back. */
 const lookAgainMs = 1_000;
 
 /** Runs until stopped; a rebuild that is under way then is taken up by the next who starts. Outages are waited out. */
-export function startRebuilds(dependencies: Dependencies): { stop(): Promise<void> } {
-  const { projections, eventStore, log, onRebuilt } = dependencies;
+export function startRebuilds({ projections, eventStore, log, takeUp, onRebuilt }: Dependencies): {
+  stop(): Promise<void>;
+} {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const told = new Map(projections.map(({ name }) => [name, Promise.withResolvers<void>()]));
+  const told = new Map(projections.map((name) => [name, Promise.withResolvers<void>()]));
 
   async function watch(): Promise<void> {
     const after = await headOf(eventStore, signal);
     // Read after that, so that no request falls between.
-    const seeingTo = projections.map((projection) => seeTo(projection));
+    const seeingTo = projections.map((name) => seeTo(name));
     const streams = { streamPrefixes: [projectionStreamPrefix], after, signal };
     for await (const message of signal.aborted ? [] : eventStore.subscribe(streams)) {
       if (message.kind !== 'event') continue;
@@ -58,13 +46,12 @@ export function startRebuilds(dependencies: Dependencies): { stop(): Promise<voi
     await Promise.all(seeingTo);
   }
 
-  async function seeTo(projection: Projection): Promise<void> {
-    const { name } = projection;
+  async function seeTo(name: string): Promise<void> {
     while (!signal.aborted) {
       const next = Promise.withResolvers<void>();
       told.set(name, next);
       try {
-        if (await openRequest(eventStore, name)) await takeUp({ ...dependencies, projection, signal });
+        if (await openRequest(eventStore, name)) await takeUp(name, signal);
         else await next.promise;
       } catch (error) {
         if (signal.aborted) return;
@@ -93,87 +80,6 @@ async function headOf(eventStore: EventStore, signal: AbortSignal): Promise<Posi
     }
   }
   return null;
-}
-
-async function takeUp(
-  options: Omit<Dependencies, 'onRebuilt' | 'projections'> & { projection: Projection; signal: AbortSignal },
-): Promise<void> {
-  const { eventStore, projection, log } = options;
-  const { name } = projection;
-  const request = await openRequest(eventStore, name);
-  if (!request) return;
-  const cause = {
-    commandId: randomUUID(),
-    correlationId: (request.metadata as Metadata).$correlationId,
-    causationId: request.id,
-    actor: 'reactor:rebuilds',
-  };
-  try {
-    const { events, durationMs } = await rebuildOnRecord({
-      ...options,
-      cause,
-      onProgress: () => undefined,
-      async onBegin() {
-        log.info({ projection: name }, 'rebuilding');
-        if (!(await openRequest(eventStore, name))) throw new RebuildRefused('It was done meanwhile');
-      },
-    });
-    log.info({ projection: name, events, durationMs }, 'rebuilt');
-  } catch (error) {
-    if (error instanceof RebuildUnderWay || error instanceof RebuildInterrupted) throw error;
-    const reason = reasonOf(error);
-    await createExecuteRebuild(eventStore)(
-      projectionStream(name),
-      { type: 'FailRebuild', at: new Date().toISOString(), reason },
-      { ...cause, commandId: randomUUID() },
-    );
-    log.error({ projection: name, reason }, 'a rebuild failed; the tables that were there serve on');
-  }
-}
-
-/** The event of a request that has not ended, or null. */
-async function openRequest(eventStore: Pick<EventStore, 'load'>, name: string) {
-  const events = await eventStore.load(projectionStream(name));
-  const { requestedAt } = events.map(readRebuildEvent).reduce(evolveRebuilds, noRebuilds);
-  return requestedAt === null ? null : (events.at(-1) ?? null);
-}
-
-/** The commands of src/commands/rebuild.ts, on the stream of a projection. */
-export function createExecuteRebuild(eventStore: Pick<EventStore, 'append' | 'load'>) {
-  return createExecute({ eventStore, decider: rebuildDecider, read: readRebuildEvent });
-}
-
-/** Rebuilds, and records its success while no other rebuild can begin. Throws what `rebuild` throws. */
-export async function rebuildOnRecord({
-  cause,
-  ...options
-}: Omit<RebuildOptions, 'eventStore'> & {
-  eventStore: EventStore;
-  cause: Cause;
-  onBegin: () => Promise<void>;
-}): Promise<Rebuilt> {
-  const execute = createExecuteRebuild(options.eventStore);
-  return await rebuild({
-    ...options,
-    async onSwapped(rebuilt) {
-      const at = new Date().toISOString();
-      await execute(
-        projectionStream(options.projection.name),
-        { type: 'CompleteRebuild', at, ...rebuilt },
-        cause,
-      );
-    },
-  });
-}
-
-/** Why it failed, without personal data. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof StandStill) {
-    const { message, event } = error.fault;
-    return event ? `${message} (${event.type}, revision ${event.revision} of ${event.stream})` : message;
-  }
-  if (error instanceof RebuildRefused || error instanceof EventStoreUnavailable) return error.message;
-  return describeFailure(error);
 }
 
 async function rest(signal: AbortSignal): Promise<void> {

@@ -6,7 +6,8 @@ import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../
 import { readRebuildEvent } from '../../src/events/recorded.ts';
 import { payments } from '../../src/projections/payments.ts';
 import type { Projection } from '../../src/projections/projection.ts';
-import { createExecuteRebuild, startRebuilds } from '../../src/reactors/rebuilds.ts';
+import { createExecuteRebuild, rebuildAsRequested } from '../../src/reactors/rebuild-on-record.ts';
+import { startRebuilds } from '../../src/reactors/rebuilds.ts';
 import { until } from '../embedded/helpers.ts';
 import {
   append,
@@ -42,7 +43,13 @@ function startRole(
   projection: Projection = payments,
   onRebuilt: (name: string) => void = () => undefined,
 ) {
-  const role = startRebuilds({ projections: [projection], eventStore, db, databaseUrl: url, log, onRebuilt });
+  const role = startRebuilds({
+    projections: [projection.name],
+    eventStore,
+    log,
+    takeUp: (_, signal) => rebuildAsRequested({ projection, eventStore, db, databaseUrl: url, log, signal }),
+    onRebuilt,
+  });
   t.teardown(role.stop);
   return role;
 }

@@ -5,6 +5,7 @@ import { projectionStatus } from '../../../src/projections/checkpoints.ts';
 import { payments } from '../../../src/projections/payments.ts';
 import { runProjection } from '../../../src/projections/run.ts';
 import { users } from '../../../src/projections/users.ts';
+import { rebuildAsRequested } from '../../../src/reactors/rebuild-on-record.ts';
 import { startRebuilds } from '../../../src/reactors/rebuilds.ts';
 import { until } from '../../embedded/helpers.ts';
 import {
@@ -63,11 +64,11 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
   t.regex(await (await admin.get('/console/projections')).text(), /<noscript><meta http-equiv="refresh"/);
 
   const role = startRebuilds({
-    projections: [payments],
+    projections: [payments.name],
     eventStore,
-    db,
-    databaseUrl: url,
     log,
+    takeUp: (_, signal) =>
+      rebuildAsRequested({ projection: payments, eventStore, db, databaseUrl: url, log, signal }),
     onRebuilt: () => {},
   });
   t.teardown(role.stop);
