@@ -117,6 +117,8 @@ test('staff of each role do what they may, with and without scripts', async (t) 
       await page.goto(`${baseUrl}/console/looks`);
       await page.getByRole('cell', { name: 'A search by payer' }).first().waitFor();
       await look('looks');
+      const here = await navigation.getByRole('link', { name: 'Who looked' }).boundingBox();
+      t.true(here !== null && here.x >= 0 && here.x + here.width <= width, 'the present page is in sight');
     }
     if (!manage) {
       const answer = await page.goto(`${baseUrl}/console/staff`);
@@ -141,8 +143,14 @@ test('an admin changes a role and shuts somebody out, at once', async (t) => {
   for (const role of ['admin', 'member'])
     await service.ledger('users', 'add', '--role', role, '--email', `${role}@agency.example`);
   const [admin, member] = [await openBrowser(t, {}), await openBrowser(t, {})];
-  await signIn(admin.page, service, 'admin@agency.example');
+  await signIn(admin.page, service, 'admin@agency.example', '/console/payments?status=failed');
   await signIn(member.page, service, 'member@agency.example');
+  await admin.page.goto(`${baseUrl}/console/projections`);
+  t.deepEqual(
+    await admin.page.locator('thead button').allInnerTexts(),
+    ['Projection', 'Status', 'Behind', 'Position', 'Version'],
+    'columns of actions do not sort',
+  );
   await admin.page.goto(`${baseUrl}/console/staff`);
   await isWell(t, admin.page, 'staff');
   await admin.page.getByLabel('Role of member').selectOption('viewer');

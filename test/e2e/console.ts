@@ -37,13 +37,14 @@ export async function startConsole(t: ExecutionContext): Promise<ConsoleService>
   };
 }
 
-/** Signs in as people do: asks for a link, and opens it from the mailbox. Needs no scripts. */
+/** Signs in as people do, on the way to `path`: asks for a link, and opens it from the mailbox. Needs no scripts. */
 export async function signIn(
   page: Page,
   { baseUrl, gatewayUrl }: ConsoleService,
   email: string,
+  path = '/console',
 ): Promise<void> {
-  await page.goto(`${baseUrl}/console`);
+  await page.goto(`${baseUrl}${path}`);
   await page.getByLabel('Email address').fill(email);
   await page.getByRole('button', { name: 'Send the link' }).click();
   await page.getByText('an email with a link is on its way').waitFor();
@@ -56,7 +57,7 @@ export async function signIn(
   await page.goto((await link.getAttribute('href')) ?? '');
   await page.getByText(email).waitFor();
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(`${baseUrl}/console`);
+  await page.waitForURL(`${baseUrl}${path}`);
 }
 
 /** What axe finds that keeps people from reading. */

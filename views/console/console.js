@@ -11,6 +11,9 @@ document.addEventListener('keydown', (event) => {
   search.select();
 });
 
+// On a phone the navigation is wider than the screen: the present page is in sight.
+document.querySelector('nav [aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
 // Tables marked `data-sort` sort by the column whose heading is pressed; a cell may say by what with data-value. Headings
 // without text, or marked `data-unsorted`, are of what has no order, such as buttons.
 const sortValueOf = (row, column) => {
