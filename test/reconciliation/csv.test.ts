@@ -1,4 +1,6 @@
 // Files as they come: what is read of them, what is reported, and that nothing is lost in silence.
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
@@ -187,6 +189,21 @@ test('rows that cannot be read are counted by line; the others are taken', async
 test('what is no export is refused as a whole', async (t) => {
   for (const file of ['', '\n', '"', 'a,b\n1,2\n', 'PK\u0003\u0004\0\0'])
     await t.throwsAsync(stage(file), { instanceOf: UnreadableExport }, JSON.stringify(file));
+});
+
+test('others have their turn while a file is read, whatever is in it', async (t) => {
+  const [header = ''] = gatewayCsv([]).split('\r\n');
+  for (const line of ['\n', 'x\n']) {
+    let turns = 0;
+    let isRead = false;
+    const whole = Readable.from([Buffer.from(`${header}\n${line.repeat(100_000 / line.length)}`)]);
+    const reading = stage(whole).finally(() => {
+      isRead = true;
+    });
+    for (; !isRead; turns += 1) await setImmediate();
+    await reading;
+    t.true(turns >= 5, `${JSON.stringify(line)}: ${turns}`);
+  }
 });
 
 test('the memory of an import does not grow with the file', async (t) => {
