@@ -1,4 +1,7 @@
-/** The staff console: every page and action of it, with who may. */
+/**
+ * The staff console: every page and action of it, with who may. frame/ is what every page has, sign-in/ the way in; each other
+ * folder or file is a subject, and its templates are in the folder of that name in views/console.
+ */
 import type Router from '@koa/router';
 import { send } from '../content/docs/answer.ts';
 import { type Context, type RequestState, seeOther } from '../context.ts';
