@@ -6,15 +6,22 @@ import { pino } from 'pino';
 import { connectEventStore } from '../src/eventstore/client.ts';
 import { allProjections } from '../src/projections/all.ts';
 import { connectDatabase } from '../src/projections/database.ts';
+import type { RebuildProgress } from '../src/projections/progress.ts';
 import { rebuild } from '../src/projections/rebuild.ts';
 
-export type Measured = { events: number; seconds: number; residentBefore: number; residentPeak: number };
+export type Measured = {
+  events: number;
+  seconds: number;
+  residentPeak: number;
+  /** Bytes of the heap that a collection left, after a quarter of the events and near their end. */
+  heaps: number[];
+};
 
-const [what = '', esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
+const [what = '', total = '', esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 const log = pino({ level: 'warn' });
 const eventStore = connectEventStore({ url: esdbUrl, log });
-const residentBefore = process.memoryUsage.rss();
-let residentPeak = residentBefore;
+let residentPeak = 0;
+const heaps: number[] = [];
 const watch = setInterval(() => {
   residentPeak = Math.max(residentPeak, process.memoryUsage.rss());
 }, 50);
@@ -23,7 +30,7 @@ const startedMs = performance.now();
 const events = what === 'read' ? await read() : await rebuildOne(what);
 const seconds = (performance.now() - startedMs) / 1000;
 clearInterval(watch);
-process.send?.({ events, seconds, residentBefore, residentPeak } satisfies Measured);
+process.send?.({ events, seconds, residentPeak, heaps } satisfies Measured);
 await eventStore.close();
 await sleep(0);
 process.disconnect();
@@ -44,8 +51,17 @@ async function rebuildOne(name: string): Promise<number> {
   if (!projection) throw new Error(`No projection ${name}`);
   const db = connectDatabase({ url: databaseUrl, log });
   const signal = new AbortController().signal;
-  const options = { projection, eventStore, db, databaseUrl, log, signal, onProgress: () => undefined };
+  const onProgress = ({ events: taken }: RebuildProgress) => {
+    const share = [0.25, 0.9][heaps.length];
+    if (share && taken >= share * Number(total)) heaps.push(heapInUse());
+  };
+  const options = { projection, eventStore, db, databaseUrl, log, signal, onProgress };
   const rebuilt = await rebuild(options);
   await db.destroy();
   return rebuilt.events;
+}
+
+function heapInUse(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
 }

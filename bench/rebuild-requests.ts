@@ -1,0 +1,172 @@
+// What those notice who ask while read models are made anew, on one machine with everything: the same requests before and
+// during rebuilds of payments that staff ask for in the console.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { freePort } from '../src/embedded/free-port.ts';
+import { projectionStream } from '../src/events/rebuild.ts';
+import { connectEventStore } from '../src/eventstore/client.ts';
+import { createExecuteRebuild, openRequest } from '../src/reactors/rebuild-on-record.ts';
+import { fill } from './payments-log.ts';
+import type { Row } from './row.ts';
+
+const events = 50_000;
+const requests = 2_000;
+const callers = 4;
+const projection = 'payments';
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** Takes about a minute. */
+export async function benchRequestsDuringRebuilds(): Promise<Row[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-rebuild-requests-'));
+  fill(join(folder, 'eventstore.db'), events);
+  const key = () => randomBytes(32).toString('hex');
+  const keys = { TRANSACTION_ID_KEY: key(), GATEWAY_SECRET: key(), SEAL_KEY: key() };
+  writeFileSync(join(folder, 'keys.json'), JSON.stringify(keys));
+  const [port, sandboxPort] = [await freePort(), await freePort()];
+  const env = {
+    PATH: process.env.PATH,
+    PORT: String(port),
+    SANDBOX_PORT: String(sandboxPort),
+    DATA_DIR: folder,
+    LOG_LEVEL: 'error',
+  };
+  const service = spawn(process.execPath, [main, 'serve'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  try {
+    const baseUrl = `http://127.0.0.1:${port}`;
+    await ready(service, baseUrl);
+    const { ESDB_URL } = JSON.parse(readFileSync(join(folder, 'endpoints.json'), 'utf8'));
+    const round = createRound(baseUrl);
+    await round(requests / 4); // only warms up
+    const before = await round(requests);
+    const rebuilds = startRebuilds(ESDB_URL);
+    const during = await round(requests);
+    await rebuilds.stop();
+    return rowsOf(before, during);
+  } finally {
+    service.kill('SIGTERM');
+    if (service.exitCode === null) await once(service, 'exit');
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+/** Until it answers and its projections have caught up. */
+async function ready(service: ChildProcess, baseUrl: string): Promise<void> {
+  const isReady = async () => {
+    const answer = await fetch(`${baseUrl}/api/v1/health`);
+    return ((await answer.json()) as { status: string }).status === 'ok';
+  };
+  while (!(await isReady().catch(() => false))) {
+    if (service.exitCode !== null) throw new Error('ledger serve did not start');
+    await sleep(500);
+  }
+}
+
+/** Asks for one rebuild after the other, as the console does; `stop` waits for the last. */
+function startRebuilds(url: string): { stop(): Promise<void> } {
+  const eventStore = connectEventStore({ url, log: pino({ level: 'warn' }) });
+  const execute = createExecuteRebuild(eventStore);
+  let going = true;
+  const rebuilding = (async () => {
+    do {
+      const id = randomUUID();
+      const cause = { commandId: id, correlationId: id, causationId: id, actor: 'staff:bench' };
+      const at = new Date().toISOString();
+      await execute(projectionStream(projection), { type: 'RequestRebuild', at, projection }, cause);
+      while (await openRequest(eventStore, projection)) await sleep(50);
+    } while (going);
+    await eventStore.close();
+  })();
+  return {
+    stop() {
+      going = false;
+      return rebuilding;
+    },
+  };
+}
+
+/** So many requests, a third each: a new payment, a receipt page, a list. Resolves to their times in ms. */
+function createRound(baseUrl: string): (count: number) => Promise<number[]> {
+  const ids: string[] = [];
+  const send = async (path: string, body?: object): Promise<string> => {
+    const answer = await fetch(`${baseUrl}${path}`, {
+      headers: {
+        authorization: 'Bearer demo-key',
+        'content-type': 'application/json',
+        accept: 'application/json',
+      },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    });
+    if (answer.status !== 200) throw new Error(`${path} was answered ${answer.status}`);
+    return await answer.text();
+  };
+  const request = async () => {
+    const answer = JSON.parse(await send('/generic/request', newPayment()));
+    ids.push(answer.data.transaction_id);
+  };
+  const kinds = [
+    request,
+    () => (ids.length === 0 ? request() : send(`/generic/receipt/${ids.at(-1)}`)),
+    () => send('/api/v1/users'),
+  ];
+  return async (count) => {
+    const timesMs: number[] = [];
+    let begun = 0;
+    const caller = async () => {
+      while (begun < count) {
+        const kind = kinds[begun % kinds.length];
+        begun += 1;
+        const startedMs = performance.now();
+        await kind?.();
+        timesMs.push(performance.now() - startedMs);
+      }
+    };
+    await Promise.all(Array.from({ length: callers }, caller));
+    return timesMs.toSorted((a, b) => a - b);
+  };
+}
+
+const newPayment = () => ({
+  merchant_code: 'demo-app',
+  trans_id: randomUUID(),
+  amount: '120.50',
+  service: 'Licences',
+  description: 'Business licence 2026',
+  callback_url: 'http://127.0.0.1:9/callback',
+  redirect_url: 'http://127.0.0.1:9/done',
+  name: 'Nurul binti Abdullah',
+  email: 'nurul@example.com',
+});
+
+function rowsOf(before: readonly number[], during: readonly number[]): Row[] {
+  const at = (timesMs: readonly number[], share: number) =>
+    timesMs[Math.min(timesMs.length - 1, Math.floor(timesMs.length * share))] ?? 0;
+  const figures: [string, number][] = [
+    ['median', 0.5],
+    ['99th percentile', 0.99],
+    ['slowest', 1],
+  ];
+  const usual = at(before, 0.5);
+  return figures.flatMap(([name, share]) => [
+    {
+      name: `${requests.toLocaleString('en')} requests before, ${name}`,
+      value: at(before, share),
+      unit: 'ms',
+    },
+    {
+      name: `as many during rebuilds, ${name}`,
+      value: at(during, share),
+      unit: 'ms',
+      ratio: at(during, share) / usual,
+      target: 'ratio to the median before <= 2',
+    },
+  ]);
+}
