@@ -27,9 +27,34 @@ function checkOf(struct: AnyStruct): Check {
 
 function compile(struct: AnyStruct): Check {
   if (isPlainString(struct)) return (value) => typeof value === 'string';
+  const isValid: Check = (value) => isEmpty(struct.validator(value, nowhere));
+  if (hasNothingMore(struct)) return isValid;
   const fitsWithin = struct.type === 'object' && struct.schema ? fieldsOf(struct.schema) : entriesOf(struct);
-  return (value) =>
-    isEmpty(struct.validator(value, nowhere)) && fitsWithin(value) && isEmpty(struct.refiner(value, nowhere));
+  return (value) => isValid(value) && fitsWithin(value) && isEmpty(struct.refiner(value, nowhere));
+}
+
+/** superstruct's types that look at the parts of a value; those that are defined by a function of their own have none. */
+const withParts: ReadonlySet<string> = new Set([
+  'array',
+  'dynamic',
+  'intersection',
+  'lazy',
+  'map',
+  'object',
+  'record',
+  'set',
+  'tuple',
+  'type',
+]);
+
+/** Nothing within a value and no refinement: those that are refined have failures to go through, or need a value for it. */
+function hasNothingMore({ type, refiner }: AnyStruct): boolean {
+  if (withParts.has(type)) return false;
+  try {
+    return Array.isArray(refiner(undefined, nowhere));
+  } catch {
+    return false;
+  }
 }
 
 /** Most fields are a `string()` without more to it, and need not be asked: those with more have failures to go through. */

@@ -41,7 +41,7 @@ export async function openCopy({
   signal: AbortSignal;
   onProgress: (progress: RebuildProgress) => void;
 }): Promise<Copy> {
-  const target = { projection, schema, db };
+  const target = { projection, schema, db, commitsLater: true };
   const { streamPrefixes } = projection;
   const meter = createMeter();
   let { position, events } = await prepare(db, projection, schema);

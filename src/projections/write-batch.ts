@@ -7,7 +7,16 @@ import { BatchRefused, describeFailure, isOverload, isRefusal, StandStill } from
 import type { Projection } from './projection.ts';
 
 /** Tables of a projection, and the checkpoint of the same name. */
-export type Target = { projection: Projection; schema: string; db: Knex };
+export type Target = {
+  projection: Projection;
+  schema: string;
+  db: Knex;
+  /**
+   * Does not wait until a batch is on disk. A crash of Postgres may lose the last ones, rows and checkpoint together, and
+   * they are read again: for tables that nobody relies on yet.
+   */
+  commitsLater?: boolean;
+};
 
 /**
  * Commits a batch that was read from `from` on. When it is refused, halves it until everything before the one event at
@@ -31,8 +40,9 @@ export async function writeBatch(target: Target, from: Position | null, batch: B
 }
 
 async function commit(target: Target, from: Position | null, batch: Batch): Promise<void> {
-  const { db, projection, schema } = target;
+  const { db, projection, schema, commitsLater } = target;
   await db.transaction(async (trx) => {
+    if (commitsLater) await trx.raw('set local synchronous_commit = off');
     // First, because it holds the row: a second runner waits here and then finds the checkpoint moved.
     await advance(trx, target, from, batch);
     if (batch.events.length === 0) return;
