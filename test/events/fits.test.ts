@@ -21,6 +21,15 @@ const anything = fc.oneof(
   fc.jsonValue(),
 );
 
+/** Neither has to explain a value that cannot even be made text of, such as one whose `toString` is no function. */
+function orThrows(check: () => boolean): boolean {
+  try {
+    return check();
+  } catch {
+    return false;
+  }
+}
+
 test('whatever is wrong with an event', (t) => {
   let fitting = 0;
   let failing = 0;
@@ -29,8 +38,11 @@ test('whatever is wrong with an event', (t) => {
       for (const { type, data } of events) {
         const struct = paymentEvents[type] as Struct<unknown>;
         for (const each of [data, put(data, path, value)]) {
-          const expected = is(each, struct);
-          t.is(fits(each, struct), expected);
+          const expected = orThrows(() => is(each, struct));
+          t.is(
+            orThrows(() => fits(each, struct)),
+            expected,
+          );
           if (expected) fitting += 1;
           else failing += 1;
         }
