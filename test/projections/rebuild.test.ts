@@ -408,9 +408,7 @@ test.serial('an agency’s table that no copy can be like ends the rebuild, and 
   });
   t.is((await rowsOf(parts, 'details.generic_details')).length, 3);
   await db.raw('alter table details."demo-app_details" add check (amount > 1) not valid');
-  await db.raw(
-    'create index on details."demo-app_details" (lower(trans_id), requested_at) where amount > 2',
-  );
+  await db.raw('create index on details."demo-app_details" (lower(trans_id), requested_at) where amount > 2');
   await rebuild(options(details, parts));
   t.is((await rowsOf(parts, 'details."demo-app_details"')).length, 3);
 });
