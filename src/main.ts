@@ -1,59 +1,42 @@
 #!/usr/bin/env node
 /** The command line: `ledger <command>`. Each command is a file in src/cli. */
 import { parseArgs } from 'node:util';
-import { account } from './cli/account.ts';
-import { balances } from './cli/balances.ts';
 import { type Command, type Options, UsageError } from './cli/command.ts';
-import { configuration } from './cli/configuration.ts';
-import { eventstore } from './cli/eventstore.ts';
-import { exportPayments } from './cli/export.ts';
 import { failureText } from './cli/failure-text.ts';
-import { history } from './cli/history.ts';
-import { http } from './cli/http.ts';
-import { merchants } from './cli/merchants.ts';
-import { projections } from './cli/projections.ts';
-import { projects } from './cli/projects.ts';
-import { reactors } from './cli/reactors.ts';
-import { rebuild } from './cli/rebuild.ts';
-import { reconcile } from './cli/reconcile.ts';
-import { seals } from './cli/seals.ts';
-import { sendAgain } from './cli/send-again.ts';
-import { serve } from './cli/serve.ts';
-import { statement } from './cli/statement.ts';
-import { users } from './cli/users.ts';
-import { verify } from './cli/verify.ts';
 
-const commands: Readonly<Record<string, Command<Options>>> = {
-  serve,
-  http,
-  projections,
-  reactors,
-  eventstore,
-  'send-again': sendAgain,
-  merchants,
-  users,
-  projects,
-  history,
-  export: exportPayments,
-  verify,
-  rebuild,
-  balances,
-  statement,
-  reconcile,
-  account,
-  seals,
-  configuration,
+/** Each is loaded when it is asked for: most need little of the program. */
+const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
+  serve: async () => (await import('./cli/serve.ts')).serve,
+  http: async () => (await import('./cli/http.ts')).http,
+  projections: async () => (await import('./cli/projections.ts')).projections,
+  reactors: async () => (await import('./cli/reactors.ts')).reactors,
+  eventstore: async () => (await import('./cli/eventstore.ts')).eventstore,
+  'send-again': async () => (await import('./cli/send-again.ts')).sendAgain,
+  merchants: async () => (await import('./cli/merchants.ts')).merchants,
+  users: async () => (await import('./cli/users.ts')).users,
+  projects: async () => (await import('./cli/projects.ts')).projects,
+  history: async () => (await import('./cli/history.ts')).history,
+  export: async () => (await import('./cli/export.ts')).exportPayments,
+  verify: async () => (await import('./cli/verify.ts')).verify,
+  rebuild: async () => (await import('./cli/rebuild.ts')).rebuild,
+  balances: async () => (await import('./cli/balances.ts')).balances,
+  statement: async () => (await import('./cli/statement.ts')).statement,
+  reconcile: async () => (await import('./cli/reconcile.ts')).reconcile,
+  account: async () => (await import('./cli/account.ts')).account,
+  seals: async () => (await import('./cli/seals.ts')).seals,
+  configuration: async () => (await import('./cli/configuration.ts')).configuration,
 };
 
 async function main(): Promise<number> {
   const [name = 'help', ...args] = process.argv.slice(2);
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!command) {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!load) {
     const asked = ['help', '--help', '-h'].includes(name);
     const out = asked ? process.stdout : process.stderr;
-    out.write(`${asked ? '' : `Unknown command ${name}\n\n`}ledger <command>\n\n${list()}`);
+    out.write(`${asked ? '' : `Unknown command ${name}\n\n`}ledger <command>\n\n${await list()}`);
     return asked ? 0 : 2;
   }
+  const command = await load();
   try {
     const { values, positionals } = readArgs(command, args);
     return await command.run(values, positionals);
@@ -65,14 +48,17 @@ async function main(): Promise<number> {
 }
 
 /** The commands in two columns; a long usage has its summary below it. */
-function list(): string {
+async function list(): Promise<string> {
   const columnWidth = 28;
-  const lines = Object.entries(commands).map(([name, { usage, summary }]) => {
-    const call = `  ${name} ${usage}`.trimEnd();
-    const gap =
-      call.length < columnWidth ? ' '.repeat(columnWidth - call.length) : `\n${' '.repeat(columnWidth)}`;
-    return `${call}${gap}${summary}\n`;
-  });
+  const lines = await Promise.all(
+    Object.entries(commands).map(async ([name, load]) => {
+      const { usage, summary } = await load();
+      const call = `  ${name} ${usage}`.trimEnd();
+      const gap =
+        call.length < columnWidth ? ' '.repeat(columnWidth - call.length) : `\n${' '.repeat(columnWidth)}`;
+      return `${call}${gap}${summary}\n`;
+    }),
+  );
   return lines.join('');
 }
 
