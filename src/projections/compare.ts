@@ -1,4 +1,5 @@
 /** Compares a projection's rows with rows freshly made from the log, at the same position. Changes nothing. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { discard, holdCheckpoint } from './checkpoints.ts';
 import { fewEvents, openCopy } from './copy.ts';
@@ -7,6 +8,7 @@ import { quoted } from './details-tables.ts';
 import { ifNobodyLeads } from './leadership.ts';
 import type { ComparedRows, Projection } from './projection.ts';
 import {
+  isFinal,
   longestStatementMs,
   RebuildInterrupted,
   type RebuildOptions,
@@ -34,6 +36,9 @@ export type Comparison = {
   more: number;
 };
 
+const maxFailures = 3;
+const pauseMs = 500;
+
 const compareSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_compare`;
 
 /**
@@ -41,10 +46,24 @@ const compareSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_compare`;
  * The runner is held still only while the last events are taken and both sides are in one snapshot. The new tables are
  * dropped in any case.
  *
- * Throws RebuildUnderWay, RebuildRefused, RebuildInterrupted, StandStill for an event that cannot be folded, and the database's and the
- * event store's own errors.
+ * A store that is away for a moment is come back to. Throws RebuildUnderWay, RebuildRefused, RebuildInterrupted,
+ * StandStill for an event that cannot be folded, and the database's and the event store's own errors.
  */
 export async function compareWithFresh(options: RebuildOptions & { limit: number }): Promise<Comparison> {
+  const { projection, log, signal } = options;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await compareOnce(options);
+    } catch (error) {
+      if (signal.aborted || isFinal(error) || failures > maxFailures) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn({ projection: projection.name, reason, failures }, 'comparison interrupted; it begins again');
+      await sleep(pauseMs * failures, undefined, { signal }).catch(() => {}); // rejects on abort
+    }
+  }
+}
+
+async function compareOnce(options: RebuildOptions & { limit: number }): Promise<Comparison> {
   const { projection, databaseUrl, db, log, signal } = options;
   const schema = compareSchema(projection);
   const patient = connectDatabase({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
@@ -86,16 +105,26 @@ async function compareAlone(options: RebuildOptions & { limit: number; patient: 
     readOnly: true,
   });
   try {
-    await db.transaction(async (trx) => {
+    const serving = await db.transaction(async (trx) => {
       const { position } = await servingCheckpoint(trx, projection);
       if (position) await copy.feed(position);
       // The first query takes the snapshot.
       await snapshot.raw('select 1');
+      return await schemaId(trx, name);
     });
-    return await compareSchemas(snapshot, projection, { serving: name, fresh: schema, limit });
+    const comparison = await compareSchemas(snapshot, projection, { serving: name, fresh: schema, limit });
+    if ((await schemaId(db, name)) !== serving)
+      throw new Error('Other tables took the place of those that were compared');
+    return comparison;
   } finally {
     await snapshot.rollback();
   }
+}
+
+/** A rebuild that puts new tables in the place of the old gives the name to another schema, of rows not in the snapshot. */
+async function schemaId(db: Knex, name: string): Promise<unknown> {
+  const { rows } = await db.raw('select to_regnamespace(?)::oid as id', [name]);
+  return rows[0]?.id;
 }
 
 async function servingCheckpoint(trx: Knex.Transaction, { name, version }: Projection) {

@@ -193,7 +193,7 @@ async function finish(db: Knex, projection: Projection, schema: string): Promise
 }
 
 /** Whether the next try would come to the same. */
-function isFinal(error: unknown): boolean {
+export function isFinal(error: unknown): boolean {
   return (
     error instanceof StandStill ||
     error instanceof RebuildRefused ||
