@@ -527,3 +527,27 @@ test.serial('the copy to compare with is dropped, whatever ended the comparison'
   t.deepEqual(await schemas(parts), ['payments']);
   t.is((await parts.database.db('checkpoints')).length, 1);
 });
+
+test.serial('a comparison whose session Postgres ends begins again', async (t) => {
+  const parts = await start(t);
+  const running = run(t, payments, parts.store, parts.database);
+  await reached(
+    parts.database.db,
+    'payments',
+    await append(parts.store.eventStore, 'A', [paymentRequested()]),
+  );
+  await running.stop();
+  let ended = 0;
+  const cutOff: Projection = {
+    ...payments,
+    async project(events, db) {
+      if (ended === 0) {
+        ended += 1;
+        await db.raw('select pg_terminate_backend(pg_backend_pid())');
+      }
+      await payments.project(events, db);
+    },
+  };
+  t.deepEqual(await compare(cutOff, parts), { rows: 1, differences: [], more: 0 });
+  t.is(ended, 1);
+});
