@@ -13,7 +13,7 @@ export type ExportSource = (typeof exportSources)[number];
  * Missing here: the export has a record of a payment, or of another charge of it, that the ledger does not have. Missing
  * there: the ledger has money of a payment and the export no record of it.
  */
-export const differenceKinds = ['missingHere', 'missingThere', 'amountDiffers', 'statusDiffers'] as const;
+const differenceKinds = ['missingHere', 'missingThere', 'amountDiffers', 'statusDiffers'] as const;
 export type DifferenceKind = (typeof differenceKinds)[number];
 
 /** What a record of theirs can say: the gateway's outcomes, and the registry's statuses. */
@@ -52,7 +52,7 @@ export const DifferenceFound = object({
 export type DifferenceFound = Infer<typeof DifferenceFound>;
 
 /** Vanished: a later import of their record found no such difference. Explained: staff know why, and say so in the note. */
-export const differenceResolutions = ['vanished', 'explained'] as const;
+const differenceResolutions = ['vanished', 'explained'] as const;
 export type DifferenceResolution = (typeof differenceResolutions)[number];
 
 export const reconciliationEvents = {

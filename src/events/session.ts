@@ -3,7 +3,7 @@ import { enums, type Infer, nullable, object, optional, string } from 'superstru
 import { utc } from './structs.ts';
 
 /** What of people can be looked at, and what staff took away with them. */
-export const lookedAt = ['payer', 'evidence', 'search', 'history', 'export', 'statement'] as const;
+export const lookedAt = ['payer', 'evidence', 'search', 'history', 'export'] as const;
 export type LookedAt = (typeof lookedAt)[number];
 
 export const sessionEvents = {

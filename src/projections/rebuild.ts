@@ -51,7 +51,7 @@ export class RebuildInterrupted extends Error {
 }
 
 /** Where the new tables of a projection are made. */
-export const rebuildSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_rebuild`;
+const rebuildSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_rebuild`;
 
 /** Whether some process is at a projection's rebuild just now. Throws the database's own error. */
 export async function isUnderWay(name: string, databaseUrl: string, signal: AbortSignal): Promise<boolean> {

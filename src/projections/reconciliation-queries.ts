@@ -30,12 +30,6 @@ export async function listDifferences(
   return await query.limit(limit).select('id', { difference: 'state' });
 }
 
-/** How many are open. Rejects likewise. */
-export async function countOpenDifferences(db: Knex): Promise<number> {
-  const row = await differences(db).whereNull('resolved_at').count({ count: '*' }).first();
-  return row?.count ?? 0;
-}
-
 export type PaidKey = { at: Date; transactionId: string };
 
 /**

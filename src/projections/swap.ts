@@ -16,7 +16,7 @@ export class CopyOutdated extends Error {
 }
 
 /** Where the tables wait that served before, until nobody reads them any more. */
-export const retiredSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_old`;
+const retiredSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_old`;
 
 /**
  * Holds the runner of the serving tables still, has the copy come to where it stands, and lets it go on with the copy's

@@ -6,7 +6,7 @@ import { type BadRow, readCsv } from './csv-rows.ts';
 import { type ExportFormat, type ExportRecord, recogniseExport, UnreadableExport } from './export-format.ts';
 import type { StagedRecords } from './staged-records.ts';
 
-export const maxRows = 1_000_000;
+const maxRows = 1_000_000;
 const maxBytes = 512 * 1024 * 1024;
 /** Records that are kept in one transaction. */
 const batchSize = 500;

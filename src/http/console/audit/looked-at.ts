@@ -19,7 +19,6 @@ const texts: Readonly<Record<LookedAt, string>> = {
   search: 'A search by payer',
   history: 'A history',
   export: 'An export',
-  statement: 'A statement',
 };
 
 export function lookRoutes(parts: ConsoleParts): ConsoleRoute[] {

@@ -3,7 +3,7 @@ import { createExpiringSignatures } from '../../../receipts/expiring-signature.t
 import type { Context } from '../../context.ts';
 import type { Ticket } from './staff.ts';
 
-export const idleMs = 30 * 60_000;
+const idleMs = 30 * 60_000;
 export const longestMs = 12 * 60 * 60_000;
 /** A cookie that is older is replaced, so that the time of idleness counts from the last use. */
 const freshMs = 5 * 60_000;
