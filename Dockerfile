@@ -7,6 +7,7 @@ WORKDIR /app
 
 # Without the optional packages, which hold PostgreSQL's programs for `ledger serve`: here DATABASE_URL names a server.
 COPY package.json package-lock.json .npmrc ./
+COPY packages packages
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 
 COPY . .

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { connectEventStore } from '../src/eventstore/client.ts';
-import { createLog } from '../src/log.ts';
+import { createLog } from '../src/kernel/log.ts';
 
 const [url = ''] = process.argv.slice(2);
 const eventStore = connectEventStore({ url, log: createLog('silent', 'bench') });

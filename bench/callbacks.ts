@@ -12,9 +12,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { pino } from 'pino';
-import { freePort } from '../src/embedded/free-port.ts';
-import { startPostgres } from '../src/embedded/postgres.ts';
-import { checksumOf } from '../src/sandbox/checksum.ts';
+import { freePort } from '../packages/embedded/free-port.ts';
+import { startPostgres } from '../packages/embedded/postgres.ts';
+import { checksumOf } from '../packages/sandbox/checksum.ts';
 import type { Row } from './row.ts';
 
 const inFlight = 64;

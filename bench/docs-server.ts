@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
-import { startHttp } from '../src/cli/http.ts';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { connectEventStore } from '../src/eventstore/client.ts';
-import { createLog } from '../src/log.ts';
+import { createLog } from '../src/kernel/log.ts';
+import { startHttp } from '../src/roles/http.ts';
 
 const [page = ''] = process.argv.slice(2);
 const secret = 'a-secret-of-this-benchmark-alone-long-enough';

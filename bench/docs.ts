@@ -57,7 +57,7 @@ export async function benchDocs(): Promise<Row[]> {
 /** Loading the libraries, and the first rendering; of this process, which has loaded none of them before. */
 async function startCosts(): Promise<Row[]> {
   const loading = performance.now();
-  const { createSite } = await import('../src/http/content/docs/site.ts');
+  const { createSite } = await import('../src/http/docs/site.ts');
   const rendering = performance.now();
   createSite({ folder: path('../content/docs'), baseUrl: 'https://pay.example' });
   const done = performance.now();

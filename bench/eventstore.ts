@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
-import { openStorage } from '../src/embedded/eventstore/storage.ts';
+import { openStorage } from '../packages/embedded/eventstore/storage.ts';
 
 /** One line of the result; `ratio` is to SQLite alone, `target` says what is asked for. */
 export type Row = { name: string; value: number; unit: string; ratio?: number; target?: string };

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../src/embedded/free-port.ts';
+import { freePort } from '../packages/embedded/free-port.ts';
 import type { Row } from './row.ts';
 
 const inFlight = 64;

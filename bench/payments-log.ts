@@ -1,11 +1,11 @@
 // A log of payments for the benchmarks of rebuilds.
 
 import { randomUUID } from 'node:crypto';
-import { openStorage } from '../src/embedded/eventstore/storage.ts';
+import { openStorage } from '../packages/embedded/eventstore/storage.ts';
 import { genesisHash, seal } from '../src/events/envelope.ts';
-import type { Sen } from '../src/events/money.ts';
 import { type PaymentEvent, type PaymentResult, paymentStream } from '../src/events/payment.ts';
 import { schemaVersion } from '../src/events/upcast.ts';
+import type { Sen } from '../src/kernel/money.ts';
 
 /** So many payments go on at once: their events are mixed in the log. */
 const paymentsAtOnce = 200;

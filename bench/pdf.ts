@@ -1,7 +1,7 @@
 // Receipts as PDFs: how many a second one core makes, and what a page costs.
 
 import { buffer } from 'node:stream/consumers';
-import type { Sen } from '../src/events/money.ts';
+import type { Sen } from '../src/kernel/money.ts';
 import { receiptPdf } from '../src/receipts/pdf.ts';
 import type { Receipt } from '../src/receipts/receipt.ts';
 import type { Row } from './row.ts';

@@ -4,10 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { connectEventStore } from '../src/eventstore/client.ts';
+import { connectDatabase } from '../src/postgres/pool.ts';
 import { allProjections } from '../src/projections/all.ts';
-import { connectDatabase } from '../src/projections/database.ts';
-import type { RebuildProgress } from '../src/projections/progress.ts';
-import { rebuild } from '../src/projections/rebuild.ts';
+import type { RebuildProgress } from '../src/projections/rebuild/progress.ts';
+import { rebuild } from '../src/projections/rebuild/rebuild.ts';
 
 export type Measured = {
   events: number;

@@ -11,10 +11,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { freePort } from '../src/embedded/free-port.ts';
+import { freePort } from '../packages/embedded/free-port.ts';
 import { projectionStream } from '../src/events/rebuild.ts';
 import { connectEventStore } from '../src/eventstore/client.ts';
-import { createExecuteRebuild, openRequest } from '../src/reactors/rebuild-on-record.ts';
+import { createExecuteRebuild, openRequest } from '../src/reactors/rebuilds/perform.ts';
 import { fill } from './payments-log.ts';
 import type { Row } from './row.ts';
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { startPostgres } from '../src/embedded/postgres.ts';
+import { startPostgres } from '../packages/embedded/postgres.ts';
 import { fill } from './payments-log.ts';
 import type { Measured } from './rebuild-child.ts';
 import { benchRequestsDuringRebuilds } from './rebuild-requests.ts';

@@ -6,11 +6,11 @@ import { failureText } from './cli/failure-text.ts';
 
 /** Each is loaded when it is asked for: most need little of the program. */
 const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
-  serve: async () => (await import('./cli/serve.ts')).serve,
-  http: async () => (await import('./cli/http.ts')).http,
-  projections: async () => (await import('./cli/projections.ts')).projections,
-  reactors: async () => (await import('./cli/reactors.ts')).reactors,
-  eventstore: async () => (await import('./cli/eventstore.ts')).eventstore,
+  serve: async () => (await import('./roles/serve.ts')).serve,
+  http: async () => (await import('./roles/http.ts')).http,
+  projections: async () => (await import('./roles/projections.ts')).projections,
+  reactors: async () => (await import('./roles/reactors.ts')).reactors,
+  eventstore: async () => (await import('./roles/eventstore.ts')).eventstore,
   'send-again': async () => (await import('./cli/send-again.ts')).sendAgain,
   merchants: async () => (await import('./cli/merchants.ts')).merchants,
   users: async () => (await import('./cli/users.ts')).users,

@@ -1,6 +1,6 @@
 /** `ledger account`: what was posted to an account, with its balance after each line. */
-import { boundsOfDay } from '../events/malaysian-time.ts';
-import { accountPages, accountSums } from '../projections/journal-queries.ts';
+import { boundsOfDay } from '../kernel/malaysian-time.ts';
+import { accountPages, accountSums } from '../projections/journal/queries.ts';
 import { accountCsv } from '../statements/account-csv.ts';
 import { type Command, UsageError } from './command.ts';
 import { onJournal, readKnownAt } from './on-journal.ts';

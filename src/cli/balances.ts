@@ -1,7 +1,7 @@
 /** `ledger balances`: the trial balance, now or as it was known at a time. */
-import { toIsoWithOffset } from '../events/malaysian-time.ts';
-import { groupedSen } from '../events/money.ts';
-import { type AccountSums, trialBalance } from '../projections/journal-queries.ts';
+import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
+import { groupedSen } from '../kernel/money.ts';
+import { type AccountSums, trialBalance } from '../projections/journal/queries.ts';
 import type { Command } from './command.ts';
 import { onJournal, readKnownAt } from './on-journal.ts';
 

@@ -1,6 +1,6 @@
 /** What a command of the `ledger` program is, and how a long-running one lives and ends. */
 import { constants, setPriority } from 'node:os';
-import type { Log } from '../log.ts';
+import type { Log } from '../kernel/log.ts';
 
 export type Options = Readonly<Record<string, { type: 'string' } | { type: 'boolean' }>>;
 

@@ -1,12 +1,12 @@
 /** `ledger export`: the payments of a span of time, for an auditor to take along. */
-import { beginExport, type Export, ExportImpossible, readExportRequest } from '../audit/export.ts';
+import { beginExport, type Export, ExportImpossible, readExportRequest } from '../audit/export/export.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import { connectEventStore } from '../eventstore/client.ts';
-import { createLog } from '../log.ts';
-import { connectDatabase } from '../projections/database.ts';
+import { createLog } from '../kernel/log.ts';
+import { connectDatabase } from '../postgres/pool.ts';
+import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
-import { loadRoleConfig } from './role-config.ts';
 
 export const exportPayments: Command = {
   summary: 'the payments of a span of time: all their events as JSON lines, or a CSV row each',

@@ -1,6 +1,7 @@
 /** What a person at the terminal is told when a command fails. */
+
+import { StartError } from '@ledger/embedded/start-error.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { StartError } from '../embedded/start-error.ts';
 import { EventStoreUnavailable } from '../eventstore/event-store.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/read-models.ts';

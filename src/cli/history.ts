@@ -1,9 +1,9 @@
 /** `ledger history`: what happened to a payment, event by event, and whether anybody changed it since. */
-import { type FoundHistory, findHistories } from '../audit/find-histories.ts';
-import { entriesUntil, readUntil } from '../audit/history.ts';
-import { historyText } from '../audit/history-text.ts';
+import { type FoundHistory, findHistories } from '../audit/history/find.ts';
+import { entriesUntil, readUntil } from '../audit/history/history.ts';
+import { historyText } from '../audit/history/text.ts';
 import { Refused } from '../commands/decider.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { type Command, UsageError } from './command.ts';
 import { asStaff } from './staff.ts';

@@ -1,14 +1,14 @@
 /** `ledger merchants`: what is set up for a merchant outside its configuration. */
-import { createLog } from '../log.ts';
-import { connectDatabase } from '../projections/database.ts';
+import { createLog } from '../kernel/log.ts';
+import { connectDatabase } from '../postgres/pool.ts';
 import {
   createDetailsTable,
   detailsSchema,
   detailsTableOf,
   sharedTable,
-} from '../projections/details-tables.ts';
+} from '../projections/details/tables.ts';
+import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, UsageError } from './command.ts';
-import { loadRoleConfig } from './role-config.ts';
 
 export const merchants: Command = {
   summary: 'makes a merchant its own table of request details',

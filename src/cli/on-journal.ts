@@ -1,13 +1,13 @@
 /** What commands that ask the journal share. */
 import type { Knex } from 'knex';
-import type { Config } from '../config.ts';
-import { knownAtOf } from '../events/malaysian-time.ts';
+import type { Config } from '../config/config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
-import { createLog } from '../log.ts';
-import { connectDatabase } from '../projections/database.ts';
-import { journalGap } from '../projections/journal-queries.ts';
+import { createLog } from '../kernel/log.ts';
+import { knownAtOf } from '../kernel/malaysian-time.ts';
+import { connectDatabase } from '../postgres/pool.ts';
+import { journalGap } from '../projections/journal/queries.ts';
+import { loadRoleConfig } from '../roles/role-config.ts';
 import { UsageError } from './command.ts';
-import { loadRoleConfig } from './role-config.ts';
 
 type Asked = {
   knownAt: Date;

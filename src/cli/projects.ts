@@ -2,10 +2,10 @@
 import { createExecute } from '../commands/execute.ts';
 import { readFields } from '../commands/fields.ts';
 import { NewProject, projectDecider, projectIdOf } from '../commands/project.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
+import { readProjectEvent } from '../events/codec.ts';
 import type { Cause } from '../events/envelope.ts';
 import { projectStream } from '../events/project.ts';
-import { readProjectEvent } from '../events/recorded.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { type Command, UsageError } from './command.ts';
 import { asStaff, staffCause } from './staff.ts';

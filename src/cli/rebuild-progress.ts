@@ -1,5 +1,5 @@
 /** How far a rebuild is: a bar on a terminal, a plain line every few seconds elsewhere. */
-import { type RebuildProgress, secondsLeft, shareDone } from '../projections/progress.ts';
+import { type RebuildProgress, secondsLeft, shareDone } from '../projections/rebuild/progress.ts';
 
 const everyMs = { terminal: 100, plain: 5_000 };
 const barWidth = 24;

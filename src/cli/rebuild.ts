@@ -1,18 +1,18 @@
 /** `ledger rebuild`: makes read models anew from the log while they serve, or compares them with what it would make. */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { projectionStream } from '../events/rebuild.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../kernel/log.ts';
+import { connectDatabase } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
-import { compareWithFresh } from '../projections/compare.ts';
-import { connectDatabase } from '../projections/database.ts';
-import type { Projection } from '../projections/projection.ts';
-import { RebuildInterrupted, type RebuildOptions, RebuildUnderWay } from '../projections/rebuild.ts';
-import { createExecuteRebuild, reasonOf, rebuildOnRecord } from '../reactors/rebuild-on-record.ts';
+import { compareWithFresh } from '../projections/rebuild/compare.ts';
+import { RebuildInterrupted, type RebuildOptions, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
+import type { Projection } from '../projections/runtime/projection.ts';
+import { createExecuteRebuild, reasonOf, rebuildOnRecord } from '../reactors/rebuilds/perform.ts';
+import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, giveWay, UsageError } from './command.ts';
 import { openRebuildProgress } from './rebuild-progress.ts';
-import { loadRoleConfig } from './role-config.ts';
 import { staffCause } from './staff.ts';
 
 const options = { 'dry-run': { type: 'boolean' } } as const;

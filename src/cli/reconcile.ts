@@ -1,16 +1,16 @@
 /** `ledger reconcile`: an export of the gateway or the registry against the ledger. */
 import { createReadStream } from 'node:fs';
-import { readSpan } from '../events/malaysian-time.ts';
 import { connectEventStore } from '../eventstore/client.ts';
-import { createLog } from '../log.ts';
-import { connectDatabase } from '../projections/database.ts';
+import { createLog } from '../kernel/log.ts';
+import { readSpan } from '../kernel/malaysian-time.ts';
+import { connectDatabase } from '../postgres/pool.ts';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
 import type { AskedPeriod } from '../reconciliation/scope.ts';
 import { isAllMatched } from '../reconciliation/summary.ts';
 import { differenceText, summaryText } from '../reconciliation/texts.ts';
+import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, UsageError } from './command.ts';
 import { failureText } from './failure-text.ts';
-import { loadRoleConfig } from './role-config.ts';
 import { staffCause } from './staff.ts';
 
 const options = { from: { type: 'string' }, to: { type: 'string' }, 'dry-run': { type: 'boolean' } } as const;

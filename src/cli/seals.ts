@@ -1,8 +1,8 @@
 /** `ledger seals`: the public key and the seals so far, for an auditor to keep elsewhere. */
-import { sealKeyOf } from '../audit/seal-key.ts';
-import { allSeals, readSealOrNull } from '../audit/verify-seals.ts';
-import { toIsoWithOffset } from '../events/malaysian-time.ts';
+import { sealKeyOf } from '../audit/seals/key.ts';
+import { allSeals, readSealOrNull } from '../audit/verify/seals.ts';
 import type { LogSealed } from '../events/seals.ts';
+import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import type { Command } from './command.ts';
 import { asStaff } from './staff.ts';
 

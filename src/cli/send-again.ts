@@ -8,14 +8,14 @@ import {
   requestDeliveries,
 } from '../commands/send-again.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
+import { readPaymentEvent } from '../events/codec.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
-import { readPaymentEvent } from '../events/recorded.ts';
 import { connectEventStore } from '../eventstore/client.ts';
-import { createLog } from '../log.ts';
-import { connectDatabase } from '../projections/database.ts';
-import { allDeliveries, createDeliveryList, type DeliveryFilter } from '../projections/deliveries-list.ts';
+import { createLog } from '../kernel/log.ts';
+import { connectDatabase } from '../postgres/pool.ts';
+import { allDeliveries, createDeliveryList, type DeliveryFilter } from '../projections/deliveries/queries.ts';
+import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, UsageError } from './command.ts';
-import { loadRoleConfig } from './role-config.ts';
 import { staffCause } from './staff.ts';
 
 type Options = Record<string, string | undefined>;

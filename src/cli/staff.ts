@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Refused } from '../commands/decider.ts';
 import { InvalidFields } from '../commands/fields.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Cause } from '../events/envelope.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../kernel/log.ts';
+import { loadRoleConfig } from '../roles/role-config.ts';
 import { UsageError } from './command.ts';
-import { loadRoleConfig } from './role-config.ts';
 
 /** A command given by whoever is logged in on this machine. */
 export function staffCause(): Cause {

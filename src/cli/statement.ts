@@ -1,9 +1,9 @@
 /** `ledger statement`: what an agency collected on a day, as CSV or PDF. */
 import type { Knex } from 'knex';
-import type { Config } from '../config.ts';
-import { boundsOfDay } from '../events/malaysian-time.ts';
-import { type Collection, collectedReceipts } from '../projections/collection-queries.ts';
-import { merchantsWithAccount } from '../projections/journal-queries.ts';
+import type { Config } from '../config/config.ts';
+import { boundsOfDay } from '../kernel/malaysian-time.ts';
+import { type Collection, collectedReceipts } from '../projections/journal/collection-queries.ts';
+import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionCsv } from '../statements/csv.ts';
 import { collectionPdf, TooManyReceipts } from '../statements/pdf.ts';
 import { type Command, UsageError } from './command.ts';

@@ -2,11 +2,11 @@
 import { createExecute } from '../commands/execute.ts';
 import { email, oneOf, readFields } from '../commands/fields.ts';
 import { NewUser, type UserCommand, userDecider, userIdOf } from '../commands/user.ts';
-import type { Config } from '../config.ts';
-import { readUserEvent } from '../events/recorded.ts';
-import { maskable } from '../events/structs.ts';
+import type { Config } from '../config/config.ts';
+import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, roles, userStream, userStreamPrefix } from '../events/user.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
+import { maskable } from '../kernel/structs.ts';
 import { type Command, UsageError } from './command.ts';
 import { asStaff, staffCause } from './staff.ts';
 

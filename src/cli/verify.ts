@@ -1,15 +1,15 @@
 /** `ledger verify`: whether everything is as it was written; or, with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
-import { publicKeysIn, sealKeyOf } from '../audit/seal-key.ts';
-import { type VerifyReport, verify as verifyAll } from '../audit/verify.ts';
-import { verifyFile } from '../audit/verify-file.ts';
+import { publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
+import { verifyFile } from '../audit/verify/file.ts';
+import { type VerifyReport, verify as verifyAll } from '../audit/verify/verify.ts';
 import { connectEventStore } from '../eventstore/client.ts';
-import { createLog } from '../log.ts';
-import { connectDatabase } from '../projections/database.ts';
-import { longestStatementMs } from '../projections/rebuild.ts';
+import { createLog } from '../kernel/log.ts';
+import { connectDatabase } from '../postgres/pool.ts';
+import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
+import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, UsageError } from './command.ts';
 import { openProgressLine } from './progress-line.ts';
-import { loadRoleConfig } from './role-config.ts';
 
 export const verify: Command = {
   summary:

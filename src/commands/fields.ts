@@ -1,7 +1,7 @@
 /** The fields that people fill in, each with what is said when it holds something else. */
 import { define, type Struct, validate } from 'superstruct';
-import { described, type JsonSchema } from '../events/described.ts';
-import { emailPattern, maxEmailLength } from '../events/email-address.ts';
+import { emailPattern, maxEmailLength } from '../kernel/email-address.ts';
+import { described, type JsonSchema } from '../kernel/with-json-schema.ts';
 
 /** The message names every field at fault, and never a value. */
 export class InvalidFields extends Error {

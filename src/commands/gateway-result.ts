@@ -1,6 +1,5 @@
 /** What a result of a gateway, a registry record or staff's word does to a payment: the same decision, whichever source it has. */
-import { toDigits } from '../events/malaysian-time.ts';
-import { addSen, isRinggit, type Sen } from '../events/money.ts';
+
 import {
   attemptOf,
   type Channel,
@@ -14,6 +13,8 @@ import {
   sellerOrderOf,
   standingResult,
 } from '../events/payment.ts';
+import { toDigits } from '../kernel/malaysian-time.ts';
+import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
 
 export type RecordGatewayResult = {

@@ -1,6 +1,7 @@
 /** A payment as its own events have it, for those who may not trust a row that lags. */
+
+import { readPaymentEvent } from '../events/codec.ts';
 import { evolve, noPayment, type Payment, paymentStream } from '../events/payment.ts';
-import { readPaymentEvent } from '../events/recorded.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 
 /** Folds the payment's stream; `none` when there is no stream. Throws EventStoreUnavailable. */

@@ -1,6 +1,5 @@
 /** What may happen to a payment, on either channel: one function per command, pure. The events are in src/events/payment.ts. */
-import { canonicalJson } from '../events/canonical-json.ts';
-import type { Sen } from '../events/money.ts';
+
 import {
   type Attempt,
   evolve,
@@ -11,6 +10,8 @@ import {
   type PaymentRequested,
   type RequestedPayment,
 } from '../events/payment.ts';
+import { canonicalJson } from '../kernel/canonical-json.ts';
+import type { Sen } from '../kernel/money.ts';
 import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { type ResolveException, resolveException } from './exceptions.ts';

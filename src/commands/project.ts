@@ -1,9 +1,9 @@
 /** What may happen to a project. The events are in src/events/project.ts. */
 import { define, type Infer } from 'superstruct';
 import { evolveProject, type Project, type ProjectEvent, projectStatuses } from '../events/project.ts';
-import { maskable } from '../events/structs.ts';
+import { derivedId } from '../kernel/derived-id.ts';
+import { maskable } from '../kernel/structs.ts';
 import { type Decider, Refused } from './decider.ts';
-import { derivedId } from './derived-id.ts';
 import { name, oneOf } from './fields.ts';
 
 /** What a new project is made of; read it with `readFields`. */

@@ -5,8 +5,8 @@ import {
   evolveDifference,
   type ReconciliationEvent,
 } from '../events/reconciliation.ts';
+import { derivedId } from '../kernel/derived-id.ts';
 import { type Decider, Refused } from './decider.ts';
-import { derivedId } from './derived-id.ts';
 
 /** An import found it. */
 export type ReportDifference = { type: 'ReportDifference'; difference: DifferenceFound };

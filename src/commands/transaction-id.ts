@@ -1,6 +1,6 @@
 /** A payment's id: the same request gives the same id, so asking again is asking for the same payment. */
 import type { Channel } from '../events/payment.ts';
-import { derivedId, derivedIdPattern } from './derived-id.ts';
+import { derivedId, derivedIdPattern } from '../kernel/derived-id.ts';
 
 export const transactionIdPattern = derivedIdPattern;
 

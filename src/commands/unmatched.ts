@@ -1,11 +1,11 @@
 /** Keeps a gateway result that no payment takes, so that nothing a gateway said is ever lost. */
 import { assert } from 'superstruct';
-import { canonicalJson } from '../events/canonical-json.ts';
+import { readUnmatched } from '../events/codec.ts';
 import { type Cause, genesisHash, type Metadata, seal } from '../events/envelope.ts';
-import { readUnmatched } from '../events/recorded.ts';
 import { GatewayResultUnmatched, unmatchedStream } from '../events/unmatched.ts';
 import { schemaVersion } from '../events/upcast.ts';
 import { type EventStore, EventStoreUnavailable, WrongExpectedRevision } from '../eventstore/event-store.ts';
+import { canonicalJson } from '../kernel/canonical-json.ts';
 
 const maxConflicts = 50;
 

@@ -1,9 +1,9 @@
 /** What may happen to a user. The events are in src/events/user.ts. */
 import { defaulted, type Infer } from 'superstruct';
-import { maskable } from '../events/structs.ts';
 import { type Account, evolveUser, type Role, roles, type UserEvent } from '../events/user.ts';
+import { derivedId } from '../kernel/derived-id.ts';
+import { maskable } from '../kernel/structs.ts';
 import { type Decider, Refused } from './decider.ts';
-import { derivedId } from './derived-id.ts';
 import { email, name, oneOf } from './fields.ts';
 
 /** What a new user is made of; read it with `readFields`. */

@@ -2,8 +2,9 @@
  * Records that staff look at personal data. It reads the end of the session's stream and no more: the session of an
  * auditor's program may hold thousands of looks.
  */
+
+import { readSessionEvent } from '../events/codec.ts';
 import { type Cause, hashIn, seal } from '../events/envelope.ts';
-import { readSessionEvent } from '../events/recorded.ts';
 import { type Session, sessionStream } from '../events/session.ts';
 import { schemaVersion } from '../events/upcast.ts';
 import { type EventStore, EventStoreUnavailable, WrongExpectedRevision } from '../eventstore/event-store.ts';

@@ -12,7 +12,7 @@ import {
   union,
 } from 'superstruct';
 import { parse } from 'yaml';
-import { readAmount, type Sen } from '../events/money.ts';
+import { readAmount, type Sen } from '../kernel/money.ts';
 import { ConfigError } from './config-error.ts';
 
 /** An amount in RM, written as 1.5 or "1.50"; read as sen. */

@@ -3,7 +3,7 @@
  * own stream and fold, so that its history is complete in one place.
  */
 import { type Infer, integer, min, nullable, object, string } from 'superstruct';
-import { utc } from './structs.ts';
+import { utc } from '../kernel/structs.ts';
 
 const tried = {
   at: utc,

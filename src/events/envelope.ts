@@ -3,7 +3,7 @@
  * tamper-evidence chain (every event carries the hash of the one before it and its own).
  */
 import { createHash, hash as digestOf } from 'node:crypto';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../kernel/canonical-json.ts';
 
 export type Metadata = {
   $correlationId: string;

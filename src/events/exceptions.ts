@@ -1,5 +1,5 @@
 /** What a payment's results leave for staff to settle: money or a word of the gateway that the payment itself does not explain. */
-import type { Sen } from './money.ts';
+import type { Sen } from '../kernel/money.ts';
 import type { RecordedResult, RequestedPayment } from './payment.ts';
 
 export const exceptionKinds = ['contradiction', 'amountMismatch', 'duplicate', 'lateSuccess'] as const;

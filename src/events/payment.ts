@@ -18,6 +18,7 @@ import {
   string,
   unknown,
 } from 'superstruct';
+import { sen, utc } from '../kernel/structs.ts';
 import {
   type Delivery,
   deliveryEvents,
@@ -25,7 +26,6 @@ import {
   isDeliveryEvent,
   newDelivery,
 } from './deliveries.ts';
-import { sen, utc } from './structs.ts';
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────────
 

@@ -2,7 +2,7 @@
  * What a payment's events come to in double-entry bookkeeping: an event that moves money is an entry, whose debits
  * equal its credits. Which event posts what: content/docs/journal.md.
  */
-import { isRinggit, type Sen } from './money.ts';
+import { isRinggit, type Sen } from '../kernel/money.ts';
 import {
   type Attempt,
   attemptOf,

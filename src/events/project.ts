@@ -1,6 +1,6 @@
 /** A project that the content service lists: what can happen to one, and the fold. See src/commands/project.ts for what may. */
 import { enums, type Infer, integer, min, object, string } from 'superstruct';
-import { utc } from './structs.ts';
+import { utc } from '../kernel/structs.ts';
 
 export const projectStatuses = ['active', 'archived', 'draft'] as const;
 

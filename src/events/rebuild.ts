@@ -1,6 +1,6 @@
 /** What staff asked for of a projection's tables, and what came of it. What may happen is decided in src/commands/rebuild.ts. */
 import { type Infer, integer, min, object, string } from 'superstruct';
-import { utc } from './structs.ts';
+import { utc } from '../kernel/structs.ts';
 
 const count = min(integer(), 0);
 

@@ -3,8 +3,8 @@
  * and the fold. No personal data is in them. What may happen is decided in src/commands/reconciliation.ts.
  */
 import { enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
+import { sen, utc } from '../kernel/structs.ts';
 import { outcomes, type registryStatuses } from './payment.ts';
-import { sen, utc } from './structs.ts';
 
 export const exportSources = ['registry', 'gateway'] as const;
 export type ExportSource = (typeof exportSources)[number];

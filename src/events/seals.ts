@@ -5,9 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import { array, type Infer, integer, min, object, pattern, string } from 'superstruct';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../kernel/canonical-json.ts';
+import { utc } from '../kernel/structs.ts';
 import { genesisHash, hashOf } from './envelope.ts';
-import { utc } from './structs.ts';
 
 export const sealsStream = 'ledger-seals';
 

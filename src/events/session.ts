@@ -1,6 +1,6 @@
 /** What staff do in the console, from the link that lets them in to signing out, one stream per session. What may happen is decided in src/commands/session.ts. */
 import { enums, type Infer, nullable, object, optional, string } from 'superstruct';
-import { utc } from './structs.ts';
+import { utc } from '../kernel/structs.ts';
 
 /** What of people can be looked at, and what staff took away with them. */
 export const lookedAt = ['payer', 'evidence', 'search', 'history', 'export'] as const;

@@ -2,10 +2,7 @@
  * Every kind of stream that the ledger writes, and how its events are read. Seals and `ledger verify` go by this list:
  * what is missing here is neither sealed nor verified. The seals' own stream is apart, since a seal counts no seals.
  */
-import { paymentStreamPrefix } from './payment.ts';
-import { projectStreamPrefix } from './project.ts';
-import { projectionStreamPrefix } from './rebuild.ts';
-import { reconciliationStreamPrefix } from './reconciliation.ts';
+
 import {
   readPaymentEvent,
   readProjectEvent,
@@ -15,7 +12,11 @@ import {
   readUnmatched,
   readUnmatchedEvent,
   readUserEvent,
-} from './recorded.ts';
+} from './codec.ts';
+import { paymentStreamPrefix } from './payment.ts';
+import { projectStreamPrefix } from './project.ts';
+import { projectionStreamPrefix } from './rebuild.ts';
+import { reconciliationStreamPrefix } from './reconciliation.ts';
 import { sessionStreamPrefix } from './session.ts';
 import { unmatchedStream, unmatchedStreamPrefix } from './unmatched.ts';
 import { userStreamPrefix } from './user.ts';

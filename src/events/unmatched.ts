@@ -3,8 +3,8 @@
  * one is in a stream beside it.
  */
 import { boolean, enums, type Infer, integer, min, object, record, string } from 'superstruct';
+import { utc } from '../kernel/structs.ts';
 import { channels } from './payment.ts';
-import { utc } from './structs.ts';
 
 export const unmatchedStream = 'gateway-unmatched';
 

@@ -1,6 +1,6 @@
 /** A user, who is also a member of staff: what can happen to one, and the fold. What may happen is decided in src/commands/user.ts. */
 import { enums, type Infer, object, string } from 'superstruct';
-import { utc } from './structs.ts';
+import { utc } from '../kernel/structs.ts';
 
 export const roles = ['admin', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];

@@ -3,20 +3,20 @@ import { METHODS } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { createQuarantine } from '../commands/unmatched.ts';
+import { addContentRoutes } from './api/routes.ts';
 import { createConsoleParts } from './console/frame/parts.ts';
 import { addConsoleRoutes } from './console/routes.ts';
-import { addDocsRoutes } from './content/docs/routes.ts';
-import { addContentRoutes } from './content/routes.ts';
-import type { RequestState } from './context.ts';
 import type { Dependencies } from './dependencies.ts';
-import { createErrorAnswers } from './errors.ts';
+import { addDocsRoutes } from './docs/routes.ts';
 import { addGenericRoutes } from './generic/routes.ts';
 import { createHome } from './home.ts';
 import { addLandregRoutes } from './landreg/routes.ts';
-import { createViews } from './pages/views.ts';
-import { createRequestLog } from './request-log.ts';
-import { createSecurityHeaders } from './security-headers.ts';
-import { createVerify } from './verify.ts';
+import { createVerify } from './pay/verify.ts';
+import type { RequestState } from './server/context.ts';
+import { createErrorAnswers } from './server/errors.ts';
+import { createRequestLog } from './server/request-log.ts';
+import { createSecurityHeaders } from './server/security-headers.ts';
+import { createViews } from './server/views.ts';
 
 export type { Dependencies } from './dependencies.ts';
 

@@ -1,14 +1,14 @@
 /** What the HTTP role needs from the rest of the program. */
-import type { TransactionRegistry } from '../clients/transaction-registry.ts';
+import type { TransactionRegistry } from '../clients/registry/registry.ts';
 import type { Execute } from '../commands/execute.ts';
 import type { PaymentCommand } from '../commands/payment.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Payment, PaymentEvent } from '../events/payment.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
-import type { Log } from '../log.ts';
-import type { LatestPayment } from '../projections/payments-queries.ts';
+import type { Log } from '../kernel/log.ts';
+import type { LatestPayment } from '../projections/payments/queries.ts';
+import type { ContentDependencies } from './api/dependencies.ts';
 import type { ConsoleDependencies } from './console/dependencies.ts';
-import type { ContentDependencies } from './content/dependencies.ts';
 
 export type Dependencies = {
   config: HttpConfig;

@@ -1,9 +1,10 @@
 /** GET /: says what this is; where the sandbox runs, also how to try a first payment. */
-import { type Context, languageOf } from './context.ts';
+
 import type { HttpConfig } from './dependencies.ts';
-import type { HomePage } from './pages/models.ts';
-import { texts } from './pages/texts.ts';
-import { otherLanguage } from './payer/links.ts';
+import { otherLanguage } from './pay/links.ts';
+import type { HomePage } from './pay/models.ts';
+import { texts } from './pay/texts.ts';
+import { type Context, languageOf } from './server/context.ts';
 
 export function createHome({ config }: { config: Pick<HttpConfig, 'baseUrl' | 'gateway' | 'sandbox'> }) {
   const { baseUrl, gateway, sandbox } = config;

@@ -1,13 +1,14 @@
 /** Every projection there is: what the role runs, and what health looks after. */
-import { details } from './details.ts';
-import { journal } from './journal.ts';
-import { looks } from './looks.ts';
-import { payments } from './payments.ts';
-import type { Projection } from './projection.ts';
-import { projects } from './projects.ts';
-import { reconciliation } from './reconciliation.ts';
-import { unmatched } from './unmatched.ts';
-import { users } from './users.ts';
+
+import { looks } from './access-log/projection.ts';
+import { details } from './details/projection.ts';
+import { journal } from './journal/projection.ts';
+import { payments } from './payments/projection.ts';
+import { projects } from './projects/projection.ts';
+import { reconciliation } from './reconciliation/projection.ts';
+import type { Projection } from './runtime/projection.ts';
+import { unmatched } from './unmatched/projection.ts';
+import { users } from './users/projection.ts';
 
 export const allProjections: readonly Projection[] = [
   payments,

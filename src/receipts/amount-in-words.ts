@@ -1,5 +1,5 @@
 /** An amount in words, as a receipt states it beside the figure so that neither can be altered alone. */
-import type { Sen } from '../events/money.ts';
+import type { Sen } from '../kernel/money.ts';
 import type { Language } from './texts.ts';
 
 type Numerals = {

@@ -1,7 +1,8 @@
 /** A payment as merchants are told of it, in the callback and by requery: the documented fields, all of them, all texts. */
-import { toDateTime } from '../events/malaysian-time.ts';
-import { formatSen, type Sen } from '../events/money.ts';
+
 import { type RequestedPayment, standingResult } from '../events/payment.ts';
+import { toDateTime } from '../kernel/malaysian-time.ts';
+import { formatSen, type Sen } from '../kernel/money.ts';
 import { receiptOf } from './receipt.ts';
 import { type StatusCode, statusCodeOf } from './status-code.ts';
 import { en } from './texts/en.ts';

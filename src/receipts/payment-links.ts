@@ -1,6 +1,6 @@
 /** Addresses of a payment's pages. All are absolute: a merchant may relay a page from its own origin, and emails hold them. */
 import type { Channel } from '../events/payment.ts';
-import { createExpiringSignatures } from './expiring-signature.ts';
+import { createExpiringSignatures } from '../kernel/expiring-signature.ts';
 import type { Language } from './texts.ts';
 
 export type PaymentPageName = 'pay' | 'receipt' | 'download';

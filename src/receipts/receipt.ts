@@ -1,5 +1,5 @@
 /** What a receipt says, made from the payment alone: one logic for the page, the PDF and the email. Languages are theirs. */
-import { addSen, displaySen, type Sen } from '../events/money.ts';
+
 import {
   attemptOf,
   type PaymentMode,
@@ -8,6 +8,7 @@ import {
   type RequestedPayment,
   standingResult,
 } from '../events/payment.ts';
+import { addSen, displaySen, type Sen } from '../kernel/money.ts';
 
 export type ReceiptItem = {
   description: string;

@@ -1,9 +1,10 @@
 /** The two exports that can be imported, known by their header, and what a row of each says. */
-import { readGatewayTime } from '../events/malaysian-time.ts';
-import { readAmount, type Sen } from '../events/money.ts';
-import { oneLine, readGatewayResult } from '../events/read-gateway-result.ts';
+
+import { oneLine, readGatewayResult } from '../clients/gateway/read-result.ts';
+import { readRegistryStatus } from '../clients/registry/status.ts';
 import type { ExportSource, TheirStatus } from '../events/reconciliation.ts';
-import { readRegistryStatus } from '../events/registry-status.ts';
+import { readGatewayTime } from '../kernel/malaysian-time.ts';
+import { readAmount, type Sen } from '../kernel/money.ts';
 
 /** What is compared of a row; names of buyers and banks are not kept. Texts are `''` where the row says nothing. */
 export type ExportRecord = {

@@ -1,6 +1,7 @@
 /** Which result of the payment here a record of theirs speaks of. Pure. */
-import { isRinggit } from '../events/money.ts';
+
 import { type RecordedResult, type RequestedPayment, standingResult } from '../events/payment.ts';
+import { isRinggit } from '../kernel/money.ts';
 import type { ExportRecord } from './export-format.ts';
 
 type Money = Pick<ExportRecord, 'amountSen' | 'currency'>;

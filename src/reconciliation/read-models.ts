@@ -1,7 +1,8 @@
 /** An import asks the read models what the file may lack: it waits for them, and refuses to go by old ones. */
-import { holdsAllUntil, type LagStores } from '../projections/lag.ts';
-import { payments } from '../projections/payments.ts';
-import { reconciliation } from '../projections/reconciliation.ts';
+
+import { payments } from '../projections/payments/projection.ts';
+import { reconciliation } from '../projections/reconciliation/projection.ts';
+import { holdsAllUntil, type LagStores } from '../projections/runtime/lag.ts';
 
 /** A read model is behind the log, or stands still: what it lacks would look like a difference. */
 export class ReadModelBehind extends Error {

@@ -12,6 +12,7 @@ import {
   reconciliationDecider,
 } from '../commands/reconciliation.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
+import { readReconciliationEvent } from '../events/codec.ts';
 import type { Cause } from '../events/envelope.ts';
 import { noPayment } from '../events/payment.ts';
 import {
@@ -20,14 +21,13 @@ import {
   type ReconciliationEvent,
   reconciliationStream,
 } from '../events/reconciliation.ts';
-import { readReconciliationEvent } from '../events/recorded.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import {
   type DifferenceKey,
   findCharged,
   listDifferences,
   type PaidKey,
-} from '../projections/reconciliation-queries.ts';
+} from '../projections/reconciliation/queries.ts';
 import { compareRecords, type Verdict } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
 import { waitForReadModels } from './read-models.ts';

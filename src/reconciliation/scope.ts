@@ -1,5 +1,5 @@
 /** What an export should hold: only what lies within that is missing there. */
-import type { TimeSpan } from '../projections/time-span.ts';
+import type { TimeSpan } from '../postgres/time-span.ts';
 import type { Verdict } from './compare.ts';
 import { UnreadableExport } from './export-format.ts';
 import type { StagedRecords } from './staged-records.ts';

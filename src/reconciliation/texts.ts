@@ -1,7 +1,8 @@
 /** What people are told of an import: ids, kinds and figures, nothing that a buyer or the file said in words. */
-import { toDateTime } from '../events/malaysian-time.ts';
-import { displaySen, isRinggit, type Sen } from '../events/money.ts';
+
 import type { DifferenceFound } from '../events/reconciliation.ts';
+import { toDateTime } from '../kernel/malaysian-time.ts';
+import { displaySen, isRinggit, type Sen } from '../kernel/money.ts';
 import { type VerdictClass, verdictClasses } from './compare.ts';
 import type { Summary } from './summary.ts';
 

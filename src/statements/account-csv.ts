@@ -1,9 +1,9 @@
 /** The statement of an account as CSV: what it opened with, a line per posting, what it closed with. */
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
-import { toIsoWithOffset } from '../events/malaysian-time.ts';
-import { formatSen } from '../events/money.ts';
-import type { AccountStatement, StatementLine } from '../projections/journal-queries.ts';
+import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
+import { formatSen } from '../kernel/money.ts';
+import type { AccountStatement, StatementLine } from '../projections/journal/queries.ts';
 import { csvForm } from './csv.ts';
 
 /** Streams it from its pages, of which there is one at least. */

@@ -1,9 +1,9 @@
 /** A day's collection as CSV (RFC 4180), a receipt per line: for spreadsheets and for programs. */
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
-import { toIsoWithOffset } from '../events/malaysian-time.ts';
-import { addSen, formatSen } from '../events/money.ts';
-import type { CollectedReceipt, Collection } from '../projections/collection-queries.ts';
+import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
+import { addSen, formatSen } from '../kernel/money.ts';
+import type { CollectedReceipt, Collection } from '../projections/journal/collection-queries.ts';
 
 /** Streams it; what the receipts throw is the stream's error. The columns are the same in every language. */
 export function collectionCsv(

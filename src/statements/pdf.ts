@@ -1,8 +1,8 @@
 /** A day's collection as a PDF: A4, tagged, in the look of the receipts. */
 import { setImmediate } from 'node:timers/promises';
-import { toDateTime } from '../events/malaysian-time.ts';
-import { displaySen, groupedSen } from '../events/money.ts';
-import type { CollectedReceipt, Collection, MethodTotal } from '../projections/collection-queries.ts';
+import { toDateTime } from '../kernel/malaysian-time.ts';
+import { displaySen, groupedSen } from '../kernel/money.ts';
+import type { CollectedReceipt, Collection, MethodTotal } from '../projections/journal/collection-queries.ts';
 import { drawPairs, drawSection, drawText } from '../receipts/pdf/parts.ts';
 import {
   type Cell,

@@ -1,5 +1,5 @@
 /** Sums of the receipts that a statement shows, so that its totals can be no others than those of its lines. */
-import type { CollectedReceipt, MethodTotal } from '../projections/collection-queries.ts';
+import type { CollectedReceipt, MethodTotal } from '../projections/journal/collection-queries.ts';
 
 /** In the order of the methods' names. */
 export function totalsByMethod(receipts: readonly CollectedReceipt[]): MethodTotal[] {

@@ -1,5 +1,5 @@
 /** The process that tests kill: seals the log of the stores named by its arguments, as long as its parent lives. */
-import { startSealer } from '../../src/audit/sealer.ts';
+import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { log } from '../projections/helpers.ts';
 import { key } from './ledger.ts';

@@ -1,9 +1,9 @@
 // What is a sentence for a person, and what shows its stack.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import { StartError } from '../../packages/embedded/start-error.ts';
 import { failureText } from '../../src/cli/failure-text.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { StartError } from '../../src/embedded/start-error.ts';
 import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/read-models.ts';

@@ -3,8 +3,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
+import { readPaymentEvent } from '../../src/events/codec.ts';
 import type { Payment, PaymentEvent, PaymentResult } from '../../src/events/payment.ts';
-import { readPaymentEvent } from '../../src/events/recorded.ts';
 import { choices, results } from '../support/arbitraries.ts';
 import {
   amountSen,

@@ -8,7 +8,7 @@ import {
   type ResolveUnmatchedResult,
   unmatchedDecider,
 } from '../../src/commands/unmatched-resolution.ts';
-import { readUnmatchedEvent } from '../../src/events/recorded.ts';
+import { readUnmatchedEvent } from '../../src/events/codec.ts';
 import { resolutionStream } from '../../src/events/unmatched.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
 import { checkChain } from '../support/chain.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../packages/embedded/free-port.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { startRole } from './ledger.ts';
 

@@ -6,10 +6,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { readPaymentEvent } from '../../src/events/codec.ts';
 import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../src/events/payment.ts';
-import { readPaymentEvent } from '../../src/events/recorded.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
-import { connectDatabase } from '../../src/projections/database.ts';
+import { connectDatabase } from '../../src/postgres/pool.ts';
 import { until } from '../embedded/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import {

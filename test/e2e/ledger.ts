@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { freePort } from '../../src/embedded/free-port.ts';
-import { startPostgres } from '../../src/embedded/postgres.ts';
-import { checksumOf } from '../../src/sandbox/checksum.ts';
+import { freePort } from '../../packages/embedded/free-port.ts';
+import { startPostgres } from '../../packages/embedded/postgres.ts';
+import { checksumOf } from '../../packages/sandbox/checksum.ts';
 import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });

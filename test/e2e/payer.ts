@@ -1,7 +1,7 @@
 // A payer in a real browser, and the service as `npm start` runs it.
 import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../packages/embedded/free-port.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import type { Visitor } from './browser.ts';
 import { startRole } from './ledger.ts';

@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../packages/embedded/free-port.ts';
 import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
 import { paymentRequest, requestPayment, startRole } from './ledger.ts';
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { superviseChild } from '../../src/embedded/child.ts';
+import { superviseChild } from '../../packages/embedded/child.ts';
 import { isAlive, temporaryFolder, until } from './helpers.ts';
 
 type Told = { level: string; text: string; fields: { ending?: string } };

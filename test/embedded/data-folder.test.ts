@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { lockDataFolder } from '../../src/embedded/data-folder.ts';
-import { StartError } from '../../src/embedded/start-error.ts';
+import { lockDataFolder } from '../../packages/embedded/data-folder.ts';
+import { StartError } from '../../packages/embedded/start-error.ts';
 import { temporaryFolder } from './helpers.ts';
 
 test('a data folder is made closed to other accounts, with the folders above it', async (t) => {
@@ -49,7 +49,7 @@ test('a held data folder is refused, naming the holder, until it is released', a
 test('kill -9 of the holder frees the folder, whatever pid it left written', async (t) => {
   const folder = await temporaryFolder(t);
   const program = join(folder, 'holder.ts');
-  const lockModule = new URL('../../src/embedded/data-folder.ts', import.meta.url).href;
+  const lockModule = new URL('../../packages/embedded/data-folder.ts', import.meta.url).href;
   await writeFile(
     program,
     `import { lockDataFolder } from '${lockModule}';

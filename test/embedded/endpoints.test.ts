@@ -2,8 +2,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { developmentKeys, readEndpoints, writeEndpoints } from '../../src/embedded/endpoints.ts';
-import { StartError } from '../../src/embedded/start-error.ts';
+import { developmentKeys, readEndpoints, writeEndpoints } from '../../packages/embedded/endpoints.ts';
+import { StartError } from '../../packages/embedded/start-error.ts';
 import { temporaryFolder } from './helpers.ts';
 
 test('keys are made at the first start and stay; addresses are read with them', async (t) => {

@@ -1,6 +1,6 @@
 /** What `ledger serve` does with PostgreSQL, as a process that a test can kill: lock, start, tell, stop on SIGTERM. */
-import { lockDataFolder } from '../../src/embedded/data-folder.ts';
-import { startPostgres } from '../../src/embedded/postgres.ts';
+import { lockDataFolder } from '../../packages/embedded/data-folder.ts';
+import { startPostgres } from '../../packages/embedded/postgres.ts';
 
 const dataDir = process.argv[2] ?? '';
 const quiet = { debug() {}, info() {}, error() {} };

@@ -2,12 +2,6 @@
 // stay readable and mean the same. golden/v<n>/<Type>.json is an event; golden/states.json the state it leads to.
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import { deliveryEvents } from '../../src/events/deliveries.ts';
-import { hashOf, type Metadata } from '../../src/events/envelope.ts';
-import { evolve, noPayment, type Payment, paymentEvents } from '../../src/events/payment.ts';
-import { evolveProject, projectEvents } from '../../src/events/project.ts';
-import { evolveRebuilds, noRebuilds, rebuildEvents } from '../../src/events/rebuild.ts';
-import { type Difference, evolveDifference, reconciliationEvents } from '../../src/events/reconciliation.ts';
 import {
   readPaymentEvent,
   readProjectEvent,
@@ -18,7 +12,13 @@ import {
   readUnmatched,
   readUnmatchedEvent,
   readUserEvent,
-} from '../../src/events/recorded.ts';
+} from '../../src/events/codec.ts';
+import { deliveryEvents } from '../../src/events/deliveries.ts';
+import { hashOf, type Metadata } from '../../src/events/envelope.ts';
+import { evolve, noPayment, type Payment, paymentEvents } from '../../src/events/payment.ts';
+import { evolveProject, projectEvents } from '../../src/events/project.ts';
+import { evolveRebuilds, noRebuilds, rebuildEvents } from '../../src/events/rebuild.ts';
+import { type Difference, evolveDifference, reconciliationEvents } from '../../src/events/reconciliation.ts';
 import { evolveSession, type Session, sessionEvents } from '../../src/events/session.ts';
 import { evolveUnmatched, unmatchedEvents } from '../../src/events/unmatched.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';

@@ -1,8 +1,8 @@
 // The fold: total, never leaves success, and the same however the events are fed to it.
 import test from 'ava';
 import fc from 'fast-check';
+import { readPaymentEvent } from '../../src/events/codec.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../../src/events/payment.ts';
-import { readPaymentEvent } from '../../src/events/recorded.ts';
 import { events } from '../support/arbitraries.ts';
 import { requested, transactionId } from '../support/payments.ts';
 import { deepFreeze } from '../support/spec.ts';

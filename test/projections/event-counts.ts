@@ -1,6 +1,6 @@
 /** A projection that forgives nothing: an event taken twice is two rows, one left out is none. */
 import type { Knex } from 'knex';
-import type { Projection } from '../../src/projections/projection.ts';
+import type { Projection } from '../../src/projections/runtime/projection.ts';
 
 export const eventCounts: Projection = {
   name: 'event_counts',

@@ -11,10 +11,10 @@ import {
 } from '../../src/events/payment.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
-import { payments } from '../../src/projections/payments.ts';
-import type { Projection } from '../../src/projections/projection.ts';
-import { reconciliation } from '../../src/projections/reconciliation.ts';
-import { unmatched } from '../../src/projections/unmatched.ts';
+import { payments } from '../../src/projections/payments/projection.ts';
+import { reconciliation } from '../../src/projections/reconciliation/projection.ts';
+import type { Projection } from '../../src/projections/runtime/projection.ts';
+import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { query } from '../embedded/helpers.ts';
 import { emptyDatabase, type Postgres } from './helpers.ts';
 import { history } from './histories.ts';

@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { pino } from 'pino';
-import { startPostgres as startEmbedded } from '../../src/embedded/postgres.ts';
+import { startPostgres as startEmbedded } from '../../packages/embedded/postgres.ts';
+import { readPaymentEvent } from '../../src/events/codec.ts';
 import { genesisHash, seal } from '../../src/events/envelope.ts';
-import type { Sen } from '../../src/events/money.ts';
 import {
   evolve,
   noPayment,
@@ -21,14 +21,14 @@ import {
   type PaymentRequested,
   paymentStream,
 } from '../../src/events/payment.ts';
-import { readPaymentEvent } from '../../src/events/recorded.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { type EventStore, EventStoreUnavailable, type Position } from '../../src/eventstore/event-store.ts';
-import { projectionStatus } from '../../src/projections/checkpoints.ts';
-import { connectDatabase } from '../../src/projections/database.ts';
-import type { Projection } from '../../src/projections/projection.ts';
-import { type ProjectionRun, runProjection } from '../../src/projections/run.ts';
+import type { Sen } from '../../src/kernel/money.ts';
+import { connectDatabase } from '../../src/postgres/pool.ts';
+import { projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
+import type { Projection } from '../../src/projections/runtime/projection.ts';
+import { type ProjectionRun, runProjection } from '../../src/projections/runtime/run.ts';
 import { query, temporaryFolder, until } from '../embedded/helpers.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });

@@ -1,6 +1,5 @@
 /** Made-up histories of payments, for fast-check: what a stream may hold, not only what a well-behaved gateway sends. */
 import fc from 'fast-check';
-import type { Sen } from '../../src/events/money.ts';
 import {
   channels,
   type Outcome,
@@ -10,6 +9,7 @@ import {
   resolutions,
   sources,
 } from '../../src/events/payment.ts';
+import type { Sen } from '../../src/kernel/money.ts';
 
 /** Any text, with what Postgres cannot store well represented. */
 const text = fc.string({

@@ -3,9 +3,9 @@ import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
-import { prepare } from '../../src/projections/checkpoints.ts';
-import { connectDatabase } from '../../src/projections/database.ts';
-import { journal } from '../../src/projections/journal.ts';
+import { connectDatabase } from '../../src/postgres/pool.ts';
+import { journal } from '../../src/projections/journal/projection.ts';
+import { prepare } from '../../src/projections/runtime/checkpoints.ts';
 import { chosen, request, result, sen, succeeded } from '../support/payments.ts';
 import { log, type Postgres } from './helpers.ts';
 

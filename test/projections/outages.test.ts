@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { EventStore, Position } from '../../src/eventstore/event-store.ts';
-import { payments } from '../../src/projections/payments.ts';
-import { createPaymentQueries } from '../../src/projections/payments-queries.ts';
+import { payments } from '../../src/projections/payments/projection.ts';
+import { createPaymentQueries } from '../../src/projections/payments/queries.ts';
 import { postgresPids, query, until } from '../embedded/helpers.ts';
 import { eventCounts, seen } from './event-counts.ts';
 import {

@@ -1,8 +1,8 @@
 /** The process that tests kill in the middle of a rebuild of `payments`; tells how many events it has taken, and the end. */
 import { connectEventStore } from '../../src/eventstore/client.ts';
-import { connectDatabase } from '../../src/projections/database.ts';
-import { payments } from '../../src/projections/payments.ts';
-import { rebuild } from '../../src/projections/rebuild.ts';
+import { connectDatabase } from '../../src/postgres/pool.ts';
+import { payments } from '../../src/projections/payments/projection.ts';
+import { rebuild } from '../../src/projections/rebuild/rebuild.ts';
 import { log } from './helpers.ts';
 
 const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);

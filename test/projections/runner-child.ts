@@ -1,8 +1,8 @@
 /** The process that tests kill: runs projections on the stores named by its arguments, as long as its parent lives. */
 import { connectEventStore } from '../../src/eventstore/client.ts';
-import { connectDatabase } from '../../src/projections/database.ts';
-import { payments } from '../../src/projections/payments.ts';
-import { runProjection } from '../../src/projections/run.ts';
+import { connectDatabase } from '../../src/postgres/pool.ts';
+import { payments } from '../../src/projections/payments/projection.ts';
+import { runProjection } from '../../src/projections/runtime/run.ts';
 import { eventCounts } from './event-counts.ts';
 import { log } from './helpers.ts';
 

@@ -3,20 +3,20 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
-import { createOutbound } from '../../src/clients/outbound.ts';
+import { createOutbound } from '../../src/clients/outbound/post.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { readCallbacks } from '../../src/config/callbacks.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
+import { readPaymentEvent } from '../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
-import { readPaymentEvent } from '../../src/events/recorded.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/eventstore/event-store.ts';
-import { createDeliveryQueue } from '../../src/projections/deliveries-queries.ts';
-import { listenForDue } from '../../src/projections/due-listener.ts';
-import { payments } from '../../src/projections/payments.ts';
-import { createMerchantCallback } from '../../src/reactors/merchant-callback.ts';
-import { type Reactor, startReactor } from '../../src/reactors/reactor.ts';
+import { listenForDue } from '../../src/postgres/notifications.ts';
+import { createDeliveryQueue } from '../../src/projections/deliveries/queue.ts';
+import { payments } from '../../src/projections/payments/projection.ts';
+import { createMerchantCallback } from '../../src/reactors/callbacks/merchant-callback.ts';
+import { type Reactor, startReactor } from '../../src/reactors/deliveries/worker.ts';
 import { until } from '../embedded/helpers.ts';
 import {
   append,

@@ -1,6 +1,6 @@
 /** The reactor that tests kill: the land registry's items on the stores named by its arguments, as long as its parent lives. */
 import { connectEventStore } from '../../src/eventstore/client.ts';
-import { connectDatabase } from '../../src/projections/database.ts';
+import { connectDatabase } from '../../src/postgres/pool.ts';
 import { log } from './helpers.ts';
 import { startItems } from './land-registry.ts';
 

@@ -1,9 +1,9 @@
 /** The reactor of the land registry's items, and payments of many items. */
 import type { ExecutionContext } from 'ava';
-import { createOutbound } from '../../src/clients/outbound.ts';
+import { createOutbound } from '../../src/clients/outbound/post.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
-import { createLandRegistryCallback } from '../../src/reactors/land-registry-callback.ts';
-import type { Reactor } from '../../src/reactors/reactor.ts';
+import { createLandRegistryCallback } from '../../src/reactors/callbacks/land-registry-callback.ts';
+import type { Reactor } from '../../src/reactors/deliveries/worker.ts';
 import { registryToken } from '../sandbox/helpers.ts';
 import { chosen, request, result, sen, succeeded } from '../support/payments.ts';
 import { type Ledger, startCallbacks } from './helpers.ts';

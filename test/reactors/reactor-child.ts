@@ -1,6 +1,6 @@
 /** The reactor that tests kill: merchants' callbacks on the stores named by its arguments, as long as its parent lives. */
 import { connectEventStore } from '../../src/eventstore/client.ts';
-import { connectDatabase } from '../../src/projections/database.ts';
+import { connectDatabase } from '../../src/postgres/pool.ts';
 import { log, startCallbacks } from './helpers.ts';
 
 const [esdbUrl = '', databaseUrl = '', leaseMs = ''] = process.argv.slice(2);

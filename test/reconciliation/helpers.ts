@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import type { DifferenceFound } from '../../src/events/reconciliation.ts';
-import { payments } from '../../src/projections/payments.ts';
-import { reconciliation } from '../../src/projections/reconciliation.ts';
+import { payments } from '../../src/projections/payments/projection.ts';
+import { reconciliation } from '../../src/projections/reconciliation/projection.ts';
 import type { BadRow } from '../../src/reconciliation/csv-rows.ts';
 import { reconcile } from '../../src/reconciliation/reconcile.ts';
 import {

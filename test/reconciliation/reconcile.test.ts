@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { PaymentEvent, PaymentResult } from '../../src/events/payment.ts';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
-import { listDifferences } from '../../src/projections/reconciliation-queries.ts';
+import { listDifferences } from '../../src/projections/reconciliation/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/read-models.ts';
 import { isAllMatched } from '../../src/reconciliation/summary.ts';

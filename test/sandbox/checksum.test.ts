@@ -1,5 +1,5 @@
 import test from 'ava';
-import { checksumOf, hasRightChecksum, signedText } from '../../src/sandbox/checksum.ts';
+import { checksumOf, hasRightChecksum, signedText } from '../../packages/sandbox/checksum.ts';
 import { order, secret } from './helpers.ts';
 
 test('names are sorted, only unreserved characters stay, CHECKSUM itself is left out', (t) => {

@@ -1,6 +1,6 @@
 /** The gateway alone in a process, to be killed: `node gateway-process.ts <file> <port>`; prints its address. */
 import { pino } from 'pino';
-import { startSandboxGateway } from '../../src/sandbox/gateway.ts';
+import { startSandboxGateway } from '../../packages/sandbox/gateway.ts';
 import { registryToken, secret } from './helpers.ts';
 
 const [, , file = '', port = '0'] = process.argv;

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import test from 'ava';
 import { pino } from 'pino';
-import { startSandboxGateway } from '../../src/sandbox/gateway.ts';
+import { startSandboxGateway } from '../../packages/sandbox/gateway.ts';
 import { order, post, registryToken, secret, startGateway, temporaryFolder } from './helpers.ts';
 
 test('an order is kept and shown with the amount and the payee first', async (t) => {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { startSandboxGateway } from '../../src/sandbox/gateway.ts';
+import { startSandboxGateway } from '../../packages/sandbox/gateway.ts';
 
 export const secret = 'a secret of two';
 export const registryToken = 'a token of the registry';

@@ -1,6 +1,6 @@
 // What the sandbox may write into a log: of a transaction id, which opens the receipt, its beginning only.
 import test from 'ava';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/kernel/log.ts';
 import { order, post, startGateway, startReceiver } from './helpers.ts';
 
 test('order numbers are logged as six characters and the attempt', async (t) => {

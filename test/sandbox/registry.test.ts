@@ -1,7 +1,7 @@
 // The sandbox's registry, asked as the service asks it, and a result that only it knows.
 import test from 'ava';
 import { pino } from 'pino';
-import { createTransactionRegistry } from '../../src/clients/transaction-registry.ts';
+import { createTransactionRegistry } from '../../src/clients/registry/registry.ts';
 import { apiKey, startApp } from '../support/app.ts';
 import { browserForm, order, post, registryToken, secret, startGateway } from './helpers.ts';
 

@@ -2,8 +2,8 @@
 import { buffer, text as textFrom } from 'node:stream/consumers';
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
-import { addSen, displaySen, formatSen, groupedSen } from '../../src/events/money.ts';
-import type { CollectedReceipt } from '../../src/projections/collection-queries.ts';
+import { addSen, displaySen, formatSen, groupedSen } from '../../src/kernel/money.ts';
+import type { CollectedReceipt } from '../../src/projections/journal/collection-queries.ts';
 import { collectionCsv } from '../../src/statements/csv.ts';
 import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../src/statements/pdf.ts';
 import { statementTexts } from '../../src/statements/texts.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import type { Mail, MailOutcome } from '../../src/clients/mailer.ts';
+import type { Mail, MailOutcome } from '../../src/clients/mail/mailer.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { rebuildDecider } from '../../src/commands/rebuild.ts';
@@ -18,7 +18,6 @@ import { createResolveUnmatched, unmatchedDecider } from '../../src/commands/unm
 import { userDecider } from '../../src/commands/user.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
-import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import {
   readPaymentEvent,
   readRebuildEvent,
@@ -26,15 +25,16 @@ import {
   readSessionEvent,
   readUnmatchedEvent,
   readUserEvent,
-} from '../../src/events/recorded.ts';
+} from '../../src/events/codec.ts';
+import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { createConsoleParts } from '../../src/http/console/frame/parts.ts';
 import type { ConsoleRoute } from '../../src/http/console/frame/route.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
-import { createLog } from '../../src/log.ts';
-import { connectDatabase } from '../../src/projections/database.ts';
+import { createLog } from '../../src/kernel/log.ts';
+import { connectDatabase } from '../../src/postgres/pool.ts';
 import { sen } from './payments.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createExecute } from '../../src/commands/execute.ts';
 import { type UserCommand, userDecider, userIdOf } from '../../src/commands/user.ts';
-import { readUserEvent } from '../../src/events/recorded.ts';
+import { readUserEvent } from '../../src/events/codec.ts';
 import { type Role, userStream } from '../../src/events/user.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { transactionIdKey } from './app.ts';

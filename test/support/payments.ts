@@ -1,7 +1,6 @@
 // Payment events and commands with everything filled in: a test names only what it is about.
 import type { RecordGatewayResult } from '../../src/commands/gateway-result.ts';
 import type { ChoosePaymentMethod, RequestPayment } from '../../src/commands/payment.ts';
-import type { Sen } from '../../src/events/money.ts';
 import type {
   Channel,
   Outcome,
@@ -9,6 +8,7 @@ import type {
   PaymentRequested,
   PaymentResult,
 } from '../../src/events/payment.ts';
+import type { Sen } from '../../src/kernel/money.ts';
 
 type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>['data'];
 

@@ -1,11 +1,12 @@
 /** /console/staff: who may sign in, and as what. New users come from /api/v1 or the command line. */
-import { derivedIdPattern } from '../../commands/derived-id.ts';
+
 import type { UserCommand } from '../../commands/user.ts';
 import { type Role, roles, userStream } from '../../events/user.ts';
-import type { Context } from '../context.ts';
+import { derivedIdPattern } from '../../kernel/derived-id.ts';
+import type { Context } from '../server/context.ts';
+import { staffCause } from './frame/access-log.ts';
 import { readChoice } from './frame/filter-fields.ts';
 import { readForm, readQuery } from './frame/form.ts';
-import { staffCause } from './frame/looks.ts';
 import type { NoticeCode } from './frame/notices.ts';
 import type { ConsoleParts } from './frame/parts.ts';
 import { ConsoleProblem } from './frame/problem.ts';

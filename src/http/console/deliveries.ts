@@ -6,12 +6,12 @@ import {
   createDeliveryList,
   type DeliveryFilter,
   type ListedDelivery,
-} from '../../projections/deliveries-list.ts';
-import type { Context } from '../context.ts';
+} from '../../projections/deliveries/queries.ts';
+import type { Context } from '../server/context.ts';
+import { staffCause } from './frame/access-log.ts';
 import { cursorText, readCursor } from './frame/cursor.ts';
 import { queryOf, readChoice, readDay, readText } from './frame/filter-fields.ts';
 import { readForm, readQuery } from './frame/form.ts';
-import { staffCause } from './frame/looks.ts';
 import type { ConsoleParts } from './frame/parts.ts';
 import { ConsoleProblem } from './frame/problem.ts';
 import { askReadModels } from './frame/read-models.ts';

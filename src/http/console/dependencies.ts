@@ -1,6 +1,6 @@
 /** What the console needs beside what all interfaces do. */
 import type { Knex } from 'knex';
-import type { Mailer } from '../../clients/mailer.ts';
+import type { Mailer } from '../../clients/mail/mailer.ts';
 import type { Execute } from '../../commands/execute.ts';
 import type { RebuildCommand } from '../../commands/rebuild.ts';
 import type { ReconciliationCommand } from '../../commands/reconciliation.ts';

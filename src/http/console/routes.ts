@@ -3,11 +3,11 @@
  * folder or file is a subject, and its templates are in the folder of that name in views/console.
  */
 import type Router from '@koa/router';
-import { send } from '../content/docs/answer.ts';
-import { type Context, type RequestState, seeOther } from '../context.ts';
+import { send } from '../docs/answer.ts';
+import { type Context, type RequestState, seeOther } from '../server/context.ts';
 import { accountRoutes } from './accounts.ts';
+import { lookRoutes } from './audit/access-log.ts';
 import { exportRoutes } from './audit/export.ts';
-import { lookRoutes } from './audit/looked-at.ts';
 import { sealRoutes } from './audit/seals.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { exceptionRoutes } from './exceptions/exceptions.ts';

@@ -2,21 +2,21 @@
  * GET /generic/debug: stands in for the gateway. Choose a payment and a result, see the fields with their CHECKSUM,
  * and post them from the browser to /generic/response. It signs with the gateway's secret: only where the sandbox is.
  */
-import { signFields } from '../../clients/gateway.ts';
-import { toDateTime, toDigits } from '../../events/malaysian-time.ts';
-import { addSen, displaySen, formatSen } from '../../events/money.ts';
+import { signFields } from '../../clients/gateway/hand-over.ts';
+import type { GatewayFields } from '../../clients/gateway/read-result.ts';
 import { paymentModes, type RequestedPayment } from '../../events/payment.ts';
-import type { GatewayFields } from '../../events/read-gateway-result.ts';
+import { toDateTime, toDigits } from '../../kernel/malaysian-time.ts';
+import { addSen, displaySen, formatSen } from '../../kernel/money.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { statusName } from '../../receipts/texts.ts';
-import type { ReadPayment } from '../channel/read-payment.ts';
-import { type Context, languageOf } from '../context.ts';
 import type { Dependencies, HttpConfig } from '../dependencies.ts';
-import { HttpProblem } from '../errors.ts';
-import type { Language } from '../pages/language.ts';
-import type { DebugPage } from '../pages/models.ts';
-import { texts } from '../pages/texts.ts';
-import { otherLanguage } from '../payer/links.ts';
+import { otherLanguage } from '../pay/links.ts';
+import type { DebugPage } from '../pay/models.ts';
+import type { ReadPayment } from '../pay/read-payment.ts';
+import { texts } from '../pay/texts.ts';
+import { type Context, languageOf } from '../server/context.ts';
+import { HttpProblem } from '../server/errors.ts';
+import type { Language } from '../server/language.ts';
 
 type DebugDependencies = Pick<Dependencies, 'latestPayments'> & {
   config: Pick<HttpConfig, 'baseUrl' | 'gateway'>;

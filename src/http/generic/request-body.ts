@@ -1,8 +1,8 @@
 /** The body of POST /generic/request, field by field. */
 import type { Infer } from 'superstruct';
 import type { Merchant } from '../../config/merchants.ts';
-import type { Sen } from '../../events/money.ts';
-import { maskable } from '../../events/structs.ts';
+import type { Sen } from '../../kernel/money.ts';
+import { maskable } from '../../kernel/structs.ts';
 import {
   amount,
   checkRedirectHost,
@@ -13,7 +13,7 @@ import {
   reference,
   required,
   url,
-} from '../channel/request-fields.ts';
+} from '../pay/request-fields.ts';
 
 export type RequestBody = Infer<ReturnType<typeof bodyStruct>>;
 

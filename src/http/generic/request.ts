@@ -1,11 +1,11 @@
 /** POST /generic/request: a merchant asks for a payment and is given the page on which its payer pays. */
 import { transactionIdOf } from '../../commands/transaction-id.ts';
 import type { Merchant } from '../../config/merchants.ts';
-import type { Sen } from '../../events/money.ts';
 import type { PaymentRequested } from '../../events/payment.ts';
-import type { Authenticate } from '../auth/merchant.ts';
-import type { StartPayment } from '../channel/start-payment.ts';
-import type { Context } from '../context.ts';
+import type { Sen } from '../../kernel/money.ts';
+import type { StartPayment } from '../pay/start-payment.ts';
+import type { Context } from '../server/context.ts';
+import type { Authenticate } from './authenticate.ts';
 import { createReadBody, type RequestBody } from './request-body.ts';
 
 export function createRequest(dependencies: {

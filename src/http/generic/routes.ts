@@ -1,16 +1,16 @@
 /** The generic payment API. What it shares with the land registry's is in ../channel and ../payer. */
 import type Router from '@koa/router';
 import { transactionIdOf } from '../../commands/transaction-id.ts';
-import { createAuthenticate } from '../auth/merchant.ts';
-import { anyBody, checkBody, formBody, jsonBody } from '../body.ts';
-import { createCheck } from '../channel/check.ts';
-import { type ChannelDependencies, createChannelParts } from '../channel/parts.ts';
-import { createRequery } from '../channel/requery.ts';
-import { createResponse } from '../channel/response.ts';
-import type { Context, RequestState } from '../context.ts';
-import { createDownload } from '../payer/download.ts';
-import { createChooseMethod, createShowPaymentPage } from '../payer/pay.ts';
-import { createReceipt } from '../payer/receipt.ts';
+import { createCheck } from '../pay/check.ts';
+import { createChooseMethod, createShowPaymentPage } from '../pay/choose-method.ts';
+import { type ChannelDependencies, createChannelParts } from '../pay/dependencies.ts';
+import { createDownload } from '../pay/download.ts';
+import { createReceipt } from '../pay/receipt.ts';
+import { createRequery } from '../pay/requery.ts';
+import { createResponse } from '../pay/response.ts';
+import { anyBody, checkBody, formBody, jsonBody } from '../server/body.ts';
+import type { Context, RequestState } from '../server/context.ts';
+import { createAuthenticate } from './authenticate.ts';
 import { createDebug } from './debug.ts';
 import { createRequest } from './request.ts';
 import { createShowSimulate, createSimulate } from './simulate.ts';

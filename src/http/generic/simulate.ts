@@ -2,12 +2,12 @@
  * /generic/simulate: builds a call of POST /generic/request and makes it as a merchant's server would, over HTTP to
  * this very server, so that what is seen is what a merchant would see.
  */
-import { toDigits } from '../../events/malaysian-time.ts';
-import { type Context, languageOf } from '../context.ts';
+import { toDigits } from '../../kernel/malaysian-time.ts';
 import type { HttpConfig } from '../dependencies.ts';
-import { HttpProblem } from '../errors.ts';
-import type { SimulatePage } from '../pages/models.ts';
-import { otherLanguage } from '../payer/links.ts';
+import { otherLanguage } from '../pay/links.ts';
+import type { SimulatePage } from '../pay/models.ts';
+import { type Context, languageOf } from '../server/context.ts';
+import { HttpProblem } from '../server/errors.ts';
 
 type SimulateDependencies = {
   config: Pick<HttpConfig, 'baseUrl' | 'gateway' | 'merchants'>;

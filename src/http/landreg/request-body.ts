@@ -1,8 +1,8 @@
 /** The body of POST /landreg/request, field by field. */
 import { array, type Infer, type } from 'superstruct';
 import type { Merchant } from '../../config/merchants.ts';
-import { addSen, formatSen, type Sen } from '../../events/money.ts';
-import { maskable } from '../../events/structs.ts';
+import { addSen, formatSen, type Sen } from '../../kernel/money.ts';
+import { maskable } from '../../kernel/structs.ts';
 import {
   amount,
   badRequest,
@@ -17,7 +17,7 @@ import {
   required,
   url,
   worded,
-} from '../channel/request-fields.ts';
+} from '../pay/request-fields.ts';
 
 export type RequestBody = Infer<ReturnType<typeof bodyStruct>>;
 

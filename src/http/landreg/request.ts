@@ -1,10 +1,10 @@
 /** POST /landreg/request: the land registry asks for a payment of up to 20 items to one of its agencies. */
 import { landregTransactionId } from '../../commands/transaction-id.ts';
 import type { Merchant } from '../../config/merchants.ts';
-import type { Sen } from '../../events/money.ts';
 import type { PaymentRequested } from '../../events/payment.ts';
-import type { StartPayment } from '../channel/start-payment.ts';
-import type { Context } from '../context.ts';
+import type { Sen } from '../../kernel/money.ts';
+import type { StartPayment } from '../pay/start-payment.ts';
+import type { Context } from '../server/context.ts';
 import { createReadBody, type RequestBody } from './request-body.ts';
 
 /** The one thing that all of these payments are for; each item says what it is in particular. */

@@ -1,18 +1,18 @@
 /** The OpenAPI 3.1 description of all three interfaces, made from the structs that validate what comes in. */
 import { NewUser } from '../../commands/user.ts';
-import type { JsonSchema } from '../../events/described.ts';
-import type { Sen } from '../../events/money.ts';
 import { paymentModes } from '../../events/payment.ts';
+import type { Sen } from '../../kernel/money.ts';
+import type { JsonSchema } from '../../kernel/with-json-schema.ts';
+import { contentOperations } from '../api/operations.ts';
+import { genericOperations, testPageOperations } from '../generic/operations.ts';
 import { bodyStruct as genericBody } from '../generic/request-body.ts';
+import { landregOperations, landregWebhooks } from '../landreg/operations.ts';
 import { bodyStruct as landregBody } from '../landreg/request-body.ts';
-import * as answers from './answers.ts';
-import { contentOperations } from './content-operations.ts';
-import { withFieldTexts } from './field-texts.ts';
-import { genericOperations, testPageOperations } from './generic-operations.ts';
-import { type AnyStruct, jsonSchemaOf } from './json-schema.ts';
-import { landregOperations, landregWebhooks } from './landreg-operations.ts';
-import type { Content, Operation, SchemaOrName } from './operation.ts';
-import { samplesOf } from './samples.ts';
+import * as answers from '../pay/answers.ts';
+import { withFieldTexts } from '../pay/field-texts.ts';
+import { type AnyStruct, jsonSchemaOf } from '../server/openapi/json-schema.ts';
+import type { Content, Operation, SchemaOrName } from '../server/openapi/operation.ts';
+import { samplesOf } from '../server/openapi/samples.ts';
 
 export type DescribedConfig = {
   baseUrl: string;

@@ -1,6 +1,6 @@
 // An event store in a process of its own: prints its port, or why it cannot start, and closes on SIGTERM.
 
-import { startEventStore } from '../../../src/embedded/eventstore/server.ts';
+import { startEventStore } from '../../../packages/embedded/eventstore/server.ts';
 
 // Only now that everything is loaded: to others the sources may be closed.
 if (process.env.UNPRIVILEGED && process.getuid?.() === 0) process.setuid?.(65_534);

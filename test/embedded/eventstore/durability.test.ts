@@ -13,7 +13,7 @@ import {
   NO_STREAM,
 } from '@eventstore/db-client';
 import ava, { type ExecutionContext } from 'ava';
-import { startEventStore } from '../../../src/embedded/eventstore/server.ts';
+import { startEventStore } from '../../../packages/embedded/eventstore/server.ts';
 import {
   anEvent,
   aStream,

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type EventData, EventStoreDBClient, jsonEvent, type ResolvedEvent } from '@eventstore/db-client';
-import { startEventStore } from '../../../src/embedded/eventstore/server.ts';
+import { startEventStore } from '../../../packages/embedded/eventstore/server.ts';
 
 /** Passing credentials makes the client use Append in place of BatchAppend. */
 export const UNARY = { credentials: { username: 'admin', password: 'changeit' } };

@@ -1,7 +1,7 @@
 // Deliveries in the console: the list, and sending one or all of it again.
 import test from 'ava';
+import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { readPaymentEvent } from '../../../src/events/recorded.ts';
 import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, result, succeeded } from '../../support/payments.ts';

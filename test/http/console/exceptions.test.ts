@@ -1,7 +1,7 @@
 // Exceptions in the console: the list, one of each, and what staff say of it over HTTP.
 import test from 'ava';
+import { readPaymentEvent, readUnmatchedEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { readPaymentEvent, readUnmatchedEvent } from '../../../src/events/recorded.ts';
 import { resolutionStream, unmatchedStream } from '../../../src/events/unmatched.ts';
 import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
 import { checkChain } from '../../support/chain.ts';

@@ -1,6 +1,6 @@
 // Finding payments, what happened to one, and what is shown of people: only once the look is recorded.
 import test from 'ava';
-import { RegistryUnavailable } from '../../../src/clients/registry-answer.ts';
+import { RegistryUnavailable } from '../../../src/clients/registry/answer.ts';
 import { paymentStream, type RegistryAnswer } from '../../../src/events/payment.ts';
 import { sessionStream } from '../../../src/events/session.ts';
 import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';

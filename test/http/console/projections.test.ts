@@ -1,12 +1,12 @@
 // The page of projections, on a log and tables of its own: what it shows, who may rebuild, and the live progress.
 import test from 'ava';
 import { projectionStream } from '../../../src/events/rebuild.ts';
-import { projectionStatus } from '../../../src/projections/checkpoints.ts';
-import { payments } from '../../../src/projections/payments.ts';
-import { runProjection } from '../../../src/projections/run.ts';
-import { users } from '../../../src/projections/users.ts';
-import { rebuildAsRequested } from '../../../src/reactors/rebuild-on-record.ts';
-import { startRebuilds } from '../../../src/reactors/rebuilds.ts';
+import { payments } from '../../../src/projections/payments/projection.ts';
+import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
+import { runProjection } from '../../../src/projections/runtime/run.ts';
+import { users } from '../../../src/projections/users/projection.ts';
+import { rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
+import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
 import { until } from '../../embedded/helpers.ts';
 import {
   append,

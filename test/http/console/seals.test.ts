@@ -1,7 +1,7 @@
 // The page of seals: newest first, page by page, and what is no seal any more is said.
 import test from 'ava';
-import { sealKeyOf } from '../../../src/audit/seal-key.ts';
-import { sealedWithinMs } from '../../../src/audit/unsealed.ts';
+import { sealKeyOf } from '../../../src/audit/seals/key.ts';
+import { sealedWithinMs } from '../../../src/audit/seals/unsealed.ts';
 import { genesisHash, seal } from '../../../src/events/envelope.ts';
 import { countIn, emptyTally, sealsStream, signedText } from '../../../src/events/seals.ts';
 import { streamPrefixes } from '../../../src/events/streams.ts';

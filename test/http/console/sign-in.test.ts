@@ -4,7 +4,7 @@ import test from 'ava';
 import { pino } from 'pino';
 import { sessionStream } from '../../../src/events/session.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
-import { createExpiringSignatures } from '../../../src/receipts/expiring-signature.ts';
+import { createExpiringSignatures } from '../../../src/kernel/expiring-signature.ts';
 import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import {
   addUser,

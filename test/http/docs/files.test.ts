@@ -1,6 +1,6 @@
 import test from 'ava';
 import { ConfigError } from '../../../src/config/config-error.ts';
-import { readDocsFiles } from '../../../src/http/content/docs/files.ts';
+import { readDocsFiles } from '../../../src/http/docs/files.ts';
 import { contentFolder } from './serve.ts';
 
 test('pages are ordered by category, order and title', async (t) => {

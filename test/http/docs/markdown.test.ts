@@ -1,5 +1,5 @@
 import test from 'ava';
-import { renderMarkdown } from '../../../src/http/content/docs/markdown.ts';
+import { renderMarkdown } from '../../../src/http/docs/markdown.ts';
 
 const routes = new Map([
   ['guide.md', '/docs/guide'],

@@ -9,9 +9,9 @@ import Router from '@koa/router';
 import type { ExecutionContext } from 'ava';
 import Koa from 'koa';
 import { pino } from 'pino';
-import { addDocsRoutes } from '../../../src/http/content/docs/routes.ts';
-import type { RequestState } from '../../../src/http/context.ts';
-import { createSecurityHeaders } from '../../../src/http/security-headers.ts';
+import { addDocsRoutes } from '../../../src/http/docs/routes.ts';
+import type { RequestState } from '../../../src/http/server/context.ts';
+import { createSecurityHeaders } from '../../../src/http/server/security-headers.ts';
 
 /** Content files by name, in a folder that goes with the test. */
 export async function contentFolder(t: ExecutionContext, files: Record<string, string>): Promise<string> {

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import test from 'ava';
 import { ConfigError } from '../../../src/config/config-error.ts';
-import { createSite } from '../../../src/http/content/docs/site.ts';
+import { createSite } from '../../../src/http/docs/site.ts';
 import { contentFolder, serveDocs } from './serve.ts';
 
 const attack = '<script>alert("1")</script>';

@@ -1,7 +1,7 @@
 // GET /generic/debug: what it signs is taken by /generic/response, it shows texts as texts, and it is not there without a sandbox.
 import test from 'ava';
-import { signFields } from '../../../src/clients/gateway.ts';
-import type { LatestPayment } from '../../../src/projections/payments-queries.ts';
+import { signFields } from '../../../src/clients/gateway/hand-over.ts';
+import type { LatestPayment } from '../../../src/projections/payments/queries.ts';
 import { gatewaySecret, startApp } from '../../support/app.ts';
 import { sen } from '../../support/payments.ts';
 import { chooseMethod, createPayment, hiddenFields, postResult } from './helpers.ts';

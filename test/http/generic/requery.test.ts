@@ -1,7 +1,7 @@
 // GET /generic/requery: what the merchant is answered and what the payment's history keeps, whatever the registry says.
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { createTransactionRegistry } from '../../../src/clients/transaction-registry.ts';
+import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { listOf, type Registry, registryRecord, startRegistry } from '../../support/registry.ts';
 import { chooseMethod, createPayment, merchantHeaders, postResult, resultFields, signed } from './helpers.ts';

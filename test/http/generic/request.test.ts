@@ -1,6 +1,6 @@
 // POST /generic/request: the page or its JSON alternative, once per reference, and every kind of bad input.
 import test from 'ava';
-import { parseAmount } from '../../../src/events/money.ts';
+import { parseAmount } from '../../../src/kernel/money.ts';
 import { apiKey, startApp } from '../../support/app.ts';
 import { sen } from '../../support/payments.ts';
 import { createPayment, postRequest, postResult, requestBody, resultFields, signed } from './helpers.ts';

@@ -1,8 +1,8 @@
 // Whatever is sent as a body is read or refused by name: nothing else is thrown, and no value comes back in the message.
 import test from 'ava';
 import fc from 'fast-check';
-import { HttpProblem } from '../../../src/http/errors.ts';
 import { createReadBody } from '../../../src/http/landreg/request-body.ts';
+import { HttpProblem } from '../../../src/http/server/errors.ts';
 import { sen } from '../../support/payments.ts';
 import { requestBody } from './helpers.ts';
 

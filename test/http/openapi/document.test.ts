@@ -4,13 +4,13 @@ import Router from '@koa/router';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
-import { errorCodes } from '../../../src/http/content/api-problem.ts';
-import { addContentRoutes } from '../../../src/http/content/routes.ts';
-import type { RequestState } from '../../../src/http/context.ts';
+import { errorCodes } from '../../../src/http/api/problem.ts';
+import { addContentRoutes } from '../../../src/http/api/routes.ts';
 import type { Dependencies } from '../../../src/http/dependencies.ts';
 import { addGenericRoutes } from '../../../src/http/generic/routes.ts';
 import { addLandregRoutes } from '../../../src/http/landreg/routes.ts';
 import { createDocument } from '../../../src/http/openapi/document.ts';
+import type { RequestState } from '../../../src/http/server/context.ts';
 import { sen } from '../../support/payments.ts';
 
 const config = {

@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { array, integer, min, number, object, optional, refine, string, validate } from 'superstruct';
 import { createDocument, structsOf } from '../../../src/http/openapi/document.ts';
-import { jsonSchemaOf } from '../../../src/http/openapi/json-schema.ts';
+import { jsonSchemaOf } from '../../../src/http/server/openapi/json-schema.ts';
 import { sen } from '../../support/payments.ts';
 
 const config = {

@@ -6,10 +6,10 @@ import {
   ExportImpossible,
   type ExportRequest,
   readExportRequest,
-} from '../../../audit/export.ts';
+} from '../../../audit/export/export.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
-import { dayOf } from '../../../events/malaysian-time.ts';
-import type { Context } from '../../context.ts';
+import { dayOf } from '../../../kernel/malaysian-time.ts';
+import type { Context } from '../../server/context.ts';
 import { readForm } from '../frame/form.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';

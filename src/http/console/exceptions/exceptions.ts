@@ -4,15 +4,15 @@ import {
   createExceptionQueries,
   type ExceptionFilter,
   listedKinds,
-} from '../../../projections/exceptions-queries.ts';
-import type { Context } from '../../context.ts';
+} from '../../../projections/exceptions/queries.ts';
+import type { Context } from '../../server/context.ts';
 import { cursorText, readCursor } from '../frame/cursor.ts';
 import { queryOf, readChoice, readDay, readText } from '../frame/filter-fields.ts';
 import { readQuery } from '../frame/form.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import type { ConsoleRoute } from '../frame/route.ts';
-import { differenceRoutes } from './difference.ts';
+import { differenceRoutes } from './discrepancy.ts';
 import { paymentExceptionRoutes } from './payment-exception.ts';
 import { kindTexts, resolutionTexts } from './texts.ts';
 import { unmatchedRoutes } from './unmatched-result.ts';

@@ -1,6 +1,7 @@
 /** One exception of a payment: what was expected, what was reported, which result stood, and what staff did about it. */
 import { Refused } from '../../../commands/decider.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
+import { readPaymentEvent } from '../../../events/codec.ts';
 import type { Metadata } from '../../../events/envelope.ts';
 import { exceptionsOf, holdsMoneyInSuspense, type PaymentException } from '../../../events/exceptions.ts';
 import {
@@ -13,10 +14,9 @@ import {
   resolutions,
   standingResult,
 } from '../../../events/payment.ts';
-import { readPaymentEvent } from '../../../events/recorded.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
-import type { Context } from '../../context.ts';
-import { staffCause } from '../frame/looks.ts';
+import type { Context } from '../../server/context.ts';
+import { staffCause } from '../frame/access-log.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 import type { ConsoleRoute } from '../frame/route.ts';

@@ -1,7 +1,7 @@
 /** The form in which staff say what became of an exception. */
 import { validate } from 'superstruct';
 import { note as noteField } from '../../../commands/fields.ts';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../server/context.ts';
 import { readForm } from '../frame/form.ts';
 
 export type TypedResolution = { resolution: string; note: string };

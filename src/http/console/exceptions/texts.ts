@@ -2,7 +2,7 @@
 import type { Resolution } from '../../../events/payment.ts';
 import type { DifferenceKind, DifferenceResolution } from '../../../events/reconciliation.ts';
 import type { UnmatchedReason, UnmatchedResolution } from '../../../events/unmatched.ts';
-import type { ListedKind } from '../../../projections/exceptions-queries.ts';
+import type { ListedKind } from '../../../projections/exceptions/queries.ts';
 
 export const kindTexts: Readonly<Record<ListedKind, { name: string; meaning: string }>> = {
   contradiction: {

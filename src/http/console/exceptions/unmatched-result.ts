@@ -1,7 +1,7 @@
 /** One gateway result that no payment took: why, what was received (behind a click), and what staff found. */
 import { Refused } from '../../../commands/decider.ts';
+import { readUnmatched, readUnmatchedEvent } from '../../../events/codec.ts';
 import type { Metadata } from '../../../events/envelope.ts';
-import { readUnmatched, readUnmatchedEvent } from '../../../events/recorded.ts';
 import {
   evolveUnmatched,
   type GatewayResultUnmatched,
@@ -10,8 +10,8 @@ import {
   unmatchedResolutions,
   unmatchedStream,
 } from '../../../events/unmatched.ts';
-import type { Context } from '../../context.ts';
-import { staffCause } from '../frame/looks.ts';
+import type { Context } from '../../server/context.ts';
+import { staffCause } from '../frame/access-log.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 import type { ConsoleRoute } from '../frame/route.ts';

@@ -1,8 +1,8 @@
 /** Styles and scripts of the console: each file in or below views/console, under an address that names its content. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { type Answer, createAnswer, hashOf } from '../../content/docs/answer.ts';
-import { themedStyle } from '../../pages/tokens.ts';
+import { type Answer, createAnswer, hashOf } from '../../docs/answer.ts';
+import { themedStyle } from '../../server/design-tokens.ts';
 
 export type ConsoleAssets = {
   /** By path. */

@@ -1,6 +1,6 @@
 /** Cookies of the console, and the one that stands for a session: short-lived, and worth nothing once its stream says it is over. */
-import { createExpiringSignatures } from '../../../receipts/expiring-signature.ts';
-import type { Context } from '../../context.ts';
+import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
+import type { Context } from '../../server/context.ts';
 import type { Ticket } from './staff.ts';
 
 const idleMs = 30 * 60_000;

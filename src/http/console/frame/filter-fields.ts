@@ -1,6 +1,6 @@
 /** What people filter lists by, read from the query; `''` is as if it were not there. */
-import { boundsOfDay } from '../../../events/malaysian-time.ts';
-import type { TimeSpan } from '../../../projections/time-span.ts';
+import { boundsOfDay } from '../../../kernel/malaysian-time.ts';
+import type { TimeSpan } from '../../../postgres/time-span.ts';
 import { ConsoleProblem } from './problem.ts';
 
 /** Null where nothing is chosen. Throws ConsoleProblem for what is no choice. */

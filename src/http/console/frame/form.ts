@@ -1,5 +1,5 @@
 /** What was typed into a form or a query: texts, each once. */
-import type { Context } from '../../context.ts';
+import type { Context } from '../../server/context.ts';
 
 /** The fields of a POST; one that is given twice counts as not given. */
 export function readForm(ctx: Context): Readonly<Record<string, string | undefined>> {

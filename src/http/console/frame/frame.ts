@@ -1,5 +1,5 @@
 /** What surrounds every page of the console, for staff and for those who have yet to sign in. */
-import { type Context, seeOther } from '../../context.ts';
+import { type Context, seeOther } from '../../server/context.ts';
 import type { ConsoleAssets } from './assets.ts';
 import type { SessionCookies } from './cookie.ts';
 import { readQuery } from './form.ts';

@@ -1,9 +1,9 @@
 /** What every page of the console is made with. */
 import type { Dependencies } from '../../dependencies.ts';
+import { createRecordLook } from './access-log.ts';
 import { createConsoleAssets } from './assets.ts';
 import { createSessionCookies } from './cookie.ts';
 import { createFrame } from './frame.ts';
-import { createRecordLook } from './looks.ts';
 import { createReturnTo } from './return-to.ts';
 import { createSameOriginCheck } from './same-origin.ts';
 import { createFindStaff } from './session.ts';

@@ -1,6 +1,6 @@
 /** Asking Postgres for a page: when it is away the console says so, and nothing else about it. */
-import type { Log } from '../../../log.ts';
-import type { Context } from '../../context.ts';
+import type { Log } from '../../../kernel/log.ts';
+import type { Context } from '../../server/context.ts';
 import { ConsoleProblem } from './problem.ts';
 
 /** What the queries come to. Throws ConsoleProblem 503 when one of them fails. */

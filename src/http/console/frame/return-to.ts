@@ -1,5 +1,5 @@
 /** Where somebody was on the way to who had to sign in first: kept by the browser that asked. */
-import type { Context } from '../../context.ts';
+import type { Context } from '../../server/context.ts';
 import { isConsolePath, signInPath } from './addresses.ts';
 import { createCookie } from './cookie.ts';
 

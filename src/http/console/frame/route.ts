@@ -1,8 +1,8 @@
 /** What a page of the console is, and the way to it: who may, from where, with which form. */
 import type Router from '@koa/router';
 import type { Middleware, Next } from 'koa';
-import { formBody } from '../../body.ts';
-import { type Context, type RequestState, seeOther } from '../../context.ts';
+import { formBody } from '../../server/body.ts';
+import { type Context, type RequestState, seeOther } from '../../server/context.ts';
 import { signInPath } from './addresses.ts';
 import type { SessionCookies } from './cookie.ts';
 import { readForm } from './form.ts';

@@ -1,6 +1,6 @@
 /** Forms of other sites: refused by what browsers say of themselves, before anything else is looked at. */
 import type { Next } from 'koa';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../server/context.ts';
 import { ConsoleProblem } from './problem.ts';
 
 /** Koa middleware for every POST of the console. Programs that say neither are left to the token of the form. */

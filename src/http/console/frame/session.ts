@@ -1,10 +1,10 @@
 /** Who is signed in. Asked of the streams at every request, so that what was taken away is gone at once, everywhere. */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { readSessionEvent, readUserEvent } from '../../../events/recorded.ts';
+import { readSessionEvent, readUserEvent } from '../../../events/codec.ts';
 import { evolveSession, type Session, sessionStream } from '../../../events/session.ts';
 import { type Account, evolveUser, userStream } from '../../../events/user.ts';
 import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../server/context.ts';
 import type { SessionCookies } from './cookie.ts';
 import type { Staff } from './staff.ts';
 

@@ -1,19 +1,19 @@
 /** The first page: the figures of a day, each a link to what it counts, and what waits for staff. */
-import { unsealed } from '../../../audit/unsealed.ts';
-import { dayOf } from '../../../events/malaysian-time.ts';
-import { displaySen } from '../../../events/money.ts';
+import { unsealed } from '../../../audit/seals/unsealed.ts';
 import type { PaymentStatus } from '../../../events/payment.ts';
-import { allDeliveries, createDeliveryList } from '../../../projections/deliveries-list.ts';
-import { createExceptionQueries, listedKinds } from '../../../projections/exceptions-queries.ts';
-import { type DayFigures, dayFigures } from '../../../projections/figures-queries.ts';
-import type { Context } from '../../context.ts';
+import { dayOf } from '../../../kernel/malaysian-time.ts';
+import { displaySen } from '../../../kernel/money.ts';
+import { allDeliveries, createDeliveryList } from '../../../projections/deliveries/queries.ts';
+import { createExceptionQueries, listedKinds } from '../../../projections/exceptions/queries.ts';
+import { type DayFigures, dayFigures } from '../../../projections/payments/metrics.ts';
+import type { Context } from '../../server/context.ts';
 import { kindTexts } from '../exceptions/texts.ts';
 import { queryOf, spanOfDay } from '../frame/filter-fields.ts';
 import { readQuery } from '../frame/form.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import type { ConsoleRoute } from '../frame/route.ts';
-import { delayPlot, hoursPlot, methodsPlot } from './figure-plots.ts';
+import { delayPlot, hoursPlot, methodsPlot } from './metric-plots.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const maxCounted = 10_000;

@@ -1,7 +1,7 @@
 /** /console/journal: the trial balance, and the statement of each of its accounts. */
 import type { Knex } from 'knex';
-import { boundsOfDay, dayOf } from '../../../events/malaysian-time.ts';
 import type { EntryKind } from '../../../events/postings.ts';
+import { boundsOfDay, dayOf } from '../../../kernel/malaysian-time.ts';
 import {
   type AccountSums,
   accountPages,
@@ -11,9 +11,9 @@ import {
   type PostingKey,
   type StatementLine,
   trialBalance,
-} from '../../../projections/journal-queries.ts';
+} from '../../../projections/journal/queries.ts';
 import { accountCsv } from '../../../statements/account-csv.ts';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../server/context.ts';
 import { cursorText, readCursor } from '../frame/cursor.ts';
 import { queryOf } from '../frame/filter-fields.ts';
 import { readQuery } from '../frame/form.ts';
@@ -21,7 +21,7 @@ import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import type { ConsoleRoute } from '../frame/route.ts';
-import { readKnownAt } from './known-at.ts';
+import { readKnownAt } from './as-of.ts';
 import { refuseGap } from './refuse-gap.ts';
 
 const path = '/console/journal';

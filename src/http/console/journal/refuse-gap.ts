@@ -1,6 +1,6 @@
 /** Before a document of the journal leaves: it is complete or not there, since nothing on it could say what it lacks. */
-import { journalGap } from '../../../projections/journal-queries.ts';
-import type { Context } from '../../context.ts';
+import { journalGap } from '../../../projections/journal/queries.ts';
+import type { Context } from '../../server/context.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 import { askReadModels } from '../frame/read-models.ts';

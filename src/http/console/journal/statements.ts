@@ -1,5 +1,5 @@
 /** /console/statements: what an agency collected on a day, on the page, as CSV and as PDF. */
-import { boundsOfDay, dayOf } from '../../../events/malaysian-time.ts';
+import { boundsOfDay, dayOf } from '../../../kernel/malaysian-time.ts';
 import {
   type CollectedReceipt,
   type Collection,
@@ -7,13 +7,13 @@ import {
   collectionPage,
   collectionTotals,
   type ReceiptKey,
-} from '../../../projections/collection-queries.ts';
-import { journalGap, merchantsWithAccount } from '../../../projections/journal-queries.ts';
+} from '../../../projections/journal/collection-queries.ts';
+import { journalGap, merchantsWithAccount } from '../../../projections/journal/queries.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { collectionCsv } from '../../../statements/csv.ts';
 import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../../statements/pdf.ts';
 import { grandTotal } from '../../../statements/totals.ts';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../server/context.ts';
 import { cursorText, readCursor } from '../frame/cursor.ts';
 import { queryOf } from '../frame/filter-fields.ts';
 import { readQuery } from '../frame/form.ts';
@@ -21,7 +21,7 @@ import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import type { ConsoleRoute } from '../frame/route.ts';
-import { readKnownAt } from './known-at.ts';
+import { readKnownAt } from './as-of.ts';
 import { refuseGap } from './refuse-gap.ts';
 
 const path = '/console/statements';

@@ -1,7 +1,7 @@
 /** What staff may do about one payment: have something sent again, and ask the registry what became of it. */
 import { paymentStream } from '../../../events/payment.ts';
+import { staffCause } from '../frame/access-log.ts';
 import { readForm } from '../frame/form.ts';
-import { staffCause } from '../frame/looks.ts';
 import type { NoticeCode } from '../frame/notices.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';

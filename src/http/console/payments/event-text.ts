@@ -1,6 +1,7 @@
 /** What an event says happened, in a few words that name nobody: the evidence itself is behind a click. */
-import { displaySen } from '../../../events/money.ts';
+
 import type { PaymentEvent, PaymentResult, Source } from '../../../events/payment.ts';
+import { displaySen } from '../../../kernel/money.ts';
 import { texts } from '../../../receipts/texts.ts';
 
 const { modes } = texts.en;

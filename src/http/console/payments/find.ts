@@ -1,14 +1,14 @@
 /** Finding payments: by what names one, by what several have in common, or by who paid, which is recorded first. */
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentModes } from '../../../events/payment.ts';
-import { termsOf } from '../../../projections/payer-terms.ts';
 import {
   allPayments,
   type FoundPayment,
   type PaymentFilter,
   searchPayments,
-} from '../../../projections/payments-search.ts';
-import { type Context, seeOther } from '../../context.ts';
+} from '../../../projections/payments/search.ts';
+import { termsOf } from '../../../projections/payments/search-tokens.ts';
+import { type Context, seeOther } from '../../server/context.ts';
 import { cursorText, readCursor } from '../frame/cursor.ts';
 import { queryOf, readChoice, readDay, readText } from '../frame/filter-fields.ts';
 import { readForm, readQuery } from '../frame/form.ts';

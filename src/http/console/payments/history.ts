@@ -1,7 +1,7 @@
 /** GET /console/payments/{id}/history.json?at=&revision=: for auditors' programs, what `ledger history --json` prints. */
-import { entriesUntil, readUntil } from '../../../audit/history.ts';
+import { entriesUntil, readUntil } from '../../../audit/history/history.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../server/context.ts';
 import { readQuery } from '../frame/form.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';

@@ -1,10 +1,10 @@
 /** A payment for a page of the console: from its stream, so that it is there when Postgres is not. */
-import { type History, historyOf } from '../../../audit/history.ts';
+import { type History, historyOf } from '../../../audit/history/history.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
+import { readPaymentEvent } from '../../../events/codec.ts';
 import { type PaymentEvent, paymentStream, type RequestedPayment } from '../../../events/payment.ts';
-import { readPaymentEvent } from '../../../events/recorded.ts';
 import type { EventStore } from '../../../eventstore/event-store.ts';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../server/context.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 
 /** Its entries, and the events of them as the program reads them; null for one that cannot be read. */

@@ -1,5 +1,5 @@
 /** GET /console/payments/{id}: what happened to a payment, all of it, and nothing about who paid. */
-import type { HistoryEntry, HistoryVerdict } from '../../../audit/history.ts';
+import type { HistoryEntry, HistoryVerdict } from '../../../audit/history/history.ts';
 import { exceptionsOf } from '../../../events/exceptions.ts';
 import {
   attemptOf,
@@ -8,7 +8,7 @@ import {
   standingResult,
 } from '../../../events/payment.ts';
 import { texts } from '../../../receipts/texts.ts';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../server/context.ts';
 import { kindTexts } from '../exceptions/texts.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import type { ConsoleRoute } from '../frame/route.ts';

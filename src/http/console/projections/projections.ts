@@ -1,12 +1,12 @@
 /** The projections: how far each is behind, what stopped one, and making its tables anew. */
 import { Readable } from 'node:stream';
 import { projectionStream } from '../../../events/rebuild.ts';
-import type { ProjectionStatus } from '../../../projections/checkpoints.ts';
-import { firstUntaken } from '../../../projections/lag.ts';
-import type { Projection } from '../../../projections/projection.ts';
-import { rebuildStandings } from '../../../projections/rebuilds-queries.ts';
-import type { Context } from '../../context.ts';
-import { staffCause } from '../frame/looks.ts';
+import { rebuildStandings } from '../../../projections/rebuild/queries.ts';
+import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.ts';
+import { firstUntaken } from '../../../projections/runtime/lag.ts';
+import type { Projection } from '../../../projections/runtime/projection.ts';
+import type { Context } from '../../server/context.ts';
+import { staffCause } from '../frame/access-log.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 import type { ConsoleRoute } from '../frame/route.ts';

@@ -1,9 +1,10 @@
 /** How far rebuilds are, for the page and for those who watch it. */
+
+import { readRebuildEvent } from '../../../events/codec.ts';
 import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
-import { readRebuildEvent } from '../../../events/recorded.ts';
 import type { EventStore, Position } from '../../../eventstore/event-store.ts';
-import { createMeter, secondsLeft, shareDone } from '../../../projections/progress.ts';
-import type { RebuildStanding } from '../../../projections/rebuilds-queries.ts';
+import { createMeter, secondsLeft, shareDone } from '../../../projections/rebuild/progress.ts';
+import type { RebuildStanding } from '../../../projections/rebuild/queries.ts';
 
 export type RebuildView = {
   name: string;

@@ -1,6 +1,6 @@
 /** The token of a link to sign in: drawn by chance, known to the email alone, and the key to the one session that it can make. */
 import { randomBytes } from 'node:crypto';
-import { derivedId } from '../../../commands/derived-id.ts';
+import { derivedId } from '../../../kernel/derived-id.ts';
 
 export const linkLifetimeMs = 15 * 60_000;
 

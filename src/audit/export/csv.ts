@@ -1,0 +1,116 @@
+/** A row per payment for a spreadsheet: what became of it, without anything about who paid. */
+import { stringify } from 'csv-stringify/sync';
+import { exceptionsOf } from '../../events/exceptions.ts';
+import {
+  attemptOf,
+  paymentStreamPrefix,
+  type RequestedPayment,
+  standingResult,
+} from '../../events/payment.ts';
+import type { RecordedEvent } from '../../eventstore/event-store.ts';
+import { toDateTime } from '../../kernel/malaysian-time.ts';
+import { addSen, formatSen, type Sen } from '../../kernel/money.ts';
+import { type HistoryVerdict, historyOf } from '../history/history.ts';
+
+/** Amounts are in RM, times in Malaysian time. */
+const columns = [
+  'transaction_id',
+  'reference',
+  'merchant',
+  'channel',
+  'status',
+  'amount_rm',
+  'charge_rm',
+  'total_rm',
+  'mode',
+  'receipt_no',
+  'requested_at',
+  'paid_at',
+  'last_event_at',
+  'late',
+  'exceptions',
+  'exceptions_open',
+  'events',
+  'history',
+] as const;
+
+type Row = Record<(typeof columns)[number], string | number>;
+
+/** The byte order mark tells spreadsheets that it is UTF-8; without it they take it for the machine's own code page. */
+export function csvHead(): string {
+  return write([columns], { bom: true });
+}
+
+/** Rows for whole streams. A payment whose events were changed has its row, and the row says so. */
+export function csvRows(streams: readonly (readonly RecordedEvent[])[]): string {
+  const rows = streams.map(rowOf);
+  return write(rows.map((row) => columns.map((name) => row[name])));
+}
+
+function write(records: readonly (readonly (string | number)[])[], { bom = false } = {}): string {
+  // A cell that begins like a formula gets an apostrophe: a reference must not run in an auditor's spreadsheet.
+  return stringify([...records], { bom, escape_formulas: true, record_delimiter: 'windows' });
+}
+
+function rowOf(events: readonly RecordedEvent[]): Row {
+  const { entries, verdict } = historyOf(events);
+  const last = entries.at(-1);
+  const lastAt = entries.findLast(({ at }) => at !== null)?.at ?? null;
+  const id = events[0]?.streamName.slice(paymentStreamPrefix.length) ?? '';
+  const known = last && last.state.status !== 'none' ? factsOf(last.state) : unknown;
+  return {
+    transaction_id: id,
+    ...known,
+    last_event_at: lastAt === null ? '' : toDateTime(lastAt),
+    events: events.length,
+    history: verdictWord(verdict),
+  };
+}
+
+type Facts = Omit<Row, 'transaction_id' | 'last_event_at' | 'events' | 'history'>;
+
+function factsOf(payment: RequestedPayment): Facts {
+  const { request, receipt, status } = payment;
+  const result = standingResult(payment);
+  const attempt = attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '', mode: '' });
+  const chargeSen = attempt?.chargeSen ?? (0 as Sen);
+  const exceptions = exceptionsOf(payment);
+  const paidAt = status === 'succeeded' ? (result?.paidAt ?? result?.at ?? null) : null;
+  return {
+    reference: request.reference,
+    merchant: request.merchant.code,
+    channel: request.channel,
+    status,
+    amount_rm: formatSen(request.amountSen),
+    charge_rm: formatSen(chargeSen),
+    total_rm: formatSen(addSen(request.amountSen, chargeSen)),
+    mode: result?.mode || (attempt?.mode ?? ''),
+    receipt_no: receipt?.receiptNo ?? '',
+    requested_at: toDateTime(request.at),
+    paid_at: paidAt === null ? '' : toDateTime(paidAt),
+    late: receipt?.late ? 'yes' : 'no',
+    exceptions: exceptions.length,
+    exceptions_open: exceptions.filter(({ resolved }) => resolved === null).length,
+  };
+}
+
+const unknown: Facts = {
+  reference: '',
+  merchant: '',
+  channel: '',
+  status: 'unreadable',
+  amount_rm: '',
+  charge_rm: '',
+  total_rm: '',
+  mode: '',
+  receipt_no: '',
+  requested_at: '',
+  paid_at: '',
+  late: '',
+  exceptions: '',
+  exceptions_open: '',
+};
+
+function verdictWord(verdict: HistoryVerdict): string {
+  return verdict.kind === 'whole' ? 'whole' : `${verdict.kind} at event ${verdict.revision}`;
+}

@@ -1,0 +1,96 @@
+/**
+ * The lines of an export: JSON each, the first says what was exported, the last that it is whole. Every line ends with a
+ * checksum over itself and the line before it, so that a change of any byte is found at its line. What the checksums do
+ * not prove is in content/docs/audit.md.
+ */
+import { createHash } from 'node:crypto';
+import { type Infer, integer, literal, min, nullable, object, string, unknown } from 'superstruct';
+import { genesisHash } from '../../events/envelope.ts';
+import type { RecordedEvent } from '../../eventstore/event-store.ts';
+import { utc } from '../../kernel/structs.ts';
+
+const count = min(integer(), 0);
+const line = { line: count, checksum: string() };
+
+/** Payments requested from `from` on and before `to`; of all merchants where it is null. */
+const Range = object({
+  version: literal(1),
+  from: utc,
+  to: utc,
+  merchant: nullable(string()),
+  exportedAt: utc,
+});
+export type ExportRange = Infer<typeof Range>;
+
+export const HeadLine = object({ ...line, export: Range });
+export const EventLine = object({
+  ...line,
+  stream: string(),
+  revision: count,
+  position: object({ commit: string(), prepare: string() }),
+  id: string(),
+  created: utc,
+  type: string(),
+  data: unknown(),
+  metadata: unknown(),
+});
+export type EventLine = Infer<typeof EventLine>;
+export const EndLine = object({ ...line, end: object({ events: count, payments: count }) });
+
+/** Of the line before the first. */
+export const firstChecksum = genesisHash;
+
+/** Of a line without its last member, as its bytes are in the file. */
+export function checksumOf(previous: string, bytes: string | Buffer): string {
+  return createHash('sha256').update(previous).update(bytes).digest('hex');
+}
+
+const tail = /,"checksum":"[0-9a-f]{64}"\}$/;
+/** How many bytes of every line are its checksum. */
+export const tailLength = ',"checksum":""}'.length + 64;
+
+/** Whether a line ends as one does. */
+export function hasTail(text: string): boolean {
+  return tail.test(text);
+}
+
+/** Writes lines one after the other, each on the one before. */
+export function createLines() {
+  let written = 0;
+  let checksum = firstChecksum;
+  let events = 0;
+  let payments = 0;
+
+  function next(content: object): string {
+    written += 1;
+    const text = JSON.stringify({ line: written, ...content }).slice(0, -1);
+    checksum = checksumOf(checksum, text);
+    return `${text},"checksum":"${checksum}"}\n`;
+  }
+
+  return {
+    head: (range: ExportRange) => next({ export: range }),
+    payment(stored: readonly RecordedEvent[]): string {
+      payments += 1;
+      events += stored.length;
+      return stored.map((event) => next(contentOf(event))).join('');
+    },
+    end: () => next({ end: { events, payments } }),
+    /** Of the last line so far, with the figures: of the end, it stands for every byte of the file. */
+    totals: () => ({ events, payments, checksum }),
+  };
+}
+
+function contentOf(event: RecordedEvent): Omit<EventLine, 'line' | 'checksum'> {
+  const { streamName, revision, position, id, created, type, data, metadata } = event;
+  return {
+    stream: streamName,
+    revision,
+    position: { commit: String(position.commit), prepare: String(position.prepare) },
+    id,
+    created: created.toISOString(),
+    type,
+    data,
+    metadata,
+  };
+}

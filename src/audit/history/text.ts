@@ -1,0 +1,108 @@
+/** A payment's history for a terminal: a line per event, and what it all came to in words. No personal data. */
+import { exceptionsOf } from '../../events/exceptions.ts';
+import type { RequestedPayment } from '../../events/payment.ts';
+import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
+import { displaySen } from '../../kernel/money.ts';
+import { entriesUntil, type History, type HistoryEntry, type HistoryVerdict, type Until } from './history.ts';
+
+/** Throws what `entriesUntil` throws. The verdict is on all events, however few are shown. */
+export function historyText(history: History, until: Until = null): string {
+  const entries = entriesUntil(history, until);
+  const last = entries.at(-1);
+  const lines = [
+    ...entries.map(entryLine),
+    '',
+    verdictText(history.verdict, history.entries.length),
+    ...leftOut(history.entries.length - entries.length),
+    '',
+    ...(last ? summary(last, entries) : []),
+  ];
+  return lines.map(printable).join('\n');
+}
+
+/** One sentence. */
+export function verdictText(verdict: HistoryVerdict, count: number): string {
+  switch (verdict.kind) {
+    case 'whole':
+      return `The chain of ${count} ${count === 1 ? 'event' : 'events'} is whole.`;
+    case 'broken':
+      return `The chain is broken at event ${verdict.revision}: it, or the one before it, is not what was written.`;
+    case 'unreadable':
+      return `Event ${verdict.revision} is as it was written, but this program cannot read it.`;
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** A history that ends early must not be taken for the whole. */
+function leftOut(count: number): string[] {
+  if (count === 0) return [];
+  return [
+    `${count} ${count === 1 ? 'event came' : 'events came'} later and ${count === 1 ? 'is' : 'are'} not shown.`,
+  ];
+}
+
+function entryLine({ revision, at, type, actor, state, fits }: HistoryEntry): string {
+  const time = at === null ? 'unreadable'.padEnd(25) : toIsoWithOffset(at);
+  const mark = fits ? '' : '  DOES NOT FIT';
+  return `${String(revision).padStart(4)}  ${time}  ${type.padEnd(26)}  ${state.status.padEnd(10)} ${actor ?? 'unknown'}${mark}`;
+}
+
+function summary({ revision, state }: HistoryEntry, entries: readonly HistoryEntry[]): string[] {
+  const facts = state.status === 'none' ? [['Status', 'none']] : factsOf(state, entries);
+  return [`After event ${revision}:`, ...facts.map(([name, text]) => `  ${(name ?? '').padEnd(11)} ${text}`)];
+}
+
+type Fact = readonly [name: string, text: string];
+
+function factsOf(payment: RequestedPayment, entries: readonly HistoryEntry[]): Fact[] {
+  const { status, request, attempts, receipt } = payment;
+  const attempt = attempts.at(-1);
+  const lastAttempt = attempt ? `, the last by ${attempt.mode} as order ${attempt.sellerOrderNo}` : '';
+  return [
+    ['Status', receipt?.late ? `${status}, late` : status],
+    ['Amount', displaySen(request.amountSen)],
+    ['Reference', `${request.reference} of ${request.merchant.code} (${request.channel})`],
+    ['Attempts', `${attempts.length}${lastAttempt}`],
+    ['Receipt', receipt?.receiptNo ?? 'none'],
+    ...listed('Undelivered', openDeliveries(payment)),
+    ...listed('Exception', exceptions(payment)),
+    ...listed('Staff', entries.flatMap(staffAction)),
+  ];
+}
+
+/** A line each; one that says so where there is none. */
+function listed(name: string, texts: readonly string[]): Fact[] {
+  if (texts.length === 0) return [[name, 'none']];
+  return texts.map((text, index) => [index === 0 ? name : '', text] as const);
+}
+
+/** What is still to be sent, or was given up. */
+function openDeliveries({ deliveries }: RequestedPayment): string[] {
+  return deliveries.flatMap(({ key, state, attempts, dueAt }) => {
+    const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`;
+    if (state === 'due') return [`${key}: due at ${toIsoWithOffset(dueAt)}, after ${tries}`];
+    return state === 'abandoned' ? [`${key}: given up after ${tries}`] : [];
+  });
+}
+
+function exceptions(payment: RequestedPayment): string[] {
+  return exceptionsOf(payment).map(({ resultNo, kind, amountSen, resolved }) => {
+    const amount = amountSen === null ? '' : ` of ${displaySen(amountSen)}`;
+    const end = resolved ? `${resolved.resolution} ${toIsoWithOffset(resolved.at)}` : 'open';
+    return `${kind}${amount} in result ${resultNo}: ${end}`;
+  });
+}
+
+/** The note of a resolution stays out: people write what they like there. */
+function staffAction({ actor, at, type, revision }: HistoryEntry): string[] {
+  if (!actor?.startsWith('staff:')) return [];
+  return [
+    `${type} by ${actor} at ${at === null ? 'an unknown time' : toIsoWithOffset(at)} (event ${revision})`,
+  ];
+}
+
+/** What was changed in the store may hold anything: nothing of it may steer the terminal or turn the text around. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd');
+}

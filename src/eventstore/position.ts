@@ -1,0 +1,9 @@
+/** Places in the log, compared. */
+import type { Position } from './event-store.ts';
+
+/** Null is before the first event. */
+export function isAfter(one: Position | null, other: Position | null): boolean {
+  if (!one) return false;
+  if (!other) return true;
+  return one.commit === other.commit ? one.prepare > other.prepare : one.commit > other.commit;
+}

@@ -1,0 +1,60 @@
+/** GET /api/v1/users and /api/v1/projects: a bare array in the order of creation, a page at a time. */
+import { derivedIdPattern } from '../../kernel/derived-id.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Catalogue } from '../../projections/runtime/list-queries.ts';
+import type { Context } from '../server/context.ts';
+import { ApiProblem } from './problem.ts';
+
+export const maxPageSize = 100;
+export const defaultPageSize = 50;
+
+type Page = { limit: number; after: string | null };
+
+/** `?limit=` and `?starting_after=` choose the page; where more follow, a Link header leads to the next. */
+export function createList<Entry extends { id: string }>({
+  entries,
+  present,
+  baseUrl,
+  log,
+}: {
+  entries: Pick<Catalogue<Entry>, 'list'>;
+  /** As the interface document has it. */
+  present: (entry: Entry) => object;
+  baseUrl: string;
+  log: Log;
+}) {
+  async function find(page: Page): Promise<Entry[] | null> {
+    try {
+      return await entries.list(page);
+    } catch (error) {
+      log.warn({ err: error }, 'a list cannot be read from Postgres');
+      throw new ApiProblem(503, 'unavailable', 'The list cannot be read at the moment; try again later');
+    }
+  }
+
+  return async (ctx: Context): Promise<void> => {
+    const { limit, after } = readPage(ctx.query);
+    // One more than asked for tells whether a page follows.
+    const found = await find({ limit: limit + 1, after });
+    if (!found) throw invalidParameter('starting_after is the id of nothing in this list');
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    if (last && found.length > limit)
+      ctx.set('Link', `<${baseUrl}${ctx.path}?limit=${limit}&starting_after=${last.id}>; rel="next"`);
+    ctx.body = page.map(present);
+  };
+}
+
+/** A parameter that is given twice is an array, and fits nothing. */
+function readPage(query: Context['query']): Page {
+  const { limit = String(defaultPageSize), starting_after: after = null } = query;
+  if (typeof limit !== 'string' || !/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > maxPageSize)
+    throw invalidParameter(`limit must be a whole number from 1 to ${maxPageSize}`);
+  if (after !== null && (typeof after !== 'string' || !derivedIdPattern.test(after)))
+    throw invalidParameter('starting_after must be an id');
+  return { limit: Number(limit), after };
+}
+
+function invalidParameter(message: string): ApiProblem {
+  return new ApiProblem(400, 'invalid_parameter', message);
+}

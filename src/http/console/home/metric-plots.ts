@@ -1,0 +1,104 @@
+/** The figures of a day as plots, each with the same numbers in words. */
+import { displaySen } from '../../../kernel/money.ts';
+import { type DayFigures, type DelayFigures, delayBoundsMs } from '../../../projections/payments/metrics.ts';
+import { texts } from '../../../receipts/texts.ts';
+import { queryOf } from '../frame/filter-fields.ts';
+import { columnPlot, sharePlot } from './plots.ts';
+
+/** Asked for and paid, side by side for each hour. */
+export function hoursPlot(hours: DayFigures['hours']) {
+  const rows = hours.map((figures, hour) => ({ ...figures, name: `${String(hour).padStart(2, '0')}:00` }));
+  return {
+    rows,
+    plot: columnPlot(
+      rows.map(({ name, requested, paid, paidSen }, hour) => ({
+        label: hour % 3 === 0 ? name.slice(0, 2) : '',
+        values: [
+          { series: 'quiet', value: requested, title: `${name}: ${requested} asked for` },
+          { series: 'main', value: paid, title: `${name}: ${paid} paid, ${displaySen(paidSen)}` },
+        ],
+      })),
+    ),
+  };
+}
+
+/** Of the payments that came to an end, the share that succeeded. */
+export function methodsPlot(methods: DayFigures['methods'], day: string) {
+  const rows = methods.map(({ mode, byStatus }) => {
+    const { succeeded, failed, cancelled } = byStatus;
+    const decided = succeeded + failed + cancelled;
+    const share = decided === 0 ? null : succeeded / decided;
+    const rate = share === null ? 'none has ended' : percentText(share);
+    return {
+      name: texts.en.modes[mode],
+      url: `/console/payments${queryOf({ day, mode })}`,
+      succeededUrl: `/console/payments${queryOf({ day, mode, status: 'succeeded' })}`,
+      succeeded,
+      decided,
+      total: decided + byStatus.requested + byStatus.pending,
+      rate,
+      share,
+    };
+  });
+  return {
+    rows,
+    plot: sharePlot(
+      rows.map(({ name, succeeded, decided, rate, share }) => ({
+        label: name,
+        text: share === null ? rate : `${rate} · ${succeeded} of ${decided}`,
+        share,
+      })),
+    ),
+  };
+}
+
+const shortUnits = [
+  { ms: 60 * 60 * 1000, unit: 'h' },
+  { ms: 60 * 1000, unit: 'min' },
+  { ms: 1000, unit: 's' },
+] as const;
+
+/** How long callbacks took, and how many took how long. */
+export function delayPlot({ delivered, medianMs, p95Ms, p99Ms, histogram }: DelayFigures) {
+  const bounds = delayBoundsMs.map(boundText);
+  const rows = histogram.map((count, slot) => ({ name: slotText(bounds, slot), count }));
+  return {
+    delivered,
+    percentiles: [
+      { name: 'Median', value: durationText(medianMs) },
+      { name: '95 %', value: durationText(p95Ms) },
+      { name: '99 %', value: durationText(p99Ms) },
+    ],
+    rows,
+    plot: columnPlot(
+      rows.map(({ name, count }, slot) => ({
+        label: bounds[slot] ?? 'longer',
+        values: [{ series: 'main', value: count, title: `${name}: ${count}` }],
+      })),
+    ),
+  };
+}
+
+function slotText(bounds: readonly string[], slot: number): string {
+  const above = bounds[slot];
+  const from = bounds[slot - 1];
+  if (above === undefined) return `${from} or longer`;
+  return from === undefined ? `less than ${above}` : `${from} to ${above}`;
+}
+
+function boundText(ms: number): string {
+  const { ms: unitMs, unit } = shortUnits.find((each) => ms >= each.ms) ?? shortUnits[2];
+  return `${ms / unitMs} ${unit}`;
+}
+
+/** In the unit that people would say it in; `–` for none. */
+function durationText(ms: number | null): string {
+  if (ms === null) return '–';
+  const fit = shortUnits.find((each) => ms >= each.ms);
+  return fit ? `${(ms / fit.ms).toFixed(1)} ${fit.unit}` : `${Math.round(ms)} ms`;
+}
+
+/** No 100 % where one failed. */
+function percentText(share: number): string {
+  return `${Math.floor(share * 1000) / 10} %`;
+}

@@ -1,0 +1,119 @@
+/** The content files: read from their folder, front matter checked, given their address and their place in the order. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix, sep } from 'node:path';
+import { array, type Infer, number, object, optional, pattern, string, trimmed } from 'superstruct';
+import { ConfigError } from '../../config/config-error.ts';
+import { checkYaml } from '../../config/yaml-file.ts';
+
+/** One content file. */
+export type DocsFile = {
+  /** Relative to the content folder, with forward slashes: `decisions/0001-event-store.md`. */
+  file: string;
+  /** Path below /docs/. */
+  slug: string;
+  title: string;
+  description: string;
+  category: string;
+  tags: readonly string[];
+  /** The file as it is, and what follows its front matter. */
+  source: string;
+  markdown: string;
+};
+
+const slugPattern = /^[a-z0-9]+(?:[-_][a-z0-9]+)*(?:\/[a-z0-9]+(?:[-_][a-z0-9]+)*)*$/;
+const text = trimmed(pattern(string(), /\S/));
+const frontMatter = object({
+  title: text,
+  description: optional(text),
+  category: optional(text),
+  order: optional(number()),
+  slug: optional(pattern(string(), slugPattern)),
+  tags: optional(array(text)),
+});
+type FrontMatter = Infer<typeof frontMatter>;
+
+/** Where readers begin stands first; a category that is not named here follows these, by its name. */
+const categoryOrder = [
+  'Getting started',
+  'Guides',
+  'Concepts',
+  'Reference',
+  'Operations',
+  'Audit',
+  'Decisions',
+];
+
+/** First segments of addresses below /docs/ that are not content. */
+const reserved = new Set(['assets', 'search']);
+
+/**
+ * Reads every .md file below `folder`, ordered by category, then `order` (without one: last), then title.
+ * Throws ConfigError that names every fault by file and key.
+ */
+export function readDocsFiles(folder: string): DocsFile[] {
+  const faults: string[] = [];
+  const found: (DocsFile & { order: number })[] = [];
+  for (const file of markdownFiles(folder)) {
+    try {
+      found.push(readDocsFile(file, readFileSync(join(folder, file), 'utf8')));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      faults.push(...error.faults);
+    }
+  }
+  const bySlug = new Map<string, string>();
+  for (const { file, slug } of found) {
+    const other = bySlug.get(slug);
+    if (other !== undefined) faults.push(`${file}: slug ${slug} is also that of ${other}`);
+    bySlug.set(slug, file);
+  }
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `content/docs/${fault}`));
+  return found.sort(
+    (a, b) =>
+      rank(a.category) - rank(b.category) ||
+      a.category.localeCompare(b.category, 'en') ||
+      a.order - b.order ||
+      a.title.localeCompare(b.title, 'en', { numeric: true }),
+  );
+}
+
+function markdownFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => name.replaceAll(sep, '/'))
+    .sort();
+}
+
+/** `source` is the content of `file`. Throws ConfigError. */
+function readDocsFile(file: string, source: string): DocsFile & { order: number } {
+  const plain = source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  const [whole = '', yaml = ''] = /^---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|$)/s.exec(plain) ?? [];
+  const matter: FrontMatter = checkYaml(file, () => yaml || '{}', frontMatter);
+  const slug = matter.slug ?? file.slice(0, -'.md'.length);
+  if (!slugPattern.test(slug))
+    throw new ConfigError([`${file}: slug is missing, and the file's name is no address in lower case`]);
+  if (reserved.has(slug.split('/')[0] ?? ''))
+    throw new ConfigError([`${file}: slug is not valid (/docs/${slug} is taken)`]);
+  return {
+    file,
+    slug,
+    title: matter.title,
+    description: matter.description ?? '',
+    category: matter.category ?? folderName(file),
+    order: matter.order ?? Number.POSITIVE_INFINITY,
+    tags: matter.tags ?? [],
+    source,
+    markdown: plain.slice(whole.length),
+  };
+}
+
+/** `land-registry/x.md` belongs to "Land registry"; what is in no folder, to "General". */
+function folderName(file: string): string {
+  const name = posix.dirname(file).split('/')[0]?.replaceAll('-', ' ') ?? '.';
+  return name === '.' ? 'General' : name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+function rank(category: string): number {
+  const index = categoryOrder.indexOf(category);
+  return index === -1 ? categoryOrder.length : index;
+}

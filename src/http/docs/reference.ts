@@ -1,0 +1,99 @@
+/** /openapi.json, and /reference, which shows it with Swagger UI: served by us whole, and asking no other host for anything. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type Router from '@koa/router';
+import type { Next } from 'koa';
+import { koaSwagger } from 'koa2-swagger-ui';
+import { createDocument, type DescribedConfig } from '../openapi/document.ts';
+import type { Context, RequestState } from '../server/context.ts';
+import { createAnswer, send } from './answer.ts';
+
+const fileOf = (name: string) =>
+  readFileSync(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)), 'utf8');
+const view = (name: string) =>
+  readFileSync(new URL(`../../../views/reference/${name}`, import.meta.url), 'utf8');
+
+export function addReferenceRoutes(
+  router: Router<RequestState>,
+  { config }: { config: DescribedConfig },
+): void {
+  const description = createAnswer('application/json', JSON.stringify(createDocument(config)), {
+    // Tools of other origins read it; there is nothing in it but what is documented.
+    headers: { 'Access-Control-Allow-Origin': '*' },
+  });
+  router.get('/openapi.json', (ctx: Context) => send(ctx, description));
+
+  const { version } = JSON.parse(fileOf('package.json')) as { version: string };
+  const folder = `/reference/${version}`;
+  const forever = { headers: { 'Cache-Control': 'public, max-age=31536000, immutable' } };
+  const assets = {
+    'reference.js': createAnswer('text/javascript', view('reference.js')),
+    // The page of koa2-swagger-ui asks for it under this name.
+    'swagger-ui.min.css': createAnswer('text/css', fileOf('swagger-ui.css'), forever),
+    'swagger-ui-bundle.js': createAnswer('text/javascript', fileOf('swagger-ui-bundle.js'), forever),
+    'swagger-ui-standalone-preset.js': createAnswer(
+      'text/javascript',
+      fileOf('swagger-ui-standalone-preset.js'),
+      forever,
+    ),
+  };
+  for (const [name, answer] of Object.entries(assets))
+    router.get(`${folder}/${name}`, (ctx: Context) => send(ctx, answer));
+
+  const swaggerPage = koaSwagger({
+    title: 'API reference – Payment ledger',
+    routePrefix: '/reference',
+    swaggerCdnUrl: '/reference',
+    swaggerVersion: version,
+    hideTopbar: true,
+    favicon: 'data:,',
+    customCSS: view('reference.css'),
+    swaggerOptions: {
+      url: '/openapi.json',
+      layout: 'BaseLayout',
+      deepLinking: true,
+      displayRequestDuration: true,
+      persistAuthorization: false,
+      // Put into the page's script as it is.
+      plugins: 'SamplesPlugin',
+      tryItOutEnabled: true,
+      validatorUrl: null,
+    },
+  });
+  router.get('/reference/', (ctx: Context) => {
+    ctx.status = 308;
+    ctx.redirect('/reference');
+  });
+  router.get('/reference', withinPolicy(`${folder}/reference.js`), swaggerPage);
+}
+
+/** Koa middleware around the page of koa2-swagger-ui: replaces what a strict policy would refuse, and sets that policy. */
+function withinPolicy(scriptUrl: string) {
+  const beforeScripts = `<a class="to-docs" href="/docs">Documentation</a><div id="swagger-ui"></div><script src="${scriptUrl}"></script>`;
+  return async (ctx: Context, next: Next): Promise<void> => {
+    await next();
+    const page = String(ctx.body)
+      .replace(/<link href="https:[^>]*>/, '')
+      .replace(/(<svg [^>]*) style="[^"]*"/, '$1 width="0" height="0"')
+      .replace('<div id="swagger-ui"></div>', beforeScripts);
+    ctx.body = page;
+    ctx.set('Content-Security-Policy', policyOf(page));
+  };
+}
+
+function policyOf(page: string): string {
+  const hashes = (element: 'script' | 'style') =>
+    Array.from(page.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs')), ([, text = '']) => {
+      return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    }).join(' ');
+  return [
+    "default-src 'none'",
+    `script-src 'self' ${hashes('script')}`,
+    `style-src 'self' ${hashes('style')}`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,21 @@
+/** Ways out of a payer's page: back to the merchant, and to the other language. */
+import type { RequestedPayment } from '../../events/payment.ts';
+import { statusCodeOf } from '../../receipts/status-code.ts';
+import type { Language } from '../server/language.ts';
+
+/**
+ * The merchant's redirect_url with trans_id, transaction_id and status at the end of its query. The query it has is
+ * left as it is, since the merchant may have signed it; where it has one of the three itself, both are there.
+ */
+export function backToMerchant({ request, status }: RequestedPayment): string {
+  const url = new URL(request.redirectUrl);
+  const ours = new URLSearchParams({
+    trans_id: request.reference,
+    transaction_id: request.transactionId,
+    status: statusCodeOf(status),
+  });
+  url.search = url.search === '' ? `${ours}` : `${url.search}&${ours}`;
+  return url.href;
+}
+
+export const otherLanguage = (lang: Language): Language => (lang === 'en' ? 'ms' : 'en');

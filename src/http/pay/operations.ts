@@ -1,0 +1,216 @@
+/** The operations that both payment channels have, and the answers that they share. */
+import type { Channel } from '../../events/payment.ts';
+import {
+  type Answers,
+  errorAnswers,
+  exampleId,
+  form,
+  html,
+  json,
+  multipart,
+  type Operation,
+  type Parameter,
+  page,
+  redirect,
+  type SecurityScheme,
+} from '../server/openapi/operation.ts';
+
+const transactionId: Parameter = {
+  in: 'path',
+  name: 'id',
+  description: 'Transaction id of the service',
+  schema: { type: 'string' },
+  example: exampleId,
+};
+
+const language: Parameter = {
+  in: 'query',
+  name: 'lang',
+  description: 'Language of the page; without it, the Accept-Language header decides',
+  schema: { type: 'string', enum: ['en', 'ms'] },
+};
+
+const resultExample = {
+  STATUS: '1',
+  PAYMENT_MODE: 'fpx',
+  MERCHANT_CODE: 'demo-app',
+  TRANS_ID: exampleId,
+  RECEIPT_NO: 'R-20261120-1',
+  PAYMENT_TRANS_ID: '2611200904300001',
+  PAYMENT_DATETIME: '2026-11-20 09:04:30',
+  AMOUNT: '120.50',
+  BUYER_BANK: 'Maybank2U',
+  BUYER_NAME: 'AMINAH BINTI ISMAIL',
+  MERCHANT_ORDER_NO: `${exampleId}-1`,
+  CHECKSUM: '<CHECKSUM>',
+};
+
+export const requeryExample = {
+  success: true,
+  data: {
+    transaction_id: exampleId,
+    trans_id: 'INV-2026-0001',
+    status: '1',
+    payment_status: 'Successful',
+    receipt_no: 'R-20261120-1',
+    payment_datetime: '2026-11-20 09:04:30',
+    buyer_name: 'AMINAH BINTI ISMAIL',
+    amount: '120.50',
+    payment_mode: 'FPX Online Banking (Individual)',
+    fpx_charge: '0.00',
+    buyer_bank: 'Maybank2U',
+    fpx_transaction_no: '2611200904300001',
+    seller_order_no: `${exampleId}-1`,
+    merchant_code: 'demo-app',
+    description: 'Second half of 2026',
+    service: 'Assessment tax',
+  },
+  message: 'The registry says successful: status updated to Successful',
+};
+
+const examples: Readonly<Record<number, string>> = {
+  400: 'amount must be more than 0.00',
+  401: 'Unauthorized',
+  404: 'Transaction not found',
+  409: 'This reference was used for another payment',
+  413: 'The request body is too large',
+  415: 'The Content-Type must be application/json',
+  500: 'Internal error',
+  502: 'The transaction registry cannot be reached; try again later',
+  503: 'The service is not available at the moment; try again in a few seconds',
+  504: 'The transaction registry did not answer in time; try again later',
+};
+
+/** What POST /<channel>/request answers. */
+export const startAnswers: Answers = {
+  200: {
+    description:
+      'The payment page, to be shown to the payer. Where Accept names application/json, and neither text/html nor */*, the address of that page instead.',
+    content: {
+      [html]: { schema: { type: 'string' } },
+      [json]: {
+        schema: 'PaymentStarted',
+        example: {
+          status: true,
+          message: 'Send the payer to payment_url',
+          data: {
+            transaction_id: exampleId,
+            payment_url: `https://payments.example/generic/pay/${exampleId}`,
+            status: '3',
+          },
+        },
+      },
+    },
+  },
+  ...refusals(400, 401, 409, 413, 415, 500, 503),
+};
+
+/** For callers' own endpoints, whose refusals are always JSON. */
+export function refusals(...statuses: readonly number[]): Answers {
+  return errorAnswers(statuses, (status) => ({
+    [json]: { schema: 'Refusal', example: { status: false, message: examples[status] } },
+  }));
+}
+
+/** `statuses` are those of a refusal, without 401. */
+export function requeryAnswers(...statuses: readonly number[]): Answers {
+  return {
+    200: {
+      description: 'The payment as it stands, and what the registry changed about it',
+      content: { [json]: { schema: 'RequeryAnswer', example: requeryExample } },
+    },
+    ...refusals(401),
+    ...errorAnswers(statuses, (status) => ({
+      [json]: { schema: 'RequeryRefusal', example: { success: false, message: examples[status] } },
+    })),
+  };
+}
+
+/** For what browsers open: a page, or JSON for those who ask for it. */
+export function pageRefusals(...statuses: readonly number[]): Answers {
+  return errorAnswers(statuses, (status) => ({
+    [html]: { schema: { type: 'string' } },
+    [json]: { schema: 'Refusal', example: { status: false, message: examples[status] } },
+  }));
+}
+
+/** The gateway's result and the payer's pages; `security` is what opens the pages. */
+export function sharedOperations(
+  channel: Channel,
+  tag: string,
+  security: readonly SecurityScheme[],
+): Operation[] {
+  const pageStatuses = security.length > 0 ? [401, 404, 500, 503] : [404, 500, 503];
+  const of = (name: string) => `${channel}${name}`;
+  const forPayer = { tag, security, parameters: [transactionId, language] };
+  return [
+    {
+      id: of('ReportResult'),
+      method: 'post',
+      path: `/${channel}/response`,
+      tag,
+      summary: 'Report a result (gateway)',
+      description:
+        'Called by the gateway, in any of three encodings. Names in any case; fields that are not known are kept. `CHECKSUM` is the lower-case hex HMAC-SHA256, under the gateway’s secret, of the other fields: sorted by name, each name and value percent-encoded, joined as `NAME=value` with `&`.',
+      security: [],
+      body: { types: [form, multipart, json], schema: 'GatewayResult', example: resultExample },
+      answers: {
+        303: redirect('Recorded; on to the receipt'),
+        ...pageRefusals(400, 401, 404, 413, 415, 500, 503),
+      },
+    },
+    {
+      ...forPayer,
+      id: of('ShowPaymentPage'),
+      method: 'get',
+      path: `/${channel}/pay/{id}`,
+      summary: 'Open the payment page (payer)',
+      answers: {
+        200: page('The payment page'),
+        303: redirect('It is paid, or waits for its bank: on to the receipt'),
+        ...pageRefusals(...pageStatuses),
+      },
+    },
+    {
+      ...forPayer,
+      id: of('ChooseMethod'),
+      method: 'post',
+      path: `/${channel}/pay/{id}`,
+      summary: 'Choose a payment method (payer)',
+      description: 'What the form of the payment page sends. `token` is in that page.',
+      body: {
+        types: [form, multipart],
+        schema: 'PaymentChoice',
+        example: { token: '<TOKEN>', method: 'fpx', bank_fpx: 'BIMB0340' },
+      },
+      answers: {
+        200: page('A form that takes the payer to the gateway'),
+        303: redirect('It is paid, or waits for its bank: on to the receipt'),
+        ...pageRefusals(...new Set([400, 401, 409, 413, 415, ...pageStatuses])),
+      },
+    },
+    {
+      ...forPayer,
+      id: of('ShowReceipt'),
+      method: 'get',
+      path: `/${channel}/receipt/{id}`,
+      summary: 'Open the receipt (payer)',
+      description: 'Of a payment that has not succeeded: a statement, which says so.',
+      answers: { 200: page('The receipt or the statement'), ...pageRefusals(...pageStatuses) },
+    },
+    {
+      ...forPayer,
+      id: of('DownloadReceipt'),
+      method: 'get',
+      path: `/${channel}/download/{id}`,
+      summary: 'Download the receipt (payer)',
+      answers: {
+        200: {
+          description: 'The receipt or the statement',
+          content: { 'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } } },
+        },
+        ...pageRefusals(...pageStatuses),
+      },
+    },
+  ];
+}

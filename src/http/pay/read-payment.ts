@@ -1,0 +1,48 @@
+/** Reads a payment for a page, which must never show less than what happened. */
+import { loadPayment } from '../../commands/load-payment.ts';
+import { transactionIdPattern } from '../../commands/transaction-id.ts';
+import { type Channel, noPayment, type RequestedPayment } from '../../events/payment.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { HttpProblem } from '../server/errors.ts';
+
+export type ReadPayment = (transactionId: string) => Promise<RequestedPayment>;
+
+/**
+ * A row that says succeeded is final and is taken as it is. Any other may be behind, and there may be no row or no
+ * Postgres: then the stream is folded. A transaction of another channel is unknown here. The function returned
+ * throws HttpProblem 404 and EventStoreUnavailable.
+ */
+export function createReadPayment(
+  channel: Channel,
+  { eventStore, findPayment, log }: Pick<Dependencies, 'eventStore' | 'findPayment' | 'log'>,
+): ReadPayment {
+  async function findFinal(transactionId: string): Promise<RequestedPayment | null> {
+    try {
+      const row = await findPayment(transactionId);
+      return row?.state.status === 'succeeded' ? row.state : null;
+    } catch (error) {
+      // Not the error itself: knex puts the query's values into it, and an id opens a receipt.
+      log.warn(
+        { reason: kindOf(error) },
+        'payments cannot be read from Postgres; streams are folded instead',
+      );
+      return null;
+    }
+  }
+
+  return async (transactionId) => {
+    const isId = transactionIdPattern.test(transactionId);
+    const payment = isId
+      ? ((await findFinal(transactionId)) ?? (await loadPayment(eventStore, transactionId)))
+      : noPayment;
+    if (payment.status === 'none' || payment.request.channel !== channel)
+      throw new HttpProblem(404, 'paymentNotFound', 'Transaction not found');
+    return payment;
+  };
+}
+
+/** Such as ECONNREFUSED, or Postgres's own code. */
+function kindOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return typeof error;
+  return 'code' in error ? error.code : error.name;
+}

@@ -1,0 +1,247 @@
+/** What the fields of a payment request may hold, on either channel, and what is said when they hold something else. */
+import { coerce, Struct, unknown, validate } from 'superstruct';
+import type { Merchant } from '../../config/merchants.ts';
+import { emailPattern, maxEmailLength } from '../../kernel/email-address.ts';
+import { type AmountFault, formatSen, parseAmount, type Sen } from '../../kernel/money.ts';
+import { described, type JsonSchema } from '../../kernel/with-json-schema.ts';
+import { HttpProblem } from '../server/errors.ts';
+import { jsonSchemaOf } from '../server/openapi/json-schema.ts';
+
+/**
+ * Reads a body: masks fields that its struct does not know, and throws HttpProblem 400 naming every field at fault,
+ * as in `items[3].amount`, counted from 0, never a value.
+ */
+export function readFields<T>(body: unknown, struct: Struct<T, unknown>): T {
+  if (!isObject(body)) throw badRequest('The body must be a JSON object');
+  const [error, read] = validate(body, struct, { coerce: true, mask: true });
+  if (!error) return read;
+  throw badRequest(
+    error
+      .failures()
+      .map(({ path, message }) => `${nameOf(path)} ${message}`)
+      .join('; '),
+  );
+}
+
+function nameOf(path: readonly unknown[]): string {
+  return path
+    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`))
+    .join('');
+}
+
+/** Throws HttpProblem 400 when `field` names a host that this merchant's payers may not be sent to. */
+export function checkRedirectHost(
+  field: string,
+  url: string,
+  { redirectHosts }: Pick<Merchant, 'redirectHosts'>,
+): void {
+  if (redirectHosts && !redirectHosts.includes(new URL(url).hostname))
+    throw badRequest(`${field} names a host that is not registered for this merchant`);
+}
+
+export function badRequest(message: string): HttpProblem {
+  return new HttpProblem(400, 'badRequest', message);
+}
+
+// ── Kinds of field ───────────────────────────────────────────────────────────────────────────────────
+
+type TextRule = {
+  faultOf(text: string): string | null;
+  /** A regular expression of the whole text, without anchors, that says the same. */
+  pattern: string;
+  format?: 'email' | 'uri';
+};
+
+/** Control characters, halves of surrogate pairs, and what turns the direction of the text around it. */
+const notPlain = '\\p{Cc}\\p{Cs}\\u202A-\\u202E\\u2066-\\u2069';
+const plainText = `[^${notPlain}]*`;
+const plainTextPattern = new RegExp(`^${plainText}$`, 'u');
+const anyText: TextRule = { faultOf: () => null, pattern: plainText };
+
+/** A text that must be there, of at most `maxLength` code points. */
+export function required(
+  maxLength: number,
+  { faultOf, pattern, ...keywords }: TextRule = anyText,
+): Struct<string, unknown> {
+  return field<string>({
+    read: (sent) => sent ?? '',
+    faultOf(value) {
+      if (typeof value !== 'string') return 'must be text';
+      return value.trim() === '' ? 'is required' : (textFault(value, maxLength) ?? faultOf(value));
+    },
+    schema: { type: 'string', ...keywords, minLength: 1, maxLength, pattern: `^(?=\\s*\\S)${pattern}$` },
+  });
+}
+
+/** A text of at most `maxLength` code points; `''` where none was sent. */
+export function optional(
+  maxLength: number,
+  { faultOf, pattern, ...keywords }: TextRule = anyText,
+): Struct<string, unknown> {
+  return field<string>({
+    read: (sent) => sent ?? '',
+    faultOf(value) {
+      if (typeof value !== 'string') return 'must be text';
+      return value === '' ? null : (textFault(value, maxLength) ?? faultOf(value));
+    },
+    schema: { type: ['string', 'null'], ...keywords, maxLength, pattern: `^(?:${pattern})?$` },
+  });
+}
+
+/** The caller's own name of the payment. One that differs only by what is not seen would be another that looks the same. */
+export const reference = required(100, {
+  faultOf(value) {
+    if (value !== value.trim()) return 'must not begin or end with a space';
+    return /\p{Cf}/u.test(value) ? 'must not contain invisible characters' : null;
+  },
+  pattern: '(?!\\s)[^\\p{Cc}\\p{Cs}\\p{Cf}]*(?<!\\s)',
+});
+
+/** Either left out or something that can be seen. */
+export const notBlank: TextRule = {
+  faultOf: (value) => (value.trim() === '' ? 'must not be blank' : null),
+  pattern: `(?=\\s*\\S)${plainText}`,
+};
+
+export const email = optional(maxEmailLength, {
+  faultOf: (value) => (emailPattern.test(value) ? null : 'must be an email address'),
+  pattern: emailPattern.source.slice(1, -1),
+  format: 'email',
+});
+
+/** http or https, and https alone in production. */
+export function url(production: boolean): Struct<string, unknown> {
+  const scheme = production ? '[hH][tT][tT][pP][sS]' : '[hH][tT][tT][pP][sS]?';
+  const rest = `[^\\s\\\\${notPlain}]*`;
+  return required(2000, {
+    faultOf: (value) => urlFault(value, production),
+    pattern: `${scheme}:\\/\\/(?![^\\/?#]*@)(?![\\/?#])${rest}`,
+    format: 'uri',
+  });
+}
+
+/** In RM. */
+export function amount(maxSen: Sen): Struct<Sen, unknown> {
+  const max = formatSen(maxSen);
+  const messages: Readonly<Record<AmountFault | 'missing', string>> = {
+    missing: 'is required',
+    not_numeric: 'must be a number or a numeric text such as 10.50',
+    too_many_decimals: 'must have at most two decimals',
+    not_positive: 'must be more than 0.00',
+    too_large: `must be at most ${max}`,
+  };
+  return field<Sen>({
+    read: (sent) => ((sent ?? '') === '' ? 'missing' : parseAmount(sent, maxSen)),
+    faultOf: (parsed) => (typeof parsed === 'number' ? null : messages[parsed as keyof typeof messages]),
+    schema: {
+      type: ['number', 'string'],
+      minimum: 0.01,
+      maximum: Number(max),
+      multipleOf: 0.01,
+      pattern: '^(?!0+(?:\\.0+)?$)\\d{1,9}(?:\\.\\d{1,2})?$',
+      // Of a text, JSON Schema can say everything but this.
+      description: `At most ${max}`,
+    },
+  });
+}
+
+/** An object that anything of reasonable size may be in; `{}` where none was sent. */
+export function extra(): Struct<Record<string, unknown>, unknown> {
+  return field<Record<string, unknown>>({
+    read: (sent) => sent ?? {},
+    faultOf: extraFault,
+    schema: extraKeywords,
+  });
+}
+
+/** As `extra`, with fields of `struct` in it that are known. */
+export function extraWith<T>(struct: Struct<T, unknown>): Struct<T, unknown> {
+  return coerce(worded(struct, extraFault, extraKeywords), unknown(), (sent) => sent ?? {});
+}
+
+/**
+ * A list or object whose members are only looked into when `faultOf` has nothing to say about the whole; `keywords`
+ * say the same in JSON Schema.
+ */
+export function worded<T>(
+  struct: Struct<T, unknown>,
+  faultOf: (value: unknown) => string | null,
+  keywords: JsonSchema = {},
+): Struct<T, unknown> {
+  const wordedStruct = new Struct<T, unknown>({
+    ...struct,
+    validator: (value) => faultOf(value) ?? true,
+    *entries(value, context) {
+      if (faultOf(value) === null) yield* struct.entries(value, context);
+    },
+  });
+  return described(wordedStruct, { ...jsonSchemaOf(struct), ...keywords });
+}
+
+/** `read` turns what was sent into the value or leaves it as it is, `faultOf` says what is wrong with that. */
+function field<T>({
+  read,
+  faultOf,
+  schema,
+}: {
+  read: (sent: unknown) => unknown;
+  faultOf: (value: unknown) => string | null;
+  schema: JsonSchema;
+}): Struct<T, unknown> {
+  const struct = new Struct<T, null>({
+    type: 'field',
+    schema: null,
+    coercer: read,
+    validator: (value) => faultOf(value) ?? true,
+  });
+  return described(struct, schema);
+}
+
+// ── What can be wrong ────────────────────────────────────────────────────────────────────────────────
+
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textFault(value: string, maxLength: number): string | null {
+  if (!plainTextPattern.test(value))
+    return 'must be plain text, without control characters or broken characters';
+  // A code point is at most two code units: short texts need no counting.
+  const tooLong = value.length > maxLength && Array.from(value).length > maxLength;
+  return tooLong ? `must be at most ${maxLength} characters` : null;
+}
+
+/** Stricter than URL.parse, which forgives spaces, backslashes and a number of slashes that other readers take otherwise. */
+function urlFault(value: string, production: boolean): string | null {
+  const parsed = /^https?:\/\/[^\s\\/?#][^\s\\]*$/i.test(value) ? URL.parse(value) : null;
+  if (!parsed) return 'must be an http or https URL';
+  if (/^[^/]*\/\/[^/?#]*@/.test(value)) return 'must not contain a user name or password';
+  return production && parsed.protocol !== 'https:' ? 'must be an https URL' : null;
+}
+
+const maxExtraBytes = 8 * 1024;
+const maxExtraDepth = 5;
+const extraKeywords: JsonSchema = {
+  type: ['object', 'null'],
+  description: `At most ${maxExtraBytes} bytes of JSON and ${maxExtraDepth} levels; no text with U+0000`,
+};
+
+function extraFault(value: unknown): string | null {
+  if (!isObject(value)) return 'must be an object';
+  // Depth first: writing a very deep value as JSON would run out of stack.
+  if (!isStorable(value, maxExtraDepth))
+    return `must hold at most ${maxExtraDepth} levels, finite numbers, and text without U+0000`;
+  return Buffer.byteLength(JSON.stringify(value)) > maxExtraBytes
+    ? `must be at most ${maxExtraBytes} bytes of JSON`
+    : null;
+}
+
+function isStorable(value: unknown, depthLeft: number): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (depthLeft === 0) return false;
+  return Object.entries(value).every(
+    ([key, member]) => isStorable(key, 0) && isStorable(member, depthLeft - 1),
+  );
+}

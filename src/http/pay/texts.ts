@@ -1,0 +1,6 @@
+// Every text of the pages, by language.
+import type { Language } from '../server/language.ts';
+import { en, type Texts } from './texts/en.ts';
+import { ms } from './texts/ms.ts';
+
+export const texts: Readonly<Record<Language, Texts>> = { en, ms };

@@ -1,0 +1,26 @@
+// What every page carries inside itself: one stylesheet and one line of script. Pages ask no host for anything, so
+// that they look the same when a merchant relays them. Both are fixed when the program starts, so that a
+// Content-Security-Policy can name them by hash.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { themedStyle } from './design-tokens.ts';
+
+const sourceHash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+const withoutLayout = (css: string) =>
+  css
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+
+/** views/style.css with the design system's colours it uses, light and dark. */
+export const style = withoutLayout(
+  themedStyle(readFileSync(new URL('../../../views/style.css', import.meta.url), 'utf8')),
+);
+
+/** Sends the hand-over form; its button does the same where scripts are off. */
+export const script = 'document.forms[0].submit()';
+
+/** For `style-src` and `script-src`. */
+export const styleHash = sourceHash(style);
+export const scriptHash = sourceHash(script);

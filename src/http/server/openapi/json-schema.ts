@@ -1,0 +1,49 @@
+/** The JSON Schema (2020-12) of a superstruct struct: recorded beside it, or read from what it is made of. */
+import { type Struct, validate } from 'superstruct';
+import { type JsonSchema, recordedSchema } from '../../../kernel/with-json-schema.ts';
+
+/** Any struct: a struct's type is invariant, and nothing here looks at it. */
+// biome-ignore lint/suspicious/noExplicitAny: no other type takes every struct
+export type AnyStruct = Struct<any, unknown>;
+
+const plainTypes: readonly string[] = ['string', 'number', 'integer', 'boolean'];
+
+/**
+ * Describes the values that a struct takes before it coerces them. Throws on a struct whose rules cannot be read:
+ * one that is defined by a function or refined, unless it is `described`.
+ */
+export function jsonSchemaOf(struct: AnyStruct): JsonSchema {
+  return recordedSchema(struct) ?? derivedSchema(struct);
+}
+
+function derivedSchema(struct: AnyStruct): JsonSchema {
+  const { type, schema } = struct;
+  // A struct that is refined, or that wraps another, passes its values to a function: what that does stays unseen.
+  if (struct.refiner.length > 0) throw new Error(`The rules of a ${type} cannot be read: describe it`);
+  if (plainTypes.includes(type)) return { type };
+  if (type === 'literal') return { const: schema };
+  if (type === 'enums') return { type: 'string', enum: Object.values(schema as Record<string, string>) };
+  if (type === 'array' && schema) return { type, items: jsonSchemaOf(schema as AnyStruct) };
+  if ((type === 'object' || type === 'type') && schema)
+    return objectSchema(schema as Record<string, AnyStruct>);
+  throw new Error(`A struct of the type ${type} has no JSON Schema: describe it`);
+}
+
+/** Other keys than these are allowed, since they are masked. A field that takes nothing may be left out. */
+function objectSchema(fields: Readonly<Record<string, AnyStruct>>): JsonSchema {
+  const described = Object.entries(fields).map(([name, field]) => {
+    const [fault, fallback] = validate(undefined, field, { coerce: true });
+    const schema = jsonSchemaOf(field);
+    return {
+      name,
+      required: fault !== undefined,
+      schema: { ...schema, ...(fallback !== undefined && { default: fallback }) },
+    };
+  });
+  const required = described.filter((field) => field.required).map(({ name }) => name);
+  return {
+    type: 'object',
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(described.map(({ name, schema }) => [name, schema])),
+  };
+}

@@ -1,0 +1,131 @@
+/** How reactors take from the to-do list without getting in each other's way. What staff ask of it is in deliveries-list.ts. */
+import type { Knex } from 'knex';
+import type { DeliveryKind } from '../../events/deliveries.ts';
+import { payments } from '../payments/projection.ts';
+
+/** A row that one reactor has to itself until its lease ends. */
+export type ClaimedDelivery = {
+  transactionId: string;
+  lane: string;
+  /** The key of the newest delivery of the lane that the row knows of. */
+  delivery: string;
+  receiver: string;
+  merchantCode: string;
+  /** Tries of this lane that the row knows of. */
+  tries: number;
+  /** The key of the delivery that it was claimed for before, by somebody who neither recorded a try nor gave it back. */
+  cutOff: string | null;
+};
+
+export type Claim = {
+  kind: DeliveryKind;
+  now: Date;
+  leaseUntil: Date;
+  /** Who claims; names a running reactor, not a kind of them. */
+  holder: string;
+  /** At most this many in all. */
+  limit: number;
+  /** At most this many of one receiver, where `receiverLimits` says nothing else. */
+  limitPerReceiver: number;
+  receiverLimits: ReadonlyMap<string, number>;
+  /** At most this many of one merchant, where `merchantLimits` says nothing else. */
+  limitPerMerchant: number;
+  merchantLimits: ReadonlyMap<string, number>;
+};
+
+export type DeliveryQueue = {
+  /** Takes what is due, the longest due of each receiver first; nothing before the projection ever ran. */
+  claim(claim: Claim): Promise<ClaimedDelivery[]>;
+  /** Gives a row back, to be taken again from `until` on, or at once when it has changed. */
+  postpone(claimed: ClaimedDelivery, holder: string, until: Date): Promise<void>;
+};
+
+const undefinedTable = '42P01';
+const table = `${payments.name}.deliveries`;
+
+export function createDeliveryQueue(db: Knex): DeliveryQueue {
+  return {
+    async claim({ receiverLimits, merchantLimits, ...claim }) {
+      try {
+        const { rows } = await db
+          .raw<{ rows: ClaimedDelivery[] }>(claimSql, {
+            ...claim,
+            receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
+            merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
+          })
+          .timeout(5_000);
+        return rows;
+      } catch (error) {
+        if (error instanceof Error && Reflect.get(error, 'code') === undefinedTable) return [];
+        throw error;
+      }
+    },
+
+    async postpone(claimed, holder, until) {
+      await db.raw(postponeSql, { ...claimed, holder, until }).timeout(5_000);
+    },
+  };
+}
+
+// Who sends to whom is found by leaps along the index: a long queue costs no more than a short one. Merchants get their
+// part before receivers do: one that has its part full takes no place at a receiver that others send to as well. The
+// lease is looked at twice, because a rebuild may put another table in place while a claim waits for its turn: it then
+// chooses from the one and takes from the other.
+const claimSql = `
+  with recursive senders as (
+    (
+      select receiver, merchant_code from ${table} where state = 'due' and kind = :kind
+      order by receiver, merchant_code limit 1
+    )
+    union all
+    select next.receiver, next.merchant_code
+    from senders cross join lateral (
+      select receiver, merchant_code from ${table}
+      where state = 'due' and kind = :kind
+        and (receiver, merchant_code) > (senders.receiver, senders.merchant_code)
+      order by receiver, merchant_code limit 1
+    ) next
+  ),
+  limited as (
+    select receiver, merchant_code,
+      coalesce((cast(:receiverLimits as jsonb) ->> receiver)::integer, :limitPerReceiver) as receiver_limit,
+      coalesce((cast(:merchantLimits as jsonb) ->> merchant_code)::integer, :limitPerMerchant) as merchant_limit
+    from senders
+  ),
+  due as materialized (
+    select limited.*, waiting.* from limited cross join lateral (
+      select transaction_id, lane, due_at, leased_delivery from ${table} found
+      where found.state = 'due' and found.kind = :kind
+        and found.receiver = limited.receiver and found.merchant_code = limited.merchant_code
+        and found.due_at <= :now and (found.lease_until is null or found.lease_until <= :now)
+      order by found.due_at
+      limit least(limited.receiver_limit, limited.merchant_limit)
+      for update skip locked
+    ) waiting
+  ),
+  of_merchants as (
+    select *, row_number() over (partition by merchant_code order by due_at) as place_of_merchant from due
+  ),
+  at_receivers as (
+    select *, row_number() over (partition by receiver order by due_at) as place_at_receiver
+    from of_merchants where place_of_merchant <= merchant_limit
+  ),
+  chosen as (
+    select transaction_id, lane, leased_delivery from at_receivers where place_at_receiver <= receiver_limit
+    order by due_at
+    limit :limit
+  )
+  update ${table} as claimed set
+    lease_until = :leaseUntil, leased_by = :holder,
+    leased_delivery = coalesce(chosen.leased_delivery, claimed.delivery)
+  from chosen
+  where claimed.transaction_id = chosen.transaction_id and claimed.lane = chosen.lane
+    and (claimed.lease_until is null or claimed.lease_until <= :now)
+  returning claimed.transaction_id as "transactionId", claimed.lane, claimed.delivery, claimed.receiver,
+    claimed.merchant_code as "merchantCode", claimed.tries, chosen.leased_delivery as "cutOff"`;
+
+const postponeSql = `
+  update ${table} set
+    leased_by = null, leased_delivery = null,
+    lease_until = case when delivery = :delivery and tries = :tries then cast(:until as timestamptz) end
+  where transaction_id = :transactionId and lane = :lane and leased_by = :holder`;

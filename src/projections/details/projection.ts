@@ -1,0 +1,190 @@
+/**
+ * What merchants said of each generic payment when they asked for it, in columns: one row per payment, in the
+ * agency's own table where there is one, else in the one that all share.
+ */
+import type { Knex } from 'knex';
+import { readPaymentEvent } from '../../events/codec.ts';
+import { type PaymentRequested, paymentStreamPrefix } from '../../events/payment.ts';
+import type { RecordedEvent } from '../../eventstore/event-store.ts';
+import { formatSen } from '../../kernel/money.ts';
+import { isRefusal } from '../runtime/failures.ts';
+import type { Projection } from '../runtime/projection.ts';
+import {
+  allDetails,
+  copyAgencyTables,
+  detailsSchema,
+  detailsTableOf,
+  findAgencyTables,
+  haveSameAgencyTables,
+  type OwnColumn,
+  quoted,
+  sharedTable,
+  standardColumns,
+} from './tables.ts';
+
+export const details: Projection = {
+  name: detailsSchema,
+  version: 1,
+  streamPrefixes: [paymentStreamPrefix],
+
+  async createTables(db) {
+    await db.raw(`
+      create table generic_details (
+        transaction_id text primary key,
+        merchant_code text not null,
+        trans_id text not null,
+        amount numeric not null,
+        service text not null,
+        description text not null,
+        callback_url text not null,
+        redirect_url text not null,
+        name text,
+        email text,
+        ic_no text,
+        address_1 text,
+        address_2 text,
+        city text,
+        postcode text,
+        state text,
+        phone_no text,
+        requested_at timestamptz not null,
+        extra jsonb not null
+      )`);
+    await copyAgencyTables(db);
+  },
+
+  carryOver: haveSameAgencyTables,
+  comparedIn: allDetails,
+
+  async project(events, db) {
+    const rows = events.flatMap(rowsOf);
+    if (rows.length === 0) return;
+    const tables = await findAgencyTables(db, [...new Set(rows.flatMap(({ table }) => table ?? []))]);
+    const shared: Row[] = [];
+    for (const [table, group] of Map.groupBy(rows, ({ table }) => table)) {
+      const columns = tables.get(table ?? '');
+      if (table === null || table === sharedTable || !columns) shared.push(...group);
+      else shared.push(...(await insertWhatFits(db, { name: table, columns }, group)));
+    }
+    if (shared.length > 0) await insert(db, { name: sharedTable, columns: [] }, shared);
+  },
+};
+
+type Row = {
+  /** The agency's, whether or not it exists. */
+  table: string | null;
+  standard: Readonly<Record<(typeof standardColumns)[number], string | null>>;
+  extra: Readonly<Record<string, unknown>>;
+};
+
+type Table = { name: string; columns: readonly OwnColumn[] };
+
+/** A row for the first event of a generic payment, none for any other event. */
+function rowsOf(event: RecordedEvent): Row[] {
+  if (event.type !== 'PaymentRequested') return [];
+  const { type, data } = readPaymentEvent(event);
+  if (type !== 'PaymentRequested' || data.channel !== 'generic') return [];
+  const transactionId = event.streamName.slice(paymentStreamPrefix.length);
+  const table = detailsTableOf(data.merchant.code);
+  return [{ table, standard: standardFields(transactionId, data), extra: data.extra }];
+}
+
+function standardFields(transactionId: string, request: PaymentRequested): Row['standard'] {
+  const { payer } = request;
+  return {
+    transaction_id: transactionId,
+    merchant_code: request.merchant.code,
+    trans_id: request.reference,
+    amount: formatSen(request.amountSen),
+    service: request.service,
+    description: request.description,
+    callback_url: request.callbackUrl,
+    redirect_url: request.redirectUrl,
+    name: payer.name || null,
+    email: payer.email || null,
+    ic_no: payer.icNo || null,
+    address_1: payer.address1 || null,
+    address_2: payer.address2 || null,
+    city: payer.city || null,
+    postcode: payer.postcode || null,
+    state: payer.state || null,
+    phone_no: payer.phoneNo || null,
+    requested_at: request.at,
+  };
+}
+
+/**
+ * Inserts into an agency's table and returns the rows that it refuses. What an agency made of its table, such as a
+ * constraint, must not stop the details of all others: a savepoint keeps the transaction whole.
+ */
+async function insertWhatFits(db: Knex.Transaction, table: Table, rows: readonly Row[]): Promise<Row[]> {
+  await db.raw('savepoint agency_rows');
+  try {
+    await insert(db, table, rows);
+    await db.raw('release savepoint agency_rows');
+    return [];
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    await db.raw('rollback to savepoint agency_rows');
+    await db.raw('release savepoint agency_rows');
+  }
+  if (rows.length === 1) return [...rows];
+  const middle = Math.floor(rows.length / 2);
+  const first = await insertWhatFits(db, table, rows.slice(0, middle));
+  return [...first, ...(await insertWhatFits(db, table, rows.slice(middle)))];
+}
+
+/** A row that is there already is passed over. Columns that no row fills keep their default. */
+async function insert(db: Knex.Transaction, table: Table, rows: readonly Row[]): Promise<void> {
+  const fitting = await fittingKeys(db, table, rows);
+  const records = rows.map(({ standard, extra }, index) => {
+    const fits = ([key]: [string, unknown]) => fitting[index]?.has(key) ?? false;
+    const rest = Object.entries(extra).filter((entry) => !fits(entry));
+    return {
+      ...Object.fromEntries(Object.entries(extra).filter(fits)),
+      ...standard,
+      extra: Object.fromEntries(rest),
+    };
+  });
+  const columns = [...standardColumns, 'extra', ...new Set(fitting.flatMap((keys) => [...keys]))];
+  const list = columns.map(quoted).join(', ');
+  await db.raw(
+    `insert into ${quoted(table.name)} (${list})
+     select ${list} from jsonb_populate_recordset(null::${quoted(table.name)}, ?)
+     on conflict (transaction_id) do nothing`,
+    [json(records)],
+  );
+}
+
+/**
+ * For each row the keys of its `extra` that have a column of the same name whose type takes the value. Lists,
+ * objects and null stay in `extra`.
+ */
+async function fittingKeys(
+  db: Knex.Transaction,
+  { columns }: Table,
+  rows: readonly Row[],
+): Promise<ReadonlySet<string>[]> {
+  const candidates = rows.flatMap(({ extra }, index) =>
+    columns
+      .filter(({ name }) => Object.hasOwn(extra, name))
+      .map(({ name, type }) => ({ index, key: name, type, value: extra[name] }))
+      .filter(({ value }) => ['string', 'number', 'boolean'].includes(typeof value)),
+  );
+  const fitting = rows.map(() => new Set<string>());
+  if (candidates.length === 0) return fitting;
+  const { rows: taken } = await db.raw<{ rows: { index: number; key: string }[] }>(
+    `select index, key from jsonb_to_recordset(?) as candidate (index integer, key text, type text, value text)
+     where pg_input_is_valid(value, type)`,
+    [json(candidates)],
+  );
+  for (const { index, key } of taken) fitting[index]?.add(key);
+  return fitting;
+}
+
+/** JSON that jsonb takes: U+FFFD for U+0000 and for half a surrogate pair, which it has no text for. */
+function json(value: unknown): string {
+  return JSON.stringify(value).replace(/\\(\\|u0000|ud[89a-f][0-9a-f]{2})/g, (found) =>
+    found === '\\\\' ? found : '\\ufffd',
+  );
+}

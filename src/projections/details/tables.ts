@@ -1,0 +1,160 @@
+/**
+ * The tables of request details: `generic_details` for everybody, and `<merchant code>_details` for an agency that
+ * has one. What is in them, and how an agency gets one, is in content/docs/details-tables.md.
+ */
+import type { Knex } from 'knex';
+import { lockTables } from '../runtime/checkpoints.ts';
+import type { ComparedRows } from '../runtime/projection.ts';
+
+export const sharedTable = 'generic_details';
+
+/** Where the tables live, as the projection that fills them is called. */
+export const detailsSchema = 'details';
+
+/** The columns that every table of details has, `extra` aside. Money in RM, since agencies read these. */
+export const standardColumns = [
+  'transaction_id',
+  'merchant_code',
+  'trans_id',
+  'amount',
+  'service',
+  'description',
+  'callback_url',
+  'redirect_url',
+  'name',
+  'email',
+  'ic_no',
+  'address_1',
+  'address_2',
+  'city',
+  'postcode',
+  'state',
+  'phone_no',
+  'requested_at',
+] as const;
+
+/** A column of an agency's own, beside the standard ones, and its type as Postgres writes it. */
+export type OwnColumn = { name: string; type: string };
+
+/**
+ * The table that a merchant's details go to when it exists. The code stands in it as it is, quoted, so that two
+ * merchants never share one; null for a code that would be cut by Postgres's 63 bytes or is none.
+ */
+export function detailsTableOf(merchantCode: string): string | null {
+  return /^[A-Za-z0-9._-]{1,55}$/.test(merchantCode) ? `${merchantCode}_details` : null;
+}
+
+/** An identifier that may be put into the text of a raw query. Knex's own `??` would split it at a dot. */
+export function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""').replaceAll('?', '\\?')}"`;
+}
+
+/**
+ * Makes an agency's table in the shape of the shared one; false when it is there already. Throws Postgres's own
+ * error when the projection has never run.
+ */
+export async function createDetailsTable(db: Knex, table: string): Promise<boolean> {
+  try {
+    await db.transaction(async (trx) => {
+      // Else it could be made in a schema that a rebuild is retiring.
+      await lockTables(trx);
+      await trx.raw(
+        `create table ${detailsSchema}.${quoted(table)} (like ${detailsSchema}.${sharedTable} including all)`,
+      );
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, 'code') === duplicateTable) return false;
+    throw error;
+  }
+}
+
+const duplicateTable = '42P07';
+
+/** Of the tables named, those that exist in the current schema, with the columns that keys of `extra` may fill. */
+export async function findAgencyTables(
+  db: Knex.Transaction,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, readonly OwnColumn[]>> {
+  const { rows } = await db.raw<{ rows: { table: string; columns: OwnColumn[] }[] }>(
+    `select c.relname as "table", coalesce(json_agg(json_build_object(
+         'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)
+       ) order by a.attnum) filter (where a.attname <> all(?)), '[]') as columns
+     from pg_class c
+     join pg_namespace n on n.oid = c.relnamespace
+     join pg_attribute a on a.attrelid = c.oid
+     where n.nspname = current_schema() and c.relkind in ('r', 'p') and c.relname = any(?)
+       and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
+     group by c.relname`,
+    [[...standardColumns, 'extra'], [...names]],
+  );
+  return new Map(rows.map(({ table, columns }) => [table, columns]));
+}
+
+/** In a schema that a rebuild fills: the agencies' tables once more, as they are in the one that serves. */
+export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
+  for (const name of await agencyTables(db, detailsSchema))
+    await db.raw(`create table ${quoted(name)} (like ${detailsSchema}.${quoted(name)} including all)`);
+}
+
+/**
+ * Whether the agencies' tables of the current schema are like those of another: an agency may have made or altered one
+ * since they were copied. Nobody alters one there before the transaction ends.
+ */
+export async function haveSameAgencyTables(db: Knex.Transaction, schema: string): Promise<boolean> {
+  for (const name of await agencyTables(db, schema))
+    await db.raw(`lock table ${quoted(schema)}.${quoted(name)} in share row exclusive mode`);
+  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, { schema, sharedTable });
+  return rows.length === 0;
+}
+
+async function agencyTables(db: Knex.Transaction, schema: string): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { name: string }[] }>(
+    `select tablename as name from pg_tables
+     where schemaname = ? and tablename <> ? and right(tablename, 8) = '_details'`,
+    [schema, sharedTable],
+  );
+  return rows.map(({ name }) => name);
+}
+
+// Everything that \`including all\` copies, but for names that Postgres gives.
+const shapes = (schema: string) => `
+  select relname, 'column' as kind, concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull,
+    attgenerated, attidentity, pg_get_expr(adbin, adrelid)) as shape
+  from agency_tables
+  join pg_attribute on attrelid = agency_tables.oid and attnum > 0 and not attisdropped
+  left join pg_attrdef on adrelid = attrelid and adnum = attnum
+  where nspname = ${schema}
+  union all
+  select relname, 'constraint', regexp_replace(pg_get_constraintdef(pg_constraint.oid), ' NOT VALID$', '')
+  from agency_tables join pg_constraint on conrelid = agency_tables.oid and contype = 'c'
+  where nspname = ${schema}
+  union all
+  select relname, 'index', concat_ws(' ', indisunique, regexp_replace(pg_get_indexdef(indexrelid), '^.* USING ', ''))
+  from agency_tables join pg_index on indrelid = agency_tables.oid
+  where nspname = ${schema}`;
+
+const differentShapes = `
+  with agency_tables as (
+    select pg_class.oid, relname, nspname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where relkind in ('r', 'p') and relname <> :sharedTable and right(relname, 8) = '_details'
+  ),
+  theirs as (${shapes(':schema')}),
+  mine as (${shapes('current_schema()')})
+  (table theirs except all table mine) union all (table mine except all table theirs)`;
+
+/**
+ * The details of all payments, whichever table they are in: which one depends on when an agency's was made. What is in
+ * \`extra\` and in an agency's own columns depends on it as well.
+ */
+export async function allDetails(db: Knex.Transaction, schema: string): Promise<ComparedRows[]> {
+  const tables = [sharedTable, ...(await agencyTables(db, schema))];
+  const columns = [...standardColumns];
+  // By way of JSON, which takes a table that lacks a column, too.
+  const fields = columns.map((column) => `row ->> '${column}' as ${column}`).join(', ');
+  const queries = tables.map(
+    (table) =>
+      `select ${fields} from ${quoted(schema)}.${quoted(table)} as t, lateral (select to_jsonb(t) as row offset 0)`,
+  );
+  return [{ table: 'details', key: ['transaction_id'], columns, sql: queries.join(' union all ') }];
+}

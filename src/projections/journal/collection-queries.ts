@@ -1,0 +1,118 @@
+/**
+ * What an agency collected on a Malaysian day: the receipts whose value date it is, read from the journal's own
+ * postings, so that no figure of a statement can be another than the books'.
+ */
+import type { Knex } from 'knex';
+import type { PaymentMode } from '../../events/payment.ts';
+import { boundsOfDay } from '../../kernel/malaysian-time.ts';
+import type { Sen } from '../../kernel/money.ts';
+import { journal } from './projection.ts';
+import { merchantAccount } from './queries.ts';
+
+export type Collection = {
+  merchantCode: string;
+  /** `YYYY-MM-DD`, Malaysian. */
+  day: string;
+  /** What was recorded later is left out. */
+  knownAt: Date;
+};
+
+export type CollectedReceipt = {
+  transactionId: string;
+  receiptNo: string;
+  /** The merchant's own. */
+  reference: string;
+  method: PaymentMode | 'unknown';
+  /** The merchant's. */
+  amountSen: Sen;
+  /** What the payer paid on top. */
+  chargeSen: Sen;
+  /** When it was paid: the bank's time where it gave one. */
+  paidAt: Date;
+  recordedAt: Date;
+  /** Recorded after the day was over: a statement made at its end did not have it. */
+  isLate: boolean;
+};
+
+/** A place among the receipts of a day. */
+export type ReceiptKey = Pick<CollectedReceipt, 'paidAt' | 'transactionId'>;
+
+export type MethodTotal = {
+  method: CollectedReceipt['method'];
+  receipts: number;
+  amountSen: bigint;
+  chargeSen: bigint;
+};
+
+/** The gateway's line is the first of a payment's entry and the merchant's the second; what they differ by is the charge. */
+const receipts = `
+  from ${journal.name}.postings merchant
+  join ${journal.name}.postings gateway
+    on gateway.transaction_id = merchant.transaction_id and gateway.revision = merchant.revision and gateway.line = 1
+  where merchant.kind = 'payment' and merchant.line = 2 and merchant.account = :account
+    and merchant.value_at >= :start and merchant.value_at < :end and merchant.at <= :knownAt`;
+const method = `substr(gateway.account, length('gateway:') + 1) as method`;
+
+function bindingsOf({ merchantCode, day, knownAt }: Collection) {
+  const bounds = boundsOfDay(day);
+  if (!bounds) throw new RangeError('A day reads YYYY-MM-DD');
+  return { account: merchantAccount(merchantCode), ...bounds, knownAt };
+}
+
+/** A page of the day's receipts in the order in which they were paid: at most `limit`, those after `after`. */
+export async function collectionPage(
+  db: Knex,
+  collection: Collection,
+  { after, limit }: { after: ReceiptKey | null; limit: number },
+): Promise<CollectedReceipt[]> {
+  const next = after ? 'and (merchant.value_at, merchant.transaction_id) > (:paidAt, :transactionId)' : '';
+  const { rows } = await db.raw<{ rows: CollectedReceipt[] }>(
+    `select day.*, reference, receipt_no as "receiptNo"
+     from (
+       select merchant.transaction_id as "transactionId", ${method},
+         merchant.credit_sen as "amountSen", gateway.debit_sen - merchant.credit_sen as "chargeSen",
+         merchant.value_at as "paidAt", merchant.at as "recordedAt", merchant.at >= :end as "isLate"
+       ${receipts} ${next}
+       order by merchant.value_at, merchant.transaction_id
+       limit :limit
+     ) day
+     join ${journal.name}.books on transaction_id = "transactionId"
+     order by "paidAt", "transactionId"`,
+    { ...bindingsOf(collection), ...after, limit },
+  );
+  return rows;
+}
+
+/** All of them, a page in memory at a time. */
+export async function* collectedReceipts(
+  db: Knex,
+  collection: Collection,
+): AsyncGenerator<CollectedReceipt, void, void> {
+  const limit = 1_000;
+  let after: ReceiptKey | null = null;
+  for (;;) {
+    const page: CollectedReceipt[] = await collectionPage(db, collection, { after, limit });
+    yield* page;
+    after = page.at(-1) ?? null;
+    if (page.length < limit) return;
+  }
+}
+
+/** The day's totals by method, in the order of their names. */
+export async function collectionTotals(db: Knex, collection: Collection): Promise<MethodTotal[]> {
+  const { rows } = await db.raw<{
+    rows: { method: MethodTotal['method']; receipts: number; amount: string; charge: string }[];
+  }>(
+    `select ${method}, count(*) as receipts, sum(merchant.credit_sen)::text as amount,
+       sum(gateway.debit_sen - merchant.credit_sen)::text as charge
+     ${receipts}
+     group by gateway.account order by gateway.account`,
+    bindingsOf(collection),
+  );
+  return rows.map(({ method, receipts, amount, charge }) => ({
+    method,
+    receipts,
+    amountSen: BigInt(amount),
+    chargeSen: BigInt(charge),
+  }));
+}

@@ -1,0 +1,245 @@
+/**
+ * What is asked of the journal. Sums are bigint sen: they may be past the safe integers. `knownAt` is the moment whose
+ * knowledge counts: what was recorded later is left out, so that an answer can be given again as it was.
+ */
+import type { Knex } from 'knex';
+import type { EntryKind } from '../../events/postings.ts';
+import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
+import { boundsOfDay, dayOf } from '../../kernel/malaysian-time.ts';
+import { findable } from '../../postgres/indexable.ts';
+import { projectionStatus } from '../runtime/checkpoints.ts';
+import { holdsAllUntil, type LagStores, writtenBy } from '../runtime/lag.ts';
+import { journal } from './projection.ts';
+
+export type AccountSums = { account: string; debitSen: bigint; creditSen: bigint };
+
+/** A place among the postings of an account, in the order in which they were recorded. */
+export type PostingKey = { at: Date; transactionId: string; revision: number; line: number };
+
+export type StatementLine = PostingKey & {
+  kind: EntryKind;
+  valueAt: Date;
+  merchantCode: string;
+  /** The merchant's own, of the payment. */
+  reference: string;
+  /** `''` while the payment is not paid. */
+  receiptNo: string;
+  debitSen: bigint;
+  creditSen: bigint;
+  /** Credits less debits of the account, this line's included. */
+  balanceSen: bigint;
+};
+
+export type AccountStatement = {
+  openingSen: bigint;
+  /** One page of them. */
+  lines: StatementLine[];
+  /** Whether there are lines after these. */
+  more: boolean;
+  closingSen: bigint;
+};
+
+export type Period = { from: string; to: string };
+
+const postings = `${journal.name}.postings`;
+const dailySums = `${journal.name}.daily_sums`;
+const books = `${journal.name}.books`;
+
+/** The name under which the journal has a merchant's account. */
+export const merchantAccount = (merchantCode: string) => findable(`merchant:${merchantCode}`);
+
+type Sums = { debit: string; credit: string };
+
+/** All debits and credits there are, and the number of entries in which they differ; for `ledger verify`. */
+export async function journalBalance(
+  db: Knex,
+): Promise<{ debitSen: bigint; creditSen: bigint; unbalanced: number }> {
+  const { rows } = await db.raw<{ rows: (Sums & { unbalanced: number })[] }>(`
+    select coalesce(sum(debit), 0)::text as debit, coalesce(sum(credit), 0)::text as credit,
+      count(*) filter (where debit <> credit) as unbalanced
+    from (
+      select sum(debit_sen) as debit, sum(credit_sen) as credit
+      from ${postings} group by transaction_id, revision
+    ) entries`);
+  const { debit = '0', credit = '0', unbalanced = 0 } = rows[0] ?? {};
+  return { debitSen: BigInt(debit), creditSen: BigInt(credit), unbalanced };
+}
+
+/** The trial balance: every account that was ever posted to by then, by name. */
+export async function trialBalance(db: Knex, knownAt: Date): Promise<AccountSums[]> {
+  return await sumsUntil(db, knownAt, null);
+}
+
+/** The sums of one account, zero where nothing was posted to it by then. */
+export async function accountSums(db: Knex, account: string, knownAt: Date): Promise<AccountSums> {
+  const [sums] = await sumsUntil(db, knownAt, findable(account));
+  return sums ?? { account, debitSen: 0n, creditSen: 0n };
+}
+
+/** Whole days from their sums, the day of the moment from its postings: the cost does not grow with the journal. */
+async function sumsUntil(db: Knex, knownAt: Date, account: string | null): Promise<AccountSums[]> {
+  const day = dayOf(knownAt.toISOString());
+  const dayStart = boundsOfDay(day)?.start ?? knownAt.toISOString();
+  const { rows } = await db.raw<{ rows: (Sums & { account: string })[] }>(
+    `select account, sum(debit_sen)::text as debit, sum(credit_sen)::text as credit
+     from (
+       select account, debit_sen, credit_sen from ${dailySums}
+       where day < :day and (cast(:account as text) is null or account = :account)
+       union all
+       select account, debit_sen, credit_sen from ${postings}
+       where at >= :dayStart and at <= :knownAt and (cast(:account as text) is null or account = :account)
+     ) both_parts
+     group by account order by account`,
+    { day, dayStart, knownAt, account },
+  );
+  return rows.map(({ account, debit, credit }) => ({
+    account,
+    debitSen: BigInt(debit),
+    creditSen: BigInt(credit),
+  }));
+}
+
+/**
+ * What was recorded of an account on the Malaysian days `from` to `to`, both included: at most `limit` lines, those
+ * after `after`. All of it is of one moment.
+ */
+export async function accountStatement(
+  db: Knex,
+  {
+    account: named,
+    from,
+    to,
+    after,
+    limit,
+  }: Period & { account: string; after: PostingKey | null; limit: number },
+): Promise<AccountStatement> {
+  const account = findable(named);
+  const start = boundsOfDay(from)?.start;
+  const end = boundsOfDay(to)?.end;
+  if (start === undefined || end === undefined) throw new RangeError('A period is named by two days');
+  return await db.transaction(
+    async (trx) => {
+      const openingSen = await balanceBefore(trx, account, from);
+      const passedSen = after ? await postedUpTo(trx, account, start, after) : 0n;
+      const found = await linesAfter(trx, { account, start, end, after, limit: limit + 1 });
+      return {
+        openingSen,
+        lines: withBalances(found.slice(0, limit), openingSen + passedSen),
+        more: found.length > limit,
+        closingSen: await balanceBefore(trx, account, dayOf(end)),
+      };
+    },
+    { isolationLevel: 'repeatable read', readOnly: true },
+  );
+}
+
+/** All pages of a statement, one in memory at a time. There is one at least. */
+export async function* accountPages(
+  db: Knex,
+  asked: Period & { account: string },
+): AsyncGenerator<AccountStatement, void, void> {
+  let after: PostingKey | null = null;
+  for (;;) {
+    const page: AccountStatement = await accountStatement(db, { ...asked, after, limit: 5_000 });
+    yield page;
+    after = page.lines.at(-1) ?? null;
+    if (!page.more) return;
+  }
+}
+
+/** At the beginning of a day. */
+async function balanceBefore(trx: Knex, account: string, day: string): Promise<bigint> {
+  const { rows } = await trx.raw(
+    `select coalesce(sum(credit_sen - debit_sen), 0)::text as balance from ${dailySums}
+     where account = ? and day < ?`,
+    [account, day],
+  );
+  return BigInt(rows[0].balance);
+}
+
+/** From a moment to a line, that one included. */
+async function postedUpTo(trx: Knex, account: string, start: string, last: PostingKey): Promise<bigint> {
+  const { rows } = await trx.raw(
+    `select coalesce(sum(credit_sen - debit_sen), 0)::text as balance from ${postings}
+     where account = ? and at >= ? and (at, transaction_id, revision, line) <= (?, ?, ?, ?)`,
+    [account, start, last.at, last.transactionId, last.revision, last.line],
+  );
+  return BigInt(rows[0].balance);
+}
+
+type FoundLine = Omit<StatementLine, 'debitSen' | 'creditSen' | 'balanceSen'> & Sums;
+
+async function linesAfter(
+  trx: Knex,
+  {
+    account,
+    start,
+    end,
+    after,
+    limit,
+  }: { account: string; start: string; end: string; after: PostingKey | null; limit: number },
+): Promise<FoundLine[]> {
+  const key = after && [after.at, after.transactionId, after.revision, after.line];
+  const { rows } = await trx.raw<{ rows: FoundLine[] }>(
+    `select at, transaction_id as "transactionId", posting.revision, line, kind, value_at as "valueAt",
+       merchant_code as "merchantCode", reference, receipt_no as "receiptNo",
+       debit_sen::text as debit, credit_sen::text as credit
+     from ${postings} posting join ${books} using (transaction_id)
+     where account = ? and at >= ? and at < ?
+       ${key ? 'and (at, transaction_id, posting.revision, line) > (?, ?, ?, ?)' : ''}
+     order by at, transaction_id, posting.revision, line
+     limit ?`,
+    [account, start, end, ...(key ?? []), limit],
+  );
+  return rows;
+}
+
+function withBalances(found: readonly FoundLine[], before: bigint): StatementLine[] {
+  let balanceSen = before;
+  return found.map(({ debit, credit, ...line }) => {
+    const [debitSen, creditSen] = [BigInt(debit), BigInt(credit)];
+    balanceSen += creditSen - debitSen;
+    return { ...line, debitSen, creditSen, balanceSen };
+  });
+}
+
+/** Why answers of the journal may lack what was recorded long since; `isMissing` where there are no tables to ask. */
+export type JournalGap = { isMissing: boolean; message: string };
+
+/** A journal that is followed has by then what was there before. */
+const catchUpMs = 1_000;
+
+/** Null where the journal has all that was recorded by the moment, which may take a second. Throws the database's errors. */
+export async function journalGap(
+  stores: LagStores,
+  knownAt: Date,
+  now = new Date(),
+): Promise<JournalGap | null> {
+  const status = (await projectionStatus(stores.db)).find(({ name }) => name === journal.name);
+  if (!status)
+    return { isMissing: true, message: 'The journal was not made yet: the projections have not run' };
+  try {
+    const waitMs = status.fault ? 0 : catchUpMs;
+    if (await holdsAllUntil(writtenBy(knownAt, now), { projection: journal, waitMs }, stores)) return null;
+  } catch (error) {
+    if (!(error instanceof EventStoreUnavailable)) throw error;
+    const message = 'The event store does not answer: what the journal lacks cannot be told';
+    return { isMissing: false, message };
+  }
+  if (!status.fault)
+    return { isMissing: false, message: 'The journal is behind the log, and lacks what was recorded last' };
+  const { message, event } = status.fault;
+  const place = event ? ` before ${event.type} of ${event.stream}` : '';
+  return {
+    isMissing: false,
+    message: `The journal stands still${place}, and lacks all that came after: ${message}`,
+  };
+}
+
+/** The codes of the merchants that ever had money here, in order. */
+export async function merchantsWithAccount(db: Knex): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { account: string }[] }>(
+    `select distinct account from ${dailySums} where account like 'merchant:%' order by account`,
+  );
+  return rows.map(({ account }) => account.slice('merchant:'.length));
+}

@@ -1,0 +1,140 @@
+/** What staff see of a day: how much was asked for, paid and told, each figure by the rows that it counts. */
+import type { Knex } from 'knex';
+import type { PaymentMode, PaymentStatus } from '../../events/payment.ts';
+import type { Sen } from '../../kernel/money.ts';
+import type { TimeSpan } from '../../postgres/time-span.ts';
+import { payments } from './projection.ts';
+
+export type DayFigures = {
+  /** Payments asked for in the time, by the status that they have now. */
+  requested: Record<PaymentStatus, number>;
+  /** Payments paid in the time, whenever they were asked for. */
+  paid: { count: number; amountSen: Sen };
+  /** The same two by the hour since the beginning. */
+  hours: readonly { requested: number; paid: number; paidSen: Sen }[];
+  /** Payments asked for in the time, by the method of the standing result or last choice; those without are left out. */
+  methods: readonly { mode: PaymentMode; byStatus: Record<PaymentStatus, number> }[];
+  delay: DelayFigures;
+};
+
+/** From the outcome to the receiver's answer, of callbacks called for in the time and delivered since. */
+export type DelayFigures = {
+  delivered: number;
+  /** Null when there are none. */
+  medianMs: number | null;
+  p95Ms: number | null;
+  p99Ms: number | null;
+  /** How many took less than each of `delayBoundsMs`, and not less than the one before; the last, longer than all. */
+  histogram: readonly number[];
+};
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+export const delayBoundsMs = [
+  secondMs,
+  5 * secondMs,
+  30 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * hourMs,
+  24 * hourMs,
+] as const;
+
+const noPayments = { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0 };
+
+/** The figures of a day, or of any span of time. Rejects within a few seconds when Postgres is down. */
+export async function dayFigures(db: Knex, span: TimeSpan): Promise<DayFigures> {
+  const [requested, paid, delay] = await Promise.all([
+    requestedIn(db, span),
+    paidIn(db, span),
+    delayIn(db, span),
+  ]);
+  const byStatus = { ...noPayments };
+  const byMode = new Map<PaymentMode, Record<PaymentStatus, number>>();
+  const hours = Array.from({ length: hoursOf(span) }, () => ({ requested: 0, paid: 0, paidSen: 0 as Sen }));
+  for (const { hour, mode, status, count } of requested) {
+    byStatus[status] += count;
+    const slot = hours[hour];
+    if (slot) slot.requested += count;
+    if (mode === '') continue;
+    const ofMode = byMode.get(mode) ?? { ...noPayments };
+    ofMode[status] += count;
+    byMode.set(mode, ofMode);
+  }
+  const total = { count: 0, amountSen: 0 };
+  for (const { hour, count, amountSen } of paid) {
+    total.count += count;
+    total.amountSen += amountSen;
+    const slot = hours[hour];
+    if (slot) Object.assign(slot, { paid: count, paidSen: amountSen });
+  }
+  return {
+    requested: byStatus,
+    paid: { count: total.count, amountSen: total.amountSen as Sen },
+    hours,
+    methods: Array.from(byMode, ([mode, statuses]) => ({ mode, byStatus: statuses })).toSorted((a, b) =>
+      a.mode < b.mode ? -1 : 1,
+    ),
+    delay,
+  };
+}
+
+function hoursOf({ start, end }: TimeSpan): number {
+  return Math.ceil((Date.parse(end) - Date.parse(start)) / hourMs);
+}
+
+type RequestedRow = { hour: number; mode: PaymentMode | ''; status: PaymentStatus; count: number };
+
+async function requestedIn(db: Knex, span: TimeSpan): Promise<RequestedRow[]> {
+  const { rows } = await db
+    .raw<{ rows: RequestedRow[] }>(
+      `select floor(extract(epoch from requested_at - :start::timestamptz) / 3600)::integer as hour,
+         mode, status, count(*) as count
+       from ${payments.name}.payments where requested_at >= :start and requested_at < :end
+       group by 1, 2, 3`,
+      span,
+    )
+    .timeout(10_000);
+  return rows;
+}
+
+type PaidRow = { hour: number; count: number; amountSen: Sen };
+
+async function paidIn(db: Knex, span: TimeSpan): Promise<PaidRow[]> {
+  const { rows } = await db
+    .raw<{ rows: PaidRow[] }>(
+      `select floor(extract(epoch from paid_at - :start::timestamptz) / 3600)::integer as hour,
+         count(*) as count, sum(amount_sen)::bigint as "amountSen"
+       from ${payments.name}.payments where paid_at >= :start and paid_at < :end
+       group by 1`,
+      span,
+    )
+    .timeout(10_000);
+  return rows;
+}
+
+async function delayIn(db: Knex, span: TimeSpan): Promise<DelayFigures> {
+  const { rows } = await db
+    .raw<{ rows: { delivered: number; percentiles: (number | null)[] | null; buckets: number[] | null }[] }>(
+      `with delays as (
+         select extract(epoch from settled_at - called_at)::float8 * 1000 as ms
+         from ${payments.name}.deliveries
+         where state = 'delivered' and kind = 'callback' and called_at >= :start and called_at < :end
+       ),
+       slots as (
+         select width_bucket(ms, :bounds::float8[]) as slot, count(*)::integer as count from delays group by 1
+       )
+       select count(*) as delivered,
+         percentile_cont(array[0.5, 0.95, 0.99]) within group (order by ms) as percentiles,
+         (select json_object_agg(slot, count) from slots) as buckets
+       from delays`,
+      { ...span, bounds: [...delayBoundsMs] },
+    )
+    .timeout(10_000);
+  const { delivered = 0, percentiles = null, buckets = null } = rows[0] ?? {};
+  const [medianMs = null, p95Ms = null, p99Ms = null] = percentiles ?? [];
+  const histogram = Array.from({ length: delayBoundsMs.length + 1 }, (_, slot) => buckets?.[slot] ?? 0);
+  return { delivered, medianMs, p95Ms, p99Ms, histogram };
+}

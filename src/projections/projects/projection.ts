@@ -1,0 +1,12 @@
+/** The projects, as GET /api/v1/projects lists them. */
+
+import { readProjectEvent } from '../../events/codec.ts';
+import { evolveProject, type Project, projectStreamPrefix } from '../../events/project.ts';
+import { catalogue } from '../runtime/list-projection.ts';
+
+export const projects = catalogue({
+  name: 'projects',
+  version: 2,
+  streamPrefix: projectStreamPrefix,
+  evolve: (state: Project | null, event) => evolveProject(state, readProjectEvent(event)),
+});

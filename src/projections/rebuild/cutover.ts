@@ -1,0 +1,75 @@
+/**
+ * Puts a copy's tables in the place of those that serve, in one transaction: whoever reads, reads the old ones or the
+ * new ones, and never neither.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { isAfter } from '../../eventstore/position.ts';
+import { discard, holdCheckpoint, lockTables } from '../runtime/checkpoints.ts';
+import type { Projection } from '../runtime/projection.ts';
+import { copyGrants } from './grants.ts';
+import type { Copy } from './shadow-tables.ts';
+
+/** The tables that serve have changed, so that the copy is not like them any more: it must be made again. */
+export class CopyOutdated extends Error {
+  override name = 'CopyOutdated';
+}
+
+/** Where the tables wait that served before, until nobody reads them any more. */
+const retiredSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_old`;
+
+/**
+ * Holds the runner of the serving tables still, has the copy come to where it stands, and lets it go on with the copy's
+ * tables. The copy must not be far behind: the runner waits. Throws CopyOutdated.
+ */
+export async function swap(
+  db: Knex,
+  { projection, copy, schema }: { projection: Projection; copy: Copy; schema: string },
+): Promise<void> {
+  const { name } = projection;
+  await db.transaction(async (trx) => {
+    // What waits for us meanwhile is the runner: rather begin again.
+    await trx.raw(`set local lock_timeout = '5s'`);
+    await lockTables(trx);
+    const serving = await holdCheckpoint(trx, name);
+    if (serving?.position && isAfter(serving.position, copy.position())) await copy.feed(serving.position);
+    const { rows } = await trx.raw('select to_regnamespace(?) is not null as exists', [name]);
+    if (rows[0].exists) {
+      await trx.raw('set local search_path to ??', [schema]);
+      if (projection.carryOver && !(await projection.carryOver(trx, name)))
+        throw new CopyOutdated(`The tables of ${name} have changed`);
+      await trx.raw('set local search_path to default');
+      await copyGrants(trx, name, schema);
+      await trx.raw('alter schema ?? rename to ??', [name, retiredSchema(projection)]);
+    }
+    await trx.raw('alter schema ?? rename to ??', [schema, name]);
+    await trx.raw(
+      `insert into checkpoints (name, version, commit_position, prepare_position, events)
+       select ?, version, commit_position, prepare_position, events from checkpoints where name = ?
+       on conflict (name) do update set
+         version = excluded.version, commit_position = excluded.commit_position,
+         prepare_position = excluded.prepare_position, events = excluded.events, updated_at = now(), fault = null`,
+      [name, schema],
+    );
+    await trx.raw('delete from checkpoints where name = ?', [schema]);
+  });
+}
+
+const retryMs = 500;
+const lockNotAvailable = '55P03';
+
+/**
+ * Drops the tables that served before, as soon as nobody reads them any more. Never waits in line for long: readers of
+ * several tables could wait for each other through it. Stops trying when the signal aborts.
+ */
+export async function dropRetired(db: Knex, projection: Projection, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await discard(db, retiredSchema(projection), { lockTimeoutMs: 300 });
+      return;
+    } catch (error) {
+      if (!(error instanceof Error) || Reflect.get(error, 'code') !== lockNotAvailable) throw error;
+      await sleep(retryMs, undefined, { signal }).catch(() => {});
+    }
+  }
+}

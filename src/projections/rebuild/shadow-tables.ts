@@ -1,0 +1,71 @@
+/** A second set of a projection's tables, in a schema of its own, fed from the log beside the ones that serve. */
+import type { Knex } from 'knex';
+import type { EventStore, Position } from '../../eventstore/event-store.ts';
+import { isAfter } from '../../eventstore/position.ts';
+import { readBatches } from '../runtime/batches.ts';
+import { prepare } from '../runtime/checkpoints.ts';
+import type { Projection } from '../runtime/projection.ts';
+import { writeBatch } from '../runtime/write-batch.ts';
+import { createMeter, type RebuildProgress } from './progress.ts';
+
+export type Copy = {
+  /** Where it stands. */
+  position(): Position | null;
+  /** How many events it has taken. */
+  events(): number;
+  /**
+   * Takes everything up to a position that the log has reached, and stands there then, unless it stood past it. Resolves
+   * to how many events that were. Throws StandStill, the signal's reason, and whatever broke.
+   */
+  feed(upTo: Position): Promise<number>;
+};
+
+const maxEventsInBatch = 5_000;
+
+/** A copy that took more than that at a time is fed on before anybody is made to wait for it. */
+export const fewEvents = 500;
+
+/** Makes the tables, without the indexes that only queries need, or goes on with those that are there. */
+export async function openCopy({
+  projection: { createIndexes: _, ...projection },
+  schema,
+  eventStore,
+  db,
+  signal,
+  onProgress,
+}: {
+  projection: Projection;
+  schema: string;
+  eventStore: Pick<EventStore, 'subscribe' | 'head'>;
+  db: Knex;
+  signal: AbortSignal;
+  onProgress: (progress: RebuildProgress) => void;
+}): Promise<Copy> {
+  const target = { projection, schema, db, commitsLater: true };
+  const { streamPrefixes } = projection;
+  const meter = createMeter();
+  let { position, events } = await prepare(db, projection, schema);
+
+  async function feed(upTo: Position): Promise<number> {
+    const before = events;
+    const head = (await eventStore.head()) ?? upTo;
+    const report = () => onProgress({ events, position, head, eventsPerSecond: meter(events) });
+    report();
+    const reading = { eventStore, streamPrefixes, after: position, upTo, signal };
+    for await (const batch of readBatches({ ...reading, maxEvents: maxEventsInBatch })) {
+      await writeBatch(target, position, batch);
+      position = batch.position;
+      events += batch.events.length;
+      report();
+    }
+    signal.throwIfAborted();
+    if (isAfter(upTo, position)) {
+      await writeBatch(target, position, { events: [], position: upTo });
+      position = upTo;
+      report();
+    }
+    return events - before;
+  }
+
+  return { position: () => position, events: () => events, feed };
+}

@@ -1,0 +1,59 @@
+/** What is asked of the differences that imports found, and of payments while an import looks for those that it lacks. */
+import type { Knex } from 'knex';
+import type { Difference, ExportSource } from '../../events/reconciliation.ts';
+import { findable } from '../../postgres/indexable.ts';
+import type { TimeSpan } from '../../postgres/time-span.ts';
+import { payments } from '../payments/projection.ts';
+import { reconciliation } from './projection.ts';
+
+export type ListedDifference = { id: string; difference: Difference };
+
+/** Where a page of a list ends; the next one begins after it. */
+export type DifferenceKey = { at: Date; id: string };
+
+const differences = (db: Knex) => db.withSchema(reconciliation.name).from('differences').timeout(10_000);
+
+/** The latest first. Rejects when Postgres is down. */
+export async function listDifferences(
+  db: Knex,
+  { state, source }: { state: 'open' | 'resolved' | null; source: ExportSource | null },
+  { limit, after }: { limit: number; after: DifferenceKey | null },
+): Promise<ListedDifference[]> {
+  const query = differences(db).orderBy([
+    { column: 'at', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ]);
+  if (state === 'open') query.whereNull('resolved_at');
+  if (state === 'resolved') query.whereNotNull('resolved_at');
+  if (source) query.where({ source });
+  if (after) query.whereRaw('(at, id) < (?, ?)', [after.at, after.id]);
+  return await query.limit(limit).select('id', { difference: 'state' });
+}
+
+export type PaidKey = { at: Date; transactionId: string };
+
+/**
+ * Payments with money that was reported within the span, of the merchants (null: of all), a page in the order of `by`:
+ * `paid` finds what was paid then, `setApart` what was set apart for staff from a day before the span on, since that is
+ * known by the time at which it was recorded. Rejects likewise.
+ */
+export async function findCharged(
+  db: Knex,
+  by: 'paid' | 'setApart',
+  { start, end }: TimeSpan,
+  merchantCodes: readonly string[] | null,
+  { limit, after }: { limit: number; after: PaidKey | null },
+): Promise<PaidKey[]> {
+  const query = db.withSchema(payments.name).timeout(20_000).limit(limit);
+  const time = by === 'paid' ? 'paid_at' : 'at';
+  if (by === 'paid') query.from('payments').where('paid_at', '>=', start).where('paid_at', '<', end);
+  else
+    query
+      .from('exceptions')
+      .whereIn('kind', ['amountMismatch', 'duplicate'])
+      .whereRaw(`at >= ?::timestamptz - interval '1 day'`, [start])
+      .groupBy('at', 'transaction_id');
+  if (merchantCodes) query.whereIn('merchant_code', merchantCodes.map(findable));
+  if (after) query.whereRaw('(??, transaction_id) > (?, ?)', [time, after.at, after.transactionId]);
+  return await query.orderBy([time, 'transaction_id']).select({ at: time, transactionId: 'transaction_id' });
+}

@@ -1,0 +1,115 @@
+/**
+ * A subscription cut into batches by the consumer's own pace: while it writes one batch the next one gathers,
+ * so a quiet log is followed event by event and a busy one in full batches, without a timer in between.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { EventStore, Position, RecordedEvent } from '../../eventstore/event-store.ts';
+import { isAfter } from '../../eventstore/position.ts';
+
+export type Batch = {
+  /** May be empty: then only the position has moved, over events of others. */
+  events: readonly RecordedEvent[];
+  /** Up to here everything was considered. */
+  position: Position;
+};
+
+/** A batch of events with long texts ends sooner, so that memory has a bound. */
+const maxTextLength = 8_000_000;
+/** A position that moved without events is handed over at most this often. */
+const bareCheckpointMs = 1_000;
+
+/**
+ * Ends when the signal aborts; events that were gathered and not taken by then are left out. With `upTo`, a position
+ * that the log has reached already, it also ends once everything up to there was handed over, and all batches but the
+ * last are full: nobody waits for them, and the fewer they are, the fewer rows are written twice. Throws what `subscribe`
+ * throws, and when the subscription ended by itself.
+ */
+export async function* readBatches({
+  eventStore,
+  streamPrefixes,
+  after,
+  upTo,
+  maxEvents = 500,
+  signal,
+}: {
+  eventStore: Pick<EventStore, 'subscribe'>;
+  streamPrefixes: readonly string[];
+  after: Position | null;
+  upTo?: Position;
+  maxEvents?: number;
+  signal: AbortSignal;
+}): AsyncGenerator<Batch, void, void> {
+  const left = new AbortController();
+  const until = AbortSignal.any([signal, left.signal]);
+  let events: RecordedEvent[] = [];
+  let position: Position | null = null;
+  let length = 0;
+  let ended = false;
+  let ready = Promise.withResolvers<void>();
+  let taken = Promise.withResolvers<void>();
+  let bareCheckpoint: NodeJS.Timeout | undefined;
+
+  async function gather(): Promise<void> {
+    for await (const message of eventStore.subscribe({ streamPrefixes, after, signal: until })) {
+      if (message.kind === 'caught_up') {
+        if (upTo) return;
+        continue;
+      }
+      const place = message.kind === 'event' ? message.event.position : message.position;
+      if (upTo && isAfter(place, upTo)) return;
+      position = place;
+      if (message.kind === 'checkpoint') {
+        if (events.length === 0) bareCheckpoint ??= setTimeout(() => ready.resolve(), bareCheckpointMs);
+        continue;
+      }
+      events.push(message.event);
+      length += textLength(message.event.data);
+      const isFull = events.length >= maxEvents || length >= maxTextLength;
+      if (isFull || !upTo) ready.resolve();
+      if (isFull) await taken.promise;
+    }
+    if (!until.aborted) throw new Error('The subscription ended by itself');
+  }
+
+  const gathering = gather().finally(() => {
+    ended = true;
+    ready.resolve();
+  });
+  // Its failure is thrown at the end; until then it must not count as unhandled.
+  gathering.catch(() => {});
+  try {
+    while (!until.aborted) {
+      await ready.promise;
+      // What has already arrived on the wire may join in.
+      await setImmediate();
+      if (until.aborted) break;
+      const isLast = ended;
+      const batch = position && { events, position };
+      events = [];
+      position = null;
+      length = 0;
+      clearTimeout(bareCheckpoint);
+      bareCheckpoint = undefined;
+      ready = Promise.withResolvers();
+      taken.resolve();
+      taken = Promise.withResolvers();
+      if (batch) yield batch;
+      if (isLast) break;
+    }
+  } finally {
+    left.abort();
+    taken.resolve();
+    clearTimeout(bareCheckpoint);
+    await gathering;
+  }
+}
+
+/** How much text there is in a value, roughly. */
+function textLength(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  let length = 0;
+  for (const key in value) length += key.length + textLength(Reflect.get(value, key));
+  return length;
+}

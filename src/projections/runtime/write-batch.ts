@@ -1,0 +1,65 @@
+/** Writes a batch of events into a projection's tables, together with the checkpoint; finds the one event at fault. */
+import type { Knex } from 'knex';
+import type { Position } from '../../eventstore/event-store.ts';
+import type { Batch } from './batches.ts';
+import { advance } from './checkpoints.ts';
+import { BatchRefused, describeFailure, isOverload, isRefusal, StandStill } from './failures.ts';
+import type { Projection } from './projection.ts';
+
+/** Tables of a projection, and the checkpoint of the same name. */
+export type Target = {
+  projection: Projection;
+  schema: string;
+  db: Knex;
+  /**
+   * Does not wait until a batch is on disk. A crash of Postgres may lose the last ones, rows and checkpoint together, and
+   * they are read again: for tables that nobody relies on yet.
+   */
+  commitsLater?: boolean;
+};
+
+/**
+ * Commits a batch that was read from `from` on. When it is refused, halves it until everything before the one event at
+ * fault is in, then throws StandStill. Throws CheckpointMoved, and the database's own error in an outage.
+ */
+export async function writeBatch(target: Target, from: Position | null, batch: Batch): Promise<void> {
+  try {
+    await commit(target, from, batch);
+  } catch (error) {
+    if (!(error instanceof BatchRefused)) throw error;
+    const middle = Math.floor(batch.events.length / 2);
+    const first = batch.events.slice(0, middle);
+    const boundary = first.at(-1);
+    if (!boundary)
+      throw isOverload(error.cause)
+        ? error.cause
+        : new StandStill(describeFailure(error.cause), batch.events[0] ?? null);
+    await writeBatch(target, from, { events: first, position: boundary.position });
+    await writeBatch(target, boundary.position, { ...batch, events: batch.events.slice(middle) });
+  }
+}
+
+async function commit(target: Target, from: Position | null, batch: Batch): Promise<void> {
+  const { db, projection, schema, commitsLater } = target;
+  await db.transaction(async (trx) => {
+    if (commitsLater) await trx.raw('set local synchronous_commit = off');
+    // First, because it holds the row: a second runner waits here and then finds the checkpoint moved.
+    await advance(trx, target, from, batch);
+    if (batch.events.length === 0) return;
+    await trx.raw('set local search_path to ??', [schema]);
+    await project(projection, batch, trx);
+  });
+}
+
+/** Throws BatchRefused when it is for the events that they cannot be written, the database's error in an outage. */
+async function project(projection: Projection, { events }: Batch, trx: Knex.Transaction): Promise<void> {
+  const queryErrors = new Set<unknown>();
+  trx.on('query-error', (error) => queryErrors.add(error));
+  try {
+    await projection.project(events, trx);
+  } catch (error) {
+    const outage = queryErrors.has(error) && !isRefusal(error) && !isOverload(error);
+    if (outage) throw error;
+    throw new BatchRefused('The projection refused a batch', { cause: error });
+  }
+}

@@ -1,0 +1,11 @@
+/** The users, as GET /api/v1/users and the console list them. */
+import { readUserEvent } from '../../events/codec.ts';
+import { type Account, evolveUser, userStreamPrefix } from '../../events/user.ts';
+import { catalogue } from '../runtime/list-projection.ts';
+
+export const users = catalogue({
+  name: 'users',
+  version: 2,
+  streamPrefix: userStreamPrefix,
+  evolve: (state: Account | null, event) => evolveUser(state, readUserEvent(event)),
+});

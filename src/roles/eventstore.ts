@@ -1,0 +1,25 @@
+/** `ledger eventstore`: the embedded EventStoreDB on its own. `ledger serve` runs it as its child. */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
+import { type Command, keepFilesPrivate, runUntilSignal, UsageError } from '../cli/command.ts';
+import { createLog } from '../kernel/log.ts';
+
+export const eventstore: Command = {
+  summary: 'the embedded event store alone',
+  usage: '[--port 2113] [--host 127.0.0.1] [--data data/eventstore.db]',
+  options: { port: { type: 'string' }, host: { type: 'string' }, data: { type: 'string' } },
+  async run({ port = '2113', host = '127.0.0.1', data = 'data/eventstore.db' }) {
+    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+      throw new UsageError('--port is a number, 0 to 65535');
+    const log = createLog('info', 'eventstore');
+    keepFilesPrivate();
+    mkdirSync(dirname(data), { recursive: true });
+    return runUntilSignal(log, async () => {
+      const server = await startEventStore({ file: data, host, port: Number(port) });
+      log.info({ address: `esdb://${host}:${server.port}?tls=false`, file: data }, 'event store listening');
+      process.send?.({ ready: { port: server.port } });
+      return { stop: () => server.close() };
+    });
+  },
+};

@@ -1,0 +1,34 @@
+/** The process that rebuild-process.ts starts. Exit code 0: the request has ended. */
+import { once } from 'node:events';
+import { giveWay } from '../cli/command.ts';
+import { connectEventStore } from '../eventstore/client.ts';
+import { createLog } from '../kernel/log.ts';
+import { connectDatabase } from '../postgres/pool.ts';
+import { allProjections } from '../projections/all.ts';
+import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
+import { reasonOf, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
+import type { RebuildTask } from './rebuild-process.ts';
+
+const interrupt = new AbortController();
+// Ctrl-C reaches this process, too; its parent tells it to end when it is time.
+process.on('SIGINT', () => undefined);
+process.once('SIGTERM', () => interrupt.abort());
+process.once('disconnect', () => interrupt.abort());
+giveWay();
+const [task] = (await once(process, 'message')) as [RebuildTask];
+const { databaseUrl, esdbUrl, logLevel } = task;
+const log = createLog(logLevel, 'rebuild');
+const eventStore = connectEventStore({ url: esdbUrl, log });
+const db = connectDatabase({ url: databaseUrl, log });
+const { signal } = interrupt;
+try {
+  const projection = allProjections.find(({ name }) => name === task.projection);
+  if (projection) await rebuildAsRequested({ projection, eventStore, db, databaseUrl, log, signal });
+} catch (error) {
+  process.exitCode = 1;
+  if (!(error instanceof RebuildUnderWay || error instanceof RebuildInterrupted))
+    log.warn({ projection: task.projection, reason: reasonOf(error) }, 'a rebuild cannot go on');
+} finally {
+  await Promise.all([eventStore.close(), db.destroy()]);
+  if (process.connected) process.disconnect();
+}

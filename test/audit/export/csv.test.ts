@@ -1,0 +1,118 @@
+// The CSV: a row per payment that spreadsheets read and never run, without anything about who paid.
+import test from 'ava';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { csvHead, csvRows } from '../../../src/audit/export/csv.ts';
+import type { PaymentEvent } from '../../../src/events/payment.ts';
+import type { RecordedEvent } from '../../../src/eventstore/event-store.ts';
+import { history as histories } from '../../projections/histories.ts';
+import {
+  applied,
+  chosen,
+  duplicated,
+  request,
+  requested,
+  result,
+  resultAt,
+  sen,
+  succeeded,
+} from '../../support/payments.ts';
+import { stored } from '../helpers.ts';
+
+function read(...streams: RecordedEvent[][]): Record<string, string>[] {
+  const text = csvHead() + csvRows(streams);
+  return parse(text, { bom: true, columns: true, record_delimiter: '\r\n' });
+}
+
+const asked = (reference: string): PaymentEvent => ({
+  type: 'PaymentRequested',
+  data: request({ reference }),
+});
+
+test('what became of a payment, in RM and Malaysian time', (t) => {
+  const events: PaymentEvent[] = [
+    requested(),
+    chosen(1, { chargeSen: sen(150) }),
+    applied(result(1, 'failed')),
+    succeeded(result(1, 'succeeded'), { late: true }),
+    duplicated(result(1, 'succeeded', { gatewayTransactionId: 'P2' }), 'P1'),
+    {
+      type: 'ExceptionResolved',
+      data: { at: resultAt, resultNo: 3, resolution: 'refunded', note: 'given back' },
+    },
+  ];
+  t.deepEqual(read(stored(events, 'ID')), [
+    {
+      transaction_id: 'ID',
+      reference: 'INV-2026-000123',
+      merchant: 'council',
+      channel: 'generic',
+      status: 'succeeded',
+      amount_rm: '120.50',
+      charge_rm: '1.50',
+      total_rm: '122.00',
+      mode: 'fpx',
+      receipt_no: '7-20261120-BJ6HYDFE',
+      requested_at: '2026-11-20 09:00:00',
+      paid_at: '2026-11-20 09:04:30',
+      last_event_at: '2026-11-20 09:05:00',
+      late: 'yes',
+      exceptions: '2',
+      exceptions_open: '1',
+      events: '6',
+      history: 'whole',
+    },
+  ]);
+});
+
+test('a payment whose events were changed has a row that says so', (t) => {
+  const changed = stored([requested(), chosen(1)]);
+  Object.assign(changed[1]?.data as object, { bankCode: 'other' });
+  const beyondReading = stored([requested()]);
+  Object.assign(beyondReading[0]?.data as object, { amountSen: 'much' });
+  const [first, second] = read(changed, beyondReading);
+  t.like(first, { status: 'requested', history: 'broken at event 1' });
+  t.like(second, { status: 'unreadable', reference: '', events: '1', history: 'broken at event 0' });
+});
+
+test('whatever the texts, a row comes back as it was written, and no cell begins like a formula', (t) => {
+  fc.assert(
+    fc.property(fc.array(histories, { maxLength: 5 }), (all) => {
+      const rows = read(...all.map((events) => stored(events)));
+      t.is(rows.length, all.length);
+      for (const [index, events] of all.entries()) {
+        const [first] = events;
+        if (first?.type !== 'PaymentRequested') throw new Error('A history begins with a request');
+        const { reference } = first.data;
+        const guarded = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(reference) ? `'${reference}` : reference;
+        // Half a surrogate pair has no form in UTF-8.
+        t.is(rows[index]?.reference?.toWellFormed(), guarded.toWellFormed());
+      }
+      for (const cell of rows.flatMap(Object.values)) t.notRegex(cell, /^[=+\-@\t\r]/);
+    }),
+  );
+});
+
+test('formulas, quotes, line ends and every script survive', (t) => {
+  for (const [reference, cell] of [
+    ['=HYPERLINK("http://x.example","a")', '\'=HYPERLINK("http://x.example","a")'],
+    ['+60123456789', "'+60123456789"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\tx', "'\tx"],
+    ['\r=x', "'\r=x"],
+    ['a=b', 'a=b'],
+    ['Jalan "Dua", Ipoh', 'Jalan "Dua", Ipoh'],
+    ['first\nsecond\r\nthird', 'first\nsecond\r\nthird'],
+    ['林 வரி رسوم 🏛️', '林 வரி رسوم 🏛️'],
+  ] as const)
+    t.is(read(stored([asked(reference)]))[0]?.reference, cell);
+  t.true(csvHead().startsWith('\ufefftransaction_id,'));
+  t.is(csvRows([]), '');
+});
+
+test('nothing about who pays is in it', (t) => {
+  const text = csvRows([stored([requested(), applied(result(1, 'succeeded'))])]).toLowerCase();
+  for (const value of Object.values(request().payer).filter((each) => each !== ''))
+    t.false(text.includes(value.toLowerCase()), value);
+});

@@ -1,0 +1,335 @@
+// The sealer: one chain of seals over everything, whoever runs it, whenever it is killed.
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { isSigned, sealKeyOf } from '../../../src/audit/seals/key.ts';
+import { startSealer } from '../../../src/audit/seals/sealer.ts';
+import { readSeal } from '../../../src/events/codec.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
+import { countIn, emptyTally, sealsStream } from '../../../src/events/seals.ts';
+import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { query, until } from '../../embedded/helpers.ts';
+import {
+  append,
+  end,
+  methodChosen,
+  paymentRequested,
+  type RunningStore,
+  startPostgres,
+  startStore,
+  stopPostgres,
+} from '../../projections/helpers.ts';
+import { key, otherKey, paymentId, verdictOn } from '../ledger.ts';
+
+let postgresUrl: string;
+
+test.before(async () => {
+  postgresUrl = (await startPostgres()).url;
+});
+test.after.always(stopPostgres);
+
+/** A database of the test's own: locks of leaders belong to one database. */
+async function newDatabase(): Promise<string> {
+  const name = `seals_${randomUUID().replaceAll('-', '')}`;
+  await query(postgresUrl, `create database ${name}`);
+  const url = new URL(postgresUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+type Logged = { level: number; msg: string; reason?: string };
+
+/** A sealer in this process, and what it logs. */
+async function runSealer(
+  t: ExecutionContext,
+  eventStore: EventStore,
+  options: { everyEvents?: number; everyMs?: number; signer?: typeof key; databaseUrl?: string } = {},
+) {
+  const { everyEvents = 3, everyMs = 3_600_000, signer = key } = options;
+  const databaseUrl = options.databaseUrl ?? (await newDatabase());
+  const logged: Logged[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const clock = () => new Date('2026-11-20T02:00:00.000Z');
+  const sealer = startSealer({
+    eventStore,
+    databaseUrl,
+    key: signer,
+    clock,
+    log,
+    pace: { everyEvents, everyMs },
+  });
+  t.teardown(() => sealer.stop());
+  return { ...sealer, logged };
+}
+
+async function addPayments(eventStore: EventStore, from: number, to: number): Promise<void> {
+  for (let number = from; number <= to; number += 1)
+    await append(eventStore, paymentId(number), [paymentRequested()]);
+}
+
+async function sealed(eventStore: EventStore): Promise<number[]> {
+  return (await eventStore.load(sealsStream)).map((stored) => readSeal(stored).count);
+}
+
+async function sealedUpTo(eventStore: EventStore, count: number): Promise<void> {
+  await until(async () => (await sealed(eventStore)).at(-1) === count);
+}
+
+/** Every payment here has its own chain, so that any fault is the seals'. */
+async function checkSeals(
+  t: ExecutionContext,
+  { eventStore }: Pick<RunningStore, 'eventStore'>,
+  events: number,
+) {
+  const { faults, result } = await verdictOn(eventStore);
+  t.deepEqual(faults, []);
+  t.is(result.events, events);
+  t.is(result.seals.unsealed().events, 0);
+}
+
+test.serial(
+  'a seal after so many events, one when the log’s end is reached, and none where there is nothing new',
+  async (t) => {
+    const store = await startStore(t);
+    await addPayments(store.eventStore, 1, 8);
+    const first = await runSealer(t, store.eventStore);
+    await sealedUpTo(store.eventStore, 8);
+    t.deepEqual(await sealed(store.eventStore), [3, 6, 8]);
+    await addPayments(store.eventStore, 9, 11);
+    await sealedUpTo(store.eventStore, 11);
+    await first.stop();
+    const again = await runSealer(t, store.eventStore);
+    await addPayments(store.eventStore, 12, 14);
+    await sealedUpTo(store.eventStore, 14);
+    await again.stop();
+    t.deepEqual(await sealed(store.eventStore), [3, 6, 8, 11, 14]);
+    await checkSeals(t, store, 14);
+  },
+);
+
+test.serial('what is few is sealed in time', async (t) => {
+  const store = await startStore(t);
+  await runSealer(t, store.eventStore, { everyEvents: 1000, everyMs: 20 });
+  await addPayments(store.eventStore, 1, 1);
+  await sealedUpTo(store.eventStore, 1);
+  await checkSeals(t, store, 1);
+});
+
+test.serial('a seal says what was sealed, where and by whom', async (t) => {
+  const { eventStore } = await startStore(t);
+  const position = await append(eventStore, paymentId(1), [paymentRequested(), methodChosen()]);
+  await runSealer(t, eventStore);
+  await sealedUpTo(eventStore, 2);
+  const [stored] = await eventStore.load(sealsStream);
+  const events = await eventStore.load(paymentStream(paymentId(1)));
+  t.like(stored?.data, {
+    at: '2026-11-20T02:00:00.000Z',
+    position: { commit: String(position.commit), prepare: String(position.prepare) },
+    ...events.reduce(countIn, emptyTally),
+    lastEvent: { stream: paymentStream(paymentId(1)), revision: 1, id: events[1]?.id },
+    publicKey: key.publicKey,
+  });
+  t.like(stored?.metadata, { actor: 'sealer' });
+});
+
+test.serial('two sealers at once, each taking itself for the leader, make one chain of seals', async (t) => {
+  const store = await startStore(t);
+  const sealers = [
+    await runSealer(t, store.eventStore, { everyEvents: 1, everyMs: 5 }),
+    await runSealer(t, store.eventStore, { everyEvents: 1, everyMs: 5 }),
+  ];
+  await addPayments(store.eventStore, 1, 30);
+  await sealedUpTo(store.eventStore, 30);
+  for (const sealer of sealers) await sealer.stop();
+  await checkSeals(t, store, 30);
+});
+
+test.serial(
+  'kill -9, again and again, of the sealer and of the event store: the seals go on from the last',
+  async (t) => {
+    t.timeout(60_000);
+    const store = await startStore(t);
+    const databaseUrl = await newDatabase();
+    const script = fileURLToPath(new URL('../sealer-child.ts', import.meta.url));
+    const launch = () => {
+      const child = fork(script, [store.url, databaseUrl, '2']);
+      t.teardown(() => end(child));
+      return child;
+    };
+    for (let round = 0; round < 4; round += 1) {
+      const child = launch();
+      const before = (await sealed(store.eventStore)).length;
+      const adding = addPayments(store.eventStore, round * 20 + 1, round * 20 + 20);
+      await until(async () => (await sealed(store.eventStore)).length >= before + 2);
+      if (round === 2) await store.kill();
+      await end(child);
+      await adding;
+    }
+    launch();
+    await sealedUpTo(store.eventStore, 80);
+    await checkSeals(t, store, 80);
+  },
+);
+
+test.serial('a last seal that the log does not agree with is not built upon, and that is said', async (t) => {
+  const { eventStore } = await startStore(t);
+  await addPayments(eventStore, 1, 3);
+  await (await sealedBy(t, eventStore, 3)).stop();
+  // Sealed elsewhere: this log has other events than that seal counted.
+  const other = await startStore(t);
+  const [seal] = await eventStore.load(sealsStream);
+  await eventStore.close();
+  await addPayments(other.eventStore, 4, 8);
+  if (seal) await other.eventStore.append(sealsStream, [seal], 'no_stream');
+  const { logged, stop } = await runSealer(t, other.eventStore);
+  await until(() => logged.length > 0);
+  await stop();
+  t.like(logged[0], {
+    level: 50,
+    reason: 'The log is not what seal 0 says',
+    msg: 'the log is not sealed any more',
+  });
+  t.deepEqual(await sealed(other.eventStore), [3]);
+});
+
+async function sealedBy(t: ExecutionContext, eventStore: EventStore, count: number) {
+  const sealer = await runSealer(t, eventStore);
+  await sealedUpTo(eventStore, count);
+  return sealer;
+}
+
+test.serial('a log that ends before its last seal does is not sealed', async (t) => {
+  const { eventStore } = await startStore(t);
+  await addPayments(eventStore, 1, 3);
+  await (await sealedBy(t, eventStore, 3)).stop();
+  const [seal] = await eventStore.load(sealsStream);
+  await eventStore.close();
+  const other = await startStore(t);
+  await addPayments(other.eventStore, 1, 2);
+  if (seal) await other.eventStore.append(sealsStream, [seal], 'no_stream');
+  const { logged } = await runSealer(t, other.eventStore);
+  await until(() => logged.length > 0);
+  t.is(logged[0]?.reason, 'The log is not what seal 0 says');
+});
+
+test.serial(
+  'in a copy of the log whose positions are others, sealing goes on and everything verifies',
+  async (t) => {
+    const { eventStore } = await startStore(t);
+    await addPayments(eventStore, 1, 8);
+    await (await sealedBy(t, eventStore, 8)).stop();
+    const payments = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => eventStore.load(paymentStream(paymentId(index + 1)))),
+    );
+    const seals = await eventStore.load(sealsStream);
+    await eventStore.close();
+    const copy = await startStore(t);
+    await copy.eventStore.append('of-others-1', payments[0] ?? [], 'no_stream');
+    for (const [event] of payments)
+      if (event) await copy.eventStore.append(event.streamName, [event], 'no_stream');
+    await copy.eventStore.append(sealsStream, seals, 'no_stream');
+    await addPayments(copy.eventStore, 9, 10);
+    await (await sealedBy(t, copy.eventStore, 10)).stop();
+    await checkSeals(t, copy, 10);
+  },
+);
+
+test.serial('another key goes on from the last seal, and the change is said', async (t) => {
+  const { eventStore } = await startStore(t);
+  await addPayments(eventStore, 1, 4);
+  await (await sealedBy(t, eventStore, 4)).stop();
+  const { logged } = await runSealer(t, eventStore, { signer: otherKey });
+  await addPayments(eventStore, 5, 8);
+  await until(async () => ((await sealed(eventStore)).at(-1) ?? 0) >= 7);
+  t.like(logged[0], { level: 40, msg: 'the last seal was signed with another key' });
+  t.deepEqual((await verdictOn(eventStore, [key.publicKey, otherKey.publicKey])).faults, []);
+  t.regex((await verdictOn(eventStore)).first('keys of seals') ?? '', /^Seal 2 was signed with a key/);
+});
+
+const hex = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 });
+const counted = fc.record({
+  streamName: fc.constantFrom('payment-A', 'payment-B', 'user-A'),
+  revision: fc.nat(5),
+  id: fc.uuid(),
+  type: fc.constantFrom('A', 'B'),
+  data: fc.jsonValue(),
+  metadata: fc.oneof(fc.record({ hash: hex }), fc.constant({}), fc.constant(null)),
+});
+
+test.serial('the running hash depends on every event and on their order', (t) => {
+  const hashOf = (events: readonly Parameters<typeof countIn>[1][]) =>
+    events.reduce(countIn, emptyTally).runningHash;
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(counted, { minLength: 2, maxLength: 8, selector: ({ id }) => id }),
+      fc.nat(),
+      (events, at) => {
+        const index = at % events.length;
+        const whole = hashOf(events);
+        const event = events[index];
+        if (!event) return false;
+        const changes = [
+          { revision: event.revision + 1 },
+          { streamName: `${event.streamName}x` },
+          { id: `${event.id.slice(0, -1)}${event.id.endsWith('0') ? '1' : '0'}` },
+          { metadata: { hash: 'another' } },
+        ];
+        return (
+          hashOf([...events]) === whole &&
+          hashOf(events.toSpliced(index, 1)) !== whole &&
+          hashOf(events.toReversed()) !== whole &&
+          hashOf([...events, event]) !== whole &&
+          changes.every(
+            (change) =>
+              hashOf([...events.slice(0, index), { ...event, ...change }, ...events.slice(index + 1)]) !==
+              whole,
+          )
+        );
+      },
+    ),
+  );
+  t.pass();
+});
+
+test.serial('what carries no hash counts by its content', (t) => {
+  const event = { streamName: 'payment-A', revision: 0, id: 'X', type: 'A', metadata: {} };
+  const hashes = [{ a: 1 }, { a: 2 }, null].map(
+    (data) => countIn(emptyTally, { ...event, data }).runningHash,
+  );
+  t.is(new Set(hashes).size, 3);
+});
+
+test.serial('a seal that was once made stays one: what is signed and counted never changes', (t) => {
+  const golden = (type: string) =>
+    JSON.parse(readFileSync(new URL(`../../events/golden/v1/${type}.json`, import.meta.url), 'utf8'));
+  const seal = readSeal(golden('LogSealed'));
+  const { stream, revision, id } = seal.lastEvent;
+  t.true(isSigned(seal));
+  for (const [field, value] of Object.entries(seal))
+    if (field !== 'signature') t.false(isSigned({ ...seal, [field]: otherThan(value) }), field);
+  const counted = countIn(emptyTally, { streamName: stream, revision, id, ...golden('PaymentRequested') });
+  t.is(counted.runningHash, seal.runningHash);
+});
+
+function otherThan(value: unknown): unknown {
+  if (typeof value === 'string') return `${value}0`;
+  if (typeof value === 'number') return value + 1;
+  return Array.isArray(value) ? [...value, 'other-'] : { ...(value as object), more: '1' };
+}
+
+test.serial('a key is 32 bytes; its signature is Ed25519’s', (t) => {
+  // RFC 8032, section 7.1, test 1.
+  const known = sealKeyOf('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60');
+  t.is(
+    Buffer.from(known.sign(''), 'base64').toString('hex'),
+    'e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b',
+  );
+  t.is(
+    Buffer.from(known.publicKey, 'base64').subarray(-32).toString('hex'),
+    'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
+  );
+});

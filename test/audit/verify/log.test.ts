@@ -1,0 +1,354 @@
+// What somebody does to the log behind the program's back is named: which event, or between which events.
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import test from 'ava';
+import { publicKeysIn } from '../../../src/audit/seals/key.ts';
+import { readSeal } from '../../../src/events/codec.ts';
+import { genesisHash, hashOf, type Metadata, seal } from '../../../src/events/envelope.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
+import { type LogSealed, sealsStream, signedText } from '../../../src/events/seals.ts';
+import { schemaVersion } from '../../../src/events/upcast.ts';
+import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import {
+  cause,
+  fill,
+  filled,
+  key,
+  openStore,
+  otherKey,
+  paymentId,
+  sealAll,
+  tampered,
+  verdictOn,
+} from '../ledger.ts';
+
+let folder: string;
+let file: string;
+
+test.before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ledger-audit-'));
+  file = join(folder, 'eventstore.db');
+  const { url } = await startPostgres();
+  const { eventStore, close } = await openStore(file);
+  await fill(eventStore);
+  await sealAll(eventStore, url, filled);
+  await close();
+});
+test.after.always(stopPostgres);
+test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+
+const stream = paymentStream(paymentId(4));
+const streamNo = `(select id from streams where name = '${stream}')`;
+
+/** Changes the stored bytes of one event. */
+function change(
+  db: DatabaseSync,
+  revision: number,
+  work: (message: Buffer) => Uint8Array,
+  name = stream,
+): void {
+  const where = 'stream = (select id from streams where name = ?) and revision = ?';
+  const found = db.prepare(`select message from events where ${where}`).get(name, revision);
+  const message = work(Buffer.from(found?.message as Uint8Array));
+  db.prepare(`update events set message = ? where ${where}`).run(message, name, revision);
+}
+
+/** One text for another of the same length. */
+const replace = (from: string, to: string) => (message: Buffer) => {
+  const at = message.indexOf(from);
+  if (at < 0) throw new Error(`${from} is not in it`);
+  message.write(to, at);
+  return message;
+};
+
+/** Writes an event anew as somebody who has this program would: with a hash that fits. */
+function forge(message: Buffer, change: (data: Record<string, unknown>) => void, previousHash?: string) {
+  const response = streams.ReadResp.deserializeBinary(message);
+  const event = response.getEvent()?.getEvent();
+  if (!event) throw new Error('no event');
+  const data = JSON.parse(Buffer.from(event.getData_asU8()).toString());
+  const metadata = JSON.parse(Buffer.from(event.getCustomMetadata_asU8()).toString()) as Metadata;
+  change(data);
+  metadata.previousHash = previousHash ?? metadata.previousHash;
+  metadata.hash = hashOf(String(event.getMetadataMap().get('type')), data, metadata);
+  event.setData(Buffer.from(JSON.stringify(data)));
+  event.setCustomMetadata(Buffer.from(JSON.stringify(metadata)));
+  return { message: response.serializeBinary(), hash: metadata.hash };
+}
+
+test('a ledger that nobody touched is whole, and all of it is sealed', async (t) => {
+  const { eventStore } = await tampered(t, file, () => {});
+  const { faults, result } = await verdictOn(eventStore);
+  t.deepEqual(faults, []);
+  t.is(result.events, filled);
+  t.is(result.streams, 12);
+  t.is(result.seals.met(), 9);
+  t.is(result.seals.unsealed().events, 0);
+});
+
+test('a byte changed in the file: of the data, of the metadata, of the JSON itself', async (t) => {
+  for (const [from, to] of [
+    ['"amountSen":12050', '"amountSen":12051'],
+    ['"actor":"gateway"', '"actor":"someone"'],
+    ['"previousHash":"0', '"previousHash":"1'],
+    ['{"at"', '["at"'],
+  ] as const) {
+    const { eventStore } = await tampered(t, file, (db) => change(db, 0, replace(from, to)));
+    const { first } = await verdictOn(eventStore);
+    t.regex(first('changed events') ?? '', new RegExp(`^${stream} revision 0 \\(PaymentRequested\\)`), from);
+  }
+});
+
+test('a byte changed in the event’s id: the seal tells', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) =>
+    change(db, 2, (message) => {
+      const id =
+        streams.ReadResp.deserializeBinary(message).getEvent()?.getEvent()?.getId()?.getString() ?? '';
+      return replace(id, `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`)(message);
+    }),
+  );
+  const { faults, first } = await verdictOn(eventStore);
+  t.deepEqual(
+    faults.map(({ kind }) => kind),
+    ['what was sealed'],
+  );
+  t.regex(first('what was sealed') ?? '', /some are not what was sealed/);
+});
+
+test('bytes that are no event any more: the log is read up to there, and the place is named', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) =>
+    change(db, 1, (message) => message.fill(0xff, 0, 9)),
+  );
+  const { result, first } = await verdictOn(eventStore);
+  t.false(result.complete);
+  t.true(result.events < filled);
+  t.true(
+    first('the log')?.includes(`after ${stream} revision 0 (PaymentRequested), at position `),
+    first('the log'),
+  );
+});
+
+test('an event removed from the middle of a stream', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) =>
+    db.exec(`delete from events where stream = ${streamNo} and revision = 2`),
+  );
+  const { first } = await verdictOn(eventStore);
+  t.is(
+    first('missing events'),
+    `Of ${stream} revision 2 is missing, before ${stream} revision 3 (CallbackDelivered)`,
+  );
+  t.regex(first('what was sealed') ?? '', /of the 5 events after .* 4 are there/);
+});
+
+test('an event removed, and those after it given its number: the chain is broken', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) => {
+    db.exec(`delete from events where stream = ${streamNo} and revision = 1`);
+    for (const revision of [2, 3])
+      change(db, revision, (message) => {
+        const response = streams.ReadResp.deserializeBinary(message);
+        response
+          .getEvent()
+          ?.getEvent()
+          ?.setStreamRevision(String(revision - 1));
+        return response.serializeBinary();
+      });
+  });
+  const { first } = await verdictOn(eventStore);
+  t.is(first('missing events'), undefined);
+  t.true(first('broken chains')?.startsWith(`${stream} revision 1 (PaymentSucceeded)`));
+});
+
+test('an event removed from the end of a stream: its chain is whole, and the seal tells', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) =>
+    db.exec(`delete from events where stream = ${streamNo} and revision = 3`),
+  );
+  const { faults, first } = await verdictOn(eventStore);
+  t.deepEqual(
+    faults.map(({ kind }) => kind),
+    ['what was sealed'],
+  );
+  t.regex(
+    first('what was sealed') ?? '',
+    /of the 5 events after payment-\w+ revision \d up to payment-\w+ revision \d, 4 are there/,
+  );
+});
+
+test('a stream removed as a whole: the seals tell between which events it was, and no others are at fault', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) =>
+    db.exec(`delete from events where stream = ${streamNo}`),
+  );
+  const { faults, result } = await verdictOn(eventStore);
+  t.deepEqual(
+    faults.map(({ kind }) => kind),
+    ['what was sealed'],
+  );
+  t.true((faults[0]?.count ?? 9) <= 3);
+  t.true(result.seals.met() >= 7);
+});
+
+test('the end of the log removed: the seals tell', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) =>
+    db.exec(
+      `delete from events where position > ${filled - 8} and stream <> (select id from streams where name = '${sealsStream}')`,
+    ),
+  );
+  const { first } = await verdictOn(eventStore);
+  t.regex(first('what was sealed') ?? '', /with which seal \d of .* ends, is not in the log/);
+});
+
+test('two events of a stream in each other’s place', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) => {
+    let one: Buffer = Buffer.of();
+    let other: Buffer = Buffer.of();
+    change(db, 1, (message) => (one = Buffer.from(message)));
+    change(db, 2, (message) => {
+      other = Buffer.from(message);
+      return one;
+    });
+    change(db, 1, () => other);
+  });
+  const { first } = await verdictOn(eventStore);
+  t.regex(first('missing events') ?? '', /revision 1 is missing/);
+  t.is(first('misplaced events'), `${stream} revision 1 (PaymentMethodChosen) comes after revision 2`);
+});
+
+test('an event written anew, with a new hash and a new chain behind it: the seal tells', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) => {
+    let previousHash = genesisHash;
+    for (const revision of [0, 1, 2, 3])
+      change(db, revision, (message) => {
+        const forged = forge(
+          message,
+          (data) => revision === 0 && Object.assign(data, { amountSen: 1 }),
+          previousHash,
+        );
+        previousHash = forged.hash;
+        return forged.message;
+      });
+  });
+  const { faults } = await verdictOn(eventStore);
+  t.deepEqual(
+    faults.map(({ kind }) => kind),
+    ['what was sealed'],
+  );
+});
+
+test('an event written anew in the middle, with a hash that fits: the next one does not fit on it', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) =>
+    change(db, 1, (message) => forge(message, (data) => Object.assign(data, { bankCode: 'X' })).message),
+  );
+  const { first } = await verdictOn(eventStore);
+  t.true(first('broken chains')?.startsWith(`${stream} revision 2 (PaymentSucceeded)`));
+});
+
+test('an event of a type or a shape that this program does not know', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) =>
+    change(db, 0, (message) => forge(message, (data) => Object.assign(data, { amountSen: 'much' })).message),
+  );
+  const { first } = await verdictOn(eventStore);
+  t.is(
+    first('unreadable events'),
+    `${stream} revision 0 (PaymentRequested) cannot be read: PaymentRequested does not fit its schema at amountSen`,
+  );
+});
+
+test('an event that was put in', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) => {
+    const last = db.prepare(`select * from events where stream = ${streamNo} and revision = 3`).get() as {
+      position: number;
+    };
+    // Makes room: everything after it moves on by one.
+    db.exec(`update events set position = position + 1000000 where position > ${last.position}`);
+    db.exec(
+      `insert into events select position + 1, stream, 4, id, type, message from events where position = ${last.position}`,
+    );
+    change(db, 4, (message) => {
+      const response = streams.ReadResp.deserializeBinary(message);
+      const event = response.getEvent()?.getEvent();
+      event?.setStreamRevision('4');
+      event?.getId()?.setString(randomUUID());
+      return response.serializeBinary();
+    });
+  });
+  const { first } = await verdictOn(eventStore);
+  t.true(first('broken chains')?.startsWith(`${stream} revision 4 (CallbackDelivered)`));
+  t.regex(first('what was sealed') ?? '', /of the 5 events .*, 6 are there/);
+});
+
+test('seals: changed, removed, all removed', async (t) => {
+  const changed = await tampered(t, file, (db) =>
+    change(db, 3, replace('"count":20', '"count":21'), sealsStream),
+  );
+  const { faults, first } = await verdictOn(changed.eventStore);
+  t.true(first('seals')?.startsWith('Seal 3 '));
+  t.is(faults.length, 1, 'the next seal covers what this one did');
+  await changed.close();
+  const removed = await tampered(t, file, (db) =>
+    db.exec(
+      `delete from events where revision = 3 and stream = (select id from streams where name = '${sealsStream}')`,
+    ),
+  );
+  t.is((await verdictOn(removed.eventStore)).first('the chain of seals'), 'Seal 3 is not there');
+  await removed.close();
+  const none = await tampered(t, file, (db) =>
+    db.exec(`delete from events where stream = (select id from streams where name = '${sealsStream}')`),
+  );
+  const { result } = await verdictOn(none.eventStore);
+  t.is(result.seals.met(), 0);
+  t.is(result.seals.unsealed().events, filled);
+});
+
+test('a seal whose bytes are no event any more', async (t) => {
+  const { eventStore } = await tampered(t, file, (db) =>
+    change(db, 3, (message) => message.fill(0xff, 0, 9), sealsStream),
+  );
+  t.regex((await verdictOn(eventStore)).first('seals') ?? '', /^Not all seals can be read: /);
+});
+
+/** A seal on top of the last, said by `change` and signed with a key. */
+async function forgeSeal(
+  eventStore: EventStore,
+  signer: typeof key,
+  change: Partial<LogSealed>,
+): Promise<void> {
+  const last = await eventStore.loadLast(sealsStream);
+  if (!last) throw new Error('no seal');
+  const { hash } = last.metadata as Metadata;
+  const said = { ...readSeal(last), previousSeal: hash, publicKey: signer.publicKey, ...change };
+  const data = { ...said, signature: signer.sign(signedText(said)) };
+  await eventStore.append(
+    sealsStream,
+    seal([{ type: 'LogSealed', data }], hash, cause(), schemaVersion),
+    last.revision,
+  );
+}
+
+test.serial('a forged seal: another’s key, a borrowed name of the key, a count that goes back', async (t) => {
+  for (const [change, signer, kind] of [
+    [{ count: filled + 1 }, otherKey, 'keys of seals'],
+    [{ count: filled + 1, publicKey: key.publicKey }, otherKey, 'seals'],
+    [{ count: filled }, key, 'the chain of seals'],
+    [{ count: filled + 1, previousSeal: createHash('sha256').digest('hex') }, key, 'the chain of seals'],
+  ] as const) {
+    const { eventStore, close } = await tampered(t, file, () => {});
+    await forgeSeal(eventStore, signer, change);
+    t.true((await verdictOn(eventStore)).first(kind)?.startsWith('Seal 9 '), kind);
+    await close();
+  }
+});
+
+test('the key that an auditor keeps decides, not the one that the seals name', async (t) => {
+  const { eventStore } = await tampered(t, file, () => {});
+  const kept = publicKeysIn(`${otherKey.publicKeyPem}\n${key.publicKeyPem}`);
+  t.deepEqual((await verdictOn(eventStore, kept)).faults, []);
+  t.deepEqual((await verdictOn(eventStore, null)).faults, []);
+  const wrong = await verdictOn(eventStore, publicKeysIn(otherKey.publicKeyPem));
+  t.is(wrong.first('keys of seals'), 'Seal 0 was signed with a key that is not trusted');
+  t.is(wrong.result.seals.unsealed().events, filled);
+  t.throws(() => publicKeysIn('no key'));
+});

@@ -1,0 +1,314 @@
+// `verify` as a whole: what somebody does to the read models is named by table and key, and so is what a log that was
+// tampered with leaves behind in them.
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { verify } from '../../../src/audit/verify/verify.ts';
+import { reportText } from '../../../src/cli/verify.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
+import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { connectDatabase } from '../../../src/postgres/pool.ts';
+import { allProjections } from '../../../src/projections/all.ts';
+import { runProjection } from '../../../src/projections/runtime/run.ts';
+import { query, temporaryFolder } from '../../embedded/helpers.ts';
+import { log, reached, startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import {
+  fill,
+  filled,
+  key,
+  openStore,
+  otherKey,
+  paymentId,
+  projectId,
+  sealAll,
+  tampered,
+  userId,
+} from '../ledger.ts';
+
+let folder: string;
+let file: string;
+let template: URL;
+
+/** A sealed ledger whose projections have caught up, in a file and a database that the tests take copies of. */
+test.before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ledger-audit-'));
+  file = join(folder, 'eventstore.db');
+  const { url } = await startPostgres();
+  template = new URL(url);
+  template.pathname = '/made';
+  await query(url, 'create database made');
+  const { eventStore, close } = await openStore(file);
+  await fill(eventStore);
+  await project(eventStore, template.href);
+  await sealAll(eventStore, template.href, filled);
+  await close();
+});
+test.after.always(stopPostgres);
+test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+
+async function project(eventStore: EventStore, databaseUrl: string): Promise<void> {
+  const db = connectDatabase({ url: databaseUrl, log });
+  const head = await eventStore.head();
+  const runs = allProjections.map((projection) =>
+    runProjection({ projection, eventStore, db, databaseUrl, log }),
+  );
+  if (head) for (const { name } of allProjections) await reached(db, name, head);
+  for (const run of runs) await run.stop();
+  await db.destroy();
+}
+
+type Edits = {
+  sql?: string;
+  log?: Parameters<typeof tampered>[2];
+  now?: string;
+  trusted?: readonly string[];
+};
+
+/** What `verify` says of a copy of the ledger that was edited. */
+async function verdictAfter(t: ExecutionContext, { sql, log: edit = () => {}, now, trusted }: Edits) {
+  const url = new URL(template);
+  url.pathname = `/copy_${randomUUID().replaceAll('-', '')}`;
+  const admin = new URL('/postgres', template).href;
+  await query(admin, `create database ${url.pathname.slice(1)} template made`);
+  if (sql) await query(url.href, sql);
+  const { eventStore } = await tampered(t, file, edit);
+  const db = connectDatabase({ url: url.href, log });
+  t.teardown(() => db.destroy());
+  const { signal } = new AbortController();
+  const report = await verify(
+    {
+      eventStore,
+      db,
+      databaseUrl: url.href,
+      trusted: trusted ?? [key.publicKey],
+      clock: () => new Date(now ?? '2026-11-20T02:00:00.000Z'),
+      log,
+      signal,
+    },
+    () => {},
+  );
+  const faults = Object.fromEntries(report.faults.map(({ kind, first }) => [kind, first]));
+  return { report, faults };
+}
+
+test.serial('a ledger that nobody touched: everything is counted, nothing is at fault', async (t) => {
+  const { report } = await verdictAfter(t, {});
+  t.deepEqual(report.faults, []);
+  t.deepEqual(report.notes, []);
+  const counts = Object.fromEntries(report.checked.map(({ what, count }) => [what, count]));
+  t.is(counts['events, each with its hash and its place in its stream'], filled);
+  t.is(counts['payments, each with a receipt if it is paid'], 9);
+  t.is(counts['rows of users against a fresh fold'], 1);
+  t.true((counts['rows of payments against a fresh fold'] ?? 0) >= 18);
+  for (const { name } of allProjections)
+    t.true(Object.hasOwn(counts, `rows of ${name} against a fresh fold`), name);
+  t.true(reportText(report).endsWith('Everything that was checked is as it was written.'));
+});
+
+const id = paymentId(4);
+
+test.serial('a row edited, removed or put in, in any projection', async (t) => {
+  const { faults } = await verdictAfter(t, {
+    sql: `
+      update payments.payments set status = 'failed' where transaction_id = '${id}';
+      update payments.deliveries set tries = 7 where transaction_id = '${id}';
+      delete from details.generic_details where transaction_id = '${id}';
+      update users.users set state = jsonb_set(state::jsonb, '{role}', '"admin"')::json;
+      delete from projects.projects;
+      update unmatched.unmatched set verified = false;
+      insert into journal.books select 'FORGED', revision, reference, receipt_no, state from journal.books limit 1;
+    `,
+  });
+  t.is(faults['rows of payments.payments'], `The row ${id} is not what the events lead to (status)`);
+  t.regex(
+    faults['rows of payments.deliveries'] ?? '',
+    new RegExp(`^The row ${id} callback is not .* \\(tries\\)$`),
+  );
+  t.is(faults['rows of details.details'], `The row ${id} is missing`);
+  t.is(faults['rows of users.users'], `The row ${userId} is not what the events lead to (state)`);
+  t.is(faults['rows of projects.projects'], `The row ${projectId} is missing`);
+  t.is(faults['rows of unmatched.unmatched'], 'The row 0 is not what the events lead to (verified)');
+  t.is(faults['rows of journal.books'], 'The row FORGED is there, and no event leads to it');
+});
+
+test.serial(
+  'an amount changed in the journal: the row is named, and its debits are not its credits',
+  async (t) => {
+    const { faults } = await verdictAfter(t, {
+      sql: `update journal.postings set debit_sen = debit_sen + 1 where transaction_id = '${id}' and debit_sen > 0`,
+    });
+    t.regex(
+      faults['rows of journal.postings'] ?? '',
+      new RegExp(`^The row ${id} \\d+ \\d+ is not .* \\(debit_sen\\)$`),
+    );
+    t.regex(faults['the journal'] ?? '', /debits are not their credits/);
+  },
+);
+
+test.serial('a stream removed as a whole: the row that has no events any more names it', async (t) => {
+  const { faults } = await verdictAfter(t, {
+    log: (db) =>
+      db.exec(
+        `delete from events where stream = (select id from streams where name = '${paymentStream(id)}')`,
+      ),
+  });
+  t.truthy(faults['what was sealed']);
+  t.is(faults['rows of payments.payments'], `The row ${id} is there, and no event leads to it`);
+});
+
+test.serial('the newest events of the log removed, which the read models have taken', async (t) => {
+  const { faults } = await verdictAfter(t, {
+    log: (db) => db.exec(`delete from events where position > ${filled - 3}`),
+  });
+  t.is(faults['rows of users.users'], `The row ${userId} is there, and no event leads to it`);
+});
+
+test.serial('an event that nobody can read: the rows that need it cannot be held against it', async (t) => {
+  const { faults } = await verdictAfter(t, {
+    log: (db) =>
+      db.exec(`update events set message = cast(replace(cast(message as text), '"outcome"', '"outcomf"') as blob)
+        where stream = (select id from streams where name = '${paymentStream(id)}') and revision = 2`),
+  });
+  t.truthy(faults['changed events']);
+  t.regex(
+    faults['rows of payments'] ?? '',
+    new RegExp(`cannot be made from the log: .* at ${paymentStream(id)} revision 2$`),
+  );
+});
+
+test.serial('a projection that never ran', async (t) => {
+  const { faults } = await verdictAfter(t, { sql: `delete from checkpoints where name = 'users'` });
+  t.is(faults['rows of users'], 'The projection users has never run');
+});
+
+test.serial(
+  'tables that are gone or of another form, and a state that is none: the rest is still checked',
+  async (t) => {
+    const { faults, report } = await verdictAfter(t, {
+      sql: `
+      drop schema journal cascade;
+      alter table users.users alter column id type bytea using id::bytea;
+      update payments.payments set state = '{"deliveries": [null]}' where transaction_id = '${id}';
+      delete from projects.projects;
+    `,
+    });
+    t.regex(faults['rows of journal.books'] ?? '', /^The table is missing/);
+    t.is(faults['the journal'], 'The journal cannot be checked: Postgres refused the rows: 42P01');
+    t.is(faults['rows of users'], 'They cannot be compared: Postgres refused the rows: 42883');
+    t.is(faults['rows of payments.payments'], `The row ${id} is not what the events lead to (state)`);
+    t.is(faults['rows of projects.projects'], `The row ${projectId} is missing`);
+    t.is(report.checked.find(({ what }) => what.startsWith('payments,'))?.count, 8);
+    const { faults: withoutAny } = await verdictAfter(t, { sql: 'drop schema payments cascade' });
+    t.regex(withoutAny['rows of payments.payments'] ?? '', /^The table is missing/);
+    t.regex(withoutAny['rows of payments'] ?? '', /^Receipts and deliveries cannot be checked/);
+  },
+);
+
+test.serial('a database in which no projection ever ran: the log is checked', async (t) => {
+  const { faults, report } = await verdictAfter(t, {
+    sql: `drop table checkpoints; ${allProjections.map(({ name }) => `drop schema ${name} cascade;`).join(' ')}`,
+  });
+  t.is(report.checked[0]?.count, filled);
+  t.is(faults['rows of payments'], 'The projection payments has never run');
+});
+
+test.serial('what a projection that stands still has not taken is said', async (t) => {
+  const { report } = await verdictAfter(t, {
+    sql: `update checkpoints set fault = '{"message": "It cannot", "event": null}' where name = 'users'`,
+  });
+  t.deepEqual(report.faults, []);
+  t.deepEqual(report.notes, ['The projection users stands still: what came after was not checked.']);
+});
+
+const deliveryOf = (number: number, index: number, change: string) => `
+  update payments.payments set state = jsonb_set(state::jsonb, '{deliveries,${index}}',
+    (state::jsonb #> '{deliveries,${index}}') || '${change}')::json
+  where transaction_id = '${paymentId(number)}';`;
+
+test.serial('receipts and deliveries that no history could lead to', async (t) => {
+  const { faults } = await verdictAfter(t, {
+    sql: `
+      update payments.payments set state = jsonb_set(state::jsonb, '{receipt}', 'null')::json
+      where transaction_id = '${paymentId(1)}';
+      ${deliveryOf(3, 1, '{"state": "delivered", "settledAt": "2026-11-20T01:05:30.000Z"}')}
+      ${deliveryOf(5, 0, '{"state": "due", "dueAt": "2026-11-19T01:59:00.000Z"}')}
+    `,
+  });
+  t.is(faults.receipts, `Payment ${paymentId(1)} is paid and has no receipt number`);
+  t.is(
+    faults['the order of callbacks'],
+    `Of payment ${paymentId(3)} callback-1 was delivered after callback-2`,
+  );
+  t.is(
+    faults['overdue deliveries'],
+    `Of payment ${paymentId(5)} callback-1 is due since 2026-11-19T01:59:00.000Z, and nobody tried it`,
+  );
+});
+
+test.serial('what is not sealed an hour later, and a key that was not checked, are said', async (t) => {
+  const withoutSeals: Edits = {
+    log: (db) =>
+      db.exec(`delete from events where stream = (select id from streams where name = 'ledger-seals')`),
+  };
+  const soon = await verdictAfter(t, withoutSeals);
+  t.deepEqual(soon.report.notes, [`${filled} events are not sealed yet: only their chains vouch for them.`]);
+  const later = await verdictAfter(t, { ...withoutSeals, now: '2100-01-01T00:00:00.000Z' });
+  t.regex(later.faults['unsealed events'] ?? '', /^The 45 events since .* are not sealed$/);
+});
+
+test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', async (t) => {
+  const { port } = await tampered(t, file, () => {});
+  const url = `esdb://127.0.0.1:${port}?tls=false`;
+  const folderOfKeys = await temporaryFolder(t);
+  const [kept, wrong] = [join(folderOfKeys, 'kept.pem'), join(folderOfKeys, 'wrong.pem')];
+  await writeFile(kept, key.publicKeyPem);
+  await writeFile(wrong, otherKey.publicKeyPem);
+  const whole = await ledger(t, url, 'verify', '--public-key', kept);
+  t.regex(whole.said, /9 {2}seals, each with its signature/);
+  t.is(whole.code, 0, whole.said);
+  const forged = await ledger(t, url, 'verify', '--public-key', wrong);
+  t.is(forged.code, 1);
+  t.regex(forged.said, /^FAULT keys of seals \(9\): Seal 0 was signed with a key that is not trusted\.$/m);
+  t.is((await ledger(t, url, 'verify', '--public-key', join(folderOfKeys, 'none'))).code, 2);
+  const nonsense = join(folderOfKeys, 'export.jsonl');
+  await writeFile(nonsense, 'no export\n');
+  const exported = await ledger(t, url, 'verify', '--file', nonsense);
+  t.is(exported.code, 1);
+  t.true(exported.said.startsWith('FAULT line 1: '), exported.said);
+  t.is((await ledger(t, url, 'verify', '--file', nonsense, '--public-key', kept)).code, 2);
+  const listed = await ledger(t, url, 'seals');
+  t.is(listed.code, 0);
+  t.true(listed.said.startsWith(key.publicKeyPem));
+  t.regex(
+    listed.said,
+    /^ +8 {2}2026-11-20T10:00:00\+08:00 +45 events {2}position \d+\/\d+ {2}[0-9a-f]{64}\n9 seals\.$/m,
+  );
+});
+
+async function ledger(t: ExecutionContext, esdbUrl: string, ...args: string[]) {
+  const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+  const env = {
+    PATH: process.env.PATH,
+    DATA_DIR: await temporaryFolder(t),
+    ESDB_URL: esdbUrl,
+    DATABASE_URL: template.href,
+    TRANSACTION_ID_KEY: 'a key of this test',
+    GATEWAY_URL: 'http://127.0.0.1:9',
+    GATEWAY_SECRET: 'a secret of this test',
+    REGISTRY_URL: 'http://127.0.0.1:9',
+    REGISTRY_TOKEN: 'a token of this test',
+    SEAL_KEY: '5ea1'.repeat(16),
+  };
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env });
+    return { code: 0, said: stdout };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, said: stdout || stderr };
+  }
+}

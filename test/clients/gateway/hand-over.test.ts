@@ -1,0 +1,114 @@
+// The gateway's wire: one reading of the checksum rule against the other side's, and every field of a result.
+import test from 'ava';
+import fc from 'fast-check';
+import { checksumOf } from '../../../packages/sandbox/checksum.ts';
+import { handOverFields, signFields, verifyFields } from '../../../src/clients/gateway/hand-over.ts';
+import { readGatewayResult } from '../../../src/clients/gateway/read-result.ts';
+import { sen } from '../../support/payments.ts';
+
+const fields = fc.dictionary(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string({ unit: 'grapheme' }));
+
+test('the checksum is the one that the sandbox gateway computes from the same words', (t) => {
+  fc.assert(fc.property(fields, (sent) => signFields(sent, 'secret') === checksumOf(sent, 'secret')));
+  t.pass();
+});
+
+test('a known value', (t) => {
+  // printf %s 'A=x%20y&B=%C3%A9' | openssl dgst -sha256 -hmac secret
+  t.is(
+    signFields({ B: 'é', A: 'x y', CHECKSUM: 'ignored' }, 'secret'),
+    'ba1ad26ebbb848f93e8157b8607f7465dc2b3c4eaecec904428a66dcbdd73acb',
+  );
+});
+
+test('different fields never have the same checksum', (t) => {
+  fc.assert(
+    fc.property(fields, fields, (one, other) => {
+      const same =
+        JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
+      return same || signFields(one, 'secret') !== signFields(other, 'secret');
+    }),
+  );
+  t.pass();
+});
+
+test('a checksum is right, wrong or missing, under its name in any case', (t) => {
+  const CHECKSUM = signFields({ A: '1' }, 'secret');
+  t.is(verifyFields({ A: '1', CHECKSUM }, 'secret'), 'valid');
+  t.is(verifyFields({ A: '1', Checksum: CHECKSUM }, 'secret'), 'valid');
+  t.is(verifyFields({ A: '2', CHECKSUM }, 'secret'), 'wrong');
+  t.is(verifyFields({ A: '1', CHECKSUM: 'é'.repeat(32) }, 'secret'), 'wrong');
+  t.is(verifyFields({ A: '1', CHECKSUM: '' }, 'secret'), 'wrong');
+  t.is(verifyFields({ A: '1' }, 'secret'), 'missing');
+});
+
+test('a result that says little is empty where it says nothing', (t) => {
+  t.deepEqual(readGatewayResult({ status: '3' }), {
+    transactionId: '',
+    merchantCode: '',
+    result: {
+      outcome: 'pending',
+      mode: '',
+      sellerOrderNo: '',
+      gatewayTransactionId: '',
+      amountSen: null,
+      currency: '',
+      paidAt: null,
+      receiptNo: '',
+      buyerBank: '',
+      buyerName: '',
+      raw: { status: '3' },
+    },
+  });
+});
+
+for (const [name, value, field, read] of [
+  ['PAYMENT_MODE', 'FPX1', 'mode', 'fpx1'],
+  ['PAYMENT_MODE', 'cheque', 'mode', ''],
+  ['AMOUNT', '120.5', 'amountSen', 12_050],
+  ['AMOUNT', '0.00', 'amountSen', 0],
+  ['AMOUNT', '1,000.00', 'amountSen', null],
+  ['PAYMENT_DATETIME', '2026-11-20T09:04:30+08:00', 'paidAt', '2026-11-20T01:04:30.000Z'],
+  ['PAYMENT_DATETIME', '2026-11-20 09:04:30', 'paidAt', '2026-11-20T01:04:30.000Z'],
+  ['PAYMENT_DATETIME', '20261120090430', 'paidAt', '2026-11-20T01:04:30.000Z'],
+  ['PAYMENT_DATETIME', '2026-02-30 09:04:30', 'paidAt', null],
+  ['CURRENCY', ' MYR ', 'currency', 'MYR'],
+  ['BUYER_NAME', ` ${'x'.repeat(300)}`, 'buyerName', 'x'.repeat(200)],
+] as const) {
+  test(`${name} ${value.slice(0, 30)} is read as ${read}`.slice(0, 90), (t) => {
+    const actual: unknown = readGatewayResult({ STATUS: '1', [name]: value })?.result[field];
+    t.is(actual, read);
+  });
+}
+
+test('reading never throws, whatever the fields', (t) => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })), (sent) => {
+      readGatewayResult({ ...sent, STATUS: '1' });
+    }),
+  );
+  t.pass();
+});
+
+test('what is handed over is signed, and amounts have two decimals', (t) => {
+  const order = {
+    merchantCode: 'council',
+    transactionId: 'T',
+    sellerOrderNo: 'T-1',
+    totalSen: sen(5),
+    mode: 'cc',
+    bankCode: '',
+    description: 'Dog licence',
+    buyerName: '',
+    buyerEmail: '',
+    responseUrl: 'https://pay.example/generic/response',
+    transaksiId: '',
+  } as const;
+  const handedOver = handOverFields(order, 'secret');
+  t.is(handedOver.AMOUNT, '0.05');
+  t.is(verifyFields(handedOver, 'secret'), 'valid');
+  t.false('TRANSAKSI_ID' in handedOver);
+  const ofLand = handOverFields({ ...order, transaksiId: 'T/1' }, 'secret');
+  t.is(ofLand.TRANSAKSI_ID, 'T/1');
+  t.is(verifyFields(ofLand, 'secret'), 'valid');
+});

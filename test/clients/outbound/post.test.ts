@@ -1,0 +1,216 @@
+// Requests to addresses that others chose: where they may go, and how little of a receiver's misbehaviour they bear.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import test from 'ava';
+import { AddressRefused, isPublicAddress } from '../../../src/clients/outbound/address-guard.ts';
+import { createOutbound, NoAnswer } from '../../../src/clients/outbound/post.ts';
+import { hang, startReceiver, status } from '../../reactors/receiver.ts';
+
+const allowHosts = ['127.0.0.1'];
+const request = (url: string, signal = AbortSignal.timeout(60_000)) => ({
+  url,
+  headers: { 'content-type': 'application/json', 'user-agent': 'test' },
+  body: '{"a":"1"}',
+  signal,
+});
+const post = createOutbound({ allowHosts, httpsOnly: false });
+
+const notPublic = [
+  ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.0.1'],
+  ...['169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.168.1.1', '198.18.0.1'],
+  ...['198.19.255.255', '224.0.0.1', '239.1.1.1', '240.0.0.1', '255.255.255.255', '203.0.113.9'],
+  ...['::', '::1', 'fc00::1', 'fd12::1', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1', '2001:db8::1'],
+  ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:8.8.8.8', '::127.0.0.1', '::ffff:0:127.0.0.1'],
+  ...['64:ff9b::7f00:1', '64:ff9b:1::1', '2002:7f00:1::', '2001::1', '100::1', '3fff::1', '5f00::1'],
+  ...['', 'localhost', '127.1', '1.2.3.4.5'],
+];
+const isPublic = ['1.1.1.1', '172.32.0.1', '100.128.0.1', '192.0.1.1', '2606:4700::1111', '2a00:1450::1'];
+
+for (const address of notPublic) {
+  test(`${address || 'nothing'} is not public`, (t) => t.false(isPublicAddress(address)));
+}
+for (const address of isPublic) test(`${address} is public`, (t) => t.true(isPublicAddress(address)));
+
+// Each of these reaches the receiver of the test where nothing stops it.
+const disguises = ['127.0.0.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.1', '0.0.0.0', 'localhost'];
+for (const host of [...disguises, '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '127.0.0.1.']) {
+  test(`nothing is sent to http://${host}`, async (t) => {
+    const receiver = await startReceiver(t);
+    const guarded = createOutbound({ allowHosts: [], httpsOnly: false });
+    const url = `http://${host}:${new URL(receiver.url).port}/`;
+    const refusal = await t.throwsAsync(guarded(request(url)));
+    t.true(refusal instanceof AddressRefused || refusal instanceof NoAnswer, String(refusal));
+    t.deepEqual(receiver.received, []);
+  });
+}
+
+test('a name is refused when any of its addresses is not public', async (t) => {
+  for (const addresses of [['127.0.0.1'], ['1.1.1.1', '10.0.0.1'], ['2606:4700::1111', '::1'], []]) {
+    const guarded = createOutbound({ allowHosts: [], httpsOnly: false, resolve: async () => addresses });
+    await t.throwsAsync(guarded(request('http://merchant.example/')), { instanceOf: AddressRefused });
+  }
+});
+
+test('a name is looked up once per request, and that answer is the one connected to', async (t) => {
+  const receiver = await startReceiver(t);
+  // Rebinding: public when it is checked, private when somebody looked again.
+  const answers = [['10.255.255.1'], ['127.0.0.1']];
+  let asked = 0;
+  const resolve = async () => answers[asked++] ?? [];
+  const guarded = createOutbound({ allowHosts: [], httpsOnly: false, resolve });
+  const url = `http://merchant.example:${new URL(receiver.url).port}/`;
+  await t.throwsAsync(guarded(request(url)), { instanceOf: AddressRefused });
+  t.is(asked, 1);
+  await t.throwsAsync(guarded(request(url)), { instanceOf: AddressRefused });
+  t.is(asked, 2);
+  t.deepEqual(receiver.received, []);
+});
+
+test('an allowed host opens no door to another one on the same port', async (t) => {
+  const receiver = await startReceiver(t);
+  t.is((await post(request(receiver.url))).status, 200);
+  const url = receiver.url.replace('127.0.0.1', 'localhost');
+  await t.throwsAsync(post(request(url)));
+  t.is(receiver.received.length, 1);
+});
+
+test('https alone, where that is asked for; an allowed host may do without', async (t) => {
+  const receiver = await startReceiver(t);
+  const strict = createOutbound({ allowHosts, httpsOnly: true, resolve: async () => ['1.1.1.1'] });
+  await t.throwsAsync(strict(request('http://merchant.example/')), { instanceOf: AddressRefused });
+  t.is((await strict(request(receiver.url))).status, 200);
+});
+
+test('other schemes are refused', async (t) => {
+  for (const url of ['ftp://127.0.0.1/', 'file:///etc/passwd', 'unix:/var/run/docker.sock:/x'])
+    await t.throwsAsync(post(request(url)), { instanceOf: AddressRefused });
+});
+
+test('body and headers arrive as given', async (t) => {
+  const receiver = await startReceiver(t);
+  await post(request(receiver.url));
+  const [received] = receiver.received;
+  t.is(received?.body, '{"a":"1"}');
+  t.like(received?.headers, { 'content-type': 'application/json', 'user-agent': 'test' });
+  t.is(received?.headers['content-length'], '9');
+});
+
+test('a redirect is an answer, not followed', async (t) => {
+  const inside = await startReceiver(t);
+  const receiver = await startReceiver(t, status(302, { location: inside.url }));
+  t.is((await post(request(receiver.url))).status, 302);
+  t.deepEqual(inside.received, []);
+});
+
+test('status and Retry-After are told whatever the status is', async (t) => {
+  const receiver = await startReceiver(t, status(503, { 'retry-after': '120' }));
+  t.deepEqual(await post(request(receiver.url)), { status: 503, retryAfter: '120', body: 'no' });
+});
+
+test('the body is told, whole or as far as it came', async (t) => {
+  const receiver = await startReceiver(t, (response) => response.end('{"noresit":"Ü1"}'));
+  t.is((await post(request(receiver.url))).body, '{"noresit":"Ü1"}');
+  receiver.answer = (response) => response.end('x'.repeat(100_000));
+  t.is((await post(request(receiver.url))).body.length, 64 * 1024);
+});
+
+test('10 MiB in answer are not taken in; the status stands', async (t) => {
+  let written = 0;
+  const receiver = await startReceiver(t, (response) => {
+    const mebibyte = Buffer.alloc(1024 * 1024);
+    const more = () => {
+      while (written < 10 && !response.destroyed) {
+        written += 1;
+        if (!response.write(mebibyte)) {
+          response.once('drain', more);
+          return;
+        }
+      }
+    };
+    more();
+  });
+  t.is((await post(request(receiver.url))).status, 200);
+  t.true(written < 10, `${written} MiB were taken`);
+});
+
+test('an answer that is cut in the middle counts by its status', async (t) => {
+  const receiver = await startReceiver(t, (response) => {
+    response.writeHead(200, { 'content-length': '100' });
+    response.write('half', () => response.destroy());
+  });
+  t.is((await post(request(receiver.url))).status, 200);
+});
+
+test('an answer byte by byte is heard out for a while only', async (t) => {
+  let dripping = true;
+  const receiver = await startReceiver(t, (response) => {
+    response.writeHead(200);
+    const drip = setInterval(() => response.write('.'), 100);
+    response.on('close', () => {
+      clearInterval(drip);
+      dripping = false;
+    });
+  });
+  t.is((await post(request(receiver.url))).status, 200);
+  t.timeout(20_000);
+  while (dripping) await new Promise((resolve) => setTimeout(resolve, 20));
+  t.false(dripping);
+});
+
+test('a hanging receiver is given up when the signal aborts', async (t) => {
+  const receiver = await startReceiver(t, hang);
+  await t.throwsAsync(post(request(receiver.url, AbortSignal.timeout(300))), {
+    instanceOf: NoAnswer,
+    message: 'no answer in time',
+  });
+});
+
+test('a connection that is closed without an answer', async (t) => {
+  const receiver = await startReceiver(t, (response) => response.destroy());
+  await t.throwsAsync(post(request(receiver.url)), {
+    instanceOf: NoAnswer,
+    message: 'connection closed before an answer',
+  });
+});
+
+test('whether there was a connection is told: only without one is it sure that nothing arrived', async (t) => {
+  const receiver = await startReceiver(t, (response) => response.destroy());
+  const { port } = new URL(receiver.url);
+  const wasConnected = async (url: string) => {
+    const error = await t.throwsAsync(post(request(url)), { instanceOf: NoAnswer });
+    return error?.wasConnected;
+  };
+  t.true(await wasConnected(receiver.url));
+  t.false(await wasConnected(`https://127.0.0.1:${port}/`), 'no TLS, no request');
+  t.false(await wasConnected('http://127.0.0.1:1/'));
+});
+
+test('an answer that is no HTTP', async (t) => {
+  const server = createServer((socket) => socket.on('error', () => undefined).end('SSH-2.0-OpenSSH\r\n'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  await t.throwsAsync(post(request(url)), { instanceOf: NoAnswer });
+});
+
+test('nobody listens', async (t) => {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  server.close();
+  await once(server, 'close');
+  await t.throwsAsync(post(request(url)), { instanceOf: NoAnswer, message: 'connection refused' });
+});
+
+test('no message names the address', async (t) => {
+  const unknown = createOutbound({
+    allowHosts: [],
+    httpsOnly: false,
+    resolve: () => Promise.reject(Object.assign(new Error('secret.example'), { code: 'ENOTFOUND' })),
+  });
+  const refusal = await t.throwsAsync(unknown(request('http://secret.example/path')));
+  t.is(refusal?.message, 'no such host');
+});

@@ -1,0 +1,209 @@
+// What the registry may answer, over real connections: every status, several records, and everything that is no answer.
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'ava';
+import { pino } from 'pino';
+import { RegistryUnavailable } from '../../../src/clients/registry/answer.ts';
+import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
+import { transactionId as id } from '../../support/payments.ts';
+import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
+
+const log = pino({ level: 'silent' });
+const record = (over: Record<string, unknown> = {}) => registryRecord(id, over);
+
+test('a success is read in full, and the record is kept as it came', async (t) => {
+  const registry = await startRegistry(t);
+  const sent = record({ later_field: 7, buyer_name: 'AMINAH\u0000\ud800' });
+  const received: Record<string, unknown> = {};
+  registry.answer((request, response) => {
+    Object.assign(received, {
+      method: request.method,
+      url: request.url,
+      bearer: request.headers.authorization,
+    });
+    listOf(sent)(request, response);
+  });
+  const { ask } = createTransactionRegistry({ url: registry.url, token: 'a-token', log });
+  const answer = await ask(id);
+  t.deepEqual(received, {
+    method: 'GET',
+    url: `/transactions?merchant_trans_id=${id}`,
+    bearer: 'Bearer a-token',
+  });
+  const raw = { ...sent, later_field: '7', buyer_name: 'AMINAH\u0000\ufffd' };
+  t.deepEqual(answer as unknown, {
+    status: 'succeeded',
+    raw,
+    results: [
+      {
+        outcome: 'succeeded',
+        mode: 'fpx',
+        sellerOrderNo: '',
+        gatewayTransactionId: 'P1',
+        amountSen: 12_050,
+        currency: '',
+        paidAt: '2026-11-20T01:04:30.000Z',
+        receiptNo: 'R-9',
+        buyerBank: 'Maybank2U',
+        buyerName: 'AMINAH \ufffd',
+        raw,
+      },
+    ],
+  });
+});
+
+for (const [number, status, results] of [
+  ['0', 'attempted', 0],
+  ['1', 'succeeded', 1],
+  ['2', 'failed', 1],
+  ['3', 'pending', 1],
+  ['99', 'not_found', 0],
+  [2, 'failed', 1],
+] as const) {
+  test(`the registry's status ${typeof number} ${number} is ${status}`, async (t) => {
+    const registry = await startRegistry(t);
+    registry.answer(listOf(record({ eps_status: number })));
+    const answer = await createTransactionRegistry({ url: registry.url, token: 't', log }).ask(id);
+    t.is(answer.status, status);
+    t.is(answer.results.length, results);
+    t.true(answer.results.every(({ outcome }) => outcome === status));
+  });
+}
+
+for (const [title, statuses, status, ids] of [
+  ['a success outranks a later failure', ['1', '2'], 'succeeded', ['P0']],
+  ['every success is told, the oldest first', ['1', '2', '1'], 'succeeded', ['P0', 'P2']],
+  ['what may still succeed outranks a failure', ['3', '2'], 'pending', ['P0']],
+  ['an attempt under way outranks a failure', ['0', '2'], 'attempted', []],
+  ['of several failures the latest counts', ['2', '2'], 'failed', ['P1']],
+  ['no record at all is not found', [], 'not_found', []],
+] as const) {
+  for (const order of ['as they happened', 'backwards'] as const) {
+    test(`${title}, records ${order}`, async (t) => {
+      const registry = await startRegistry(t);
+      const records = statuses.map((eps_status, index) =>
+        record({ eps_status, gateway_id1: `P${index}`, payment_datetime: `2026-11-20 09:0${index}:00` }),
+      );
+      registry.answer(listOf(...(order === 'backwards' ? records.toReversed() : records)));
+      const answer = await createTransactionRegistry({ url: registry.url, token: 't', log }).ask(id);
+      t.is(answer.status, status);
+      t.deepEqual(
+        answer.results.map(({ gatewayTransactionId }) => gatewayTransactionId),
+        [...ids],
+      );
+    });
+  }
+}
+
+test("other people's transactions are left out and noted, without a word of them", async (t) => {
+  const registry = await startRegistry(t);
+  const stranger = { merchant_trans_id: 'SOMEBODY', buyer_name: 'STRANGER', eps_status: '42' };
+  registry.answer(listOf(record(stranger), record({ eps_status: '3' }), {}));
+  const lines: string[] = [];
+  const noted = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const { ask } = createTransactionRegistry({ url: registry.url, token: 't', log: noted });
+  t.is((await ask(id)).status, 'pending');
+  t.is(lines.length, 1);
+  t.like(JSON.parse(lines[0] ?? ''), { records: 2 });
+  t.notRegex(lines.join(), /SOMEBODY|STRANGER/);
+});
+
+const answering =
+  (status: number, body: string, headers: Record<string, string> = {}): RequestListener =>
+  (_, response) => {
+    response.writeHead(status, headers).end(body);
+  };
+
+const noAnswers: Record<string, [RequestListener, { asked: number }]> = {
+  'an HTML page': [answering(200, '<html>Please log in</html>'), { asked: 1 }],
+  'half of a JSON text': [answering(200, '[{"id":'), { asked: 1 }],
+  'an object instead of a list': [answering(200, JSON.stringify(registryRecord(id))), { asked: 1 }],
+  'a list of texts': [answering(200, '["1"]'), { asked: 1 }],
+  'a field that is an object': [
+    answering(200, JSON.stringify([record({ amount: { rm: 1 } })])),
+    { asked: 1 },
+  ],
+  'a status that nobody knows': [answering(200, JSON.stringify([record({ eps_status: '7' })])), { asked: 1 }],
+  'a status named like a method': [
+    answering(200, JSON.stringify([record({ eps_status: 'toString' })])),
+    { asked: 1 },
+  ],
+  nothing: [answering(204, ''), { asked: 1 }],
+  'a refused token': [answering(401, '[]'), { asked: 1 }],
+  'a page that is not there': [answering(404, '[]'), { asked: 1 }],
+  'a redirect, which would carry the token away': [
+    answering(302, '', { location: 'http://127.0.0.1:9/elsewhere' }),
+    { asked: 1 },
+  ],
+  'a fault of its own, three times': [answering(503, 'down'), { asked: 3 }],
+  'more than it could have to say': [
+    (_, response) => {
+      const more = () => {
+        while (response.write('[]'.repeat(32 * 1024)));
+      };
+      response.on('drain', more);
+      more();
+    },
+    { asked: 1 },
+  ],
+};
+
+for (const [title, [listener, { asked }]] of Object.entries(noAnswers)) {
+  test(`no answer: ${title}`, async (t) => {
+    const registry = await startRegistry(t);
+    registry.answer(listener);
+    const { ask } = createTransactionRegistry({ url: registry.url, token: 'secret-token', log });
+    const error = await t.throwsAsync(ask(id), { instanceOf: RegistryUnavailable });
+    t.is(error?.fault, 'no_answer');
+    t.is(registry.asked.length, asked);
+    t.notRegex(`${error?.message}${error?.stack}`, /secret-token|Please log in|5K3M9/);
+  });
+}
+
+test('a registry that never answers, or never ends, is given up in time', async (t) => {
+  const registry = await startRegistry(t);
+  const ask = () => createTransactionRegistry({ url: registry.url, token: 't', log, timeoutMs: 200 }).ask(id);
+  registry.answer(() => undefined);
+  t.is((await t.throwsAsync(ask(), { instanceOf: RegistryUnavailable }))?.fault, 'too_late');
+  registry.answer((_, response) => {
+    response.write('[');
+  });
+  t.is((await t.throwsAsync(ask(), { instanceOf: RegistryUnavailable }))?.fault, 'too_late');
+  t.is(registry.asked.length, 2);
+});
+
+test('nobody listens: no connection, after a few tries', async (t) => {
+  const closed = createServer();
+  closed.listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const { port } = closed.address() as AddressInfo;
+  closed.close();
+  const { ask } = createTransactionRegistry({ url: `http://127.0.0.1:${port}`, token: 't', log });
+  const error = await t.throwsAsync(ask(id), { instanceOf: RegistryUnavailable });
+  t.is(error?.fault, 'unreachable');
+  // Less than the pause before the second try.
+  const brief = createTransactionRegistry({
+    url: `http://127.0.0.1:${port}`,
+    token: 't',
+    log,
+    timeoutMs: 150,
+  });
+  const late = await t.throwsAsync(brief.ask(id), { instanceOf: RegistryUnavailable });
+  t.is(late?.fault, 'unreachable', 'also where time runs out between two tries');
+});
+
+for (const title of ['before', 'in the middle of'] as const) {
+  test(`a connection that breaks ${title} the answer is tried again`, async (t) => {
+    const registry = await startRegistry(t);
+    registry.answer((request, response) => {
+      if (registry.asked.length > 1) return listOf(record())(request, response);
+      if (title === 'before') return request.destroy();
+      response.writeHead(200, { 'content-length': 1_000 }).write('[{');
+      setImmediate(() => request.destroy());
+    });
+    const { ask } = createTransactionRegistry({ url: registry.url, token: 't', log });
+    t.is((await ask(id)).status, 'succeeded');
+    t.is(registry.asked.length, 2);
+  });
+}

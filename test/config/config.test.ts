@@ -1,0 +1,337 @@
+// The configuration: what is read, and that every fault is named at once and never with its value.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { configurationPage } from '../../src/cli/configuration.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { variables } from '../../src/config/variables.ts';
+
+const secret = '0123456789abcdef0123456789abcdef';
+const complete = {
+  ESDB_URL: 'esdb://127.0.0.1:2113?tls=false',
+  DATABASE_URL: 'postgres://127.0.0.1/ledger',
+  TRANSACTION_ID_KEY: secret,
+  GATEWAY_SECRET: secret,
+  GATEWAY_URL: 'https://gateway.example/pay',
+  REGISTRY_URL: 'https://registry.example',
+  REGISTRY_TOKEN: 'a token of the registry',
+};
+
+function faultsOf(t: ExecutionContext, environment: Record<string, string>): readonly string[] {
+  return t.throws(() => loadConfig(environment), { instanceOf: ConfigError })?.faults ?? [];
+}
+
+function file(t: ExecutionContext, content: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-config-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'file.yaml'), content);
+  return join(folder, 'file.yaml');
+}
+
+test('development needs nothing but what the embedded parts provide', (t) => {
+  const config = loadConfig({}, complete);
+  t.is(config.baseUrl, 'http://localhost:5173');
+  t.is(config.maxAmountSen as number, 100_000_000);
+  t.true(config.sandbox.enabled);
+  t.is(config.sandbox.port, 5174);
+  t.true(config.gateway.acceptUnsigned, 'a generated secret signs, and unsigned results are taken');
+  t.deepEqual(config.merchants.get('demo-app')?.apiKeys, ['demo-key']);
+  t.is(config.methods.get('fpx')?.maxSen as number, 3_000_000);
+});
+
+test('a secret of one’s own ends the taking of unsigned results', (t) => {
+  t.false(loadConfig({ GATEWAY_SECRET: secret }, complete).gateway.acceptUnsigned);
+});
+
+test('the environment wins over what is provided; an empty variable counts as not set', (t) => {
+  const config = loadConfig({ PORT: '8080', ESDB_URL: ' ', GATEWAY_URL: 'https://other.example/' }, complete);
+  t.is(config.port, 8080);
+  t.is(config.baseUrl, 'http://localhost:8080');
+  t.is(config.esdbUrl, complete.ESDB_URL);
+  t.is(config.gateway.url, 'https://other.example');
+});
+
+test('every fault is named at once, and no value', (t) => {
+  const faults = faultsOf(t, {
+    ...complete,
+    NODE_ENV: 'staging',
+    PORT: '70000',
+    BASE_URL: 'pay.example',
+    ESDB_URL: 'http://private-address',
+    GATEWAY_URL: 'ftp://private-address',
+    REGISTRY_URL: 'registry.private-address',
+    REQUERY_SCHEDULE: '2m,5m',
+    LOG_LEVEL: 'loud',
+    MAX_AMOUNT_RM: '1e3',
+    SANDBOX: 'yes',
+    MERCHANTS_FILE: '/nowhere/merchants.yaml',
+  });
+  for (const name of [
+    'NODE_ENV',
+    'PORT',
+    'BASE_URL',
+    'ESDB_URL',
+    'GATEWAY_URL',
+    'REGISTRY_URL',
+    'REQUERY_SCHEDULE',
+    'LOG_LEVEL',
+    'MAX_AMOUNT_RM',
+    'SANDBOX',
+  ])
+    t.true(
+      faults.some((fault) => fault.startsWith(`${name} must`)),
+      name,
+    );
+  t.true(faults.some((fault) => fault.includes('/nowhere/merchants.yaml cannot be read')));
+  t.false(faults.join().includes('private-address'));
+});
+
+test('production sends payers nowhere without https', (t) => {
+  const fault = 'GATEWAY_URL must be a URL that begins with https://';
+  const environment = { ...complete, GATEWAY_URL: 'http://gateway.example/pay' };
+  t.true(faultsOf(t, { ...environment, NODE_ENV: 'production' }).includes(fault));
+  t.is(loadConfig(environment).gateway.url, environment.GATEWAY_URL);
+});
+
+test('production refuses insecure defaults, naming every one', (t) => {
+  const faults = faultsOf(t, { NODE_ENV: 'production', GATEWAY_SECRET: 'too short' });
+  for (const name of [
+    'BASE_URL',
+    'ESDB_URL',
+    'DATABASE_URL',
+    'TRANSACTION_ID_KEY',
+    'GATEWAY_SECRET',
+    'GATEWAY_URL',
+    'REGISTRY_URL',
+    'REGISTRY_TOKEN',
+    'SMTP_URL',
+    'MAIL_FROM',
+    'API_KEYS',
+  ])
+    t.true(
+      faults.some((fault) => fault.startsWith(name)),
+      name,
+    );
+  t.true(faults.some((fault) => fault.includes('demo-app.api_keys holds a development key')));
+  t.false(faults.join().includes('too short'));
+});
+
+test('production starts with what it asks for, and without the sandbox', (t) => {
+  const merchants = file(
+    t,
+    `merchants: { council: { name: Council, id: 7, api_keys: ["sha256:${'a'.repeat(64)}"] } }`,
+  );
+  const config = loadConfig({
+    ...complete,
+    NODE_ENV: 'production',
+    BASE_URL: 'https://pay.example/',
+    MERCHANTS_FILE: merchants,
+    SMTP_URL: 'smtps://ledger:password@mail.example',
+    MAIL_FROM: 'Payments <no-reply@agency.example>',
+    API_KEYS: `${secret}, sha256:${'b'.repeat(64)}`,
+  });
+  t.is(config.landregAccessKey, '', 'no agency, no land registry');
+  t.deepEqual(config.apiKeys, [secret, `sha256:${'b'.repeat(64)}`]);
+  t.is(config.baseUrl, 'https://pay.example');
+  t.false(config.sandbox.enabled);
+  t.false(config.gateway.acceptUnsigned);
+  t.is(config.mail.smtpUrl, 'smtps://ledger:password@mail.example');
+  t.deepEqual(config.mail.from, { name: 'Payments', address: 'no-reply@agency.example' });
+});
+
+test('a process that seals the log needs the key, and no other does', (t) => {
+  t.is(loadConfig({}, complete).sealKey, '');
+  t.throws(() => loadConfig({}, complete, { seals: true }), { message: /SEAL_KEY is not set/ });
+  t.is(loadConfig({ SEAL_KEY: 'a'.repeat(64) }, complete, { seals: true }).sealKey, 'a'.repeat(64));
+  for (const SEAL_KEY of ['a'.repeat(63), 'a'.repeat(66), 'g'.repeat(64)])
+    t.deepEqual(faultsOf(t, { ...complete, SEAL_KEY }), ['SEAL_KEY must be 64 hexadecimal digits']);
+});
+
+test('emails go to files in development, and are from one address', (t) => {
+  t.is(loadConfig({}, complete).mail.smtpUrl, null);
+  t.deepEqual(loadConfig({ MAIL_FROM: 'no-reply@agency.example' }, complete).mail.from, {
+    name: '',
+    address: 'no-reply@agency.example',
+  });
+  for (const sender of [
+    'Payments',
+    'a@b.example, c@d.example',
+    'A <a@b.example> <c@d.example>',
+    '<a@b.example',
+    'A\r\nBcc: x <a@b.example>',
+  ])
+    t.true(
+      faultsOf(t, { ...complete, MAIL_FROM: sender }).some((fault) => fault.startsWith('MAIL_FROM')),
+      sender,
+    );
+  for (const url of ['https://mail.example', 'mail.example'])
+    t.true(
+      faultsOf(t, { ...complete, SMTP_URL: url }).some((fault) => fault.startsWith('SMTP_URL')),
+      url,
+    );
+});
+
+const landRegistry = {
+  LANDREG_BASE_URL: 'https://tanah.example/api/',
+  LANDREG_CALLBACK_PATH: '/bayaran',
+  LANDREG_ACCESS_TOKEN: 'a-token-of-theirs',
+};
+
+test('the land registry: where it is, as whom, how patiently', (t) => {
+  t.is(loadConfig({}, complete).landRegistry, null);
+  t.deepEqual(loadConfig(landRegistry, complete).landRegistry, {
+    callbackUrl: 'https://tanah.example/api/bayaran',
+    accessToken: 'a-token-of-theirs',
+    dimasuk: 'EPAYMENT',
+    connectTimeoutMs: 10_000,
+    timeoutMs: 30_000,
+    attempts: 3,
+    pauseMs: 500,
+  });
+  const faults = faultsOf(t, {
+    ...complete,
+    LANDREG_BASE_URL: 'tanah.example',
+    LANDREG_CALLBACK_PATH: 'bayaran',
+    LANDREG_ACCESS_TOKEN: 'a token\nwith lines',
+    LANDREG_CONNECT_TIMEOUT_MS: '0',
+    LANDREG_TIMEOUT_MS: '60000',
+    LANDREG_ATTEMPTS: '1.5',
+    LANDREG_PAUSE_MS: '-1',
+  });
+  t.deepEqual(
+    faults.map((fault) => fault.split(' must ')[0]),
+    [
+      'LANDREG_CALLBACK_PATH',
+      'LANDREG_ACCESS_TOKEN',
+      'LANDREG_BASE_URL',
+      'LANDREG_CONNECT_TIMEOUT_MS',
+      'LANDREG_TIMEOUT_MS',
+      'LANDREG_ATTEMPTS',
+      'LANDREG_PAUSE_MS',
+    ],
+  );
+});
+
+test('a land registry needs a path and a token; in production also to be there at all, and https', (t) => {
+  const { LANDREG_BASE_URL } = landRegistry;
+  t.deepEqual(
+    faultsOf(t, { ...complete, LANDREG_BASE_URL }).map((fault) => fault.split(' is ')[0]),
+    ['LANDREG_CALLBACK_PATH', 'LANDREG_ACCESS_TOKEN'],
+  );
+  const MERCHANTS_FILE = file(t, 'merchants: { office: { name: Office, id: 7, branch_code: "00" } }');
+  const production = { ...complete, NODE_ENV: 'production', MERCHANTS_FILE };
+  const inProduction = (more: Record<string, string>) =>
+    faultsOf(t, { ...production, ...more }).filter((it) => it.startsWith('LANDREG_B'));
+  t.true(faultsOf(t, production).some((fault) => fault.startsWith('LANDREG_ACCESS_KEY is not set')));
+  t.regex(inProduction({}).join(), /^LANDREG_BASE_URL is not set/);
+  t.deepEqual(inProduction(landRegistry), []);
+  const plain = { ...landRegistry, LANDREG_BASE_URL: 'http://10.1.2.3/' };
+  t.regex(inProduction(plain).join(), /^LANDREG_BASE_URL must begin with https/);
+  t.deepEqual(inProduction({ ...plain, CALLBACK_ALLOW_HOSTS: '10.1.2.3' }), []);
+});
+
+test('API keys are plain or hashed, long in production, and every one must be a key', (t) => {
+  t.deepEqual(loadConfig({}, complete).apiKeys, [], 'none leaves the API open');
+  t.deepEqual(loadConfig({ API_KEYS: 'a-short-key' }, complete).apiKeys, ['a-short-key']);
+  for (const API_KEYS of [',', 'short', 'sha256:abc', `${secret},key with blanks`]) {
+    const [fault, ...more] = faultsOf(t, { ...complete, API_KEYS });
+    t.regex(fault ?? '', /^API_KEYS must be a comma list/);
+    t.deepEqual(more, []);
+    t.false(fault?.includes('blanks'));
+  }
+  const inProduction = faultsOf(t, { ...complete, NODE_ENV: 'production', API_KEYS: 'a-short-key' });
+  t.true(inProduction.some((fault) => fault.startsWith('API_KEYS must')));
+});
+
+test('a merchants file names its faulty keys, and never what they hold', (t) => {
+  const merchants = file(
+    t,
+    `merchants:
+  "bad code!": { name: "", id: x, api_keys: [] }
+  one: { name: One, id: 1, api_keys: ["private key with blanks"], charges: { fpx: 1.234, nope: 3 }, colour: red }
+  two: { id: 1 }`,
+  );
+  const faults = faultsOf(t, { ...complete, MERCHANTS_FILE: merchants });
+  for (const key of [
+    'bad code!',
+    'bad code!.name',
+    'bad code!.id',
+    'one.api_keys',
+    'one.charges.fpx',
+    'one.charges.nope',
+    'one.colour',
+    'two.name',
+  ])
+    t.true(
+      faults.some((fault) => fault.includes(`merchants.${key}`)),
+      key,
+    );
+  t.false(faults.join().includes('private key'));
+});
+
+test('two merchants cannot share an id', (t) => {
+  const merchants = file(
+    t,
+    `merchants: { one: { name: One, id: 1, api_keys: [key-of-one] }, two: { name: Two, id: 1, api_keys: [key-of-two] } }`,
+  );
+  t.deepEqual(faultsOf(t, { ...complete, MERCHANTS_FILE: merchants }), [
+    `${merchants}: merchants.two.id is also that of one`,
+  ]);
+});
+
+test('one branch names one agency; an agency with a branch needs no key, any other does', (t) => {
+  const merchants = file(
+    t,
+    `merchants:
+  one: { name: One, id: 1, branch_code: "00" }
+  two: { name: Two, id: 2, branch_code: "00" }
+  three: { name: Three, id: 3 }`,
+  );
+  t.deepEqual(faultsOf(t, { ...complete, MERCHANTS_FILE: merchants }), [
+    `${merchants}: merchants.two.branch_code is also that of one`,
+    `${merchants}: merchants.three needs api_keys or a branch_code`,
+  ]);
+  const unquoted = file(t, 'merchants: { one: { name: One, id: 1, branch_code: 00 } }');
+  t.deepEqual(faultsOf(t, { ...complete, MERCHANTS_FILE: unquoted }), [
+    `${unquoted}: merchants.one.branch_code is not valid (string)`,
+  ]);
+});
+
+test('the land registry has a key that everybody knows in development, and a secret in production', (t) => {
+  t.is(loadConfig({}, complete).landregAccessKey, 'landreg-key');
+  t.is(loadConfig({ LANDREG_ACCESS_KEY: 'another' }, complete).landregAccessKey, 'another');
+  const hashed = `sha256:${'b'.repeat(64)}`;
+  t.is(loadConfig({ LANDREG_ACCESS_KEY: hashed }, complete).landregAccessKey, hashed);
+  const fault = (least: number) =>
+    `LANDREG_ACCESS_KEY must be sha256:<64 hex digits> or a key of at least ${least} characters, without blanks`;
+  for (const LANDREG_ACCESS_KEY of ['short', 'sha256:abc', `${secret} with blanks`])
+    t.deepEqual(faultsOf(t, { ...complete, LANDREG_ACCESS_KEY }), [fault(6)]);
+  const production = { ...complete, NODE_ENV: 'production' };
+  t.true(faultsOf(t, { ...production, LANDREG_ACCESS_KEY: 'landreg-key' }).includes(fault(32)));
+  for (const LANDREG_ACCESS_KEY of [secret, hashed])
+    t.false(faultsOf(t, { ...production, LANDREG_ACCESS_KEY }).includes(fault(32)));
+});
+
+test('a method that the file leaves out is not offered', (t) => {
+  const methods = file(t, 'methods: { cc: { charge: "1.50", max: 500 } }');
+  const config = loadConfig({ ...complete, PAYMENT_METHODS_FILE: methods });
+  t.deepEqual([...config.methods.keys()], ['cc']);
+  t.is(config.methods.get('cc')?.chargeSen as number, 150);
+  t.is(config.methods.get('cc')?.maxSen as number, 50_000);
+});
+
+test('the configuration page and .env.example name every variable, and no other', (t) => {
+  t.is(
+    readFileSync('content/docs/configuration.md', 'utf8'),
+    configurationPage(),
+    'npx ledger configuration > content/docs/configuration.md',
+  );
+  const named = readFileSync('.env.example', 'utf8').match(/^#?[A-Z][A-Z_]+(?==)/gm) ?? [];
+  const ofComposeOnly = ['POSTGRES_PASSWORD'];
+  t.deepEqual(
+    named.map((name) => name.replace('#', '')).sort(),
+    [...Object.keys(variables), ...ofComposeOnly].sort(),
+  );
+});

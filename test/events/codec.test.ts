@@ -1,0 +1,103 @@
+// Reading stored events: lifted from old versions, checked, and never trusted.
+import test from 'ava';
+import { readPaymentEvent, UnreadableEvent } from '../../src/events/codec.ts';
+import { upcast } from '../../src/events/upcast.ts';
+import { applied, chosen, request, requested, result, sen, succeeded } from '../support/payments.ts';
+
+const metadata = { schemaVersion: 1 };
+const failure = applied(result(1, 'failed'));
+
+const lifts = {
+  1: { Paid: (data: unknown) => ({ ...(data as object), currency: 'MYR' }) },
+  2: {
+    Paid: (data: unknown) => {
+      const { amount, ...rest } = data as { amount: number };
+      return { ...rest, amountSen: amount * 100 };
+    },
+  },
+};
+
+test('an event of version 1 is lifted to 2, then to 3', (t) => {
+  t.deepEqual(upcast('Paid', 1, { amount: 5 }, lifts, 3), { amountSen: 500, currency: 'MYR' });
+});
+
+test('an event of version 2 is lifted once', (t) => {
+  t.deepEqual(upcast('Paid', 2, { amount: 5 }, lifts, 3), { amountSen: 500 });
+});
+
+test('an event of the current version, or of a type that never changed, is as it was', (t) => {
+  t.deepEqual(upcast('Paid', 3, { amount: 5 }, lifts, 3), { amount: 5 });
+  t.deepEqual(upcast('Refunded', 1, { amount: 5 }, lifts, 3), { amount: 5 });
+});
+
+for (const version of [4, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+  test(`version ${version} is none this program knows`, (t) => {
+    t.throws(() => upcast('Paid', version, {}, lifts, 3), {
+      message: /Paid has schema version .* knows 1 to 3/,
+    });
+  });
+}
+
+test('what was written is read as it was', (t) => {
+  for (const event of [requested('landreg'), chosen(1), failure, succeeded(result(1, 'succeeded'))]) {
+    t.deepEqual(readPaymentEvent({ ...JSON.parse(JSON.stringify(event)), metadata }), event);
+  }
+});
+
+const event = (type: string, data: unknown, more: object = {}) => ({ type, data, metadata, ...more });
+const data = failure.data;
+const unreadable: Record<string, { type: string; data: unknown; metadata: unknown }> = {
+  'an unknown type': event('PaymentRefunded', data),
+  'a type that every object has': event('constructor', data),
+  'no metadata': event('PaymentFailed', data, { metadata: null }),
+  'metadata that is no object': event('PaymentFailed', data, { metadata: 'schemaVersion' }),
+  'no version': event('PaymentFailed', data, { metadata: {} }),
+  'a newer version': event('PaymentFailed', data, { metadata: { schemaVersion: 2 } }),
+  'no data': event('PaymentFailed', undefined),
+  bytes: event('PaymentFailed', new Uint8Array(4)),
+  'a missing field': event('PaymentFailed', { ...data, at: undefined }),
+  'a field too many': event('PaymentFailed', { ...data, receiptNo: 'R-1' }),
+  'another outcome than its type says': event('PaymentFailed', { ...data, result: result(1, 'succeeded') }),
+  'a success that reports a failure': event('PaymentSucceeded', {
+    ...succeeded(result(1, 'succeeded')).data,
+    result: result(1, 'failed'),
+  }),
+  'a contradiction that reports a success': event('GatewayResultContradicted', {
+    ...data,
+    result: result(1, 'succeeded'),
+    standing: 'failed',
+  }),
+  'an unknown outcome': event('PaymentFailed', {
+    ...data,
+    result: { ...result(1, 'failed'), outcome: 'lost' },
+  }),
+  'half a sen': event('PaymentRequested', request({ amountSen: sen(0.5) })),
+  'a negative amount': event('PaymentRequested', request({ amountSen: sen(-1) })),
+  'an amount as text': event('PaymentRequested', { ...request(), amountSen: '1' }),
+  'more sen than a number can count': event('PaymentRequested', request({ amountSen: sen(2 ** 53) })),
+  'an attempt 0': event('PaymentMethodChosen', { ...chosen(1).data, attempt: 0 }),
+};
+for (const at of [
+  '2026',
+  '2026-11-20',
+  '2026-11-20T01:00:00',
+  '2026-11-20T09:00:00+08:00',
+  '2026-13-20T01:00:00Z',
+  '2026-garbage-Z',
+  '+010000-01-01T00:00:00.000Z',
+]) {
+  unreadable[`a time ${at}`] = event('PaymentFailed', { ...data, at });
+}
+
+for (const [name, stored] of Object.entries(unreadable)) {
+  test(`unreadable: ${name}`, (t) => {
+    t.throws<UnreadableEvent>(() => readPaymentEvent(stored), { instanceOf: UnreadableEvent });
+  });
+}
+
+test('what is said of an unreadable event holds nothing of its values', (t) => {
+  const payer = { ...request().payer, icNo: 900101145678 };
+  const stored = event('PaymentRequested', { ...request(), payer });
+  const error = t.throws(() => readPaymentEvent(stored), { instanceOf: UnreadableEvent });
+  t.is(error?.message, 'PaymentRequested does not fit its schema at payer.icNo');
+});

@@ -1,0 +1,175 @@
+// /api/v1/health: what it says of stores and projections, and that it says so within a second whatever hangs.
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import type { Health } from '../../../src/http/api/health.ts';
+import { postgresPids, until } from '../../embedded/helpers.ts';
+import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { aminah, type Service, startService } from './helpers.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+async function healthOf(service: Service): Promise<Health> {
+  const response = await service.api('/health', { signal: AbortSignal.timeout(1_000) });
+  if (response.status !== 200) throw new Error(`health answered ${response.status}`);
+  return (await response.json()) as Health;
+}
+
+/** Looks until health is as expected; every answer on the way comes within its second. */
+const untilHealth = (service: Service, is: (health: Health) => boolean) =>
+  until(async () => {
+    const health = await healthOf(service);
+    if (is(health)) return health;
+    await sleep(100);
+    return false;
+  });
+
+const isOk = ({ status }: Health) => status === 'ok';
+const append = (service: Service, stream: string, type: string, data: unknown) =>
+  service.eventStore.append(
+    stream,
+    [{ id: randomUUID(), type, data, metadata: { schemaVersion: 1 } }],
+    'no_stream',
+  );
+
+/** The postmaster and all its children. */
+async function signalPostgres(t: ExecutionContext, name: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+  const { postmaster } = await postgresPids(postgres.dataDir);
+  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(postmaster)], { encoding: 'utf8' });
+  for (const pid of [postmaster, ...children.trim().split(/\s+/).map(Number)]) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      t.log(`${pid} has ended`);
+    }
+  }
+}
+
+test.serial('all is well', async (t) => {
+  const service = await startService(t, postgres);
+  await service.runProjections();
+  const { timestamp, ...health } = await untilHealth(service, isOk);
+  t.deepEqual(health, {
+    status: 'ok',
+    version: '1.2.3',
+    runtime: `Node.js ${process.version} on ${process.platform} ${process.arch}`,
+    eventStore: 'up',
+    postgres: 'up',
+    projections: ['users', 'projects'].map((name) => ({ name, status: 'ok', lagMs: 0, fault: null })),
+  });
+  t.is(new Date(timestamp).toISOString(), timestamp);
+});
+
+test.serial('projections that never ran make it degraded', async (t) => {
+  const service = await startService(t, postgres);
+  const health = await untilHealth(service, ({ status }) => status !== 'error');
+  t.is(health.status, 'degraded');
+  t.like(health.projections[0], { name: 'users', status: 'stopped', fault: 'It has never run' });
+});
+
+test.serial('a projection that lags makes it degraded, and tells for how long', async (t) => {
+  let ahead = 0;
+  const service = await startService(t, postgres, { clock: () => new Date(Date.now() + ahead) });
+  await service.runProjections();
+  await untilHealth(service, isOk);
+  for (const run of service.runs) await run.stop();
+  await service.postUser(aminah);
+  const busy = await untilHealth(service, ({ projections }) => (projections[0]?.lagMs ?? 0) > 0);
+  t.is(busy.status, 'ok', 'a moment behind is only busy');
+  ahead = 60_000;
+  const behind = await untilHealth(service, ({ status }) => status === 'degraded');
+  t.true((behind.projections[0]?.lagMs ?? 0) >= 60_000);
+  t.deepEqual(
+    behind.projections.map(({ status }) => status),
+    ['behind', 'ok'],
+  );
+});
+
+test.serial('events of others are no lag', async (t) => {
+  const service = await startService(t, postgres, { clock: () => new Date(Date.now() + 60_000) });
+  await service.runProjections();
+  await untilHealth(service, isOk);
+  for (const run of service.runs) await run.stop();
+  for (let n = 0; n < 20; n += 1) await append(service, `payment-${n}`, 'Paid', {});
+  await sleep(1_100);
+  t.is((await healthOf(service)).status, 'ok');
+});
+
+test.serial(
+  'an event that cannot be read stops its projection, which health tells without naming the stream',
+  async (t) => {
+    const service = await startService(t, postgres);
+    await service.runProjections();
+    await append(service, 'user-SECRET', 'UserCreated', { name: 'Secret' });
+    const health = await untilHealth(service, ({ status }) => status === 'degraded');
+    t.like(health.projections[0], {
+      status: 'stopped',
+      fault: 'It cannot take an event of type UserCreated',
+    });
+    t.like(health.projections[1], { status: 'ok', fault: null });
+    t.notRegex(JSON.stringify(health), /secret/i);
+  },
+);
+
+test.serial('what stopped a projection for another reason than an event is not told', async (t) => {
+  const fault = { message: 'connect ECONNREFUSED 10.0.0.7', event: null };
+  const status = { name: 'users', version: 1, position: null, updatedAt: new Date(), fault };
+  const service = await startService(t, postgres, {
+    content: { projectionStatus: () => Promise.resolve([status]) },
+  });
+  const health = await untilHealth(service, ({ eventStore }) => eventStore === 'up');
+  t.like(health.projections[0], { status: 'stopped', fault: 'It cannot go on' });
+});
+
+test.serial('both stores frozen: an answer within a second, and well again afterwards', async (t) => {
+  const service = await startService(t, postgres);
+  await service.runProjections();
+  await untilHealth(service, isOk);
+  t.teardown(() => signalPostgres(t, 'SIGCONT'));
+
+  service.server.signal('SIGSTOP');
+  const noStore = await untilHealth(service, ({ eventStore }) => eventStore === 'down');
+  t.like(noStore, { status: 'error', postgres: 'up' });
+  t.true(noStore.projections.every(({ status, lagMs }) => status === 'unknown' && lagMs === null));
+
+  await signalPostgres(t, 'SIGSTOP');
+  const nothing = await untilHealth(service, (health) => health.postgres === 'down');
+  t.like(nothing, { status: 'error', eventStore: 'down' });
+  for (let n = 0; n < 30; n += 1) {
+    const answers = await Promise.all(Array.from({ length: 5 }, () => healthOf(service)));
+    t.true(answers.every(({ status }) => status === 'error'));
+    await sleep(50);
+  }
+
+  service.server.signal('SIGCONT');
+  await signalPostgres(t, 'SIGCONT');
+  t.is((await untilHealth(service, isOk)).status, 'ok');
+});
+
+test.serial('both stores gone: an answer all the same', async (t) => {
+  const service = await startService(t, postgres, {
+    content: { projectionStatus: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7')) },
+  });
+  await service.server.end('SIGKILL');
+  const health = await untilHealth(service, ({ eventStore }) => eventStore === 'down');
+  t.like(health, { status: 'error', postgres: 'down' });
+  t.false(JSON.stringify(health).includes('10.0.0.7'));
+  t.true(service.logged.some((line) => JSON.stringify(line).includes('ECONNREFUSED')));
+});
+
+test.serial('however many ask, the stores are looked at once', async (t) => {
+  let looks = 0;
+  const service = await startService(t, postgres, {
+    content: {
+      projectionStatus: () => {
+        looks += 1;
+        return Promise.resolve([]);
+      },
+    },
+  });
+  const answers = await Promise.all(Array.from({ length: 200 }, () => service.api('/health')));
+  t.true(answers.every(({ status }) => status === 200));
+  t.true(looks <= 2, `${looks} looks`);
+});

@@ -1,0 +1,87 @@
+/** The content service on real parts: an event store and a Postgres that may be frozen, and the projections that run. */
+import type { ExecutionContext } from 'ava';
+import type { Project } from '../../../src/events/project.ts';
+import type { Account } from '../../../src/events/user.ts';
+import { connectEventStore } from '../../../src/eventstore/client.ts';
+import { connectDatabase } from '../../../src/postgres/pool.ts';
+import { projects } from '../../../src/projections/projects/projection.ts';
+import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
+import { createCatalogueQueries } from '../../../src/projections/runtime/list-queries.ts';
+import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
+import { users } from '../../../src/projections/users/projection.ts';
+import { query, until } from '../../embedded/helpers.ts';
+import { type Server, startServer } from '../../eventstore/helpers.ts';
+import { log, type Postgres } from '../../projections/helpers.ts';
+import { type Changes, startApp, type TestApp } from '../../support/app.ts';
+
+export type Service = TestApp & {
+  server: Server;
+  databaseUrl: string;
+  runs: ProjectionRun[];
+  /** Runs users and projects until the test is over at the latest; resolves when both have begun. */
+  runProjections(): Promise<void>;
+  api(path: string, init?: RequestInit): Promise<Response>;
+  /** Posts a user; a string is sent as it is. */
+  postUser(body: unknown, headers?: Record<string, string>): Promise<Response>;
+};
+
+/** Starts everything anew, on an empty database. Tests that use it run one after the other. */
+export async function startService(
+  t: ExecutionContext,
+  postgres: Postgres,
+  changes: Changes = {},
+): Promise<Service> {
+  await query(postgres.url, 'drop schema if exists users, projects cascade');
+  await query(postgres.url, 'drop table if exists checkpoints');
+  const server = await startServer(t);
+  const eventStore = connectEventStore({ url: `esdb://127.0.0.1:${server.port}?tls=false`, log });
+  const db = connectDatabase({ url: postgres.url, log });
+  const runs: ProjectionRun[] = [];
+  const app = await startApp(
+    {
+      ...changes,
+      content: {
+        users: createCatalogueQueries<Account>(db, users.name),
+        projects: createCatalogueQueries<Project>(db, projects.name),
+        projections: [users, projects],
+        projectionStatus: () => projectionStatus(db),
+        version: '1.2.3',
+        ...changes.content,
+      },
+    },
+    { eventStore },
+  );
+  t.teardown(async () => {
+    await Promise.all([app.close(), ...runs.map((run) => run.stop())]);
+    await Promise.all([eventStore.close(), db.destroy()]);
+  });
+  const api = (path: string, init?: RequestInit) => fetch(`${app.url}/api/v1${path}`, init);
+  return {
+    ...app,
+    server,
+    databaseUrl: postgres.url,
+    runs,
+    async runProjections() {
+      for (const projection of [users, projects])
+        runs.push(runProjection({ projection, eventStore, db, databaseUrl: postgres.url, log }));
+      for (const { name } of [users, projects]) {
+        const { has } = createCatalogueQueries(db, name);
+        await until(() =>
+          has('').then(
+            () => true,
+            () => false,
+          ),
+        );
+      }
+    },
+    api,
+    postUser: (body, headers = {}) =>
+      api('/users', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+  };
+}
+
+export const aminah = { name: 'Aminah binti Ismail', email: 'Aminah@agency.example', role: 'admin' };

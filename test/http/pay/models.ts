@@ -1,0 +1,153 @@
+// One plain example of each page's model; tests vary them.
+import type {
+  DebugPage,
+  ErrorPage,
+  HandOverPage,
+  HomePage,
+  PaymentPage,
+  ReceiptPage,
+  SimulatePage,
+  VerifyPage,
+} from '../../../src/http/pay/models.ts';
+import { texts } from '../../../src/http/pay/texts.ts';
+
+const t = texts.en;
+
+const banks = Array.from({ length: 20 }, (_, index) => ({
+  code: `BANK${index}`,
+  name: `Example Bank ${index}`,
+}));
+
+export const paymentPage: PaymentPage = {
+  lang: 'en',
+  otherLanguageUrl: 'https://pay.example/generic/pay/01ABC?lang=ms',
+  action: 'https://pay.example/generic/pay/01ABC',
+  token: 'eyJ0b2tlbiI6MX0.c2lnbmF0dXJl',
+  amount: 'RM\u00a0120.50',
+  agency: 'Example City Council',
+  service: 'Assessment tax',
+  description: 'Assessment tax, second half of 2026',
+  reference: 'INV-2026-000123',
+  payerName: 'Aminah binti Ismail',
+  items: [],
+  methods: [
+    { mode: 'fpx', name: t.modes.fpx, limits: t.limits('RM\u00a01.00', 'RM\u00a030,000.00'), banks },
+    { mode: 'fpx1', name: t.modes.fpx1, unavailable: t.belowLimit('RM\u00a02.00'), banks },
+    { mode: 'cc', name: t.modes.cc, charge: { amount: 'RM\u00a01.20', total: 'RM\u00a0121.70' } },
+    { mode: 'dc', name: t.modes.dc },
+    { mode: 'dnqr', name: t.modes.dnqr },
+    { mode: 'wallet', name: t.modes.wallet },
+  ],
+  cancelUrl: 'https://council.example/bills?status=2',
+};
+
+export const handOverPage: HandOverPage = {
+  lang: 'en',
+  action: 'https://gateway.example/',
+  fields: [
+    { name: 'TRANS_ID', value: '01ABC' },
+    { name: 'AMOUNT', value: '120.50' },
+  ],
+  amount: 'RM\u00a0120.50',
+  agency: 'Example City Council',
+  method: t.modes.fpx,
+  bank: 'Example Bank 1',
+};
+
+export const receiptPage: ReceiptPage = {
+  lang: 'en',
+  otherLanguageUrl: 'https://pay.example/generic/receipt/01ABC?lang=ms',
+  status: 'success',
+  agency: 'Example City Council',
+  receiptNo: '7-20261120-8K2M4PQX',
+  dateTime: '20 November 2026, 14:03:22',
+  payerName: 'Aminah binti Ismail',
+  icNo: '900101-**-**34',
+  service: 'Assessment tax',
+  description: 'Assessment tax, second half of 2026',
+  reference: 'INV-2026-000123',
+  transactionId: '5K3M9QW2Z7TCV8XN4RBJ6HYDFE',
+  items: [],
+  amount: 'RM\u00a0120.50',
+  charge: 'RM\u00a01.20',
+  total: 'RM\u00a0121.70',
+  method: t.modes.cc,
+  bank: 'Example Bank 1',
+  fpxNo: '2611201403220987',
+  orderNo: '5K3M9QW2Z7TCV8XN4RBJ6HYDFE-1',
+  history: [
+    { time: '20 November 2026, 14:01:10', text: t.history.requested },
+    { time: '20 November 2026, 14:02:05', text: t.history.methodChosen(t.modes.cc) },
+    { time: '20 November 2026, 14:03:22', text: t.history.success },
+  ],
+  backUrl: 'https://council.example/bills?trans_id=INV-2026-000123&transaction_id=01ABC&status=1',
+  pdfUrl: 'https://pay.example/generic/download/01ABC',
+};
+
+export const verifyPage: VerifyPage = {
+  lang: 'en',
+  otherLanguageUrl: 'https://pay.example/verify/7-1?c=0123456789ABCDEF&lang=ms',
+  status: 'success',
+  agency: 'Example City Council',
+  receiptNo: '7-20261120-BJ6HYDFE',
+  dateTime: '20 November 2026 at 14:03:22',
+  total: 'RM\u00a0121.70',
+};
+
+export const errorPage: ErrorPage = {
+  lang: 'en',
+  httpStatus: 410,
+  problem: 'expired',
+  requestId: '0c5c8a1e-2f0b-4b5e-9d43-6b1b3f4f4c11',
+  actionUrl: 'https://pay.example/generic/pay/01ABC',
+};
+
+export const homePage: HomePage = {
+  lang: 'en',
+  otherLanguageUrl: 'http://localhost:5173/?lang=ms',
+  tryOut: {
+    command: `curl http://localhost:5173/generic/request \\\n  -H 'Authorization: Bearer demo-key' \\\n  -d '{"merchant_code":"demo-app"}'`,
+    gatewayUrl: 'http://localhost:5174/',
+    links: [{ url: 'http://localhost:5173/openapi.json', text: 'OpenAPI' }],
+  },
+};
+
+export const debugPage: DebugPage = {
+  lang: 'en',
+  action: 'https://pay.example/generic/debug',
+  latest: [
+    {
+      url: 'https://pay.example/generic/debug?TRANS_ID=01ABC',
+      merchantCode: 'council',
+      reference: 'INV-2026-000123',
+      status: 'failed',
+      amount: 'RM\u00a0120.50',
+    },
+  ],
+  simulateUrl: 'https://pay.example/generic/simulate',
+  transactionId: '01ABC',
+  unknown: false,
+  payment: {
+    status: 'requested',
+    amount: 'RM\u00a0120.50',
+    agency: 'Example City Council',
+    reference: 'INV-2026-000123',
+    receiptUrl: 'https://pay.example/generic/receipt/01ABC',
+  },
+  inputs: [
+    { name: 'STATUS', value: '1', choices: [{ value: '1', text: '1 Successful' }] },
+    { name: 'AMOUNT', value: '120.50' },
+  ],
+  responseUrl: 'https://pay.example/generic/response',
+  signed: [{ name: 'STATUS', value: '1' }],
+};
+
+export const simulatePage: SimulatePage = {
+  lang: 'en',
+  action: 'https://pay.example/generic/simulate',
+  debugUrl: 'https://pay.example/generic/debug',
+  required: [{ name: 'amount', value: '120.50' }],
+  optional: [{ name: 'extra', value: '{}' }],
+  curl: 'curl -i https://pay.example/generic/request',
+  answer: { status: 200, ok: true, body: '{}', paymentUrl: 'https://pay.example/generic/pay/01ABC' },
+};

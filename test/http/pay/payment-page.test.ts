@@ -1,0 +1,147 @@
+import test from 'ava';
+import { texts } from '../../../src/http/pay/texts.ts';
+import { paymentPage } from './models.ts';
+import { render } from './render.ts';
+
+const tag = (html: string, pattern: RegExp) => html.match(pattern)?.[0] ?? '';
+
+test('amount and payee come before everything else that the payer reads', async (t) => {
+  const html = await render('payment', { ...paymentPage, description: 'Second half' });
+  const order = [
+    'RM\u00a0120.50',
+    'Example City Council',
+    'Assessment tax',
+    'Second half',
+    'INV-2026-000123',
+    'Aminah',
+  ];
+  const main = html.slice(html.indexOf('<main'));
+  const places = order.map((text) => main.indexOf(text));
+  t.false(places.includes(-1));
+  t.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
+  );
+});
+
+test('without any script it is one form with one button, posting token, method and bank to an absolute URL', async (t) => {
+  const html = await render('payment', paymentPage);
+  t.notRegex(html, /<script|\son\w+=|javascript:/i);
+  t.is(tag(html, /<form[^>]*>/), `<form class="card" method="post" action="${paymentPage.action}">`);
+  t.is(html.match(/<form/g)?.length, 1);
+  t.is(html.match(/<button/g)?.length, 1);
+  t.true(html.includes(`<input type="hidden" name="token" value="${paymentPage.token}">`));
+  const radios = html.match(/<input type="radio" name="method"[^>]*>/g) ?? [];
+  t.deepEqual(
+    radios.map((radio) => radio.match(/value="(\w+)"/)?.[1]),
+    ['fpx', 'fpx1', 'cc', 'dc', 'dnqr', 'wallet'],
+  );
+  for (const radio of radios) {
+    const id = radio.match(/id="([\w-]+)"/)?.[1];
+    t.true(html.includes(`<label for="${id}">`), id);
+  }
+  t.is(html.match(/<select/g)?.length, 1);
+  t.regex(html, /<label for="bank-fpx">Bank<\/label>\s*<select id="bank-fpx" name="bank_fpx">/);
+});
+
+test('a method outside its limits cannot be chosen, and its reason is tied to it', async (t) => {
+  const html = await render('payment', paymentPage);
+  const radio = tag(html, /<input type="radio"[^>]*value="fpx1"[^>]*>/);
+  t.regex(radio, / disabled/);
+  const described = radio.match(/aria-describedby="([\w-]+)"/)?.[1];
+  t.true(html.includes(`<p id="${described}">Not available: this method starts at RM\u00a02.00.</p>`));
+  t.notRegex(tag(html, /<input type="radio"[^>]*value="cc"[^>]*>/), /disabled/);
+});
+
+test('where no method accepts the amount, the page says so and offers nothing to press', async (t) => {
+  const methods = paymentPage.methods.map((method) => ({ ...method, unavailable: 'Not available.' }));
+  const html = await render('payment', { ...paymentPage, methods });
+  t.true(html.includes(texts.en.payment.noMethod));
+  t.notRegex(html, /<button/);
+  t.false((await render('payment', paymentPage)).includes(texts.en.payment.noMethod));
+});
+
+test('charge and total are shown where a charge applies', async (t) => {
+  const html = await render('payment', paymentPage);
+  t.is(html.match(/Charge RM\u00a01\.20, total RM\u00a0121\.70/g)?.length, 1);
+});
+
+test('a form without a bank comes back with what was chosen and the error tied to the bank list', async (t) => {
+  const html = await render('payment', { ...paymentPage, chosenMode: 'fpx', error: 'bankMissing' });
+  t.regex(html, /<title>There is a problem: /);
+  t.regex(html, /<p id="error"><a href="#bank-fpx">Choose your bank\.<\/a>/);
+  t.regex(tag(html, /<select[^>]*>/), /aria-describedby="error" aria-invalid="true"/);
+  t.regex(tag(html, /<input type="radio"[^>]*value="fpx"[^>]*>/), / checked/);
+  t.is(html.match(/ checked/g)?.length, 1);
+});
+
+test('a form without a method points to the methods; a chosen bank is kept', async (t) => {
+  const none = await render('payment', { ...paymentPage, error: 'methodMissing' });
+  t.regex(none, /<a href="#methods">Choose a payment method\.<\/a>/);
+  t.notRegex(none, /<input[^>]* checked|<select[^>]*aria-invalid/);
+  const kept = await render('payment', {
+    ...paymentPage,
+    chosenMode: 'fpx',
+    chosenBank: 'BANK3',
+    lastAttempt: 'failed',
+  });
+  t.deepEqual(kept.match(/<option [^>]*selected>/g), ['<option value="BANK3" selected>']);
+});
+
+test('one payer’s bank is not chosen on the next payer’s page', async (t) => {
+  for (const chosenBank of ['', 'BANK3', '', 'BANK2', '']) {
+    const html = await render('payment', { ...paymentPage, chosenMode: 'fpx', chosenBank });
+    t.is(html.match(/<option value="BANK/g)?.length, 20);
+    t.deepEqual(
+      html.match(/<option [^>]*selected>/g),
+      chosenBank === '' ? null : [`<option value="${chosenBank}" selected>`],
+    );
+  }
+});
+
+for (const lastAttempt of ['failed', 'cancelled'] as const) {
+  test(`after a ${lastAttempt} attempt the page says so`, async (t) => {
+    const html = await render('payment', { ...paymentPage, lastAttempt });
+    t.true(html.includes(texts.en.lastAttempts[lastAttempt]));
+  });
+}
+
+test('items are listed with the total, and a long list is folded away', async (t) => {
+  const items = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ title: `Item ${index}`, amount: `RM\u00a0${index}.00` }));
+  const few = await render('payment', { ...paymentPage, items: items(2) });
+  t.regex(few, /<details open>/);
+  t.regex(few, /Item 1[\s\S]*RM\u00a01\.00[\s\S]*Total<\/th><td class="figure">RM\u00a0120\.50/);
+  t.regex(await render('payment', { ...paymentPage, items: items(20) }), /<details>/);
+  t.notRegex(await render('payment', paymentPage), /<table/);
+});
+
+test('what the model leaves out leaves no trace', async (t) => {
+  const html = await render('payment', {
+    ...paymentPage,
+    payerName: undefined,
+    cancelUrl: undefined,
+    otherLanguageUrl: undefined,
+  });
+  t.notRegex(html, /Payer|Cancel and return|Bahasa Melayu|undefined/);
+});
+
+test('it weighs under 40 KB at its heaviest: 20 items and two long bank lists', async (t) => {
+  const banks = Array.from({ length: 40 }, (_, index) => ({
+    code: `BANK0${index}`,
+    name: `Example Islamic Bank ${index}`,
+  }));
+  const items = Array.from({ length: 20 }, () => ({
+    title: 'T'.repeat(200),
+    detail: 'D'.repeat(100),
+    amount: 'RM 1.00',
+  }));
+  const methods = paymentPage.methods.map((method) => ({
+    ...method,
+    unavailable: undefined,
+    banks: method.banks && banks,
+  }));
+  const html = await render('payment', { ...paymentPage, items, methods, lastAttempt: 'failed' });
+  const bytes = Buffer.byteLength(html);
+  t.true(bytes < 40_000, `${bytes} bytes`);
+});

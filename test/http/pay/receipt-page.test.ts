@@ -1,0 +1,69 @@
+import test from 'ava';
+import type { PaymentStatus } from '../../../src/http/pay/models.ts';
+import { texts } from '../../../src/http/pay/texts.ts';
+import { receiptPage } from './models.ts';
+import { render } from './render.ts';
+
+const statuses: PaymentStatus[] = ['success', 'failed', 'cancelled', 'pending', 'requested'];
+
+for (const lang of ['en', 'ms'] as const) {
+  for (const status of statuses) {
+    test(`${status} in ${lang}: named by word and icon, a receipt only if paid`, async (t) => {
+      const html = await render('receipt', { ...receiptPage, lang, status });
+      const words = texts[lang];
+      const kind = status === 'success' ? words.receipt.official : words.receipt.statement;
+      t.true(html.includes(`<title>${words.statuses[status]}: ${kind} – Example City Council</title>`));
+      t.regex(
+        html,
+        new RegExp(`<p class="status ${status}"><svg[^>]*>.*</svg> ${words.statuses[status]}</p>`, 's'),
+      );
+      t.true(html.includes(`<h1>${kind}</h1>`));
+      t.is(html.includes(words.receipt.notReceipt), status !== 'success');
+      t.true(html.includes(words.receipt.explanations[status]));
+    });
+  }
+}
+
+test('it shows every fact of the payment', async (t) => {
+  const html = await render('receipt', receiptPage);
+  const { lang: _, status: __, items: ___, history, otherLanguageUrl: ____, backUrl, ...facts } = receiptPage;
+  for (const fact of Object.values(facts)) t.true(html.includes(String(fact)), fact);
+  for (const entry of history) t.true(html.includes(entry.text) && html.includes(entry.time), entry.text);
+  t.true(html.includes(`href="${backUrl.replaceAll('&', '&amp;')}"`));
+});
+
+test('what the model leaves out leaves no trace', async (t) => {
+  const { receiptNo, payerName, icNo, charge, method, bank, fpxNo, orderNo, pdfUrl, ...rest } = receiptPage;
+  const html = await render('receipt', { ...rest, history: [] });
+  t.notRegex(
+    html,
+    /Receipt number|Payer|IC number|Charge|Payment method|Bank|FPX|Seller order|PDF|undefined/,
+  );
+});
+
+test('items, charge and total add up in one table', async (t) => {
+  const items = [
+    { title: 'Land tax', detail: 'HSD 1/2026', amount: 'RM 20.50' },
+    { title: 'Search', amount: 'RM 100.00' },
+  ];
+  const html = await render('receipt', { ...receiptPage, items });
+  t.regex(
+    html,
+    /Land tax<small dir="auto">HSD 1\/2026[\s\S]*RM 20\.50[\s\S]*Search[\s\S]*RM 100\.00[\s\S]*Charge[\s\S]*Total/,
+  );
+});
+
+test('one primary button: back to the agency, or another try after a failure', async (t) => {
+  const primary = (html: string) =>
+    Array.from(html.matchAll(/<a class="button" href="([^"]*)"/g), ([, url]) => url);
+  const backUrl = 'https://council.example/bills';
+  t.deepEqual(primary(await render('receipt', { ...receiptPage, backUrl })), [backUrl]);
+  const tryAgainUrl = 'https://pay.example/generic/pay/01ABC';
+  const failed = await render('receipt', { ...receiptPage, status: 'failed', backUrl, tryAgainUrl });
+  t.deepEqual(primary(failed), [tryAgainUrl]);
+  t.true(failed.includes(`<a class="button quiet" href="${backUrl}"`));
+  const refreshUrl = 'https://pay.example/generic/receipt/01ABC';
+  const pending = await render('receipt', { ...receiptPage, status: 'pending', backUrl, refreshUrl });
+  t.deepEqual(primary(pending), [backUrl]);
+  t.true(pending.includes(`<a href="${refreshUrl}">Check the status again</a>`));
+});

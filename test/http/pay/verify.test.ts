@@ -1,0 +1,175 @@
+// GET /verify/{receipt_no}?c=<check>: what a receipt says is confirmed, and nothing else is said to anyone.
+import test from 'ava';
+import { connectDatabase } from '../../../src/postgres/pool.ts';
+import { payments } from '../../../src/projections/payments/projection.ts';
+import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
+import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
+import { runProjection } from '../../../src/projections/runtime/run.ts';
+import { verificationCheck, verificationKey } from '../../../src/receipts/verification.ts';
+import { until } from '../../embedded/helpers.ts';
+import { log, startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { startApp } from '../../support/app.ts';
+import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
+
+const { url: databaseUrl } = await startPostgres();
+const db = connectDatabase({ url: databaseUrl, log });
+const queries = createPaymentQueries(db);
+const app = await startApp({ ...queries, content: { projectionStatus: () => projectionStatus(db) } });
+const project = () =>
+  runProjection({ projection: payments, eventStore: app.eventStore, db, databaseUrl, log });
+let projection = project();
+await until(() =>
+  queries.findPayment('').then(
+    () => true,
+    () => false,
+  ),
+); // the table is there
+test.after.always(async () => {
+  await projection.stop();
+  await app.close();
+  await db.destroy();
+  await stopPostgres();
+});
+
+// That of the app under test.
+const key = verificationKey('a key of the tests');
+
+/** A payment that succeeded with this receipt number, and is in Postgres. */
+async function paid(receiptNo: string, over: Record<string, unknown> = {}): Promise<string> {
+  const id = await createPayment(app, over);
+  await postResult(app, signed(resultFields(id, { RECEIPT_NO: receiptNo })));
+  await until(async () => (await queries.findPayment(id))?.state.status === 'succeeded');
+  return id;
+}
+
+const verifyUrl = (receiptNo: string, transactionId: string) =>
+  `${app.url}/verify/${encodeURIComponent(receiptNo)}?c=${verificationCheck(key, { receiptNo, transactionId })}`;
+
+const textOf = (html: string) =>
+  html
+    .replace(/<(style|script|title)[\s\S]*?<\/\1>/g, ' ')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+async function open(url: string, headers = {}): Promise<{ status: number; html: string; text: string }> {
+  const response = await fetch(url, { headers });
+  const html = await response.text();
+  return { status: response.status, html, text: textOf(html) };
+}
+
+test.serial('a receipt that is not in Postgres yet is not known, which is no "not found"', async (t) => {
+  await projection.stop();
+  const id = await createPayment(app);
+  await postResult(app, signed(resultFields(id, { RECEIPT_NO: 'V-0' })));
+  const url = verifyUrl('V-0', id);
+  t.is((await open(url)).status, 503);
+  projection = project();
+  await until(async () => (await open(url)).status === 200);
+  t.is((await open(`${url}0`)).status, 404);
+});
+
+test.serial('a projection that is behind for a moment is waited for', async (t) => {
+  await paid('V-8');
+  let looks = 0;
+  const lagging = () => (looks++ === 0 ? Promise.resolve([]) : projectionStatus(db));
+  const apart = await startApp({ ...queries, content: { projectionStatus: lagging } }, app);
+  try {
+    t.is((await fetch(`${apart.url}/verify/V-8?c=0123456789ABCDEF`)).status, 404);
+    t.is(looks, 2);
+  } finally {
+    await apart.close();
+  }
+});
+
+test('it confirms number, amount, date, status and agency, in two languages', async (t) => {
+  const id = await paid('V-1');
+  const { status, text, html } = await open(verifyUrl('V-1', id));
+  t.is(status, 200);
+  for (const part of [
+    'Successful',
+    'This receipt is genuine',
+    'RM 120.50',
+    'Example City Council',
+    'Receipt number V-1',
+    'Date and time 20 November 2026 at 09:04:30',
+  ])
+    t.true(text.includes(part), part);
+  const malay = /<a href="([^"]+)" lang="ms"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  t.regex((await open(malay)).text, /Bahasa Melayu|Resit ini sahih/);
+  t.regex((await open(verifyUrl('V-1', id), { 'accept-language': 'ms' })).text, /Resit ini sahih/);
+});
+
+test('it says nothing about who paid, and gives away no id that opens the receipt', async (t) => {
+  const id = await paid('V-2');
+  const { html } = await open(verifyUrl('V-2', id));
+  for (const secret of [id, 'Aminah', 'AMINAH', '5678', 'aminah@example.my', 'INV-', 'Second half'])
+    t.false(html.includes(secret), secret);
+});
+
+test('the address in the PDF is the one that confirms it', async (t) => {
+  const id = await paid('V/3 #?%&');
+  const pdf = Buffer.from(await (await fetch(`${app.url}/generic/download/${id}`)).arrayBuffer());
+  const printed = /\/URI \((http[^)]+)\)/.exec(pdf.toString('latin1'))?.[1] ?? '';
+  t.is(printed, verifyUrl('V/3 #?%&', id));
+  t.regex((await open(printed)).text, /This receipt is genuine/);
+});
+
+test('every forgery gets the answer of a number that does not exist', async (t) => {
+  const id = await paid('V-4');
+  const other = await paid('V-5');
+  const right = verificationCheck(key, { receiptNo: 'V-4', transactionId: id });
+  const unknown = await open(`${app.url}/verify/NONE?c=${right}`);
+  t.is(unknown.status, 404);
+  t.regex(unknown.text, /We cannot confirm this receipt/);
+  const withoutRequestId = (text: string) => text.replace(/[\da-f]{8}-[\da-f-]{27}/, '');
+  for (const forged of [
+    'V-4',
+    'V-4?c=',
+    `V-4?c=${right.slice(1)}`,
+    `V-4?c=${right}0`,
+    `V-4?c=${right.startsWith('7') ? '8' : '7'}${right.slice(1)}`,
+    `V-4?c=${right}&c=${right}`,
+    `V-4?c[]=${right}`,
+    `V-4%20?c=${right}`,
+    `v-4?c=${right}`,
+    `V-4%00?c=${right}`,
+    `V-5?c=${right}`,
+    `V-4?c=${verificationCheck(key, { receiptNo: 'V-4', transactionId: other })}`,
+    `V-4?c=${verificationCheck(verificationKey('another key'), { receiptNo: 'V-4', transactionId: id })}`,
+    `${'V'.repeat(2_000)}?c=${right}`,
+    `%ff?c=${right}`,
+  ]) {
+    const answer = await open(`${app.url}/verify/${forged}`);
+    t.is(answer.status, 404, forged);
+    t.is(withoutRequestId(answer.text), withoutRequestId(unknown.text), forged);
+  }
+});
+
+test('two payments with one receipt number are told apart by the check', async (t) => {
+  const first = await paid('SAME', { service: 'First' });
+  const second = await createPayment(app, { amount: '7.00' });
+  await postResult(app, signed(resultFields(second, { RECEIPT_NO: 'SAME', AMOUNT: '7.00' })));
+  await until(async () => (await queries.findPayment(second))?.state.status === 'succeeded');
+  t.regex((await open(verifyUrl('SAME', first))).text, /RM 120\.50/);
+  t.regex((await open(verifyUrl('SAME', second))).text, /RM 7\.00/);
+});
+
+test('a payment that has not succeeded has nothing to confirm', async (t) => {
+  const id = await createPayment(app);
+  await postResult(app, signed(resultFields(id, { STATUS: '0', RECEIPT_NO: 'V-6' })));
+  await until(async () => (await queries.findPayment(id))?.state.status === 'failed');
+  t.is((await open(verifyUrl('V-6', id))).status, 404);
+});
+
+test('without Postgres it is not known, which is no "not found"', async (t) => {
+  const down = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+  const apart = await startApp({ findByReceiptNo: down }, app);
+  try {
+    const response = await fetch(`${apart.url}/verify/V-7?c=0123456789ABCDEF`);
+    t.is(response.status, 503);
+    t.is(response.headers.get('retry-after'), '5');
+    t.true((await response.text()).includes('The service is not available at the moment'));
+  } finally {
+    await apart.close();
+  }
+});

@@ -1,0 +1,37 @@
+// What may not be in a log line.
+import test from 'ava';
+import { pino } from 'pino';
+import { createLog } from '../../src/kernel/log.ts';
+
+/** The one line that `log.error` writes. */
+function lineOf(fields: object) {
+  const lines: string[] = [];
+  createLog('info', 'test', { write: (line) => void lines.push(line) }).error(fields, 'failed');
+  return JSON.parse(lines.join(''));
+}
+
+test('of a transaction id in an error only the beginning is logged', (t) => {
+  const id = '1T0S2W493185DA4787N3WE45XT';
+  const { level, err } = lineOf({ err: new Error(`Stream payment-${id} is at 3, order ${id}-1`) });
+  t.is(level, pino.levels.values.error ?? 0);
+  t.is(err.message, 'Stream payment-1T0S2W… is at 3, order 1T0S2W…-1');
+  t.false(JSON.stringify(err).includes(id));
+});
+
+test('of a transaction id in a field only the beginning is logged', (t) => {
+  const id = '1T0S2W493185DA4787N3WE45XT';
+  const line = lineOf({ transactionId: id, stream: `payment-${id}`, attempt: 2, at: null });
+  t.like(line, { transactionId: '1T0S2W…', stream: 'payment-1T0S2W…', attempt: 2, at: null, role: 'test' });
+});
+
+test('what libraries hang onto their errors is not logged, save the code', (t) => {
+  const more = { code: 'EIO', rawPacket: [1], bindings: ['A'], value: { ic: 'A' } };
+  const { err } = lineOf({ err: Object.assign(new TypeError('no'), more) });
+  t.deepEqual(Object.keys(err), ['type', 'code', 'message', 'stack']);
+  t.like(err, { type: 'TypeError', code: 'EIO', message: 'no' });
+});
+
+test('what is thrown and no error is logged by its type', (t) => {
+  for (const thrown of ['a name', { ic: 'A' }, null])
+    t.deepEqual(lineOf({ err: thrown }).err, { type: typeof thrown });
+});

@@ -1,0 +1,23 @@
+// `maskable` leaves out every field that it does not know, whatever its name.
+import test from 'ava';
+import { array, create, mask, string } from 'superstruct';
+import { maskable } from '../../src/kernel/structs.ts';
+
+const Person = maskable({ name: string(), friends: array(maskable({ name: string() })) });
+const inherited = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__');
+
+test('masking leaves out what is named like a method of every object, at every level', (t) => {
+  t.true(inherited.includes('toString'));
+  for (const name of ['other', ...inherited]) {
+    const friend = { name: 'B', [name]: null };
+    t.deepEqual(mask({ name: 'A', friends: [friend], [name]: 'secret' }, Person), {
+      name: 'A',
+      friends: [{ name: 'B' }],
+    });
+  }
+});
+
+test('without masking what is not known is refused', (t) => {
+  for (const name of ['other', ...inherited])
+    t.throws(() => create({ name: 'A', friends: [], [name]: 1 }, Person));
+});

@@ -1,0 +1,105 @@
+// What staff ask of deliveries: the list, page by page, its count and what would be sent again, against the fold.
+import test from 'ava';
+import fc from 'fast-check';
+import { findable } from '../../../src/postgres/indexable.ts';
+import {
+  allDeliveries,
+  createDeliveryList,
+  type DeliveryFilter,
+  type DeliveryKey,
+  type ListedDelivery,
+} from '../../../src/projections/deliveries/queries.ts';
+import { laneOf, triesOf } from '../../../src/projections/deliveries/table.ts';
+import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../filled.ts';
+import { startPostgres, stopPostgres } from '../helpers.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+const receivers = ['https://one.example', 'land registry', 'mail server', 'nobody'];
+const filters: fc.Arbitrary<DeliveryFilter> = fc.record({
+  states: fc.subarray(['due', 'delivered', 'superseded', 'abandoned'] as const),
+  kinds: fc.subarray(['callback', 'item', 'email'] as const),
+  receiver: fc.option(fc.constantFrom(...receivers), { freq: 2 }),
+  merchantCode: fc.option(fc.constantFrom('council', 'museum', '\0'), { freq: 2 }),
+  called: fc.option(fc.constant(day), { freq: 2 }),
+});
+
+const receiverOf = {
+  callback: (url: string) => URL.parse(url)?.origin ?? 'unreadable',
+  item: () => 'land registry',
+  email: () => 'mail server',
+};
+
+/** The newest delivery of each lane, as the list should have it, the latest first. */
+function expectedRows(filled: readonly Filled[]): ListedDelivery[] {
+  const rows = filled.flatMap(({ id, state: { deliveries, request } }) => {
+    const newest = new Map(deliveries.map((delivery) => [laneOf(delivery), delivery]));
+    return Array.from(newest, ([lane, { key, kind, state, dueAt, calledAt, settledAt }]) => ({
+      transactionId: id,
+      lane,
+      delivery: key,
+      kind,
+      receiver: receiverOf[kind](request.callbackUrl),
+      merchantCode: findable(request.merchant.code),
+      state,
+      dueAt: new Date(dueAt),
+      tries: triesOf(lane, deliveries),
+      calledAt: new Date(calledAt),
+      settledAt: settledAt === null ? null : new Date(settledAt),
+    }));
+  });
+  const keyOf = ({ calledAt, transactionId, lane }: ListedDelivery) =>
+    `${calledAt.toISOString()} ${transactionId} ${lane}`;
+  return rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
+}
+
+function matches({ states, kinds, receiver, merchantCode, called }: DeliveryFilter, row: ListedDelivery) {
+  const calledAt = row.calledAt.toISOString();
+  return (
+    (states.length === 0 || states.includes(row.state)) &&
+    (kinds.length === 0 || kinds.includes(row.kind)) &&
+    (receiver === null || row.receiver === receiver) &&
+    (merchantCode === null || row.merchantCode === findable(merchantCode)) &&
+    (called === null || (calledAt >= called.start && calledAt < called.end))
+  );
+}
+
+test.serial('whatever the payments and the filter, the list is what a fold says', async (t) => {
+  const db = await emptyTables(t, postgres);
+  const deliveries = createDeliveryList(db);
+  let rowsSeen = 0;
+  const histories = fc.array(historyOfDay, { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(histories, filters, fc.integer({ min: 1, max: 4 }), async (events, filter, limit) => {
+      const expected = expectedRows(await fillPayments(db, events)).filter((row) => matches(filter, row));
+      const listed: ListedDelivery[] = [];
+      let after: DeliveryKey | null = null;
+      let page: ListedDelivery[];
+      do {
+        page = await deliveries.list(filter, { limit, after });
+        listed.push(...page);
+        after = page.at(-1) ?? null;
+      } while (page.length === limit);
+      t.deepEqual(listed, expected);
+      rowsSeen += listed.length;
+
+      t.is(await deliveries.count(filter, 1_000), expected.length);
+      t.is(await deliveries.count(filter, 2), Math.min(expected.length, 2));
+      const found = await deliveries.find(filter, 1_000);
+      const pairs = (rows: readonly { transactionId: string; delivery: string }[]) =>
+        rows.map(({ transactionId, delivery }) => `${transactionId} ${delivery}`).toSorted();
+      t.deepEqual(pairs(found), pairs(expected));
+      t.is((await deliveries.find(filter, 1)).length, Math.min(expected.length, 1));
+    }),
+    { numRuns: 60 },
+  );
+  t.true(rowsSeen > 0);
+});
+
+test.serial('no payments, no deliveries', async (t) => {
+  const db = await emptyTables(t, postgres);
+  const deliveries = createDeliveryList(db);
+  t.deepEqual(await deliveries.list(allDeliveries, { limit: 5, after: null }), []);
+  t.is(await deliveries.count(allDeliveries, 5), 0);
+});

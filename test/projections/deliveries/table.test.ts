@@ -1,0 +1,267 @@
+// The to-do list: rows that say what the fold says, and claims that never get in each other's way.
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import type { Knex } from 'knex';
+import type { PaymentEvent } from '../../../src/events/payment.ts';
+import { evolve, noPayment } from '../../../src/events/payment.ts';
+import { type Claim, createDeliveryQueue } from '../../../src/projections/deliveries/queue.ts';
+import {
+  createDeliveriesTable,
+  laneOf,
+  triesOf,
+  writeDeliveries,
+} from '../../../src/projections/deliveries/table.ts';
+import { applied, chosen, request, result, succeeded } from '../../support/payments.ts';
+import { type Database, emptyDatabase, startPostgres, stopPostgres } from '../helpers.ts';
+import { history } from '../histories.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+const now = new Date('2026-11-20T01:05:00.000Z');
+const later = (ms: number) => new Date(now.getTime() + ms);
+
+async function emptyList(t: ExecutionContext): Promise<Database> {
+  const database = await emptyDatabase(t, postgres);
+  await database.db.transaction(async (trx) => {
+    await trx.raw('create schema payments');
+    await inSchema(trx);
+    await createDeliveriesTable(trx);
+  });
+  return database;
+}
+const inSchema = (trx: Knex.Transaction) => trx.raw('set local search_path to payments');
+
+async function write(db: Knex, transactionId: string, events: readonly PaymentEvent[]): Promise<void> {
+  await db.transaction(async (trx) => {
+    await inSchema(trx);
+    await writeDeliveries([{ transactionId, state: events.reduce(evolve, noPayment) }], trx);
+  });
+}
+
+const rows = (db: Knex) => db('payments.deliveries').orderBy(['transaction_id', 'lane']);
+
+const payer = { ...request().payer, email: '' };
+function paid(callbackUrl: string, ...more: PaymentEvent[]): PaymentEvent[] {
+  return paidTo(request().merchant.code, callbackUrl, ...more);
+}
+function paidTo(code: string, callbackUrl: string, ...more: PaymentEvent[]): PaymentEvent[] {
+  const data = request({ callbackUrl, payer, merchant: { ...request().merchant, code } });
+  return [{ type: 'PaymentRequested', data }, chosen(1), succeeded(result(1, 'succeeded')), ...more];
+}
+
+const claim = (over: Partial<Claim> = {}): Claim => ({
+  kind: 'callback',
+  now,
+  leaseUntil: later(60_000),
+  holder: 'one',
+  limit: 100,
+  limitPerReceiver: 100,
+  receiverLimits: new Map(),
+  limitPerMerchant: 100,
+  merchantLimits: new Map(),
+  ...over,
+});
+
+const failed = (attempt: number, nextAttemptAt: Date): PaymentEvent => ({
+  type: 'CallbackAttemptFailed',
+  data: {
+    at: now.toISOString(),
+    delivery: 'callback-1',
+    attempt,
+    durationMs: 1,
+    status: 500,
+    reason: 'answered 500',
+    nextAttemptAt: nextAttemptAt.toISOString(),
+  },
+});
+
+test.serial('whatever the history, each row is the newest delivery of its lane', async (t) => {
+  const { db } = await emptyList(t);
+  let serial = 0;
+  await fc.assert(
+    fc.asyncProperty(history, async (events) => {
+      const id = `P${serial++}`;
+      for (let length = 1; length <= events.length; length += 1) await write(db, id, events.slice(0, length));
+      const state = events.reduce(evolve, noPayment);
+      if (state.status === 'none') return;
+      const expected = new Map(state.deliveries.map((delivery) => [laneOf(delivery), delivery]));
+      const found = await rows(db).where('transaction_id', id);
+      t.deepEqual(
+        found.map(({ lane, delivery, state: is, due_at, tries, called_at, settled_at }) => [
+          lane,
+          delivery,
+          is,
+          due_at.toJSON(),
+          tries,
+          called_at.toJSON(),
+          settled_at?.toJSON() ?? null,
+        ]),
+        [...expected]
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .map(([lane, { key, state: is, dueAt, calledAt, settledAt }]) => [
+            lane,
+            key,
+            is,
+            dueAt,
+            triesOf(lane, state.deliveries),
+            calledAt,
+            settledAt,
+          ]),
+      );
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test.serial('claims made at once never get the same row, and together get all', async (t) => {
+  const { db } = await emptyList(t);
+  for (let index = 0; index < 60; index += 1)
+    await write(db, `P${index}`, paid(`https://m${index % 7}.example/`));
+  const queue = createDeliveryQueue(db);
+  const claims = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => queue.claim(claim({ holder: `h${index}`, limit: 20 }))),
+  );
+  const got = claims.flat().map(({ transactionId }) => transactionId);
+  t.is(new Set(got).size, got.length);
+  const rest = await queue.claim(claim({ holder: 'last' }));
+  t.is(got.length + rest.length, 60);
+  t.deepEqual(await queue.claim(claim()), []);
+});
+
+test.serial(
+  'each receiver has its part, one that is held back none, and the longest due go first',
+  async (t) => {
+    const { db } = await emptyList(t);
+    const queue = createDeliveryQueue(db);
+    for (const host of ['a', 'b', 'c'])
+      for (let index = 0; index < 5; index += 1) {
+        const dueAt = later(-index * 1000);
+        await write(db, `${host}${index}`, paid(`https://${host}.example/x`, failed(1, dueAt)));
+      }
+    const receiverLimits = new Map([
+      ['https://a.example', 0],
+      ['https://b.example', 1],
+    ]);
+    const claimed = await queue.claim(claim({ limitPerReceiver: 3, receiverLimits }));
+    t.deepEqual(claimed.map(({ transactionId }) => transactionId).toSorted(), ['b4', 'c2', 'c3', 'c4']);
+    t.like(
+      claimed.find(({ transactionId }) => transactionId === 'b4'),
+      {
+        receiver: 'https://b.example',
+        lane: 'callback',
+        tries: 1,
+        cutOff: null,
+      },
+    );
+  },
+);
+
+test.serial(
+  'a merchant has its part, whatever receivers it names, and takes no place of others there',
+  async (t) => {
+    const { db } = await emptyList(t);
+    const queue = createDeliveryQueue(db);
+    for (let index = 0; index < 10; index += 1) {
+      await write(db, `M${index}`, paidTo('many', `https://m${index}.example/`, failed(1, later(-2000))));
+      await write(db, `S${index}`, paidTo('many', 'https://shared.example/', failed(1, later(-3000))));
+    }
+    for (let index = 0; index < 3; index += 1)
+      await write(db, `F${index}`, paidTo('few', 'https://shared.example/', failed(1, later(-1000))));
+    const claimed = await queue.claim(claim({ limitPerMerchant: 4, limitPerReceiver: 6 }));
+    const ids = claimed.map(({ transactionId }) => transactionId.slice(0, 1)).toSorted();
+    t.is(ids.join(''), 'FFSSSS', 'the longest due of each');
+    const merchantLimits = new Map([['many', 0]]);
+    const [rest, ...more] = await queue.claim(claim({ merchantLimits }));
+    t.like(rest, { merchantCode: 'few' });
+    t.deepEqual(more, []);
+  },
+);
+
+test.serial('what is not due yet, settled, or of another kind is left', async (t) => {
+  const { db } = await emptyList(t);
+  const queue = createDeliveryQueue(db);
+  await write(db, 'later', paid('https://a.example/', failed(1, later(1))));
+  const { at, delivery, attempt, durationMs } = {
+    at: now.toISOString(),
+    delivery: 'callback-1',
+    attempt: 1,
+    durationMs: 1,
+  };
+  await write(
+    db,
+    'done',
+    paid('https://a.example/', {
+      type: 'CallbackDelivered',
+      data: { at, delivery, attempt, durationMs, status: 200 },
+    }),
+  );
+  t.deepEqual(await queue.claim(claim()), []);
+  t.deepEqual(await queue.claim(claim({ kind: 'email', now: later(1) })), []);
+  t.is((await queue.claim(claim({ now: later(1) }))).length, 1);
+});
+
+test.serial('a lease that ended is taken over and says so; one that was given back does not', async (t) => {
+  const { db } = await emptyList(t);
+  const queue = createDeliveryQueue(db);
+  await write(db, 'P', paid('https://a.example/'));
+  const [first] = await queue.claim(claim());
+  t.is(first?.cutOff, null);
+  t.deepEqual(await queue.claim(claim({ now: later(59_999), holder: 'two' })), []);
+  const [second] = await queue.claim(
+    claim({ now: later(60_000), leaseUntil: later(120_000), holder: 'two' }),
+  );
+  t.is(second?.cutOff, 'callback-1');
+  if (!first || !second) return;
+  await queue.postpone(first, 'one', later(0));
+  t.deepEqual(await queue.claim(claim({ now: later(61_000) })), [], 'who lost the lease cannot give it back');
+  await queue.postpone(second, 'two', later(65_000));
+  t.deepEqual(await queue.claim(claim({ now: later(64_999) })), []);
+  const [third] = await queue.claim(claim({ now: later(65_000) }));
+  t.is(third?.cutOff, null);
+});
+
+test.serial('what was given back for later can be taken at once when it has changed', async (t) => {
+  const { db } = await emptyList(t);
+  const queue = createDeliveryQueue(db);
+  const requested: PaymentEvent = { type: 'PaymentRequested', data: request({ payer }) };
+  const pending = [requested, chosen(1), applied(result(1, 'pending'))];
+  const both = [...pending, succeeded(result(1, 'succeeded'))];
+  for (const [id, steps] of Object.entries({
+    changedBefore: ['write', 'give'],
+    changedAfter: ['give', 'write'],
+  })) {
+    await write(db, id, pending);
+    const [behind] = await queue.claim(claim());
+    if (!behind) return t.fail();
+    for (const step of steps)
+      await (step === 'write' ? write(db, id, both) : queue.postpone(behind, 'one', later(5_000)));
+    t.like((await queue.claim(claim({ holder: 'two' })))[0], { delivery: 'callback-2', cutOff: null }, id);
+  }
+});
+
+test.serial('a lease outlives what happens to the payment meanwhile, and ends with its try', async (t) => {
+  const { db } = await emptyList(t);
+  const queue = createDeliveryQueue(db);
+  const requested: PaymentEvent = { type: 'PaymentRequested', data: request({ payer }) };
+  const pending = [requested, chosen(1), applied(result(1, 'pending'))];
+  await write(db, 'P', pending);
+  t.is((await queue.claim(claim())).length, 1);
+  await write(db, 'P', [...pending, succeeded(result(1, 'succeeded'))]);
+  t.deepEqual(await queue.claim(claim()), [], 'the newer callback waits for the older');
+  const ended = { now: later(60_000), leaseUntil: later(61_000) };
+  t.like((await queue.claim(claim(ended)))[0], { delivery: 'callback-2', cutOff: 'callback-1' });
+  t.like(
+    (await queue.claim(claim({ now: later(61_000) })))[0],
+    { cutOff: 'callback-1' },
+    'until it is recorded',
+  );
+  await write(db, 'P', [...pending, succeeded(result(1, 'succeeded')), failed(1, later(1))]);
+  const [claimed] = await queue.claim(claim());
+  t.like(claimed, { lane: 'callback', tries: 1, cutOff: null });
+});
+
+test.serial('before the projection ever ran nothing is due', async (t) => {
+  const { db } = await emptyDatabase(t, postgres);
+  t.deepEqual(await createDeliveryQueue(db).claim(claim()), []);
+});

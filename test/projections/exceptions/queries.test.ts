@@ -1,0 +1,125 @@
+// All that waits for staff, in one list, against what payments fold to and what no payment took.
+import test from 'ava';
+import fc from 'fast-check';
+import { exceptionsOf } from '../../../src/events/exceptions.ts';
+import {
+  resolutionStream,
+  unmatchedReasons,
+  unmatchedResolutions,
+  unmatchedStream,
+} from '../../../src/events/unmatched.ts';
+import { findable } from '../../../src/postgres/indexable.ts';
+import {
+  createExceptionQueries,
+  type ExceptionFilter,
+  type ExceptionKey,
+  type ListedException,
+  listedKinds,
+} from '../../../src/projections/exceptions/queries.ts';
+import { unmatched } from '../../../src/projections/unmatched/projection.ts';
+import { day, emptyTables, type Filled, feed, fillPayments, historyOfDay } from '../filled.ts';
+import { startPostgres, stopPostgres } from '../helpers.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+const filters: fc.Arbitrary<ExceptionFilter> = fc.record({
+  state: fc.constantFrom('open', 'resolved', null),
+  kind: fc.option(fc.constantFrom(...listedKinds), { freq: 2 }),
+  merchantCode: fc.option(fc.constantFrom('council', 'museum', '\0'), { freq: 2 }),
+  recorded: fc.option(fc.constant(day), { freq: 2 }),
+});
+
+type Unmatched = { at: string; reason: string; resolution: string | null };
+const unmatchedResults: fc.Arbitrary<Unmatched[]> = fc.array(
+  fc.record({
+    at: fc.constantFrom(day.start, day.end, '2026-11-20T01:00:00.000Z'),
+    reason: fc.constantFrom(...unmatchedReasons),
+    resolution: fc.option(fc.constantFrom(...unmatchedResolutions), { freq: 2 }),
+  }),
+  { maxLength: 4 },
+);
+const resolvedAt = '2026-11-21T00:00:00.000Z';
+
+function expectedRows(filled: readonly Filled[], others: readonly Unmatched[]): ListedException[] {
+  const ofPayments = filled.flatMap(({ id, state }) =>
+    exceptionsOf(state).map(({ resultNo, kind, at, amountSen, resolved }) => ({
+      id: `payment/${id}/${resultNo}`,
+      kind,
+      merchantCode: findable(state.request.merchant.code),
+      at: new Date(at),
+      amountSen,
+      resolution: resolved?.resolution ?? null,
+      resolvedAt: resolved ? new Date(resolved.at) : null,
+    })),
+  );
+  const ofNone = others.map(({ at, resolution }, revision) => ({
+    id: `unmatched/${revision}`,
+    kind: 'unmatched' as const,
+    merchantCode: null,
+    at: new Date(at),
+    amountSen: null,
+    resolution,
+    resolvedAt: resolution === null ? null : new Date(resolvedAt),
+  }));
+  const keyOf = ({ at, id }: ListedException) => `${at.toISOString()} ${id}`;
+  return [...ofPayments, ...ofNone].toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
+}
+
+function matches({ state, kind, merchantCode, recorded }: ExceptionFilter, row: ListedException): boolean {
+  const at = row.at.toISOString();
+  return (
+    (state === null || (state === 'open') === (row.resolvedAt === null)) &&
+    (kind === null || row.kind === kind) &&
+    (merchantCode === null || row.merchantCode === findable(merchantCode)) &&
+    (recorded === null || (at >= recorded.start && at < recorded.end))
+  );
+}
+
+test.serial('whatever happened and whatever is asked for, the list is what a fold says', async (t) => {
+  const db = await emptyTables(t, postgres);
+  const exceptions = createExceptionQueries(db);
+  let rowsSeen = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(historyOfDay, { maxLength: 8 }),
+      unmatchedResults,
+      filters,
+      fc.integer({ min: 1, max: 4 }),
+      async (histories, others, filter, limit) => {
+        await db.raw('truncate unmatched.unmatched');
+        const filled = await fillPayments(db, histories);
+        const results = others.map(({ at, reason }) => ({
+          type: 'GatewayResultUnmatched',
+          data: { at, reason, channel: 'generic', verified: true, raw: {} },
+        }));
+        await feed(db, unmatched, unmatchedStream, results);
+        for (const [revision, { resolution }] of others.entries()) {
+          const data = { at: resolvedAt, revision, resolution, note: 'n' };
+          if (resolution !== null)
+            await feed(db, unmatched, resolutionStream(revision), [
+              { type: 'UnmatchedResultResolved', data },
+            ]);
+        }
+        const all = expectedRows(filled, others);
+        const expected = all.filter((row) => matches(filter, row));
+        const listed: ListedException[] = [];
+        let after: ExceptionKey | null = null;
+        let page: ListedException[];
+        do {
+          page = await exceptions.list(filter, { limit, after });
+          listed.push(...page);
+          after = page.at(-1) ?? null;
+        } while (page.length === limit);
+        t.deepEqual(listed, expected);
+        rowsSeen += listed.length;
+
+        const open = all.filter((row) => row.resolvedAt === null);
+        const counts = listedKinds.map((kind) => [kind, open.filter((row) => row.kind === kind).length]);
+        t.deepEqual(await exceptions.countOpen(), Object.fromEntries(counts));
+      },
+    ),
+    { numRuns: 60 },
+  );
+  t.true(rowsSeen > 0);
+});

@@ -1,0 +1,57 @@
+// What payers are found by: typed as people type it, it leads to what merchants sent.
+import test from 'ava';
+import fc from 'fast-check';
+import { payerTerms, termsOf } from '../../../src/projections/payments/search-tokens.ts';
+import { request } from '../../support/payments.ts';
+
+const payer = (over: object) => ({ ...request().payer, name: '', email: '', icNo: '', phoneNo: '', ...over });
+
+/** Whether somebody who types `typed` finds the payer. */
+function finds(typed: string, over: object): boolean {
+  const terms = payerTerms(payer(over));
+  return termsOf(typed).every((term) => terms.includes(term));
+}
+
+test('a name is found by its words, in any order and case and in any script', (t) => {
+  t.true(finds('ISMAIL aminah', { name: 'Aminah binti Ismail' }));
+  t.true(finds('李小龙', { name: '李小龙' }));
+  t.true(finds('முத்து', { name: 'முத்து வேலன்' }));
+  t.true(finds('محمد', { name: 'محمد بن علي' }));
+  t.true(finds('o’neill, siobhán', { name: 'Siobha\u0301n O’Neill' }), 'composed or not');
+  t.true(finds('aminah', { name: 'Ａｍｉｎａｈ' }), 'full width');
+  t.false(finds('amin', { name: 'Aminah' }), 'whole words only');
+});
+
+test('a number is found with separators and without', (t) => {
+  t.true(finds('900101145678', { icNo: '900101-14-5678' }));
+  t.true(finds('900101-14-5678', { icNo: '900101145678' }));
+  t.true(finds('900101-14-5678', { icNo: '900101 14 5678' }));
+  t.true(finds('+60123456789', { phoneNo: '+60 12-345 6789' }));
+  t.true(finds('+60 12-345 6789', { phoneNo: '+60 12-345 6789' }));
+  t.true(finds('0123456789', { phoneNo: '(012) 345-6789' }));
+});
+
+test('an email address is found in upper and lower case', (t) => {
+  t.true(finds('AMINAH@Example.MY', { email: 'aminah@example.my' }));
+});
+
+test('what Postgres has no text for is found all the same, and nothing makes a row too long', (t) => {
+  t.true(finds('a\0b \ud800', { name: 'A\0B \ud800' }));
+  t.deepEqual(payerTerms(payer({})), []);
+  t.deepEqual(termsOf(' -- () , '), []);
+  const many = payerTerms(payer({ name: Array.from({ length: 500 }, (_, n) => `w${n}`).join(' ') }));
+  t.is(many.length, 40);
+  t.true(finds('x'.repeat(5_000), { name: 'x'.repeat(5_000) }));
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (name, icNo) =>
+      payerTerms(payer({ name, icNo })).every(
+        (term) => term !== '' && term.length <= 200 && term.isWellFormed() && !term.includes('\0'),
+      ),
+    ),
+  );
+});
+
+test('whoever types the whole name finds it', (t) => {
+  fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (name) => finds(name, { name })));
+  t.pass();
+});

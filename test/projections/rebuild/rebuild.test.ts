@@ -1,0 +1,553 @@
+/** Rebuilds beside what serves: what is the same after, what may happen meanwhile, and what stops one. */
+import { fork } from 'node:child_process';
+import { on } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { createDeliveryQueue } from '../../../src/projections/deliveries/queue.ts';
+import { details } from '../../../src/projections/details/projection.ts';
+import { createDetailsTable } from '../../../src/projections/details/tables.ts';
+import { payments } from '../../../src/projections/payments/projection.ts';
+import { compareWithFresh } from '../../../src/projections/rebuild/compare.ts';
+import {
+  RebuildInterrupted,
+  type RebuildOptions,
+  RebuildRefused,
+  RebuildUnderWay,
+  rebuild,
+} from '../../../src/projections/rebuild/rebuild.ts';
+import { StandStill } from '../../../src/projections/runtime/failures.ts';
+import type { Projection } from '../../../src/projections/runtime/projection.ts';
+import { runProjection } from '../../../src/projections/runtime/run.ts';
+import { until } from '../../embedded/helpers.ts';
+import { result, succeeded } from '../../support/payments.ts';
+import { eventCounts, seen } from '../event-counts.ts';
+import {
+  append,
+  type Database,
+  emptyDatabase,
+  end,
+  log,
+  methodChosen,
+  paymentRequested,
+  type RunningStore,
+  reached,
+  run,
+  startPostgres,
+  startStore,
+  statusOf,
+  stopPostgres,
+} from '../helpers.ts';
+import { history } from '../histories.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+type Parts = { database: Database; store: RunningStore };
+
+async function start(t: ExecutionContext): Promise<Parts> {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  return { database, store };
+}
+
+const options = (
+  projection: Projection,
+  { database, store }: Parts,
+  more: Partial<RebuildOptions> = {},
+): RebuildOptions => ({
+  projection,
+  eventStore: store.eventStore,
+  db: database.db,
+  databaseUrl: database.url,
+  log,
+  signal: new AbortController().signal,
+  onProgress: () => undefined,
+  ...more,
+});
+
+const paid = result(1, 'succeeded');
+
+/** Fills the log with payments of a few events each; resolves when the projections have taken them. */
+async function fill({ database, store }: Parts, names: readonly string[], count = 40): Promise<void> {
+  const first = await append(store.eventStore, '0', [paymentRequested({ callbackUrl: 'http://a.example/' })]);
+  let last = first;
+  for (let id = 1; id < count; id += 1)
+    last = await append(store.eventStore, String(id), [
+      paymentRequested({ callbackUrl: 'http://a.example/', reference: `R-${id}` }),
+      methodChosen(),
+      succeeded(paid),
+    ]);
+  for (const name of names) await reached(database.db, name, last);
+}
+
+const rowsOf = async ({ database }: Parts, table: string) =>
+  (await database.db.raw(`select t::text as row from ${table} t order by 1`)).rows;
+const schemas = async ({ database }: Parts) =>
+  (
+    await database.db.raw(`select nspname from pg_namespace where nspname ~ 'payments|details|event_counts'`)
+  ).rows
+    .map(({ nspname }: { nspname: string }) => nspname)
+    .toSorted();
+
+test.serial('the rows are the same after, and the runner goes on without a word', async (t) => {
+  const parts = await start(t);
+  const lines: string[] = [];
+  const loud = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const { db, url } = parts.database;
+  const { eventStore } = parts.store;
+  const running = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log: loud });
+  t.teardown(running.stop);
+  await fill(parts, ['payments']);
+  const tables = ['payments.payments', 'payments.deliveries', 'payments.exceptions'];
+  const before = await Promise.all(tables.map((table) => rowsOf(parts, table)));
+  const indexes = () =>
+    db
+      .raw(`select indexdef from pg_indexes where schemaname = 'payments' order by 1`)
+      .then(({ rows }) => rows);
+  const indexesBefore = await indexes();
+
+  const { events } = await rebuild(options(payments, parts));
+  t.is(events, 1 + 39 * 3);
+  t.deepEqual(await Promise.all(tables.map((table) => rowsOf(parts, table))), before);
+  t.deepEqual(await indexes(), indexesBefore);
+  t.deepEqual(await schemas(parts), ['payments']);
+  t.is((await db('checkpoints')).length, 1);
+
+  await reached(db, 'payments', await append(eventStore, 'after', [paymentRequested()]));
+  t.is((await db('payments.payments').where('transaction_id', 'after')).length, 1);
+  await running.stop();
+  t.deepEqual(lines, []);
+});
+
+test.serial('while events pour in, none is lost and none is taken twice', async (t) => {
+  const parts = await start(t);
+  const running = run(t, eventCounts, parts.store, parts.database);
+  await append(parts.store.eventStore, 'A', [paymentRequested()]);
+  let revision = 0;
+  for (; revision < 5_000; revision += 1_000)
+    await append(
+      parts.store.eventStore,
+      'A',
+      Array.from({ length: 1_000 }, () => methodChosen()),
+      revision,
+    );
+  let pouring = true;
+  const poured = (async () => {
+    while (pouring) {
+      await append(parts.store.eventStore, 'A', [methodChosen()], revision);
+      revision += 1;
+    }
+  })();
+  for (let round = 0; round < 5; round += 1) await rebuild(options(eventCounts, parts));
+  pouring = false;
+  await poured;
+  await reached(
+    parts.database.db,
+    'event_counts',
+    await append(parts.store.eventStore, 'B', [paymentRequested()]),
+  );
+  await running.stop();
+  const expected = Array.from({ length: revision + 1 }, (_, each) => `payment-A ${each}`);
+  t.deepEqual(await seen(parts.database.db), [...expected, 'payment-B 0']);
+});
+
+test.serial('killed in the middle, it goes on from there', async (t) => {
+  const parts = await start(t);
+  run(t, payments, parts.store, parts.database);
+  await append(parts.store.eventStore, 'A', [paymentRequested()]);
+  for (let revision = 0; revision < 12_000; revision += 1_000)
+    await append(
+      parts.store.eventStore,
+      'A',
+      Array.from({ length: 1_000 }, () => methodChosen()),
+      revision,
+    );
+  const last = await append(parts.store.eventStore, 'B', [paymentRequested()]);
+  await reached(parts.database.db, 'payments', last);
+  const before = await rowsOf(parts, 'payments.payments');
+  const script = fileURLToPath(new URL('../rebuild-child.ts', import.meta.url));
+  const child = fork(script, [parts.store.url, parts.database.url], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  t.teardown(() => end(child));
+  for await (const [{ events }] of on(child, 'message')) if (events > 0) break;
+  await end(child);
+  const left = await statusOf(parts.database.db, 'payments_rebuild');
+  t.truthy(left?.position, 'the copy is there');
+  t.deepEqual(await rowsOf(parts, 'payments.payments'), before);
+
+  const taken: number[] = [];
+  const { events } = await rebuild(options(payments, parts, { onProgress: (at) => taken.push(at.events) }));
+  t.true((taken[0] ?? 0) > 0, 'begins where the other ended');
+  t.is(events, 12_002);
+  t.deepEqual(await rowsOf(parts, 'payments.payments'), before);
+});
+
+test.serial('interrupted by its signal, it says so, and the tables serve on', async (t) => {
+  const parts = await start(t);
+  run(t, payments, parts.store, parts.database);
+  await fill(parts, ['payments']);
+  const interrupt = new AbortController();
+  const interrupted = rebuild(
+    options(payments, parts, { signal: interrupt.signal, onProgress: () => interrupt.abort() }),
+  );
+  await t.throwsAsync(interrupted, { instanceOf: RebuildInterrupted });
+  t.is((await rowsOf(parts, 'payments.payments')).length, 40);
+  await rebuild(options(payments, parts));
+  t.is((await rowsOf(parts, 'payments.payments')).length, 40);
+});
+
+test.serial('one rebuild of a projection at a time', async (t) => {
+  const parts = await start(t);
+  run(t, payments, parts.store, parts.database);
+  await fill(parts, ['payments']);
+  const begun = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const onBegin = () => {
+    begun.resolve();
+    return go.promise;
+  };
+  const first = rebuild({ ...options(payments, parts), onBegin });
+  await begun.promise;
+  await t.throwsAsync(rebuild(options(payments, parts)), {
+    instanceOf: RebuildUnderWay,
+  });
+  go.resolve();
+  t.is((await first).events, 118);
+});
+
+test.serial('an event that cannot be folded stops it, and the serving tables are left alone', async (t) => {
+  const parts = await start(t);
+  const { db } = parts.database;
+  await append(parts.store.eventStore, 'A', [paymentRequested()]);
+  await append(parts.store.eventStore, 'A', [{ type: 'PaymentTeleported', data: {} }], 0);
+  await run(t, payments, parts.store, parts.database).ended;
+  const before = await statusOf(db, 'payments');
+  const error = await t.throwsAsync(rebuild(options(payments, parts)), { instanceOf: StandStill });
+  t.deepEqual(error?.fault, before?.fault);
+  t.deepEqual(await statusOf(db, 'payments'), before);
+  t.deepEqual(await schemas(parts), ['payments']);
+
+  const tolerant = {
+    ...payments,
+    project: (events, trx) =>
+      payments.project(
+        events.filter(({ revision }) => revision === 0),
+        trx,
+      ),
+  } satisfies Projection;
+  await rebuild(options(tolerant, parts));
+  t.is(
+    (await statusOf(db, 'payments'))?.fault,
+    null,
+    'a program that takes the event mends what stood still',
+  );
+});
+
+test.serial(
+  'tables of a newer program are refused; those of an older one are replaced beside it',
+  async (t) => {
+    const parts = await start(t);
+    const older = run(t, { ...payments, version: payments.version - 1 }, parts.store, parts.database);
+    await fill(parts, ['payments']);
+    await t.throwsAsync(rebuild(options({ ...payments, version: 1 }, parts)), { instanceOf: RebuildRefused });
+    await rebuild(options(payments, parts));
+    t.is((await statusOf(parts.database.db, 'payments'))?.version, payments.version);
+    await append(parts.store.eventStore, 'after', [paymentRequested()]);
+    await older.ended;
+    t.is((await rowsOf(parts, 'payments.payments')).length, 40, 'the older program writes nothing into them');
+  },
+);
+
+test.serial(
+  'a claim keeps its row through a swap, and those who wait for the swap never share one',
+  async (t) => {
+    const parts = await start(t);
+    const { db } = parts.database;
+    run(t, payments, parts.store, parts.database);
+    await fill(parts, ['payments']);
+    const queue = createDeliveryQueue(db);
+    const now = new Date();
+    const claim = async (holder: string) => {
+      const claimed = await queue.claim({
+        kind: 'callback',
+        now,
+        leaseUntil: new Date(now.getTime() + 3_600_000),
+        holder,
+        limit: 10,
+        limitPerReceiver: 1_000,
+        receiverLimits: new Map(),
+        limitPerMerchant: 1_000,
+        merchantLimits: new Map(),
+      });
+      return claimed.map(({ transactionId }) => transactionId);
+    };
+    const first = await claim('before');
+    t.is(first.length, 10);
+    const waiting: Promise<string[]>[] = [];
+    const swapped = {
+      ...payments,
+      /** The swap holds the table now. */
+      async carryOver(trx, schema) {
+        const fits = await payments.carryOver?.(trx, schema);
+        waiting.push(claim('one'), claim('two'), claim('three'));
+        const blocked = `select count(*) from pg_stat_activity where wait_event = 'relation' and query ~ 'senders'`;
+        await until(async () => (await db.raw(blocked)).rows[0].count === 3);
+        return fits ?? false;
+      },
+    } satisfies Projection;
+    await rebuild(options(swapped, parts));
+    const claimed = [...first, ...(await Promise.all(waiting)).flat()];
+    for (let more = await claim('after'); more.length > 0; more = await claim('after')) claimed.push(...more);
+    t.deepEqual(claimed.toSorted(), Array.from({ length: 39 }, (_, id) => String(id + 1)).toSorted());
+  },
+);
+
+test.serial('whoever reads meanwhile reads rows, always', async (t) => {
+  const parts = await start(t);
+  const { db } = parts.database;
+  run(t, payments, parts.store, parts.database);
+  await fill(parts, ['payments']);
+  let reading = true;
+  let reads = 0;
+  const readers = Array.from({ length: 4 }, async () => {
+    while (reading) {
+      const { rows } = await db.raw(
+        `select count(*) from payments.payments join payments.deliveries using (transaction_id)`,
+      );
+      t.is(rows[0].count, 39);
+      reads += 1;
+    }
+  });
+  for (let round = 0; round < 3; round += 1) await rebuild(options(payments, parts));
+  reading = false;
+  await Promise.all(readers);
+  t.true(reads > 0);
+});
+
+test.serial('a reader that takes its time keeps the old tables until it is done', async (t) => {
+  const parts = await start(t);
+  const { db } = parts.database;
+  run(t, payments, parts.store, parts.database);
+  await fill(parts, ['payments']);
+  const reader = await db.transaction();
+  const count = () => reader.raw('select count(*) from payments.payments').then(({ rows }) => rows[0].count);
+  t.is(await count(), 40);
+  let isSaid = false;
+  const onSwapped = async () => {
+    isSaid = true;
+  };
+  const rebuilding = rebuild({ ...options(payments, parts), onSwapped });
+  await until(() => isSaid);
+  t.true((await schemas(parts)).includes('payments_old'));
+  t.is(await count(), 40);
+  t.is((await rowsOf(parts, 'payments.payments')).length, 40, 'others read the new ones');
+  await reader.commit();
+  await rebuilding;
+  t.deepEqual(await schemas(parts), ['payments']);
+});
+
+test.serial('what was granted on the tables is granted on the new ones', async (t) => {
+  const parts = await start(t);
+  const { db } = parts.database;
+  run(t, payments, parts.store, parts.database);
+  await fill(parts, ['payments'], 3);
+  await db.raw('grant usage on schema payments to pg_monitor');
+  await db.raw('grant select on payments.payments to pg_monitor with grant option');
+  await db.raw('grant select (lane) on payments.deliveries to public');
+  await rebuild(options(payments, parts));
+  const { rows } = await db.raw(
+    `select has_schema_privilege(?, 'payments', 'usage') as schema,
+       has_table_privilege(?, 'payments.payments', 'select with grant option') as "table",
+       has_table_privilege(?, 'payments.payments', 'insert') as more,
+       has_column_privilege(?, 'payments.deliveries', 'lane', 'select') as "column"`,
+    Array.from({ length: 4 }, () => 'pg_monitor'),
+  );
+  t.deepEqual(rows[0], { schema: true, table: true, more: false, column: true });
+});
+
+test.serial('a table that an agency made or altered meanwhile is there after, filled', async (t) => {
+  const parts = await start(t);
+  const { db } = parts.database;
+  run(t, details, parts.store, parts.database);
+  await fill(parts, ['details']);
+  let isFirst = true;
+  const onProgress = async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    await createDetailsTable(db, 'demo-app_details');
+    await db.raw('alter table details."demo-app_details" add column lots integer');
+  };
+  const altered = Promise.withResolvers<void>();
+  const holding = {
+    ...parts.store.eventStore,
+    // The copy is made already when it first asks how far the log goes.
+    async head() {
+      await onProgress().then(altered.resolve, altered.reject);
+      return await parts.store.eventStore.head();
+    },
+  };
+  await rebuild(options(details, parts, { eventStore: holding }));
+  await altered.promise;
+  const { rows } = await db.raw('select count(*), count(lots) as lots from details."demo-app_details"');
+  t.deepEqual(rows[0], { count: 40, lots: 0 });
+  t.is((await rowsOf(parts, 'details.generic_details')).length, 0);
+});
+
+test.serial('an agency’s table that no copy can be like ends the rebuild, and serves on', async (t) => {
+  const parts = await start(t);
+  const { db } = parts.database;
+  run(t, details, parts.store, parts.database);
+  await fill(parts, ['details'], 3);
+  await createDetailsTable(db, 'demo-app_details');
+  const stubborn = { ...details, carryOver: async () => false } satisfies Projection;
+  await t.throwsAsync(rebuild(options(stubborn, parts)), {
+    instanceOf: RebuildRefused,
+    message: /again and again/,
+  });
+  t.is((await rowsOf(parts, 'details.generic_details')).length, 3);
+  await db.raw('alter table details."demo-app_details" add check (amount > 1) not valid');
+  await db.raw('create index on details."demo-app_details" (lower(trans_id), requested_at) where amount > 2');
+  await rebuild(options(details, parts));
+  t.is((await rowsOf(parts, 'details."demo-app_details"')).length, 3);
+});
+
+test.serial('before the projection ever ran, its tables are made', async (t) => {
+  const parts = await start(t);
+  await append(parts.store.eventStore, 'A', [paymentRequested()]);
+  t.is((await rebuild(options(payments, parts))).events, 1);
+  t.is((await rowsOf(parts, 'payments.payments')).length, 1);
+  run(t, payments, parts.store, parts.database);
+  await reached(
+    parts.database.db,
+    'payments',
+    await append(parts.store.eventStore, 'B', [paymentRequested()]),
+  );
+  t.is((await rowsOf(parts, 'payments.payments')).length, 2);
+});
+
+const compare = (projection: Projection, parts: Parts, limit = 10) =>
+  compareWithFresh({ ...options(projection, parts), limit });
+
+test.serial('rows that were edited, removed and added by hand are told, and no value of them', async (t) => {
+  const parts = await start(t);
+  const { db } = parts.database;
+  run(t, payments, parts.store, parts.database);
+  await fill(parts, ['payments']);
+  t.deepEqual(await compare(payments, parts), { rows: 79, differences: [], more: 0 });
+  await db.raw(`update payments.payments set amount_sen = 1, status = 'failed' where transaction_id = '7'`);
+  await db.raw(`delete from payments.payments where transaction_id = '8'`);
+  await db.raw(`update payments.payments set transaction_id = 'made up' where transaction_id = '9'`);
+  await db.raw(`update payments.deliveries set lease_until = now(), leased_by = 'me'`);
+  await db.raw(`delete from payments.deliveries where transaction_id = '10'`);
+  const { rows, differences, more } = await compare(payments, parts);
+  t.is(rows, 77);
+  t.is(more, 0);
+  t.deepEqual(differences, [
+    { table: 'deliveries', key: '10 callback', kind: 'missing', columns: [] },
+    { table: 'payments', key: '7', kind: 'changed', columns: ['status', 'amount_sen'] },
+    { table: 'payments', key: '8', kind: 'missing', columns: [] },
+    { table: 'payments', key: '9', kind: 'missing', columns: [] },
+    { table: 'payments', key: 'made up', kind: 'extra', columns: [] },
+  ]);
+  t.deepEqual(await schemas(parts), ['payments']);
+  const few = await compare(payments, parts, 2);
+  t.is(few.differences.length, 2);
+  t.is(few.more, 3);
+
+  await rebuild(options(payments, parts));
+  t.deepEqual((await compare(payments, parts)).differences, []);
+});
+
+test.serial(
+  'tables without a key are compared, too; of the details, whichever table they are in',
+  async (t) => {
+    const parts = await start(t);
+    const { db } = parts.database;
+    run(t, eventCounts, parts.store, parts.database);
+    run(t, details, parts.store, parts.database);
+    await fill(parts, ['event_counts', 'details']);
+    t.deepEqual((await compare(eventCounts, parts)).differences, []);
+    await db.raw(`insert into event_counts.seen select * from event_counts.seen where stream = 'payment-0'`);
+    t.like(await compare(eventCounts, parts), { rows: 119, differences: [{ table: 'seen', kind: 'extra' }] });
+
+    await createDetailsTable(db, 'demo-app_details');
+    await reached(db, 'details', await append(parts.store.eventStore, 'A', [paymentRequested()]));
+    t.deepEqual(await compare(details, parts), { rows: 41, differences: [], more: 0 });
+    await db.raw(`update details."demo-app_details" set city = 'Ipoh'`);
+    t.deepEqual((await compare(details, parts)).differences, [
+      { table: 'details', key: 'A', kind: 'changed', columns: ['city'] },
+    ]);
+  },
+);
+
+test.serial('whatever the histories, rows made in other batches are the same to the letter', async (t) => {
+  const parts = await start(t);
+  run(t, payments, parts.store, parts.database);
+  run(t, details, parts.store, parts.database);
+  let id = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(history, { minLength: 1, maxLength: 5 }), async (histories) => {
+      for (const events of histories) {
+        id += 1;
+        // One by one, so that the serving rows are written and read in between.
+        for (const [index, event] of events.entries())
+          await append(parts.store.eventStore, `H${id}`, [event], index === 0 ? 'no_stream' : index - 1);
+      }
+    }),
+    { numRuns: 10 },
+  );
+  const last = await append(parts.store.eventStore, 'last', [paymentRequested()]);
+  for (const projection of [payments, details]) {
+    await reached(parts.database.db, projection.name, last);
+    t.deepEqual((await compare(projection, parts)).differences, []);
+  }
+});
+
+test.serial('the copy to compare with is dropped, whatever ended the comparison', async (t) => {
+  const parts = await start(t);
+  await append(parts.store.eventStore, 'A', [paymentRequested()]);
+  await t.throwsAsync(compare(payments, parts), { instanceOf: RebuildRefused, message: /never run/ });
+  const running = run(t, payments, parts.store, parts.database);
+  await reached(
+    parts.database.db,
+    'payments',
+    await append(parts.store.eventStore, 'B', [paymentRequested()]),
+  );
+  await running.stop();
+  const interrupt = new AbortController();
+  const interrupted = compareWithFresh({
+    ...options(payments, parts, { signal: interrupt.signal, onProgress: () => interrupt.abort() }),
+    limit: 1,
+  });
+  await t.throwsAsync(interrupted, { instanceOf: RebuildInterrupted });
+  const stubborn = { ...payments, project: () => Promise.reject(new Error('no')) };
+  await t.throwsAsync(compare(stubborn, parts), { instanceOf: StandStill });
+  t.deepEqual(await schemas(parts), ['payments']);
+  t.is((await parts.database.db('checkpoints')).length, 1);
+});
+
+test.serial('a comparison whose session Postgres ends begins again', async (t) => {
+  const parts = await start(t);
+  const running = run(t, payments, parts.store, parts.database);
+  await reached(
+    parts.database.db,
+    'payments',
+    await append(parts.store.eventStore, 'A', [paymentRequested()]),
+  );
+  await running.stop();
+  let ended = 0;
+  const cutOff: Projection = {
+    ...payments,
+    async project(events, db) {
+      if (ended === 0) {
+        ended += 1;
+        await db.raw('select pg_terminate_backend(pg_backend_pid())');
+      }
+      await payments.project(events, db);
+    },
+  };
+  t.deepEqual(await compare(cutOff, parts), { rows: 1, differences: [], more: 0 });
+  t.is(ended, 1);
+});

@@ -1,0 +1,77 @@
+// Results that no payment took, in Postgres: one row each, resolved or not, the same after a replay.
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { resolutionStream, unmatchedStream } from '../../../src/events/unmatched.ts';
+import { unmatched } from '../../../src/projections/unmatched/projection.ts';
+import { query, until } from '../../embedded/helpers.ts';
+import {
+  emptyDatabase,
+  reached,
+  run,
+  startPostgres,
+  startStore,
+  statusOf,
+  stopPostgres,
+} from '../helpers.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+const at = '2026-11-20T01:02:03.000Z';
+const metadata = { schemaVersion: 1 };
+const result = (reason: string, raw: Record<string, string> = {}) => ({
+  id: randomUUID(),
+  type: 'GatewayResultUnmatched',
+  data: { at, channel: 'landreg', verified: true, reason, raw },
+  metadata,
+});
+const resolution = (revision: number, said: string) => ({
+  id: randomUUID(),
+  type: 'UnmatchedResultResolved',
+  data: { at: '2026-11-21T00:00:00.000Z', revision, resolution: said, note: 'U+0000 \0 \ud800' },
+  metadata,
+});
+
+test.serial('a row per result, without what was received; a replay changes nothing', async (t) => {
+  await query(postgres.url, 'drop schema if exists unmatched cascade');
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { db } = database;
+  const { append } = store.eventStore;
+  const rows = () => db('unmatched.unmatched').orderBy('revision');
+  const first = run(t, unmatched, store, database);
+  await append(unmatchedStream, [result('unreadable', { '\0': '\ud800' })], 'no_stream');
+  await append(unmatchedStream, [result('unknown_transaction'), result('unknown_agency')], 0);
+  await append(resolutionStream(1), [resolution(1, 'refunded')], 'no_stream');
+  // No stream of ours, though its name begins like one.
+  const { position } = await append('gateway-unmatched-2', [{ ...result(''), type: 'Other' }], 'no_stream');
+  await reached(db, 'unmatched', position);
+  const common = { at: new Date(at), channel: 'landreg', verified: true };
+  const open = { ...common, resolution: null, resolved_at: null };
+  const expected = [
+    { ...open, revision: 0, reason: 'unreadable' },
+    {
+      ...common,
+      revision: 1,
+      reason: 'unknown_transaction',
+      resolution: 'refunded',
+      resolved_at: new Date('2026-11-21T00:00:00.000Z'),
+    },
+    { ...open, revision: 2, reason: 'unknown_agency' },
+  ];
+  t.deepEqual(await rows(), expected);
+
+  await first.stop();
+  await db.raw('update checkpoints set commit_position = null, prepare_position = null');
+  run(t, unmatched, store, database);
+  await reached(db, 'unmatched', position);
+  t.deepEqual(await rows(), expected);
+});
+
+test.serial('a word about a result that there is not stops the projection', async (t) => {
+  await query(postgres.url, 'drop schema if exists unmatched cascade');
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  await store.eventStore.append(resolutionStream(7), [resolution(7, 'settled')], 'no_stream');
+  run(t, unmatched, store, database);
+  const fault = await until(async () => (await statusOf(database.db, 'unmatched'))?.fault ?? false);
+  t.deepEqual(fault.event, { stream: 'unmatched-7', revision: 0, type: 'UnmatchedResultResolved' });
+});

@@ -1,0 +1,243 @@
+// What a merchant's server is sent: the documented fields, in the merchant's format, signed as Standard Webhooks says.
+import test from 'ava';
+import { Webhook } from 'standardwebhooks';
+import { createOutbound } from '../../../src/clients/outbound/post.ts';
+import { evolve, noPayment, type PaymentEvent, type RequestedPayment } from '../../../src/events/payment.ts';
+import { createMerchantCallback } from '../../../src/reactors/callbacks/merchant-callback.ts';
+import { signWebhook } from '../../../src/reactors/callbacks/webhook-signature.ts';
+import { paymentFields } from '../../../src/receipts/payment-fields.ts';
+import {
+  applied,
+  chosen,
+  request,
+  requested,
+  result,
+  sen,
+  succeeded,
+  transactionId,
+} from '../../support/payments.ts';
+import { hang, type Receiver, startReceiver, status } from '../receiver.ts';
+
+const names = [
+  'transaction_id',
+  'trans_id',
+  'status',
+  'payment_status',
+  'receipt_no',
+  'payment_datetime',
+  'buyer_name',
+  'amount',
+  'payment_mode',
+  'fpx_charge',
+  'buyer_bank',
+  'fpx_transaction_no',
+  'seller_order_no',
+  'merchant_code',
+  'description',
+  'service',
+];
+const now = new Date('2026-11-20T01:05:02.750Z');
+const clock = () => now;
+
+function paymentOf(...events: PaymentEvent[]): RequestedPayment {
+  const state = events.reduce(evolve, noPayment);
+  if (state.status === 'none') throw new Error('no payment');
+  return state;
+}
+const paid = [requested(), chosen(1), succeeded(result(1, 'succeeded'))];
+
+test('a success, every field', (t) => {
+  t.deepEqual(paymentFields(paymentOf(...paid)), {
+    transaction_id: transactionId,
+    trans_id: 'INV-2026-000123',
+    status: '1',
+    payment_status: 'Successful',
+    receipt_no: '7-20261120-BJ6HYDFE',
+    payment_datetime: '2026-11-20 09:04:30',
+    buyer_name: 'AMINAH BINTI ISMAIL',
+    amount: '120.50',
+    payment_mode: 'FPX Online Banking (Individual)',
+    fpx_charge: '0.00',
+    buyer_bank: 'Maybank2U',
+    fpx_transaction_no: 'P1',
+    seller_order_no: `${transactionId}-1`,
+    merchant_code: 'council',
+    description: 'Second half of 2026',
+    service: 'Assessment tax',
+  });
+});
+
+test('the charge is part of the amount', (t) => {
+  const charged = chosen(1, { mode: 'cc', bankCode: '', chargeSen: sen(150) });
+  const fields = paymentFields(
+    paymentOf(
+      requested(),
+      charged,
+      succeeded(result(1, 'succeeded', { mode: 'cc', amountSen: sen(12_200) })),
+    ),
+  );
+  t.like(fields, {
+    amount: '122.00',
+    fpx_charge: '1.50',
+    payment_mode: 'Credit Card',
+    fpx_transaction_no: '',
+  });
+});
+
+for (const [outcome, code, text] of [
+  ['failed', '0', 'Failed'],
+  ['cancelled', '2', 'Cancelled'],
+  ['pending', '3', 'Pending'],
+] as const) {
+  test(`${outcome}: no receipt number, every field all the same`, (t) => {
+    const silent = {
+      mode: '',
+      buyerBank: '',
+      buyerName: '',
+      gatewayTransactionId: '',
+      paidAt: null,
+    } as const;
+    const stranger = request({ payer: { ...request().payer, name: '' } });
+    const fields = paymentFields(
+      paymentOf({ type: 'PaymentRequested', data: stranger }, applied(result(1, outcome, silent))),
+    );
+    t.deepEqual(Object.keys(fields), names);
+    t.true(Object.values(fields).every((value) => typeof value === 'string'));
+    t.like(fields, { status: code, payment_status: text, receipt_no: '', buyer_name: '', payment_mode: '' });
+  });
+}
+
+type Settings = { webhookSecrets: string[]; callbackFormat: 'json' | 'form' };
+
+function callback(receiver: Receiver, settings?: Settings, signal = AbortSignal.timeout(20_000)) {
+  const perform = createMerchantCallback({
+    merchants: new Map(settings && [['council', settings]]),
+    post: createOutbound({ allowHosts: ['127.0.0.1'], httpsOnly: false }),
+    clock,
+  });
+  const data = request({ callbackUrl: receiver.url });
+  const payment = paymentOf({ type: 'PaymentRequested', data }, ...paid.slice(1));
+  const [delivery] = payment.deliveries;
+  if (!delivery) throw new Error('no delivery');
+  return perform({ payment, delivery, signal });
+}
+
+test('json, with id and time, unsigned where there is no secret', async (t) => {
+  const receiver = await startReceiver(t);
+  t.deepEqual(await callback(receiver), {
+    kind: 'delivered',
+    status: 200,
+    messageId: `${transactionId}-callback-1`,
+  });
+  const [received] = receiver.received;
+  t.like(received?.headers, {
+    'content-type': 'application/json',
+    'webhook-id': `${transactionId}-callback-1`,
+    'webhook-timestamp': '1795136702',
+    'webhook-signature': undefined,
+  });
+  t.deepEqual(Object.keys(JSON.parse(received?.body ?? '')), names);
+});
+
+test('a form, where the merchant wants one', async (t) => {
+  const receiver = await startReceiver(t);
+  await callback(receiver, { webhookSecrets: [], callbackFormat: 'form' });
+  const [received] = receiver.received;
+  t.is(received?.headers['content-type'], 'application/x-www-form-urlencoded');
+  const form = new URLSearchParams(received?.body);
+  t.deepEqual([...form.keys()], names);
+  t.is(form.get('payment_status'), 'Successful');
+});
+
+test('the published verifier accepts each secret while two are in use, and no other', async (t) => {
+  const receiver = await startReceiver(t);
+  const [older, newer, other] = ['o', 'n', 'x'].map(
+    (seed) => `whsec_${Buffer.from(seed.repeat(32)).toString('base64')}`,
+  ) as [string, string, string];
+  const plain = 'a plain secret, long enough';
+  // The verifier compares with its own clock.
+  const perform = createMerchantCallback({
+    merchants: new Map([['council', { webhookSecrets: [older, newer, plain], callbackFormat: 'json' }]]),
+    post: createOutbound({ allowHosts: ['127.0.0.1'], httpsOnly: false }),
+    clock: () => new Date(),
+  });
+  const data = request({ callbackUrl: receiver.url });
+  const payment = paymentOf({ type: 'PaymentRequested', data }, ...paid.slice(1));
+  const [delivery] = payment.deliveries;
+  if (!delivery) return t.fail();
+  await perform({ payment, delivery, signal: AbortSignal.timeout(20_000) });
+  const [received] = receiver.received;
+  const headers = received?.headers as Record<string, string>;
+  const body = received?.body ?? '';
+  const verifiers = [new Webhook(older), new Webhook(newer), new Webhook(plain, { format: 'raw' })];
+  for (const verifier of verifiers) t.like(verifier.verify(body, headers), { status: '1' });
+  t.throws(() => new Webhook(other).verify(body, headers));
+  t.throws(() => new Webhook(older).verify(body.replace('120.50', '120.51'), headers));
+  t.throws(() => new Webhook(older).verify(body, { ...headers, 'webhook-id': 'another' }));
+});
+
+test('a signature as Standard Webhooks computes it', (t) => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const [id, body, at] = [
+    'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    '{"test": 2432232314}',
+    new Date('2021-02-25T13:46:54Z'),
+  ];
+  const signature = signWebhook([secret], { id, body, timestamp: at.getTime() / 1000 });
+  t.is(signature, new Webhook(secret).sign(id, at, body));
+});
+
+const failures = {
+  400: false,
+  404: false,
+  302: false,
+  429: true,
+  500: true,
+  503: true,
+};
+for (const [code, isReceiverDown] of Object.entries(failures)) {
+  test(`an answer of ${code} is a failure`, async (t) => {
+    const receiver = await startReceiver(t, status(Number(code)));
+    t.deepEqual(await callback(receiver), {
+      kind: 'failed',
+      status: Number(code),
+      reason: `answered ${code}`,
+      isReceiverDown,
+      retryAfterMs: 0,
+    });
+  });
+}
+
+test('201 and 204 are deliveries, 410 ends it', async (t) => {
+  const receiver = await startReceiver(t, status(201));
+  t.like(await callback(receiver), { kind: 'delivered', status: 201 });
+  receiver.answer = (response) => response.writeHead(204).end();
+  t.like(await callback(receiver), { kind: 'delivered', status: 204 });
+  receiver.answer = status(410);
+  t.deepEqual(await callback(receiver), { kind: 'abandoned', status: 410, reason: 'answered 410' });
+});
+
+for (const [value, retryAfterMs] of [
+  ['120', 120_000],
+  ['Fri, 20 Nov 2026 01:06:02 GMT', 59_250],
+  ['Fri, 20 Nov 2020 01:06:02 GMT', 0],
+  ['soon', 0],
+  ['-5', 0],
+] as const) {
+  test(`Retry-After: ${value}`, async (t) => {
+    const receiver = await startReceiver(t, status(503, { 'retry-after': value }));
+    t.like(await callback(receiver), { kind: 'failed', retryAfterMs });
+  });
+}
+
+test('no answer says why, and never where', async (t) => {
+  const receiver = await startReceiver(t, hang);
+  const hanging = await callback(receiver, undefined, AbortSignal.timeout(200));
+  t.deepEqual(hanging, {
+    kind: 'failed',
+    status: null,
+    reason: 'no answer in time',
+    isReceiverDown: true,
+    retryAfterMs: 0,
+  });
+});

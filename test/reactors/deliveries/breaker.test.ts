@@ -1,0 +1,57 @@
+// Receivers that are down: held back after some failures, probed one try at a time, let go by a success.
+import test from 'ava';
+import { createBreaker } from '../../../src/reactors/deliveries/breaker.ts';
+
+function breakerAt() {
+  let nowMs = 0;
+  const breaker = createBreaker(() => new Date(nowMs));
+  const fail = (times: number) => {
+    for (let i = 0; i < times; i += 1) breaker.record('a', true);
+  };
+  return { breaker, fail, at: (ms: number) => (nowMs = ms) };
+}
+
+test('a few failures hold nobody back, five do', (t) => {
+  const { breaker, fail } = breakerAt();
+  fail(4);
+  t.deepEqual([...breaker.limits()], []);
+  fail(1);
+  t.deepEqual([...breaker.limits()], [['a', 0]]);
+});
+
+test('a success in between starts the count anew', (t) => {
+  const { breaker, fail } = breakerAt();
+  fail(4);
+  breaker.record('a', false);
+  fail(4);
+  t.is(breaker.limits().get('a'), undefined);
+});
+
+test('after the pause one try at a time; its failure makes a longer pause, up to a minute', (t) => {
+  const { breaker, fail, at } = breakerAt();
+  fail(5);
+  let nowMs = 0;
+  for (const pauseMs of [5_000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
+    at(nowMs + pauseMs - 1);
+    t.is(breaker.limits().get('a'), 0);
+    nowMs += pauseMs;
+    at(nowMs);
+    t.is(breaker.limits().get('a'), 1);
+    fail(1);
+  }
+});
+
+test('tries that were under way when the pause began do not lengthen it', (t) => {
+  const { breaker, fail, at } = breakerAt();
+  fail(12);
+  at(5_000);
+  t.is(breaker.limits().get('a'), 1);
+});
+
+test('one success lets all go; others were never concerned', (t) => {
+  const { breaker, fail } = breakerAt();
+  fail(5);
+  t.is(breaker.limits().get('b'), undefined);
+  breaker.record('a', false);
+  t.deepEqual([...breaker.limits()], []);
+});

@@ -1,0 +1,382 @@
+// Deliveries on real stores, to real receivers: once each while all is well, again under the same id when it is not.
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { payments } from '../../../src/projections/payments/projection.ts';
+import { postgresPids, query } from '../../embedded/helpers.ts';
+import {
+  append,
+  end,
+  type Postgres,
+  reached,
+  run,
+  startPostgres,
+  stopPostgres,
+} from '../../projections/helpers.ts';
+import { applied, result } from '../../support/payments.ts';
+import {
+  forkCallbacks,
+  historyOf,
+  isReady,
+  makePayment,
+  paymentEvents,
+  startCallbacks,
+  startLedger,
+  until,
+  untilHistory,
+} from '../helpers.ts';
+import { hang, held, ok, startReceiver, status } from '../receiver.ts';
+
+let postgres: Postgres;
+test.before(async () => {
+  postgres = await startPostgres();
+});
+test.after.always(stopPostgres);
+const minute = 60_000;
+
+test.serial('a callback is sent once, and the history says so', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  startCallbacks(t, ledger);
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  const [delivered] = await untilHistory(ledger, 'P1', 1);
+  t.like(delivered, { type: 'CallbackDelivered', data: { delivery: 'callback-1', attempt: 1, status: 200 } });
+  const [row] = await until(async () => {
+    const rows = await query(postgres.url, `select * from payments.deliveries where state = 'delivered'`);
+    return rows.length > 0 && rows;
+  });
+  t.like(row, {
+    lane: 'callback',
+    tries: 1,
+    lease_until: null,
+    leased_by: null,
+    leased_delivery: null,
+    receiver: receiver.origin,
+  });
+  t.is(receiver.received.length, 1);
+});
+
+test.serial(
+  'a receiver that is down for five hours gets everything afterwards, under the same ids',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const { clock } = ledger;
+    const receiver = await startReceiver(t, status(503));
+    const reactor = startCallbacks(t, ledger);
+    const ids = Array.from({ length: 12 }, (_, index) => `P${index}`);
+    for (const id of ids) await makePayment(ledger, id, paymentEvents(id, receiver.url, 'succeeded'));
+
+    const startMs = clock.now().getTime();
+    const histories = () => Promise.all(ids.map((id) => historyOf(ledger, id)));
+    const pass = async (hours: number, events: number) => {
+      const isOver = async () =>
+        clock.now().getTime() >= startMs + hours * 60 * minute &&
+        (await histories()).every((all) => all.length >= events);
+      while (!(await isOver())) {
+        clock.set(clock.now().getTime() + 2 * minute);
+        reactor.wake();
+        await sleep(15);
+      }
+    };
+    await pass(5, 5);
+    receiver.answer = ok;
+    await pass(5, 6);
+
+    for (const [index, events] of (await histories()).entries()) {
+      const id = ids[index] ?? '';
+      t.deepEqual(
+        events.map(({ type }) => type),
+        [...Array(5).fill('CallbackAttemptFailed'), 'CallbackDelivered'],
+        id,
+      );
+      const sent = receiver.received.filter(({ headers }) => headers['webhook-id'] === `${id}-callback-1`);
+      t.is(sent.length, 6, id);
+      t.is(new Set(sent.map(({ body }) => body)).size, 1, 'every try says the same');
+    }
+    t.is(receiver.received.length, ids.length * 6, 'nothing under any other id');
+  },
+);
+
+test.serial('callbacks of one payment arrive in order, and none that was overtaken', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t, status(503));
+  const reactor = startCallbacks(t, ledger);
+  const events = paymentEvents('P1', receiver.url, 'pending');
+  await makePayment(ledger, 'P1', events);
+  await untilHistory(ledger, 'P1', 1);
+
+  receiver.answer = ok;
+  const failure = result(1, 'failed');
+  const success = result(1, 'succeeded');
+  const revision = events.length;
+  const stream = ledger.store.eventStore;
+  const position = await append(stream, 'P1', [applied(failure), applied(success)], revision);
+  await reached(ledger.database.db, payments.name, position);
+  ledger.clock.set(ledger.clock.now().getTime() + 10 * minute);
+  reactor.wake();
+
+  const history = await untilHistory(ledger, 'P1', 4);
+  t.deepEqual(
+    history.map(({ type, data }) => [type, 'delivery' in data && data.delivery]),
+    [
+      ['CallbackAttemptFailed', 'callback-1'],
+      ['CallbackSuperseded', 'callback-1'],
+      ['CallbackSuperseded', 'callback-2'],
+      ['CallbackDelivered', 'callback-3'],
+    ],
+  );
+  t.deepEqual(
+    receiver.received.map(({ body }) => JSON.parse(body).status),
+    ['3', '1'],
+  );
+});
+
+test.serial('a status that comes while an older one is on its way waits for it', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { answer, release } = held();
+  const receiver = await startReceiver(t, answer);
+  const reactor = startCallbacks(t, ledger);
+  const events = paymentEvents('P1', receiver.url, 'pending');
+  await makePayment(ledger, 'P1', events);
+  await until(() => receiver.received.length === 1);
+  const position = await append(
+    ledger.store.eventStore,
+    'P1',
+    [applied(result(1, 'succeeded'))],
+    events.length - 1,
+  );
+  await reached(ledger.database.db, payments.name, position);
+  reactor.wake();
+  await sleep(100);
+  t.is(receiver.received.length, 1);
+  receiver.answer = ok;
+  release();
+  await untilHistory(ledger, 'P1', 2);
+  t.deepEqual(
+    receiver.received.map(({ body }) => JSON.parse(body).status),
+    ['3', '1'],
+  );
+});
+
+test.serial('410 ends it, and Retry-After puts it off', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const gone = await startReceiver(t, status(410));
+  const busy = await startReceiver(t, status(503, { 'retry-after': '3600' }));
+  startCallbacks(t, ledger);
+  await makePayment(ledger, 'P1', paymentEvents('P1', gone.url, 'succeeded'));
+  await makePayment(ledger, 'P2', paymentEvents('P2', busy.url, 'succeeded'));
+  t.like((await untilHistory(ledger, 'P1', 1))[0], {
+    type: 'CallbackAbandoned',
+    data: { status: 410, reason: 'answered 410' },
+  });
+  const nextAttemptAt = new Date(ledger.clock.now().getTime() + 60 * minute).toISOString();
+  t.like((await untilHistory(ledger, 'P2', 1))[0], {
+    type: 'CallbackAttemptFailed',
+    data: { nextAttemptAt },
+  });
+});
+
+test.serial(
+  'after the last try it is abandoned; asked for again, it goes out under the same id',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const receiver = await startReceiver(t, status(500));
+    const reactor = startCallbacks(t, ledger, { scheduleMs: [0, 1000] });
+    const events = paymentEvents('P1', receiver.url, 'succeeded');
+    await makePayment(ledger, 'P1', events);
+    await untilHistory(ledger, 'P1', 1);
+    await until(async () => {
+      ledger.clock.set(ledger.clock.now().getTime() + 2_000);
+      reactor.wake();
+      await sleep(20);
+      return (await historyOf(ledger, 'P1')).length === 2;
+    });
+    t.is((await historyOf(ledger, 'P1'))[1]?.type, 'CallbackAbandoned');
+
+    receiver.answer = ok;
+    const at = ledger.clock.now().toISOString();
+    const again = { type: 'CallbackRequested', data: { at, delivery: 'callback-1' } } as const;
+    await append(ledger.store.eventStore, 'P1', [again], events.length + 1);
+    t.like((await untilHistory(ledger, 'P1', 4))[3], { type: 'CallbackDelivered', data: { attempt: 3 } });
+    t.is(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 1);
+  },
+);
+
+test.serial(
+  'kill -9 between the callback and its record: sent again under the same id, and the history says so',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const killed = forkCallbacks(t, ledger, 1_000);
+    const receiver = await startReceiver(t, () => void end(killed));
+    await isReady(killed);
+    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+    await until(() => receiver.received.length === 1 && killed.signalCode !== null);
+    receiver.answer = ok;
+    forkCallbacks(t, ledger, 1_000);
+    const history = await untilHistory(ledger, 'P1', 2);
+    t.like(history[0], {
+      type: 'CallbackAttemptFailed',
+      data: { attempt: 1, status: null, reason: 'outcome unknown, the try was cut off' },
+    });
+    t.like(history[1], { type: 'CallbackDelivered', data: { attempt: 2, status: 200 } });
+    t.deepEqual(
+      receiver.received.map(({ headers }) => headers['webhook-id']),
+      ['P1-callback-1', 'P1-callback-1'],
+    );
+  },
+);
+
+test.serial('killed while a newer status came: the history names the callback that was sent', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const killed = forkCallbacks(t, ledger, 1_000);
+  const receiver = await startReceiver(t, hang);
+  await isReady(killed);
+  const events = paymentEvents('P1', receiver.url, 'pending');
+  await makePayment(ledger, 'P1', events);
+  await until(() => receiver.received.length === 1);
+  await end(killed);
+  receiver.answer = ok;
+  const newer = applied(result(1, 'succeeded'));
+  const position = await append(ledger.store.eventStore, 'P1', [newer], events.length - 1);
+  await reached(ledger.database.db, payments.name, position);
+  forkCallbacks(t, ledger, 1_000);
+  const history = await untilHistory(ledger, 'P1', 3);
+  t.deepEqual(
+    history.map(({ type, data }) => [type, Reflect.get(data, 'delivery'), Reflect.get(data, 'attempt')]),
+    [
+      ['CallbackAttemptFailed', 'callback-1', 1],
+      ['CallbackSuperseded', 'callback-1', undefined],
+      ['CallbackDelivered', 'callback-2', 1],
+    ],
+  );
+});
+
+test.serial('any number of processes: each callback once', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  const children = [1, 2, 3].map(() => forkCallbacks(t, ledger, minute));
+  await Promise.all(children.map(isReady));
+  const ids = Array.from({ length: 60 }, (_, index) => `P${index}`);
+  await Promise.all(
+    ids.map((id) => append(ledger.store.eventStore, id, paymentEvents(id, receiver.url, 'succeeded'))),
+  );
+  await Promise.all(ids.map((id) => untilHistory(ledger, id, 1)));
+  await sleep(300);
+  t.deepEqual(
+    receiver.received.map(({ headers }) => headers['webhook-id']).toSorted(),
+    ids.map((id) => `${id}-callback-1`).toSorted(),
+  );
+});
+
+test.serial('rows dropped and projected anew: nothing is sent again', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  startCallbacks(t, ledger);
+  const ids = Array.from({ length: 20 }, (_, index) => `P${index}`);
+  for (const id of ids)
+    await append(ledger.store.eventStore, id, paymentEvents(id, receiver.url, 'pending', 'succeeded'));
+  await Promise.all(ids.map((id) => untilHistory(ledger, id, 1)));
+  await until(async () => {
+    const histories = await Promise.all(ids.map((id) => historyOf(ledger, id)));
+    return histories.every((events) => events.at(-1)?.type === 'CallbackDelivered' && events.length === 2);
+  });
+  const sentBefore = receiver.received.length;
+
+  await query(postgres.url, 'drop schema payments cascade; drop table checkpoints');
+  run(t, payments, ledger.store, ledger.database);
+  const last = await append(ledger.store.eventStore, 'Q', paymentEvents('Q', receiver.url, 'succeeded'));
+  await reached(ledger.database.db, payments.name, last);
+  await untilHistory(ledger, 'Q', 1);
+  t.is(receiver.received.length, sentBefore + 1);
+});
+
+test.serial('receivers that hang take nobody else’s place', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { answer, release } = held();
+  const [hanging, healthy] = [await startReceiver(t, answer), await startReceiver(t)];
+  startCallbacks(t, ledger);
+  const pay = (id: string, url: string) =>
+    append(ledger.store.eventStore, id, paymentEvents(id, url, 'succeeded'));
+  for (let index = 0; index < 20; index += 1) await pay(`H${index}`, hanging.url);
+  await until(() => hanging.received.length === 8);
+  for (let index = 0; index < 20; index += 1) await pay(`P${index}`, healthy.url);
+  await until(() => healthy.received.length === 20);
+  t.is(hanging.received.length, 8, 'no more than its part at a time');
+  hanging.answer = ok;
+  release();
+});
+
+test.serial('a merchant with any number of receivers that hang takes no other’s place', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const healthy = await startReceiver(t);
+  const { answer, release } = held();
+  const hanging = await Promise.all(Array.from({ length: 40 }, () => startReceiver(t, answer)));
+  const code = 'hanging';
+  for (const [index, { url }] of hanging.entries())
+    for (let nth = 0; nth < 7; nth += 1) {
+      const id = `H${index}-${nth}`;
+      const events = paymentEvents(id, url, 'succeeded').map((event) =>
+        event.type === 'PaymentRequested'
+          ? { ...event, data: { ...event.data, merchant: { ...event.data.merchant, code } } }
+          : event,
+      );
+      await append(ledger.store.eventStore, id, events);
+    }
+  const last = await append(ledger.store.eventStore, 'P1', paymentEvents('P1', healthy.url, 'succeeded'));
+  await reached(ledger.database.db, payments.name, last);
+  const reactor = startCallbacks(t, ledger);
+  const hung = () => hanging.reduce((sum, { received }) => sum + received.length, 0);
+  await until(() => hung() >= 32);
+  t.like((await untilHistory(ledger, 'P1', 1))[0], { type: 'CallbackDelivered' });
+  const second = await append(ledger.store.eventStore, 'P2', paymentEvents('P2', healthy.url, 'succeeded'));
+  await reached(ledger.database.db, payments.name, second);
+  reactor.wake();
+  t.like((await untilHistory(ledger, 'P2', 1))[0], { type: 'CallbackDelivered' });
+  t.is(hung(), 32, 'no more than its part at a time');
+  for (const receiver of hanging) receiver.answer = ok;
+  release();
+});
+
+test.serial('a stop lets a try end and be recorded', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { answer, release } = held();
+  const receiver = await startReceiver(t, answer);
+  const reactor = startCallbacks(t, ledger);
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await until(() => receiver.received.length === 1);
+  const stopped = reactor.stop();
+  release();
+  await stopped;
+  t.is((await historyOf(ledger, 'P1')).length, 1);
+});
+
+test.serial(
+  'what hangs at a stop is recorded as cut off, and another reactor takes it up at once',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const receiver = await startReceiver(t, hang);
+    const reactor = startCallbacks(t, ledger);
+    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+    await until(() => receiver.received.length === 1);
+    await reactor.stop();
+    const cutOff = {
+      type: 'CallbackAttemptFailed',
+      data: { attempt: 1, status: null, reason: 'outcome unknown, the try was cut off' },
+    };
+    t.like((await historyOf(ledger, 'P1'))[0], cutOff);
+    receiver.answer = ok;
+    startCallbacks(t, ledger);
+    t.like((await untilHistory(ledger, 'P1', 2))[1], { type: 'CallbackDelivered', data: { attempt: 2 } });
+  },
+);
+
+test.serial('what was sent is recorded although Postgres went away meanwhile', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { answer, release } = held();
+  const receiver = await startReceiver(t, answer);
+  startCallbacks(t, ledger);
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await until(() => receiver.received.length === 1);
+  process.kill((await postgresPids(postgres.dataDir)).postmaster, 'SIGKILL');
+  release();
+  t.is((await untilHistory(ledger, 'P1', 1))[0]?.type, 'CallbackDelivered');
+});

@@ -1,0 +1,126 @@
+// The receipt email as the reactor performs it: what the payer gets is what the page and the download give.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import PostalMime from 'postal-mime';
+import { createMailer, type Mailer, type MailOutcome } from '../../../src/clients/mail/mailer.ts';
+import { evolve, noPayment, type Payment, type RequestedPayment } from '../../../src/events/payment.ts';
+import type { DeliveryOutcome } from '../../../src/reactors/deliveries/delivery-task.ts';
+import { createReceiptEmail } from '../../../src/reactors/email/receipt-email.ts';
+import { temporaryFolder } from '../../embedded/helpers.ts';
+import { chooseMethod, createPayment, postResult, resultFields, signed } from '../../http/generic/helpers.ts';
+import { createLandPayment, reportLandResult } from '../../http/landreg/helpers.ts';
+import { startApp } from '../../support/app.ts';
+
+const app = await startApp();
+test.after.always(() => app.close());
+
+const config = { baseUrl: app.url, transactionIdKey: 'a key of the tests' };
+const clock = () => new Date();
+const signal = AbortSignal.timeout(60_000);
+
+async function paid(over: Record<string, unknown> = {}): Promise<RequestedPayment> {
+  const id = await createPayment(app, over);
+  await chooseMethod(app, id, { method: 'fpx', bank_fpx: 'MB2U0227' });
+  await postResult(app, signed(resultFields(id)));
+  const payment = (await app.events(id)).reduce<Payment>(evolve, noPayment);
+  if (payment.status !== 'succeeded') throw new Error('It did not succeed');
+  return payment;
+}
+
+function emailOf({ deliveries }: RequestedPayment) {
+  const delivery = deliveries.find(({ kind }) => kind === 'email');
+  if (!delivery) throw new Error('No email is due');
+  return delivery;
+}
+
+for (const lang of ['en', 'ms'] as const) {
+  test(`page, download and email agree in ${lang}: every figure, and the PDF to the byte`, async (t) => {
+    const payment = await paid({ extra: { lang } });
+    const { transactionId } = payment.request;
+    const outboxDir = await temporaryFolder(t);
+    const from = { name: '', address: 'no-reply@ledger.example' };
+    const perform = createReceiptEmail({
+      mailer: createMailer({ mail: { smtpUrl: null, requireTls: false, from }, outboxDir }),
+      config,
+      clock,
+    });
+    t.deepEqual(await perform({ payment, delivery: emailOf(payment), signal }), {
+      kind: 'delivered',
+      status: null,
+      messageId: `<${transactionId}-email@ledger.example>`,
+    });
+    const email = await PostalMime.parse(await readFile(join(outboxDir, `${transactionId}-email.eml`)));
+
+    const download = await fetch(`${app.url}/generic/download/${transactionId}?lang=${lang}`);
+    const [pdf] = email.attachments;
+    t.deepEqual(Buffer.from(pdf?.content as ArrayBuffer), Buffer.from(await download.arrayBuffer()));
+    t.is(download.headers.get('content-disposition'), `inline; filename="${pdf?.filename}"`);
+
+    const page = await (await fetch(`${app.url}/generic/receipt/${transactionId}?lang=${lang}`)).text();
+    const facts = Array.from(page.matchAll(/<dt>(.*?)<\/dt><dd dir="auto">(.*?)<\/dd>/g));
+    t.true(facts.length > 10);
+    for (const [, label, fact] of facts) t.true(email.text?.includes(`${label}: ${fact}\n`), label);
+    for (const sum of page.match(/RM\s[\d,.]+/g) ?? []) t.true(email.text?.includes(sum), sum);
+    t.true(email.text?.includes(`${app.url}/generic/receipt/${transactionId}?lang=${lang}`));
+  });
+}
+
+test('a language that is none of ours is English', async (t) => {
+  const subjects: string[] = [];
+  const mailer: Mailer = {
+    send: async ({ subject }) => {
+      subjects.push(subject);
+      return { kind: 'sent', messageId: '<x>' };
+    },
+  };
+  for (const lang of ['fr', 1, ['ms'], null, 'MS']) {
+    const payment = await paid({ extra: { lang } });
+    await createReceiptEmail({ mailer, config, clock })({ payment, delivery: emailOf(payment), signal });
+  }
+  for (const subject of subjects) t.regex(subject, /^Official receipt /);
+  t.is(subjects.length, 5);
+});
+
+test('the link in the land registry’s email opens the receipt, with nothing but the link', async (t) => {
+  const { transactionId } = await createLandPayment(app);
+  await reportLandResult(app, transactionId);
+  const payment = (await app.events(transactionId)).reduce<Payment>(evolve, noPayment);
+  if (payment.status === 'none') return t.fail();
+  const texts: string[] = [];
+  const mailer: Mailer = {
+    send: async ({ text }) => {
+      texts.push(text);
+      return { kind: 'sent', messageId: '<x>' };
+    },
+  };
+  await createReceiptEmail({ mailer, config, clock })({ payment, delivery: emailOf(payment), signal });
+  const links = texts.join().match(/http:\S+/g) ?? [];
+  t.is(links.length, 2);
+  for (const link of links) {
+    const response = await fetch(link);
+    t.is(response.status, 200);
+    t.true((await response.text()).includes(transactionId));
+  }
+});
+
+const outcomes: [MailOutcome, DeliveryOutcome][] = [
+  [
+    { kind: 'failed', reason: 'greylisted', isServerDown: false },
+    { kind: 'failed', status: null, reason: 'greylisted', isReceiverDown: false, retryAfterMs: 0 },
+  ],
+  [
+    { kind: 'failed', reason: 'no answer', isServerDown: true },
+    { kind: 'failed', status: null, reason: 'no answer', isReceiverDown: true, retryAfterMs: 0 },
+  ],
+  [
+    { kind: 'refused', reason: '550' },
+    { kind: 'abandoned', status: null, reason: '550' },
+  ],
+];
+for (const [outcome, expected] of outcomes)
+  test(`the mailer says ${JSON.stringify(outcome)}`, async (t) => {
+    const payment = await paid();
+    const perform = createReceiptEmail({ mailer: { send: async () => outcome }, config, clock });
+    t.deepEqual(await perform({ payment, delivery: emailOf(payment), signal }), expected);
+  });

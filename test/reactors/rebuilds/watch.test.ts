@@ -1,0 +1,155 @@
+/** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import { readRebuildEvent } from '../../../src/events/codec.ts';
+import type { Metadata } from '../../../src/events/envelope.ts';
+import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../src/events/rebuild.ts';
+import { payments } from '../../../src/projections/payments/projection.ts';
+import type { Projection } from '../../../src/projections/runtime/projection.ts';
+import { createExecuteRebuild, rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
+import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
+import { until } from '../../embedded/helpers.ts';
+import {
+  append,
+  type Database,
+  emptyDatabase,
+  log,
+  methodChosen,
+  paymentRequested,
+  type RunningStore,
+  reached,
+  run,
+  startPostgres,
+  startStore,
+  stopPostgres,
+} from '../../projections/helpers.ts';
+
+const postgres = await startPostgres();
+test.after.always(stopPostgres);
+
+type Parts = { database: Database; store: RunningStore };
+
+async function start(t: ExecutionContext): Promise<Parts> {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  run(t, payments, store, database);
+  const last = await append(store.eventStore, 'A', [paymentRequested(), methodChosen()]);
+  await reached(database.db, 'payments', last);
+  return { database, store };
+}
+
+function startRole(
+  t: ExecutionContext,
+  { database: { url, db }, store: { eventStore } }: Parts,
+  projection: Projection = payments,
+  onRebuilt: (name: string) => void = () => undefined,
+) {
+  const role = startRebuilds({
+    projections: [projection.name],
+    eventStore,
+    log,
+    takeUp: (_, signal) => rebuildAsRequested({ projection, eventStore, db, databaseUrl: url, log, signal }),
+    onRebuilt,
+  });
+  t.teardown(role.stop);
+  return role;
+}
+
+async function request({ store: { eventStore } }: Parts) {
+  const commandId = randomUUID();
+  const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:aminah' };
+  const at = '2026-11-20T01:00:00.000Z';
+  return await createExecuteRebuild(eventStore)(
+    projectionStream('payments'),
+    { type: 'RequestRebuild', at, projection: 'payments' },
+    cause,
+  );
+}
+
+const eventsOf = ({ store: { eventStore } }: Parts) => eventStore.load(projectionStream('payments'));
+const stateOf = async (parts: Parts): Promise<Rebuilds> =>
+  (await eventsOf(parts)).map(readRebuildEvent).reduce(evolveRebuilds, noRebuilds);
+const ended = (parts: Parts) =>
+  until(async () => {
+    const { requestedAt, last } = await stateOf(parts);
+    return requestedAt === null && last;
+  });
+
+test.serial(
+  'what is asked for is done and recorded, as caused by the request; asking twice is asking once',
+  async (t) => {
+    const parts = await start(t);
+    const told: string[] = [];
+    startRole(t, parts, payments, (name) => told.push(name));
+    await parts.database.db.raw('delete from payments.payments');
+    await request(parts);
+    await request(parts);
+    const last = await ended(parts);
+    t.like(last, { outcome: 'rebuilt', events: 2 });
+    const events = await eventsOf(parts);
+    t.deepEqual(
+      events.map(({ type, metadata }) => [type, (metadata as Metadata).actor]),
+      [
+        ['ProjectionRebuildRequested', 'staff:aminah'],
+        ['ProjectionRebuilt', 'reactor:rebuilds'],
+      ],
+    );
+    const end = events[1]?.metadata as Metadata | undefined;
+    t.true(end !== undefined && end.$causationId === events[0]?.id);
+    t.is((await parts.database.db('payments.payments')).length, 1);
+    await until(() => told.length > 0);
+    await request(parts);
+    t.like(await until(async () => (await eventsOf(parts)).length === 4 && stateOf(parts)), {
+      requestedAt: null,
+    });
+  },
+);
+
+test.serial('a role that ends in the middle leaves the request to the next', async (t) => {
+  const parts = await start(t);
+  const reachedIt = Promise.withResolvers<void>();
+  const stuck = {
+    ...payments,
+    async project() {
+      reachedIt.resolve();
+      await new Promise<void>((resolve) => setTimeout(resolve, 200));
+      throw new Error('cut off');
+    },
+  } satisfies Projection;
+  const first = startRole(t, parts, stuck);
+  await request(parts);
+  await reachedIt.promise;
+  await first.stop();
+  t.is((await stateOf(parts)).requestedAt, '2026-11-20T01:00:00.000Z', 'still open');
+  startRole(t, parts);
+  t.like(await ended(parts), { outcome: 'rebuilt', events: 2 });
+});
+
+test.serial('two roles do it once', async (t) => {
+  const parts = await start(t);
+  startRole(t, parts);
+  startRole(t, parts);
+  await request(parts);
+  await ended(parts);
+  t.deepEqual(
+    (await eventsOf(parts)).map(({ type }) => type),
+    ['ProjectionRebuildRequested', 'ProjectionRebuilt'],
+  );
+});
+
+test.serial('one that fails says why, and can be asked for again', async (t) => {
+  const parts = await start(t);
+  const secret = 'Aminah binti Yusof';
+  const failing = { ...payments, project: async () => void JSON.parse(secret) } satisfies Projection;
+  const role = startRole(t, parts, failing);
+  await request(parts);
+  const last = await ended(parts);
+  if (last?.outcome !== 'failed') return t.fail('it did not fail');
+  const { reason } = last;
+  t.regex(reason, /SyntaxError .*\(PaymentRequested, revision 0 of payment-A\)$/);
+  t.false(reason.includes('Aminah'));
+  await role.stop();
+  startRole(t, parts);
+  await request(parts);
+  await until(async () => (await stateOf(parts)).last?.outcome === 'rebuilt');
+  t.pass();
+});

@@ -1,0 +1,61 @@
+// `ledger eventstore` and the roles, called the wrong way or in the wrong place: a sentence each, never a stack.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { UsageError } from '../../src/cli/command.ts';
+import { eventstore } from '../../src/roles/eventstore.ts';
+import { startRole } from '../e2e/ledger.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** Runs a command to its end. */
+async function run(args: readonly string[], environment: Record<string, string> = {}, cwd = process.cwd()) {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, ...environment },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+test('a port that is none is a fault of the call', async (t) => {
+  for (const port of ['abc', '70000', '-1', ''])
+    await t.throwsAsync(eventstore.run({ port }, []), {
+      instanceOf: UsageError,
+      message: '--port is a number, 0 to 65535',
+    });
+});
+
+test('a folder that is not there is made; a file or a port in use is a sentence', async (t) => {
+  t.timeout(60_000);
+  const folder = join(await temporaryFolder(t), 'not', 'there');
+  const file = join(folder, 'events.db');
+  const isUp = (output: string) => output.includes('listening');
+  const first = await startRole(t, ['eventstore', '--port', '0', '--data', file], {}, isUp);
+  t.is((await stat(folder)).mode & 0o777, 0o700);
+  t.is((await stat(file)).mode & 0o777, 0o600);
+
+  const second = await run(['eventstore', '--port', '0', '--data', file]);
+  t.is(second.code, 1);
+  t.regex(second.output, /it is in use by another event store\n$/);
+  const [, port = ''] = /esdb:\/\/127\.0\.0\.1:(\d+)/.exec(first.output()) ?? [];
+  const third = await run(['eventstore', '--port', port, '--data', join(folder, 'other.db')]);
+  t.is(third.code, 1);
+  t.regex(third.output, /The event store cannot listen on 127\.0\.0\.1:/);
+  for (const { output } of [second, third]) t.notRegex(output, /\n\s+at /);
+});
+
+test('an empty DATA_DIR is one that is not set', async (t) => {
+  const folder = await temporaryFolder(t);
+  await mkdir(join(folder, 'data'));
+  await writeFile(join(folder, 'data/keys.json'), '{"TRANSACTION_ID_KEY":"a key"}');
+  const { output } = await run(['http'], { DATA_DIR: '' }, folder);
+  t.regex(output, /ESDB_URL is not set/);
+  t.notRegex(output, /TRANSACTION_ID_KEY is not set/);
+});
