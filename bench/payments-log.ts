@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { openStorage } from '../packages/embedded/eventstore/storage.ts';
-import { genesisHash, seal } from '../src/events/envelope.ts';
+import { chain, genesisHash } from '../src/events/envelope.ts';
 import { type PaymentEvent, type PaymentResult, paymentStream } from '../src/events/payment.ts';
 import { schemaVersion } from '../src/events/upcast.ts';
 import type { Sen } from '../src/kernel/money.ts';
@@ -26,7 +26,7 @@ export function fill(file: string, events: number): void {
       if (!event) continue;
       const id = randomUUID();
       const cause = { commandId: id, correlationId: id, causationId: id, actor: 'gateway' };
-      const [sealed] = seal([event], payment.hash, cause, schemaVersion);
+      const [sealed] = chain([event], payment.hash, cause, schemaVersion);
       if (!sealed) continue;
       payment.hash = sealed.metadata.hash;
       void storage.append({

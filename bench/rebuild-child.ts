@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { connectEventStore } from '../src/eventstore/client.ts';
-import { connectDatabase } from '../src/postgres/pool.ts';
+import { connectPostgres } from '../src/postgres/pool.ts';
 import { allProjections } from '../src/projections/all.ts';
 import type { RebuildProgress } from '../src/projections/rebuild/progress.ts';
 import { rebuild } from '../src/projections/rebuild/rebuild.ts';
@@ -49,7 +49,7 @@ async function read(): Promise<number> {
 async function rebuildOne(name: string): Promise<number> {
   const projection = allProjections.find((each) => each.name === name);
   if (!projection) throw new Error(`No projection ${name}`);
-  const db = connectDatabase({ url: databaseUrl, log });
+  const db = connectPostgres({ url: databaseUrl, log });
   const signal = new AbortController().signal;
   const onProgress = ({ events: taken }: RebuildProgress) => {
     const share = [0.25, 0.9][heaps.length];

@@ -3,7 +3,7 @@ import { boundsOfDay } from '../kernel/malaysian-time.ts';
 import { accountPages, accountSums } from '../projections/journal/queries.ts';
 import { accountCsv } from '../statements/account-csv.ts';
 import { type Command, UsageError } from './command.ts';
-import { onJournal, readKnownAt } from './on-journal.ts';
+import { onJournal, readAsOf } from './on-journal.ts';
 import { checkOutput, writeOutput } from './output.ts';
 
 export const account: Command = {
@@ -17,7 +17,7 @@ export const account: Command = {
     if (!boundsOfDay(from) || !boundsOfDay(to)) throw new UsageError('A day reads 2026-11-20');
     if (from > to) throw new UsageError('--from comes before --to');
     checkOutput(output);
-    return await onJournal({ knownAt: readKnownAt(to), whenBehind: 'refuse' }, async (db) => {
+    return await onJournal({ asOf: readAsOf(to), whenBehind: 'refuse' }, async (db) => {
       const { debitSen, creditSen } = await accountSums(db, name, new Date());
       if (debitSen === 0n && creditSen === 0n) throw new UsageError(`Nothing was ever posted to ${name}`);
       await writeOutput(accountCsv(name, accountPages(db, { account: name, from, to })), output);

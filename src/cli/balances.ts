@@ -3,16 +3,16 @@ import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import { groupedSen } from '../kernel/money.ts';
 import { type AccountSums, trialBalance } from '../projections/journal/queries.ts';
 import type { Command } from './command.ts';
-import { onJournal, readKnownAt } from './on-journal.ts';
+import { onJournal, readAsOf } from './on-journal.ts';
 
 export const balances: Command = {
   summary: 'the trial balance: every account with its debits, credits and balance',
   usage: '[--at TIME]',
   options: { at: { type: 'string' } },
   run({ at }) {
-    const knownAt = readKnownAt(at);
-    return onJournal({ knownAt, whenBehind: 'warn' }, async (db) => {
-      const { text, isBalanced } = balancesText(await trialBalance(db, knownAt), knownAt);
+    const asOf = readAsOf(at);
+    return onJournal({ asOf, whenBehind: 'warn' }, async (db) => {
+      const { text, isBalanced } = balancesText(await trialBalance(db, asOf), asOf);
       process.stdout.write(`${text}\n`);
       return isBalanced ? 0 : 1;
     });
@@ -22,7 +22,7 @@ export const balances: Command = {
 /** A line per account and one for all of them, the figures one below the other, and in words whether they balance. */
 export function balancesText(
   accounts: readonly AccountSums[],
-  knownAt: Date,
+  asOf: Date,
 ): { text: string; isBalanced: boolean } {
   const debitSen = accounts.reduce((sum, account) => sum + account.debitSen, 0n);
   const creditSen = accounts.reduce((sum, account) => sum + account.creditSen, 0n);
@@ -31,7 +31,7 @@ export function balancesText(
     ...accounts.map((sums) => rowOf(sums.account, sums)),
     rowOf('Total', { debitSen, creditSen }),
   ];
-  const at = toIsoWithOffset(knownAt.toISOString());
+  const at = toIsoWithOffset(asOf.toISOString());
   const differenceSen = debitSen > creditSen ? debitSen - creditSen : creditSen - debitSen;
   const verdict =
     differenceSen === 0n

@@ -71,6 +71,6 @@ export function keepFilesPrivate(): void {
 }
 
 /** From now on, this process has what the others leave of the processor: its work can wait, those who ask cannot. */
-export function giveWay(): void {
+export function lowerPriority(): void {
   setPriority(constants.priority.PRIORITY_LOW);
 }

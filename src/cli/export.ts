@@ -3,7 +3,7 @@ import { beginExport, type Export, ExportImpossible, readExportRequest } from '.
 import { InvalidFields } from '../commands/fields.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
-import { connectDatabase } from '../postgres/pool.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
@@ -24,7 +24,7 @@ export const exportPayments: Command = {
     checkOutput(output);
     const config = loadRoleConfig();
     const log = createLog('warn', 'export');
-    const db = connectDatabase({ url: config.databaseUrl, log });
+    const db = connectPostgres({ url: config.databaseUrl, log });
     const eventStore = connectEventStore({ url: config.esdbUrl, log });
     try {
       const begun = await beginExport(request, { eventStore, db });

@@ -1,6 +1,6 @@
 /** `ledger merchants`: what is set up for a merchant outside its configuration. */
 import { createLog } from '../kernel/log.ts';
-import { connectDatabase } from '../postgres/pool.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 import {
   createDetailsTable,
   detailsSchema,
@@ -22,7 +22,7 @@ export const merchants: Command = {
     const table = detailsTableOf(code);
     if (!config.merchants.has(code) || !table) throw new UsageError(`No merchant has the code ${code}`);
     if (table === sharedTable) throw new UsageError(`${sharedTable} is the table that all merchants share`);
-    const db = connectDatabase({ url: config.databaseUrl, log: createLog(config.logLevel, 'merchants') });
+    const db = connectPostgres({ url: config.databaseUrl, log: createLog(config.logLevel, 'merchants') });
     try {
       const created = await createDetailsTable(db, table);
       const name = `${detailsSchema}."${table}"`;

@@ -3,29 +3,29 @@ import type { Knex } from 'knex';
 import type { Config } from '../config/config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
-import { knownAtOf } from '../kernel/malaysian-time.ts';
-import { connectDatabase } from '../postgres/pool.ts';
+import { parseAsOf } from '../kernel/malaysian-time.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 import { journalGap } from '../projections/journal/queries.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
 import { UsageError } from './command.ts';
 
 type Asked = {
-  knownAt: Date;
+  asOf: Date;
   /** What a journal that lacks something is good for: an answer with a warning, or no document at all. */
   whenBehind: 'warn' | 'refuse';
 };
 
 /** Runs `work` on a connection of its own; resolves to the exit code. */
 export async function onJournal(
-  { knownAt, whenBehind }: Asked,
+  { asOf, whenBehind }: Asked,
   work: (db: Knex, config: Config) => Promise<number>,
 ): Promise<number> {
   const config = loadRoleConfig();
   const log = createLog('warn', 'journal');
-  const db = connectDatabase({ url: config.databaseUrl, log });
+  const db = connectPostgres({ url: config.databaseUrl, log });
   const eventStore = connectEventStore({ url: config.esdbUrl, log });
   try {
-    const gap = await journalGap({ eventStore, db }, knownAt);
+    const gap = await journalGap({ eventStore, db }, asOf);
     if (gap) process.stderr.write(`${gap.message}.\n`);
     return gap && (gap.isMissing || whenBehind === 'refuse') ? 1 : await work(db, config);
   } finally {
@@ -34,10 +34,10 @@ export async function onJournal(
 }
 
 /** Now, where none is given. */
-export function readKnownAt(text: string | undefined): Date {
+export function readAsOf(text: string | undefined): Date {
   const now = new Date();
   if (text === undefined) return now;
-  const knownAt = knownAtOf(text, now);
-  if (knownAt === null) throw new UsageError('A time reads 2026-11-20T09:00:00+08:00, a day 2026-11-20');
-  return knownAt;
+  const asOf = parseAsOf(text, now);
+  if (asOf === null) throw new UsageError('A time reads 2026-11-20T09:00:00+08:00, a day 2026-11-20');
+  return asOf;
 }

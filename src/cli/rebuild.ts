@@ -4,14 +4,14 @@ import { projectionStream } from '../events/rebuild.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog } from '../kernel/log.ts';
-import { connectDatabase } from '../postgres/pool.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { compareWithFresh } from '../projections/rebuild/compare.ts';
 import { RebuildInterrupted, type RebuildOptions, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
 import { createExecuteRebuild, reasonOf, rebuildOnRecord } from '../reactors/rebuilds/perform.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
-import { type Command, giveWay, UsageError } from './command.ts';
+import { type Command, lowerPriority, UsageError } from './command.ts';
 import { openRebuildProgress } from './rebuild-progress.ts';
 import { staffCause } from './staff.ts';
 
@@ -28,7 +28,7 @@ export const rebuild: Command<typeof options> = {
   async run({ 'dry-run': isDry }, names) {
     const chosen = choose(names);
     const config = loadRoleConfig();
-    giveWay();
+    lowerPriority();
     const stores = connect(config);
     const interrupt = new AbortController();
     process.once('SIGINT', () => {
@@ -67,7 +67,7 @@ function connect({ esdbUrl, databaseUrl }: Config) {
   const log = createLog('warn', 'rebuild');
   return {
     eventStore: connectEventStore({ url: esdbUrl, log }),
-    db: connectDatabase({ url: databaseUrl, log }),
+    db: connectPostgres({ url: databaseUrl, log }),
     databaseUrl,
     log,
   };

@@ -3,11 +3,11 @@ import { createReadStream } from 'node:fs';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
 import { readSpan } from '../kernel/malaysian-time.ts';
-import { connectDatabase } from '../postgres/pool.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
 import type { AskedPeriod } from '../reconciliation/scope.ts';
 import { isAllMatched } from '../reconciliation/summary.ts';
-import { differenceText, summaryText } from '../reconciliation/texts.ts';
+import { discrepancyText, summaryText } from '../reconciliation/texts.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, UsageError } from './command.ts';
 import { failureText } from './failure-text.ts';
@@ -38,7 +38,7 @@ async function importFile(path: string, period: AskedPeriod, dryRun: boolean): P
   const { databaseUrl, esdbUrl, transactionIdKey } = loadRoleConfig();
   const log = createLog('warn', 'reconcile');
   const eventStore = connectEventStore({ url: esdbUrl, log });
-  const db = connectDatabase({ url: databaseUrl, log });
+  const db = connectPostgres({ url: databaseUrl, log });
   const print = (text: string) => process.stdout.write(`${text}\n`);
   try {
     const summary = await importExport(
@@ -50,7 +50,7 @@ async function importFile(path: string, period: AskedPeriod, dryRun: boolean): P
         waitMs: 20_000,
         newCause: staffCause,
         onBadRow: ({ line, fault }) => print(`unreadable      line ${line} ${fault}`),
-        onDifference: (id, difference) => print(differenceText(id, difference)),
+        onDifference: (id, difference) => print(discrepancyText(id, difference)),
       },
     );
     print(`\n${summaryText(summary)}`);

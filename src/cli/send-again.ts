@@ -12,7 +12,7 @@ import { readPaymentEvent } from '../events/codec.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
-import { connectDatabase } from '../postgres/pool.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 import { allDeliveries, createDeliveryList, type DeliveryFilter } from '../projections/deliveries/queries.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, UsageError } from './command.ts';
@@ -39,7 +39,7 @@ export const sendAgain: Command = {
     const choose = args.length > 0 ? chooseOne(options, args) : chooseRange(options);
     const config = loadRoleConfig();
     const log = createLog('warn', 'send-again');
-    const db = connectDatabase({ url: config.databaseUrl, log });
+    const db = connectPostgres({ url: config.databaseUrl, log });
     const eventStore = connectEventStore({ url: config.esdbUrl, log });
     const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
     try {
@@ -64,7 +64,7 @@ function report({ asked, refused, reasons }: Requested): number {
   return refused > 0 ? 1 : 0;
 }
 
-type Choose = (db: ReturnType<typeof connectDatabase>) => Promise<DeliveryId[]>;
+type Choose = (db: ReturnType<typeof connectPostgres>) => Promise<DeliveryId[]>;
 
 function chooseOne(
   options: Options,

@@ -7,7 +7,7 @@ import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionCsv } from '../statements/csv.ts';
 import { collectionPdf, TooManyReceipts } from '../statements/pdf.ts';
 import { type Command, UsageError } from './command.ts';
-import { onJournal, readKnownAt } from './on-journal.ts';
+import { onJournal, readAsOf } from './on-journal.ts';
 import { checkOutput, writeOutput } from './output.ts';
 
 export const statement: Command = {
@@ -27,9 +27,9 @@ export const statement: Command = {
     if (lang !== 'ms' && lang !== 'en') throw new UsageError('--lang is ms or en');
     if (format === 'pdf' && output === undefined) throw new UsageError('Where to? A PDF needs --output');
     checkOutput(output);
-    const knownAt = readKnownAt(values['known-at']);
-    const collection = { merchantCode: merchant, day, knownAt };
-    return await onJournal({ knownAt, whenBehind: 'refuse' }, async (db, config) => {
+    const asOf = readAsOf(values['known-at']);
+    const collection = { merchantCode: merchant, day, asOf };
+    return await onJournal({ asOf, whenBehind: 'refuse' }, async (db, config) => {
       const agency = await agencyOf(merchant, config, db);
       try {
         await writeOutput(await documentOf(db, { agency, collection, format, lang }), output);

@@ -5,7 +5,7 @@ import { verifyFile } from '../audit/verify/file.ts';
 import { type VerifyReport, verify as verifyAll } from '../audit/verify/verify.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
-import { connectDatabase } from '../postgres/pool.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, UsageError } from './command.ts';
@@ -39,7 +39,7 @@ async function verifyStores(given: readonly string[] | null): Promise<VerifyRepo
   const config = loadRoleConfig();
   const log = createLog('warn', 'verify');
   const eventStore = connectEventStore({ url: config.esdbUrl, log });
-  const db = connectDatabase({ url: config.databaseUrl, log, longestQueryMs: longestStatementMs });
+  const db = connectPostgres({ url: config.databaseUrl, log, longestQueryMs: longestStatementMs });
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
   const progress = openProgressLine();

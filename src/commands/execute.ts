@@ -1,5 +1,5 @@
 /** Load → decide → append at the expected revision; on conflict, load and decide again. */
-import { type Cause, type Envelope, genesisHash, type Metadata, seal } from '../events/envelope.ts';
+import { type Cause, chain, type Envelope, genesisHash, type Metadata } from '../events/envelope.ts';
 import { schemaVersion } from '../events/upcast.ts';
 import {
   type EventStore,
@@ -47,10 +47,10 @@ export function createExecute<State, Command, Event extends AnyEvent>(dependenci
       const events = decider.decide(command, head.state);
       if (events instanceof Refused) throw events;
       if (events.length === 0) return { state: head.state, events };
-      const sealed: Envelope<Event>[] = seal(events, head.hash, cause, schemaVersion);
-      for (const event of sealed) read(event);
+      const chained: Envelope<Event>[] = chain(events, head.hash, cause, schemaVersion);
+      for (const event of chained) read(event);
       try {
-        await eventStore.append(streamName, sealed, head.revision);
+        await eventStore.append(streamName, chained, head.revision);
         return { state: events.reduce(decider.evolve, head.state), events };
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;

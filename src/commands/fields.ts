@@ -1,7 +1,7 @@
 /** The fields that people fill in, each with what is said when it holds something else. */
 import { define, type Struct, validate } from 'superstruct';
 import { emailPattern, maxEmailLength } from '../kernel/email-address.ts';
-import { described, type JsonSchema } from '../kernel/with-json-schema.ts';
+import { type JsonSchema, withJsonSchema } from '../kernel/with-json-schema.ts';
 
 /** The message names every field at fault, and never a value. */
 export class InvalidFields extends Error {
@@ -57,7 +57,7 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): Struct
   const struct = define<Choice>('choice', (value) =>
     choices.some((choice) => choice === value) ? true : `must be one of ${choices.join(', ')}`,
   );
-  return described(struct, { type: 'string', enum: choices });
+  return withJsonSchema(struct, { type: 'string', enum: choices });
 }
 
 /** `schema` says in JSON Schema what `faultOf` looks for. */
@@ -66,5 +66,5 @@ function field(faultOf: (text: string) => string | null, schema: JsonSchema): St
     if (value === undefined) return 'is required';
     return typeof value === 'string' ? (faultOf(value) ?? true) : 'must be text';
   });
-  return described(struct, { type: 'string', ...schema });
+  return withJsonSchema(struct, { type: 'string', ...schema });
 }

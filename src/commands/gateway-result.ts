@@ -3,6 +3,7 @@
 import {
   attemptOf,
   type Channel,
+  currentResult,
   type Outcome,
   type Payment,
   type PaymentEvent,
@@ -11,7 +12,6 @@ import {
   type RequestedPayment,
   type Source,
   sellerOrderOf,
-  standingResult,
 } from '../events/payment.ts';
 import { toDigits } from '../kernel/malaysian-time.ts';
 import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
@@ -62,7 +62,7 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   }
   if (state.results.some((earlier) => isSameSuccess(earlier, result))) return [];
   if (!matches) return [{ type: 'AmountMismatchDetected', data: { ...data, expectedSen, currency: 'MYR' } }];
-  const firstGatewayTransactionId = standingResult(state)?.gatewayTransactionId ?? '';
+  const firstGatewayTransactionId = currentResult(state)?.gatewayTransactionId ?? '';
   return [{ type: 'DuplicatePaymentDetected', data: { ...data, firstGatewayTransactionId } }];
 }
 
@@ -89,7 +89,7 @@ function recordOther(
  * names the same time: said anew, it is how a reversal would look.
  */
 function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
-  const paid = state.status === 'succeeded' ? standingResult(state) : null;
+  const paid = state.status === 'succeeded' ? currentResult(state) : null;
   const reopens = paid !== null && isSameAttempt(paid, result, state);
   const before = paid ? state.results.indexOf(paid) : -1;
   return state.results.some(

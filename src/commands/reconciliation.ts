@@ -1,31 +1,31 @@
 /** What may happen to a difference between the ledger and an export. The events are in src/events/reconciliation.ts. */
 import {
   type Difference,
-  type DifferenceFound,
-  evolveDifference,
+  type DiscrepancyFound,
+  evolveDiscrepancy,
   type ReconciliationEvent,
 } from '../events/reconciliation.ts';
 import { derivedId } from '../kernel/derived-id.ts';
 import { type Decider, Refused } from './decider.ts';
 
 /** An import found it. */
-export type ReportDifference = { type: 'ReportDifference'; difference: DifferenceFound };
+export type ReportDiscrepancy = { type: 'ReportDiscrepancy'; difference: DiscrepancyFound };
 /** An import had their record, and found no such difference any more. */
-export type SettleDifference = { type: 'SettleDifference'; at: string };
+export type SettleDiscrepancy = { type: 'SettleDiscrepancy'; at: string };
 /** Staff know why it is there. */
-export type ResolveReconciliationDifference = {
-  type: 'ResolveReconciliationDifference';
+export type ResolveDiscrepancy = {
+  type: 'ResolveDiscrepancy';
   at: string;
   note: string;
 };
 
-export type ReconciliationCommand = ReportDifference | SettleDifference | ResolveReconciliationDifference;
+export type ReconciliationCommand = ReportDiscrepancy | SettleDiscrepancy | ResolveDiscrepancy;
 
 /**
  * Derived from what differs and how, not from the file or the moment: the same difference in any file has the same
  * stream.
  */
-export function differenceIdOf(key: string, difference: Omit<DifferenceFound, 'at' | 'file'>): string {
+export function discrepancyIdOf(key: string, difference: Omit<DiscrepancyFound, 'at' | 'file'>): string {
   const { kind, source, transactionId, recordId, gatewayTransactionId, resultNo, ours, theirs } = difference;
   const sides = [ours, theirs].flatMap((side) =>
     side ? [side.status, String(side.amountSen), side.currency] : [''],
@@ -36,27 +36,27 @@ export function differenceIdOf(key: string, difference: Omit<DifferenceFound, 'a
 
 export const reconciliationDecider: Decider<Difference | null, ReconciliationCommand, ReconciliationEvent> = {
   initial: null,
-  evolve: evolveDifference,
+  evolve: evolveDiscrepancy,
   decide(command, state) {
     switch (command.type) {
-      case 'ReportDifference':
+      case 'ReportDiscrepancy':
         return report(command, state);
-      case 'SettleDifference':
+      case 'SettleDiscrepancy':
         return settle(command, state);
-      case 'ResolveReconciliationDifference':
+      case 'ResolveDiscrepancy':
         return resolve(command, state);
     }
   },
 };
 
 /** What staff have explained stays so however often it is found; what had vanished is open again. */
-function report({ difference }: ReportDifference, state: Difference | null): readonly ReconciliationEvent[] {
+function report({ difference }: ReportDiscrepancy, state: Difference | null): readonly ReconciliationEvent[] {
   if (state && state.resolved?.resolution !== 'vanished') return [];
   return [{ type: 'ReconciliationDifferenceFound', data: difference }];
 }
 
 function settle(
-  { at }: SettleDifference,
+  { at }: SettleDiscrepancy,
   state: Difference | null,
 ): readonly ReconciliationEvent[] | Refused {
   if (!state) return unknown();
@@ -65,7 +65,7 @@ function settle(
 }
 
 function resolve(
-  { at, note }: ResolveReconciliationDifference,
+  { at, note }: ResolveDiscrepancy,
   state: Difference | null,
 ): readonly ReconciliationEvent[] | Refused {
   if (!state) return unknown();

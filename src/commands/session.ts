@@ -1,5 +1,5 @@
 /** What staff may do with a session of the console. The events are in src/events/session.ts. */
-import { evolveSession, type LookedAt, type Session, type SessionEvent } from '../events/session.ts';
+import { type AccessLogPage, evolveSession, type Session, type SessionEvent } from '../events/session.ts';
 import { type Decider, Refused } from './decider.ts';
 
 /** Begins the session's stream, whose id comes from the link: a link that was not issued opens nothing. */
@@ -10,7 +10,7 @@ export type SignIn = { type: 'SignIn'; at: string; endsAt: string; secretHash: s
 export type ViewPersonalData = {
   type: 'ViewPersonalData';
   at: string;
-  what: LookedAt;
+  what: AccessLogPage;
   transactionId: string | null;
   detail: string;
 };

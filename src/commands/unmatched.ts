@@ -1,7 +1,7 @@
 /** Keeps a gateway result that no payment takes, so that nothing a gateway said is ever lost. */
 import { assert } from 'superstruct';
-import { readUnmatched } from '../events/codec.ts';
-import { type Cause, genesisHash, type Metadata, seal } from '../events/envelope.ts';
+import { readUnmatchedResult } from '../events/codec.ts';
+import { type Cause, chain, genesisHash, type Metadata } from '../events/envelope.ts';
 import { GatewayResultUnmatched, unmatchedStream } from '../events/unmatched.ts';
 import { schemaVersion } from '../events/upcast.ts';
 import { type EventStore, EventStoreUnavailable, WrongExpectedRevision } from '../eventstore/event-store.ts';
@@ -33,16 +33,16 @@ async function keep(
   assert(result, GatewayResultUnmatched);
   for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
     const last = await eventStore.loadLast(unmatchedStream);
-    if (last && sameResult(readUnmatched(last), result)) return;
+    if (last && sameResult(readUnmatchedResult(last), result)) return;
     const previousHash = last ? (last.metadata as Metadata).hash : genesisHash;
-    const sealed = seal(
+    const chained = chain(
       [{ type: 'GatewayResultUnmatched', data: result }],
       previousHash,
       cause,
       schemaVersion,
     );
     try {
-      await eventStore.append(unmatchedStream, sealed, last?.revision ?? 'no_stream');
+      await eventStore.append(unmatchedStream, chained, last?.revision ?? 'no_stream');
       return;
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision)) throw error;

@@ -4,7 +4,7 @@
  */
 
 import { readSessionEvent } from '../events/codec.ts';
-import { type Cause, hashIn, seal } from '../events/envelope.ts';
+import { type Cause, chain, hashIn } from '../events/envelope.ts';
 import { type Session, sessionStream } from '../events/session.ts';
 import { schemaVersion } from '../events/upcast.ts';
 import { type EventStore, EventStoreUnavailable, WrongExpectedRevision } from '../eventstore/event-store.ts';
@@ -30,10 +30,10 @@ export function createViewPersonalData({
       const isOver = last === null || readSessionEvent(last).type === 'SignedOut';
       const events = sessionDecider.decide(command, isOver ? { ...session, status: 'over' } : session);
       if (events instanceof Refused) throw events;
-      const sealed = seal(events, hashIn(last ?? undefined), cause, schemaVersion);
-      for (const event of sealed) readSessionEvent(event);
+      const chained = chain(events, hashIn(last ?? undefined), cause, schemaVersion);
+      for (const event of chained) readSessionEvent(event);
       try {
-        await eventStore.append(streamName, sealed, last?.revision ?? 'no_stream');
+        await eventStore.append(streamName, chained, last?.revision ?? 'no_stream');
         return;
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;

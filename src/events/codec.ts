@@ -1,6 +1,6 @@
 /** The border between what the log holds and what the program trusts: lifts and checks an event as it is read. */
 import { type Struct, validate } from 'superstruct';
-import { fits } from '../kernel/matches-schema.ts';
+import { matchesSchema } from '../kernel/matches-schema.ts';
 import { type PaymentEvent, paymentEvents } from './payment.ts';
 import { type ProjectEvent, projectEvents } from './project.ts';
 import { type RebuildEvent, rebuildEvents } from './rebuild.ts';
@@ -44,7 +44,7 @@ export function readProjectEvent(stored: Stored): ProjectEvent {
 }
 
 /** Likewise for a result in quarantine: its data. */
-export function readUnmatched(stored: Stored): GatewayResultUnmatched {
+export function readUnmatchedResult(stored: Stored): GatewayResultUnmatched {
   return readAs({ GatewayResultUnmatched }, stored).data as GatewayResultUnmatched;
 }
 
@@ -75,7 +75,7 @@ function readAs(structs: object, { type, data, metadata }: Stored): { type: stri
 /** superstruct throws on what is nested too deep to be walked through, or has a `toString` that is no function. */
 function failureOf(type: string, data: unknown, struct: Struct<unknown>) {
   try {
-    return fits(data, struct) ? undefined : validate(data, struct)[0];
+    return matchesSchema(data, struct) ? undefined : validate(data, struct)[0];
   } catch (error) {
     throw new UnreadableEvent(`${type} cannot be checked`, { cause: error });
   }

@@ -27,7 +27,7 @@ export type Cause = { commandId: string; correlationId: string; causationId: str
 export const genesisHash = '0'.repeat(64);
 
 /** Wraps the events that one command decided, chained onto `previousHash`. */
-export function seal<Event extends { type: string; data: unknown }>(
+export function chain<Event extends { type: string; data: unknown }>(
   events: readonly Event[],
   previousHash: string,
   cause: Cause,
@@ -35,16 +35,16 @@ export function seal<Event extends { type: string; data: unknown }>(
 ): Envelope<Event>[] {
   let previous = previousHash;
   return events.map((event, index) => {
-    const unsealed = {
+    const withoutHash = {
       $correlationId: cause.correlationId,
       $causationId: cause.causationId,
       actor: cause.actor,
       schemaVersion,
       previousHash: previous,
     };
-    const hash = hashOf(event.type, event.data, unsealed);
+    const hash = hashOf(event.type, event.data, withoutHash);
     previous = hash;
-    return { ...event, id: uuidV5(cause.commandId, String(index)), metadata: { ...unsealed, hash } };
+    return { ...event, id: uuidV5(cause.commandId, String(index)), metadata: { ...withoutHash, hash } };
   });
 }
 
@@ -59,7 +59,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 type Chained = { type: string; data: unknown; metadata: unknown };
 
 /** Whether an event is as it was written, and was chained onto the one whose hash is `previousHash`. Never throws. */
-export function fitsOnto({ type, data, metadata }: Chained, previousHash: string): boolean {
+export function isChainedOnto({ type, data, metadata }: Chained, previousHash: string): boolean {
   if (typeof metadata !== 'object' || metadata === null) return false;
   const { hash, previousHash: named } = metadata as Partial<Metadata>;
   try {

@@ -329,7 +329,7 @@ function recorded(
 }
 
 /** The result that gave the payment its present status, or null before the first. */
-export function standingResult(payment: RequestedPayment): RecordedResult | null {
+export function currentResult(payment: RequestedPayment): RecordedResult | null {
   return payment.results.findLast(({ role }) => role === 'applied') ?? null;
 }
 

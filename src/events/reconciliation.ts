@@ -14,7 +14,7 @@ export type ExportSource = (typeof exportSources)[number];
  * there: the ledger has money of a payment and the export no record of it.
  */
 const differenceKinds = ['missingHere', 'missingThere', 'amountDiffers', 'statusDiffers'] as const;
-export type DifferenceKind = (typeof differenceKinds)[number];
+export type DiscrepancyKind = (typeof differenceKinds)[number];
 
 /** What a record of theirs can say: the gateway's outcomes, and the registry's statuses. */
 export const theirStatuses = [
@@ -30,7 +30,7 @@ export type TheirStatus = (typeof theirStatuses)[number];
 /** `currency` is `''` where none was said, which is MYR; an amount is null where none was said. */
 const side = { amountSen: nullable(sen), currency: string() };
 
-export const DifferenceFound = object({
+export const DiscrepancyFound = object({
   at: utc,
   kind: enums(differenceKinds),
   source: enums(exportSources),
@@ -49,14 +49,14 @@ export const DifferenceFound = object({
   /** The export that shows it: which file that was, its digest proves; `line` is null for what it does not hold. */
   file: object({ sha256: string(), line: nullable(min(integer(), 1)) }),
 });
-export type DifferenceFound = Infer<typeof DifferenceFound>;
+export type DiscrepancyFound = Infer<typeof DiscrepancyFound>;
 
 /** Vanished: a later import of their record found no such difference. Explained: staff know why, and say so in the note. */
 const differenceResolutions = ['vanished', 'explained'] as const;
-export type DifferenceResolution = (typeof differenceResolutions)[number];
+export type DiscrepancyResolution = (typeof differenceResolutions)[number];
 
 export const reconciliationEvents = {
-  ReconciliationDifferenceFound: DifferenceFound,
+  ReconciliationDifferenceFound: DiscrepancyFound,
   ReconciliationDifferenceResolved: object({
     at: utc,
     resolution: enums(differenceResolutions),
@@ -68,17 +68,17 @@ export const reconciliationEvents = {
 type Resolved = Infer<typeof reconciliationEvents.ReconciliationDifferenceResolved>;
 
 export type ReconciliationEvent =
-  | { type: 'ReconciliationDifferenceFound'; data: DifferenceFound }
+  | { type: 'ReconciliationDifferenceFound'; data: DiscrepancyFound }
   | { type: 'ReconciliationDifferenceResolved'; data: Resolved };
 
 export const reconciliationStreamPrefix = 'reconciliation-';
 export const reconciliationStream = (id: string) => `${reconciliationStreamPrefix}${id}`;
 
 /** `resolved` is null while it is open. */
-export type Difference = DifferenceFound & { resolved: Resolved | null };
+export type Difference = DiscrepancyFound & { resolved: Resolved | null };
 
 /** Null before the first event. Total: a resolution of nothing changes nothing. Found again, it is open again. */
-export function evolveDifference(state: Difference | null, event: ReconciliationEvent): Difference | null {
+export function evolveDiscrepancy(state: Difference | null, event: ReconciliationEvent): Difference | null {
   if (event.type === 'ReconciliationDifferenceFound') return { ...event.data, resolved: null };
   return state && { ...state, resolved: event.data };
 }

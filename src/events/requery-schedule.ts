@@ -1,5 +1,5 @@
 /** When the registry is asked by itself what became of a payment that was left open. */
-import { type RequestedPayment, standingResult } from './payment.ts';
+import { currentResult, type RequestedPayment } from './payment.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -43,7 +43,7 @@ export function requeryAgainAt(payment: RequestedPayment, failedAt: Date): Date 
 }
 
 function startOf(payment: RequestedPayment): number | null {
-  const openSince = payment.attempts.at(-1)?.at ?? standingResult(payment)?.at;
+  const openSince = payment.attempts.at(-1)?.at ?? currentResult(payment)?.at;
   return openSince === undefined ? null : Date.parse(openSince);
 }
 

@@ -3,8 +3,8 @@ import { enums, type Infer, nullable, object, optional, string } from 'superstru
 import { utc } from '../kernel/structs.ts';
 
 /** What of people can be looked at, and what staff took away with them. */
-export const lookedAt = ['payer', 'evidence', 'search', 'history', 'export'] as const;
-export type LookedAt = (typeof lookedAt)[number];
+export const accessLogRoutes = ['payer', 'evidence', 'search', 'history', 'export'] as const;
+export type AccessLogPage = (typeof accessLogRoutes)[number];
 
 export const sessionEvents = {
   /** Recorded before it is sent. The stream's name is derived from the link's token, which is written nowhere. */
@@ -15,7 +15,7 @@ export const sessionEvents = {
   PersonalDataViewed: object({
     at: utc,
     userId: string(),
-    what: enums(lookedAt),
+    what: enums(accessLogRoutes),
     /** Null where it was of several payments. */
     transactionId: nullable(string()),
     /** Which part or range, such as `event 3`; never the data itself, nor what was searched for. */

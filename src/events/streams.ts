@@ -9,8 +9,8 @@ import {
   readRebuildEvent,
   readReconciliationEvent,
   readSessionEvent,
-  readUnmatched,
   readUnmatchedEvent,
+  readUnmatchedResult,
   readUserEvent,
 } from './codec.ts';
 import { paymentStreamPrefix } from './payment.ts';
@@ -30,7 +30,7 @@ export type StreamKind = {
 
 export const streamKinds: readonly StreamKind[] = [
   { prefix: paymentStreamPrefix, read: readPaymentEvent },
-  { prefix: unmatchedStream, read: readUnmatched },
+  { prefix: unmatchedStream, read: readUnmatchedResult },
   { prefix: unmatchedStreamPrefix, read: readUnmatchedEvent },
   { prefix: userStreamPrefix, read: readUserEvent },
   { prefix: projectStreamPrefix, read: readProjectEvent },

@@ -85,7 +85,7 @@ export function lastMomentOf(text: string): string | null {
  * Up to when is known what people ask for as known at a time or day: its last moment, but never later than now, since
  * that would be told otherwise later. Null for what is no time.
  */
-export function knownAtOf(text: string, now: Date): Date | null {
+export function parseAsOf(text: string, now: Date): Date | null {
   const last = lastMomentOf(text);
   return last === null ? null : new Date(Math.min(Date.parse(last), now.getTime()));
 }

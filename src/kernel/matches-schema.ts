@@ -12,7 +12,7 @@ const nowhere = { path: [], branch: [], mask: false };
 const compiled = new WeakMap<AnyStruct, Check>();
 
 /** Whether a value fits a struct, without coercion. */
-export function fits(value: unknown, struct: AnyStruct): boolean {
+export function matchesSchema(value: unknown, struct: AnyStruct): boolean {
   return checkOf(struct)(value);
 }
 

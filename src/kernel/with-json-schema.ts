@@ -11,7 +11,7 @@ type Recorded = { readonly [recorded]: JsonSchema };
  * The same struct, with the JSON Schema (2020-12) of the values that it takes before it coerces them. It stays with
  * the struct through `defaulted`, `optional` and whatever else copies a struct.
  */
-export function described<T>(struct: Struct<T, unknown>, jsonSchema: JsonSchema): Struct<T, Recorded> {
+export function withJsonSchema<T>(struct: Struct<T, unknown>, jsonSchema: JsonSchema): Struct<T, Recorded> {
   return new Struct<T, Recorded>({ ...struct, schema: { [recorded]: jsonSchema } });
 }
 

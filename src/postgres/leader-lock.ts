@@ -14,12 +14,15 @@ const goodbyeMs = 1_000;
  * `signal` aborts. Resolves when the work is done or `signal` aborts first; throws what `work` throws, and
  * the connection's error when the lock could not be taken or was lost.
  */
-export async function whileLeading(turn: Turn, work: (leading: AbortSignal) => Promise<void>): Promise<void> {
+export async function withLeaderLock(
+  turn: Turn,
+  work: (leading: AbortSignal) => Promise<void>,
+): Promise<void> {
   await inTurn(turn, takeTurn, work);
 }
 
-/** As `whileLeading`, but false at once while another leads; true when the work is done. */
-export async function ifNobodyLeads(
+/** As `withLeaderLock`, but false at once while another leads; true when the work is done. */
+export async function tryWithLeaderLock(
   turn: Turn,
   work: (leading: AbortSignal) => Promise<void>,
 ): Promise<boolean> {

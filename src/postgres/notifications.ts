@@ -7,7 +7,7 @@ import { dueChannel } from '../projections/deliveries/table.ts';
 const retryMs = 1_000;
 
 /** Calls `onDue` at every announcement, and whenever the connection is made anew, until it is stopped. */
-export function listenForDue({
+export function listenForNotifications({
   databaseUrl,
   onDue,
   log,

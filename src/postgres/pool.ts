@@ -9,7 +9,7 @@ const int8 = 20;
  * A pool of connections; nothing is connected until the first query. A query fails within 2 s when the
  * server is down, 5 s past `longestQueryMs` when it stopped answering; for less, add `.timeout(ms)` to the query.
  */
-export function connectDatabase({
+export function connectPostgres({
   url,
   log,
   longestQueryMs = 25_000,

@@ -1,6 +1,6 @@
 /** A payment as merchants are told of it, in the callback and by requery: the documented fields, all of them, all texts. */
 
-import { type RequestedPayment, standingResult } from '../events/payment.ts';
+import { currentResult, type RequestedPayment } from '../events/payment.ts';
 import { toDateTime } from '../kernel/malaysian-time.ts';
 import { formatSen, type Sen } from '../kernel/money.ts';
 import { receiptOf } from './receipt.ts';
@@ -21,7 +21,7 @@ export type PaymentFields = ReturnType<typeof paymentFields>;
 export function paymentFields(payment: RequestedPayment) {
   const { request } = payment;
   const { bank, fpxNo, mode, orderNo, receiptNo, totalSen } = receiptOf(payment);
-  const result = standingResult(payment);
+  const result = currentResult(payment);
   const status = statusCodeOf(payment.status);
   return {
     transaction_id: request.transactionId,

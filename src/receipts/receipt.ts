@@ -2,11 +2,11 @@
 
 import {
   attemptOf,
+  currentResult,
   type PaymentMode,
   type PaymentStatus,
   type RecordedResult,
   type RequestedPayment,
-  standingResult,
 } from '../events/payment.ts';
 import { addSen, displaySen, type Sen } from '../kernel/money.ts';
 
@@ -60,7 +60,7 @@ export type Receipt = {
 /** The receipt of a payment that succeeded, or the statement of one in any other state. */
 export function receiptOf(payment: RequestedPayment): Receipt {
   const { request, status } = payment;
-  const result = standingResult(payment);
+  const result = currentResult(payment);
   const attempt = attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '', mode: '' });
   const mode = result?.mode || (attempt?.mode ?? '');
   const chargeSen = attempt?.chargeSen ?? (0 as Sen);

@@ -1,6 +1,6 @@
 /** What the records of one transaction in an export and the payment here say of each other. Pure. */
 import type { Payment, RecordedResult, RequestedPayment } from '../events/payment.ts';
-import type { DifferenceFound, DifferenceKind, ExportSource } from '../events/reconciliation.ts';
+import type { DiscrepancyFound, DiscrepancyKind, ExportSource } from '../events/reconciliation.ts';
 import type { ExportRecord } from './export-format.ts';
 import { differ, isSameMoney, type Ours, pairUp } from './pair-up.ts';
 
@@ -12,12 +12,12 @@ export const verdictClasses = [
   'amountDiffers',
   'statusDiffers',
   'repeated',
-] as const satisfies readonly (DifferenceKind | 'matched' | 'repeated')[];
+] as const satisfies readonly (DiscrepancyKind | 'matched' | 'repeated')[];
 export type VerdictClass = (typeof verdictClasses)[number];
 
 /** On one record of theirs, or on a result of ours that the file has no record of. */
 export type Verdict = Pick<
-  DifferenceFound,
+  DiscrepancyFound,
   'gatewayTransactionId' | 'resultNo' | 'merchantCode' | 'paidAt' | 'ours' | 'theirs'
 > & {
   class: VerdictClass;

@@ -1,6 +1,6 @@
 /** Which result of the payment here a record of theirs speaks of. Pure. */
 
-import { type RecordedResult, type RequestedPayment, standingResult } from '../events/payment.ts';
+import { currentResult, type RecordedResult, type RequestedPayment } from '../events/payment.ts';
 import { isRinggit } from '../kernel/money.ts';
 import type { ExportRecord } from './export-format.ts';
 
@@ -25,7 +25,7 @@ export function pairUp(
   const pairs: Pair[] = ordered.map((record) => ({ record, ours: sameTransaction(record, payment) }));
   const taken = takenResults(pairs, payment);
   const charges = ownResults(payment).filter(({ result }) => result.outcome === 'succeeded');
-  const standing = ownResults(payment).filter(({ result }) => result === standingResult(payment));
+  const standing = ownResults(payment).filter(({ result }) => result === currentResult(payment));
   const open = [...charges, ...standing];
   for (const pass of [isSameCharge, isCharge, isCompatible]) {
     for (const pair of pairs.filter(({ ours }) => ours === null)) {

@@ -6,9 +6,9 @@ import type { Knex } from 'knex';
 import { createExecute, type Execute } from '../commands/execute.ts';
 import { loadPayment } from '../commands/load-payment.ts';
 import {
-  differenceIdOf,
+  discrepancyIdOf,
   type ReconciliationCommand,
-  type ReportDifference,
+  type ReportDiscrepancy,
   reconciliationDecider,
 } from '../commands/reconciliation.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
@@ -17,15 +17,15 @@ import type { Cause } from '../events/envelope.ts';
 import { noPayment } from '../events/payment.ts';
 import {
   type Difference,
-  type DifferenceFound,
+  type DiscrepancyFound,
   type ReconciliationEvent,
   reconciliationStream,
 } from '../events/reconciliation.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import {
-  type DifferenceKey,
+  type DiscrepancyKey,
   findCharged,
-  listDifferences,
+  listDiscrepancies,
   type PaidKey,
 } from '../projections/reconciliation/queries.ts';
 import { compareRecords, type Verdict } from './compare.ts';
@@ -47,7 +47,7 @@ export type Import = {
   newCause: () => Cause;
   onBadRow: (row: BadRow) => void;
   /** Told of every difference that the file shows, whether it was known before or not. */
-  onDifference: (id: string, difference: DifferenceFound) => void;
+  onDifference: (id: string, difference: DiscrepancyFound) => void;
 };
 
 type Dependencies = {
@@ -138,7 +138,7 @@ async function comparePage(run: Run, subjects: readonly string[]): Promise<void>
 }
 
 /** Counts the verdicts on one subject; resolves to the differences among them, each to be reported. */
-async function compareSubject(run: Run, subject: string): Promise<Given<ReportDifference>[]> {
+async function compareSubject(run: Run, subject: string): Promise<Given<ReportDiscrepancy>[]> {
   const { eventStore, file, scope, staged, task, totals, transactionIdKey } = run;
   const payment = transactionIdPattern.test(subject) ? await loadPayment(eventStore, subject) : noPayment;
   const records = staged.recordsOf(subject, maxRecordsOfPayment);
@@ -155,8 +155,8 @@ async function compareSubject(run: Run, subject: string): Promise<Given<ReportDi
     const difference = differenceOf(verdict, subject, run);
     if (!difference) return [];
     return {
-      id: differenceIdOf(transactionIdKey, difference),
-      command: { type: 'ReportDifference', difference },
+      id: discrepancyIdOf(transactionIdKey, difference),
+      command: { type: 'ReportDiscrepancy', difference },
     };
   });
 }
@@ -164,13 +164,13 @@ async function compareSubject(run: Run, subject: string): Promise<Given<ReportDi
 /** The open differences of earlier imports that this file could show, and does not. */
 async function settleVanished(run: Run): Promise<void> {
   const { at, db, file, staged, totals } = run;
-  let after: DifferenceKey | null = null;
+  let after: DiscrepancyKey | null = null;
   do {
     const which = { state: 'open', source: file.source } as const;
-    const page = await listDifferences(db, which, { limit: pageSize, after });
+    const page = await listDiscrepancies(db, which, { limit: pageSize, after });
     const gone = page
       .filter(({ id, difference }) => staged.isGone(id, difference))
-      .map(({ id }) => ({ id, command: { type: 'SettleDifference' as const, at } }));
+      .map(({ id }) => ({ id, command: { type: 'SettleDiscrepancy' as const, at } }));
     totals.vanished += await give(run, gone);
     const last = page.at(-1);
     after = last ? { at: new Date(last.difference.at), id: last.id } : null;
@@ -186,7 +186,7 @@ async function give(
 ): Promise<number> {
   const executed = commands.map(({ id, command }) =>
     execute(reconciliationStream(id), command, task.newCause(), {
-      creates: command.type === 'ReportDifference',
+      creates: command.type === 'ReportDiscrepancy',
     }),
   );
   return (await Promise.all(executed)).reduce((sum, { events }) => sum + events.length, 0);
@@ -197,7 +197,7 @@ function differenceOf(
   { class: verdictClass, record, ...what }: Verdict,
   subject: string,
   { at, file }: Pick<Run, 'at' | 'file'>,
-): DifferenceFound | null {
+): DiscrepancyFound | null {
   if (verdictClass === 'matched' || verdictClass === 'repeated') return null;
   return {
     at,

@@ -1,6 +1,6 @@
 /** What people are told of an import: ids, kinds and figures, nothing that a buyer or the file said in words. */
 
-import type { DifferenceFound } from '../events/reconciliation.ts';
+import type { DiscrepancyFound } from '../events/reconciliation.ts';
 import { toDateTime } from '../kernel/malaysian-time.ts';
 import { displaySen, isRinggit, type Sen } from '../kernel/money.ts';
 import { type VerdictClass, verdictClasses } from './compare.ts';
@@ -16,7 +16,7 @@ export const classNames: Readonly<Record<VerdictClass, string>> = {
 };
 
 /** One line for a difference. */
-export function differenceText(id: string, difference: DifferenceFound): string {
+export function discrepancyText(id: string, difference: DiscrepancyFound): string {
   const { file, kind, ours, paidAt, recordId, theirs, transactionId } = difference;
   const place = file.line === null ? 'not in the file' : `line ${file.line}`;
   const when = paidAt === null ? 'no time' : toDateTime(paidAt);
@@ -25,7 +25,7 @@ export function differenceText(id: string, difference: DifferenceFound): string 
 }
 
 /** `succeeded RM 120.50`, or `nothing`. */
-export function sideText(side: DifferenceFound['ours'] | DifferenceFound['theirs']): string {
+export function sideText(side: DiscrepancyFound['ours'] | DiscrepancyFound['theirs']): string {
   if (!side) return 'nothing';
   const { amountSen, currency, status } = side;
   const other = isRinggit(currency) ? '' : ` (${currency.toUpperCase()})`;

@@ -16,12 +16,12 @@ import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createApp } from '../http/app.ts';
 import { createLog, type Log } from '../kernel/log.ts';
-import { connectDatabase } from '../postgres/pool.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
 import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
-import { createCatalogueQueries } from '../projections/runtime/list-queries.ts';
+import { createListQueries } from '../projections/runtime/list-queries.ts';
 import { users } from '../projections/users/projection.ts';
 import { createConsole } from './console.ts';
 import { loadRoleConfig } from './role-config.ts';
@@ -35,7 +35,7 @@ export async function startHttp(
   eventStore: EventStore,
   log: Log,
 ): Promise<Running & { port: number }> {
-  const db = connectDatabase({ url: config.databaseUrl, log });
+  const db = connectPostgres({ url: config.databaseUrl, log });
   const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
   const closing = new AbortController();
   const app = createApp({
@@ -46,8 +46,8 @@ export async function startHttp(
     registry: createTransactionRegistry({ ...config.registry, log }),
     content: {
       executeUser: createExecute({ eventStore, decider: userDecider, read: readUserEvent }),
-      users: createCatalogueQueries<Account>(db, users.name),
-      projects: createCatalogueQueries<Project>(db, projects.name),
+      users: createListQueries<Account>(db, users.name),
+      projects: createListQueries<Project>(db, projects.name),
       projections: allProjections,
       projectionStatus: () => projectionStatus(db),
       version: versionOfPackage(),

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
-import { connectDatabase } from '../postgres/pool.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../projections/runtime/run.ts';
@@ -19,7 +19,7 @@ import { loadRoleConfig } from './role-config.ts';
  * connection of a process can append: it is shared.
  */
 export function startProjections(config: Config, eventStore: EventStore, log: Log): Running {
-  const db = connectDatabase({ url: config.databaseUrl, log });
+  const db = connectPostgres({ url: config.databaseUrl, log });
   const { databaseUrl } = config;
   const runs = keepRunning((projection) => runProjection({ projection, eventStore, db, databaseUrl, log }));
   const rebuilds = startRebuilds({

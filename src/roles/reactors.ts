@@ -12,8 +12,8 @@ import { readPaymentEvent } from '../events/codec.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
-import { listenForDue } from '../postgres/notifications.ts';
-import { connectDatabase } from '../postgres/pool.ts';
+import { listenForNotifications } from '../postgres/notifications.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 import { createDeliveryQueue } from '../projections/deliveries/queue.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
@@ -25,7 +25,7 @@ import { loadRoleConfig } from './role-config.ts';
 /** Starts every reactor; each waits for its stores by itself. Only one connection of a process can append: it is shared. */
 export function startReactors(config: Config, eventStore: EventStore, log: Log): Running {
   const { production, callbacks, landRegistry, databaseUrl, mail, dataDir, merchants } = config;
-  const db = connectDatabase({ url: databaseUrl, log });
+  const db = connectPostgres({ url: databaseUrl, log });
   const clock = () => new Date();
   const common = {
     queue: createDeliveryQueue(db),
@@ -66,7 +66,7 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
   const requery = config.registry.scheduled
     ? startScheduledRequery({ ...common, registry, db, databaseUrl })
     : null;
-  const listener = listenForDue({
+  const listener = listenForNotifications({
     databaseUrl,
     onDue: () => {
       for (const reactor of reactors) reactor.wake();

@@ -1,9 +1,9 @@
 /** The process that rebuild-process.ts starts. Exit code 0: the request has ended. */
 import { once } from 'node:events';
-import { giveWay } from '../cli/command.ts';
+import { lowerPriority } from '../cli/command.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
-import { connectDatabase } from '../postgres/pool.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 import { reasonOf, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
@@ -14,12 +14,12 @@ const interrupt = new AbortController();
 process.on('SIGINT', () => undefined);
 process.once('SIGTERM', () => interrupt.abort());
 process.once('disconnect', () => interrupt.abort());
-giveWay();
+lowerPriority();
 const [task] = (await once(process, 'message')) as [RebuildTask];
 const { databaseUrl, esdbUrl, logLevel } = task;
 const log = createLog(logLevel, 'rebuild');
 const eventStore = connectEventStore({ url: esdbUrl, log });
-const db = connectDatabase({ url: databaseUrl, log });
+const db = connectPostgres({ url: databaseUrl, log });
 const { signal } = interrupt;
 try {
   const projection = allProjections.find(({ name }) => name === task.projection);

@@ -61,7 +61,7 @@ async function draw(
 ): Promise<NodeJS.ReadableStream> {
   const receipts = await gather(found);
   const words = statementTexts[lang];
-  const { day, merchantCode, knownAt } = collection;
+  const { day, merchantCode, asOf } = collection;
   const sheet = createSheet({ lang, title: `${words.title} ${merchantCode} ${day}`, createdAt: printedAt });
   const totals = totalsByMethod(receipts);
   const document = { sheet, lang, words, receiptWords: texts[lang], collection, receipts, totals };
@@ -70,7 +70,7 @@ async function draw(
   drawPairs(sheet, words.details, [
     [words.agencyCode, merchantCode],
     [words.day, dayText(day, lang)],
-    [words.knownAt, timeText(knownAt.toISOString(), lang)],
+    [words.asOf, timeText(asOf.toISOString(), lang)],
     [words.printedAt, timeText(printedAt.toISOString(), lang)],
   ]);
   if (receipts.length > 0) {

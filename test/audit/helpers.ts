@@ -1,6 +1,6 @@
 // Streams as the store would hand them over, sealed as `execute` seals them.
 import { randomUUID } from 'node:crypto';
-import { genesisHash, hashIn, seal } from '../../src/events/envelope.ts';
+import { chain, genesisHash, hashIn } from '../../src/events/envelope.ts';
 import {
   evolve,
   noPayment,
@@ -22,7 +22,7 @@ export function stored(
     const commandId = randomUUID();
     const cause = { commandId, correlationId: commandId, causationId: commandId, actor: actorOf(event) };
     const previous = recorded.at(-1);
-    const [sealed] = seal([event], previous ? hashIn(previous) : genesisHash, cause, schemaVersion);
+    const [sealed] = chain([event], previous ? hashIn(previous) : genesisHash, cause, schemaVersion);
     if (!sealed) throw new Error('An event was not sealed');
     const revision = recorded.length;
     recorded.push({

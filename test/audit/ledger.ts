@@ -9,7 +9,7 @@ import { type SealKey, sealKeyOf } from '../../src/audit/seals/key.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { type LogResult, verifyLog } from '../../src/audit/verify/log.ts';
 import { verifySeals } from '../../src/audit/verify/seals.ts';
-import { createFindings, type Fault, type FaultKind } from '../../src/audit/verify/violations.ts';
+import { createViolations, type Fault, type FaultKind } from '../../src/audit/verify/violations.ts';
 import { createExecute, type Execute } from '../../src/commands/execute.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
 import { projectDecider } from '../../src/commands/project.ts';
@@ -159,10 +159,10 @@ export async function verdictOn(
   eventStore: EventStore,
   trusted: readonly string[] | null = [key.publicKey],
 ): Promise<Verdict> {
-  const findings = createFindings();
-  const marks = await verifySeals(eventStore, trusted, findings);
+  const violations = createViolations();
+  const marks = await verifySeals(eventStore, trusted, violations);
   const { signal } = new AbortController();
-  const logResult = await verifyLog({ eventStore, marks, findings, signal, onProgress: () => {} });
-  const faults = findings.all();
+  const logResult = await verifyLog({ eventStore, marks, violations, signal, onProgress: () => {} });
+  const faults = violations.all();
   return { result: logResult, faults, first: (kind) => faults.find((it) => it.kind === kind)?.first };
 }

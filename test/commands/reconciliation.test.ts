@@ -2,21 +2,21 @@
 import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
 import {
-  differenceIdOf,
+  discrepancyIdOf,
   type ReconciliationCommand,
   reconciliationDecider,
 } from '../../src/commands/reconciliation.ts';
 import {
   type Difference,
-  type DifferenceFound,
-  evolveDifference,
+  type DiscrepancyFound,
+  evolveDiscrepancy,
   type ReconciliationEvent,
 } from '../../src/events/reconciliation.ts';
 import { sen } from '../support/payments.ts';
 
 const at = '2026-11-21T02:00:00.000Z';
 const later = '2026-11-22T02:00:00.000Z';
-const difference: DifferenceFound = {
+const difference: DiscrepancyFound = {
   at,
   kind: 'amountDiffers',
   source: 'gateway',
@@ -37,10 +37,10 @@ const resolved = (resolution: 'vanished' | 'explained', note = ''): Reconciliati
   type: 'ReconciliationDifferenceResolved',
   data: { at, resolution, note },
 });
-const report: ReconciliationCommand = { type: 'ReportDifference', difference: again };
-const settle: ReconciliationCommand = { type: 'SettleDifference', at };
+const report: ReconciliationCommand = { type: 'ReportDiscrepancy', difference: again };
+const settle: ReconciliationCommand = { type: 'SettleDiscrepancy', at };
 const explain = (note: string): ReconciliationCommand => ({
-  type: 'ResolveReconciliationDifference',
+  type: 'ResolveDiscrepancy',
   at,
   note,
 });
@@ -70,16 +70,16 @@ const cases: [string, ReconciliationEvent[], ReconciliationCommand, Reconciliati
 
 for (const [name, given, command, then] of cases) {
   test(name, (t) => {
-    const state = given.reduce<Difference | null>(evolveDifference, null);
+    const state = given.reduce<Difference | null>(evolveDiscrepancy, null);
     const decided = reconciliationDecider.decide(command, state);
     t.deepEqual<unknown, unknown>(decided instanceof Refused ? decided.code : decided, then);
   });
 }
 
 test('the id is of what differs, not of the file or the moment', (t) => {
-  const id = differenceIdOf('key', difference);
-  t.is(differenceIdOf('key', again), id);
-  const others: Partial<DifferenceFound>[] = [
+  const id = discrepancyIdOf('key', difference);
+  t.is(discrepancyIdOf('key', again), id);
+  const others: Partial<DiscrepancyFound>[] = [
     { kind: 'statusDiffers' },
     { source: 'registry' },
     { transactionId: 'U' },
@@ -92,7 +92,7 @@ test('the id is of what differs, not of the file or the moment', (t) => {
     { theirs: { status: 'pending', amountSen: sen(200), currency: '' } },
     { theirs: { status: 'succeeded', amountSen: sen(200), currency: 'USD' } },
   ];
-  const ids = [id, ...others.map((over) => differenceIdOf('key', { ...difference, ...over }))];
+  const ids = [id, ...others.map((over) => discrepancyIdOf('key', { ...difference, ...over }))];
   t.is(new Set(ids).size, ids.length);
-  t.not(differenceIdOf('another key', difference), id);
+  t.not(discrepancyIdOf('another key', difference), id);
 });

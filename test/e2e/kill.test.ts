@@ -9,7 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../src/events/payment.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
-import { connectDatabase } from '../../src/postgres/pool.ts';
+import { connectPostgres } from '../../src/postgres/pool.ts';
 import { until } from '../embedded/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import {
@@ -67,7 +67,7 @@ test('nothing acknowledged is lost or doubled when every process is killed in tu
 
   const eventStore = connectEventStore({ url: ledger.esdbUrl, log });
   t.teardown(() => eventStore.close());
-  const db = connectDatabase({ url: ledger.databaseUrl, log });
+  const db = connectPostgres({ url: ledger.databaseUrl, log });
   t.teardown(() => db.destroy());
   t.is(acknowledged.size, payments);
   // A delivery that was under way when its reactor was killed is taken up when its lease of a minute has run out.

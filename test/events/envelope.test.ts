@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { type Cause, genesisHash, hashOf, seal, uuidV5 } from '../../src/events/envelope.ts';
+import { type Cause, chain, genesisHash, hashOf, uuidV5 } from '../../src/events/envelope.ts';
 
 const cause: Cause = {
   commandId: '3b8a5a0e-54a6-4c57-9d3c-6f4f6f1d2a10',
@@ -31,13 +31,13 @@ for (const namespace of ['', 'request-17', '3b8a5a0e54a64c579d3c6f4f6f1d2a10', `
 
 test('a command gives its events the same ids every time, and another command others', (t) => {
   const ids = (commandId: string) =>
-    seal(events, genesisHash, { ...cause, commandId }, 1).map((event) => event.id);
+    chain(events, genesisHash, { ...cause, commandId }, 1).map((event) => event.id);
   t.deepEqual(ids(cause.commandId), ids(cause.commandId));
   t.is(new Set([...ids(cause.commandId), ...ids(cause.correlationId)]).size, 6);
 });
 
 test('the metadata says everything, and each event names the hash of the one before', (t) => {
-  const sealed = seal(events, genesisHash, cause, 3);
+  const sealed = chain(events, genesisHash, cause, 3);
   t.is(sealed[0]?.metadata.previousHash, genesisHash);
   t.is(sealed[1]?.metadata.previousHash, sealed[0]?.metadata.hash);
   t.is(sealed[2]?.metadata.previousHash, sealed[1]?.metadata.hash);
@@ -54,9 +54,9 @@ test('the metadata says everything, and each event names the hash of the one bef
 });
 
 test('sealing in two goes gives the same chain as in one', (t) => {
-  const whole = seal(events, genesisHash, cause, 1).map((event) => event.metadata.hash);
-  const first = seal(events.slice(0, 1), genesisHash, cause, 1).map((event) => event.metadata.hash);
-  const rest = seal(events.slice(1), first[0] ?? '', cause, 1).map((event) => event.metadata.hash);
+  const whole = chain(events, genesisHash, cause, 1).map((event) => event.metadata.hash);
+  const first = chain(events.slice(0, 1), genesisHash, cause, 1).map((event) => event.metadata.hash);
+  const rest = chain(events.slice(1), first[0] ?? '', cause, 1).map((event) => event.metadata.hash);
   t.deepEqual([...first, ...rest], whole);
 });
 
@@ -73,7 +73,7 @@ test('the hash is SHA-256 of the text anybody can write by hand', (t) => {
 test('an event that was stored and read back has the hash it was sealed with', (t) => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (data) => {
-      const [sealed] = seal([{ type: 'Any', data }], genesisHash, cause, 1);
+      const [sealed] = chain([{ type: 'Any', data }], genesisHash, cause, 1);
       const stored = JSON.parse(JSON.stringify(sealed));
       return hashOf(stored.type, stored.data, stored.metadata) === sealed?.metadata.hash;
     }),
@@ -82,7 +82,7 @@ test('an event that was stored and read back has the hash it was sealed with', (
 });
 
 test('any change of an event breaks its hash', (t) => {
-  const [sealed] = seal(events, genesisHash, cause, 1);
+  const [sealed] = chain(events, genesisHash, cause, 1);
   if (!sealed) return t.fail();
   const { type, data, metadata } = sealed;
   const hashes = [

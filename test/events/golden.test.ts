@@ -9,8 +9,8 @@ import {
   readReconciliationEvent,
   readSeal,
   readSessionEvent,
-  readUnmatched,
   readUnmatchedEvent,
+  readUnmatchedResult,
   readUserEvent,
 } from '../../src/events/codec.ts';
 import { deliveryEvents } from '../../src/events/deliveries.ts';
@@ -18,7 +18,7 @@ import { hashOf, type Metadata } from '../../src/events/envelope.ts';
 import { evolve, noPayment, type Payment, paymentEvents } from '../../src/events/payment.ts';
 import { evolveProject, projectEvents } from '../../src/events/project.ts';
 import { evolveRebuilds, noRebuilds, rebuildEvents } from '../../src/events/rebuild.ts';
-import { type Difference, evolveDifference, reconciliationEvents } from '../../src/events/reconciliation.ts';
+import { type Difference, evolveDiscrepancy, reconciliationEvents } from '../../src/events/reconciliation.ts';
 import { evolveSession, type Session, sessionEvents } from '../../src/events/session.ts';
 import { evolveUnmatched, unmatchedEvents } from '../../src/events/unmatched.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
@@ -48,9 +48,9 @@ function stateAfter(version: number, type: string): unknown {
   if (Object.hasOwn(reconciliationEvents, type)) {
     const types = [...new Set(['ReconciliationDifferenceFound', type])];
     const events = types.map((name) => readReconciliationEvent(golden(version, name)));
-    return events.reduce<Difference | null>(evolveDifference, null);
+    return events.reduce<Difference | null>(evolveDiscrepancy, null);
   }
-  if (type === 'GatewayResultUnmatched') return readUnmatched(golden(version, type));
+  if (type === 'GatewayResultUnmatched') return readUnmatchedResult(golden(version, type));
   if (type === 'LogSealed') return readSeal(golden(version, type));
   if (Object.hasOwn(unmatchedEvents, type))
     return evolveUnmatched(null, readUnmatchedEvent(golden(version, type)));

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import {
   boundsOfDay,
   dayOf,
-  knownAtOf,
+  parseAsOf,
   readGatewayTime,
   toDateTime,
   toDigits,
@@ -104,7 +104,7 @@ test('a Malaysian day begins at 16:00 UTC of the day before and ends where the n
 
 test('what is known at a day is known at its last moment, and never at one to come', (t) => {
   const now = new Date('2026-11-21T02:00:00.000Z');
-  const known = (text: string) => knownAtOf(text, now)?.toISOString() ?? null;
+  const known = (text: string) => parseAsOf(text, now)?.toISOString() ?? null;
   t.is(known('2026-11-20'), '2026-11-20T15:59:59.999Z');
   t.is(known('2026-11-20T09:00:00+08:00'), '2026-11-20T01:00:00.000Z');
   t.is(known('2026-11-21'), now.toISOString(), 'a day that is not over');

@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { is, type Struct } from 'superstruct';
 import { paymentEvents } from '../../src/events/payment.ts';
-import { fits } from '../../src/kernel/matches-schema.ts';
+import { matchesSchema } from '../../src/kernel/matches-schema.ts';
 import { history } from '../projections/histories.ts';
 
 /** Puts a value somewhere into another: at a path of indices, wherever that leads. */
@@ -40,7 +40,7 @@ test('whatever is wrong with an event', (t) => {
         for (const each of [data, put(data, path, value)]) {
           const expected = orThrows(() => is(each, struct));
           t.is(
-            orThrows(() => fits(each, struct)),
+            orThrows(() => matchesSchema(each, struct)),
             expected,
           );
           if (expected) fitting += 1;

@@ -12,7 +12,7 @@ import type { Knex } from 'knex';
 import { pino } from 'pino';
 import { startPostgres as startEmbedded } from '../../packages/embedded/postgres.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
-import { genesisHash, seal } from '../../src/events/envelope.ts';
+import { chain, genesisHash } from '../../src/events/envelope.ts';
 import {
   evolve,
   noPayment,
@@ -25,7 +25,7 @@ import { schemaVersion } from '../../src/events/upcast.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { type EventStore, EventStoreUnavailable, type Position } from '../../src/eventstore/event-store.ts';
 import type { Sen } from '../../src/kernel/money.ts';
-import { connectDatabase } from '../../src/postgres/pool.ts';
+import { connectPostgres } from '../../src/postgres/pool.ts';
 import { projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
 import type { Projection } from '../../src/projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../../src/projections/runtime/run.ts';
@@ -61,7 +61,7 @@ export async function emptyDatabase(t: ExecutionContext, { url }: Postgres): Pro
        drop table if exists checkpoints;
      end $$`,
   );
-  const db = connectDatabase({ url, log });
+  const db = connectPostgres({ url, log });
   t.teardown(() => db.destroy());
   return { url, db };
 }
@@ -135,7 +135,7 @@ export async function append(
     causationId: randomUUID(),
     actor: 'gateway',
   };
-  const sealed = seal(events, genesisHash, cause, schemaVersion);
+  const sealed = chain(events, genesisHash, cause, schemaVersion);
   const { position } = await until(() =>
     eventStore.append(paymentStream(transactionId), sealed, expected).catch(falseWhenUnavailable),
   );

@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
-import { connectDatabase } from '../../src/postgres/pool.ts';
+import { connectPostgres } from '../../src/postgres/pool.ts';
 import { journal } from '../../src/projections/journal/projection.ts';
 import { prepare } from '../../src/projections/runtime/checkpoints.ts';
 import { chosen, request, result, sen, succeeded } from '../support/payments.ts';
@@ -11,7 +11,7 @@ import { log, type Postgres } from './helpers.ts';
 
 /** An empty journal; tests run one after the other. */
 export async function emptyJournal(t: ExecutionContext, postgres: Postgres): Promise<Knex> {
-  const db = connectDatabase({ url: postgres.url, log });
+  const db = connectPostgres({ url: postgres.url, log });
   t.teardown(() => db.destroy());
   await clearJournal(db);
   return db;

@@ -1,6 +1,6 @@
 /** The process that tests kill in the middle of a rebuild of `payments`; tells how many events it has taken, and the end. */
 import { connectEventStore } from '../../src/eventstore/client.ts';
-import { connectDatabase } from '../../src/postgres/pool.ts';
+import { connectPostgres } from '../../src/postgres/pool.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { rebuild } from '../../src/projections/rebuild/rebuild.ts';
 import { log } from './helpers.ts';
@@ -9,7 +9,7 @@ const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 await rebuild({
   projection: payments,
   eventStore: connectEventStore({ url: esdbUrl, log }),
-  db: connectDatabase({ url: databaseUrl, log }),
+  db: connectPostgres({ url: databaseUrl, log }),
   databaseUrl,
   log,
   signal: new AbortController().signal,

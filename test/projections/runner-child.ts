@@ -1,6 +1,6 @@
 /** The process that tests kill: runs projections on the stores named by its arguments, as long as its parent lives. */
 import { connectEventStore } from '../../src/eventstore/client.ts';
-import { connectDatabase } from '../../src/postgres/pool.ts';
+import { connectPostgres } from '../../src/postgres/pool.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { runProjection } from '../../src/projections/runtime/run.ts';
 import { eventCounts } from './event-counts.ts';
@@ -8,7 +8,7 @@ import { log } from './helpers.ts';
 
 const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 const eventStore = connectEventStore({ url: esdbUrl, log });
-const db = connectDatabase({ url: databaseUrl, log });
+const db = connectPostgres({ url: databaseUrl, log });
 for (const projection of [payments, eventCounts])
   runProjection({ projection, eventStore, db, databaseUrl, log });
 process.on('disconnect', () => process.exit());

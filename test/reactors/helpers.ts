@@ -12,7 +12,7 @@ import type { Merchant } from '../../src/config/merchants.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/eventstore/event-store.ts';
-import { listenForDue } from '../../src/postgres/notifications.ts';
+import { listenForNotifications } from '../../src/postgres/notifications.ts';
 import { createDeliveryQueue } from '../../src/projections/deliveries/queue.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createMerchantCallback } from '../../src/reactors/callbacks/merchant-callback.ts';
@@ -90,7 +90,7 @@ export function startCallbacks(
     leaseMs: 3 * day,
     ...changes,
   });
-  const listener = listenForDue({ databaseUrl: database.url, onDue: reactor.wake, log });
+  const listener = listenForNotifications({ databaseUrl: database.url, onDue: reactor.wake, log });
   t.teardown(async () => {
     await listener.stop();
     await reactor.stop();

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { PaymentEvent } from '../../src/events/payment.ts';
-import type { DifferenceFound } from '../../src/events/reconciliation.ts';
+import type { DiscrepancyFound } from '../../src/events/reconciliation.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../src/projections/reconciliation/projection.ts';
 import type { BadRow } from '../../src/reconciliation/csv-rows.ts';
@@ -53,7 +53,7 @@ async function compare(
   { from, to, dryRun = false, waitMs = 20_000 }: Options,
 ) {
   const badRows: BadRow[] = [];
-  const found: (DifferenceFound & { id: string })[] = [];
+  const found: (DiscrepancyFound & { id: string })[] = [];
   const bytes = typeof csv === 'string' ? Buffer.from(csv) : csv;
   const summary = await reconcile(
     { eventStore, db, transactionIdKey: key, clock: () => new Date() },

@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { PaymentEvent, PaymentResult } from '../../src/events/payment.ts';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
-import { listDifferences } from '../../src/projections/reconciliation/queries.ts';
+import { listDiscrepancies } from '../../src/projections/reconciliation/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/read-models.ts';
 import { isAllMatched } from '../../src/reconciliation/summary.ts';
@@ -24,7 +24,7 @@ const row = (number: number, gatewayTransactionId: string, over: GatewayRow = {}
   ...over,
 });
 const open = ({ database }: Ledger) =>
-  listDifferences(database.db, { state: 'open', source: null }, { limit: 100, after: null });
+  listDiscrepancies(database.db, { state: 'open', source: null }, { limit: 100, after: null });
 
 test.serial('every class, its sums, and the second time nothing new', async (t) => {
   const ledger = await startLedger(t, postgres);

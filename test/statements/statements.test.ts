@@ -16,7 +16,7 @@ const reading = hasPoppler ? test : test.skip;
 const collection = {
   merchantCode: 'council',
   day: '2026-11-20',
-  knownAt: new Date('2026-11-23T02:00:00.000Z'),
+  asOf: new Date('2026-11-23T02:00:00.000Z'),
 };
 const printedAt = new Date('2026-11-23T02:00:05.000Z');
 const methods = ['fpx', 'cc', 'unknown'] as const;

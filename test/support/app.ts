@@ -34,7 +34,7 @@ import { createConsoleParts } from '../../src/http/console/frame/parts.ts';
 import type { ConsoleRoute } from '../../src/http/console/frame/route.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/kernel/log.ts';
-import { connectDatabase } from '../../src/postgres/pool.ts';
+import { connectPostgres } from '../../src/postgres/pool.ts';
 import { sen } from './payments.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
@@ -132,7 +132,7 @@ export async function startApp(
     return { kind: 'sent', messageId: mail.id };
   };
   // Nothing listens there: it is as if Postgres were down.
-  const db = connectDatabase({ url: 'postgres://127.0.0.1:9/nowhere', log });
+  const db = connectPostgres({ url: 'postgres://127.0.0.1:9/nowhere', log });
   const dependencies: Dependencies = {
     config: {
       production: false,

@@ -3,9 +3,9 @@ import { stringify } from 'csv-stringify/sync';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import {
   attemptOf,
+  currentResult,
   paymentStreamPrefix,
   type RequestedPayment,
-  standingResult,
 } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { toDateTime } from '../../kernel/malaysian-time.ts';
@@ -71,7 +71,7 @@ type Facts = Omit<Row, 'transaction_id' | 'last_event_at' | 'events' | 'history'
 
 function factsOf(payment: RequestedPayment): Facts {
   const { request, receipt, status } = payment;
-  const result = standingResult(payment);
+  const result = currentResult(payment);
   const attempt = attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '', mode: '' });
   const chargeSen = attempt?.chargeSen ?? (0 as Sen);
   const exceptions = exceptionsOf(payment);

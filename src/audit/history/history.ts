@@ -2,7 +2,7 @@
 import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import { readPaymentEvent, UnreadableEvent } from '../../events/codec.ts';
-import { fitsOnto, hashIn } from '../../events/envelope.ts';
+import { hashIn, isChainedOnto } from '../../events/envelope.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { lastMomentOf } from '../../kernel/malaysian-time.ts';
@@ -38,7 +38,7 @@ export function historyOf(events: readonly RecordedEvent[]): History {
   const entries = events.map((event, index) => {
     const read = readOrNull(event);
     if (read) state = evolve(state, read);
-    const fits = event.revision === index && fitsOnto(event, hashIn(events[index - 1]));
+    const fits = event.revision === index && isChainedOnto(event, hashIn(events[index - 1]));
     return entryOf(event, read, state, fits);
   });
   const fault = entries.find(({ fits, at }) => !fits || at === null);

@@ -2,7 +2,7 @@
 import { countIn, emptyTally, isCovered } from '../../events/seals.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import type { SealMark } from '../verify/seals.ts';
-import type { Findings } from '../verify/violations.ts';
+import type { Violations } from '../verify/violations.ts';
 
 export type SealCheck = {
   take(event: RecordedEvent): void;
@@ -21,7 +21,7 @@ export type SealCheck = {
  * from what it says: the next is held to its own part of the log. Where the last event of a seal never comes, its part
  * is told together with the next.
  */
-export function createSealCheck(marks: readonly SealMark[], findings: Findings): SealCheck {
+export function createSealCheck(marks: readonly SealMark[], violations: Violations): SealCheck {
   const byLastEvent = new Map(marks.map(({ lastEvent }, index) => [placeOf(lastEvent), index]));
   let next = 0;
   let met = 0;
@@ -36,14 +36,14 @@ export function createSealCheck(marks: readonly SealMark[], findings: Findings):
     const part = `Seal ${mark.revision} of ${mark.at}: of the ${mark.count - from} events ${since(before)} up to ${eventOf(mark)}`;
     const there = tally.count - from;
     if (mark.count === tally.count)
-      findings.add('what was sealed', `${part}, some are not what was sealed, or not in their order`);
-    else findings.add('what was sealed', `${part}, ${there} are there`);
+      violations.add('what was sealed', `${part}, some are not what was sealed, or not in their order`);
+    else violations.add('what was sealed', `${part}, ${there} are there`);
   }
 
   function loseUntil(index: number): void {
     for (const mark of marks.slice(next, index)) {
       const where = `${eventOf(mark)}, with which seal ${mark.revision} of ${mark.at} ends`;
-      findings.add('what was sealed', `${where}, is not in the log where it was`);
+      violations.add('what was sealed', `${where}, is not in the log where it was`);
     }
   }
 

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { genesisHash, seal } from '../../events/envelope.ts';
+import { chain, genesisHash } from '../../events/envelope.ts';
 import {
   countIn,
   isCovered,
@@ -18,7 +18,7 @@ import {
 import { streamPrefixes } from '../../events/streams.ts';
 import { schemaVersion } from '../../events/upcast.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
-import { whileLeading } from '../../postgres/leader-lock.ts';
+import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import type { SealKey } from './key.ts';
 import { disagreement, lastSealed, type Sealed, Unaccountable } from './last-seal.ts';
 
@@ -55,7 +55,7 @@ export function startSealer(dependencies: Dependencies): { stop(): Promise<void>
   async function keepSealing(): Promise<void> {
     while (!signal.aborted) {
       try {
-        await whileLeading({ databaseUrl, name: 'sealer', signal }, (leading) =>
+        await withLeaderLock({ databaseUrl, name: 'sealer', signal }, (leading) =>
           sealWhile(leading, dependencies, onSealed),
         );
       } catch (error) {
@@ -159,7 +159,7 @@ async function append(
   const commandId = randomUUID();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'sealer' };
   const event: LogSealedEvent = { type: 'LogSealed', data };
-  const envelopes = seal([event], previousSeal, cause, schemaVersion);
+  const envelopes = chain([event], previousSeal, cause, schemaVersion);
   const appended = await eventStore.append(sealsStream, envelopes, revision);
   const hash = envelopes[0]?.metadata.hash ?? genesisHash;
   return { seal: data, tally, revision: appended.revision, hash };

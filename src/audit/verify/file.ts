@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { is } from 'superstruct';
 import { readPaymentEvent, UnreadableEvent } from '../../events/codec.ts';
-import { fitsOnto, genesisHash, hashIn } from '../../events/envelope.ts';
+import { genesisHash, hashIn, isChainedOnto } from '../../events/envelope.ts';
 import { type PaymentEvent, paymentStreamPrefix } from '../../events/payment.ts';
 import {
   checksumOf,
@@ -135,7 +135,7 @@ function takeEvent(event: EventLine, state: State): string | null {
   if (begins && !stream.startsWith(paymentStreamPrefix)) return 'Its stream is not that of a payment';
   const expected = begins ? 0 : (state.last?.revision ?? 0) + 1;
   if (revision !== expected) return `Revision ${expected} of the stream should come here`;
-  if (!fitsOnto(event, begins ? genesisHash : (state.last?.hash ?? genesisHash)))
+  if (!isChainedOnto(event, begins ? genesisHash : (state.last?.hash ?? genesisHash)))
     return 'It does not fit the chain: it, or the event before it, is not what was written';
   const read = readOrReason(event);
   if (typeof read === 'string') return read;

@@ -1,12 +1,12 @@
 /** One pass over the log: revisions without gaps, whole chains, readable events, and what the seals say there was. */
 
 import { UnreadableEvent } from '../../events/codec.ts';
-import { fitsOnto, genesisHash, hashIn, previousHashIn } from '../../events/envelope.ts';
+import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
 import { createSealCheck, type SealCheck } from '../seals/check.ts';
 import type { SealMark } from './seals.ts';
-import type { Findings } from './violations.ts';
+import type { Violations } from './violations.ts';
 
 export type LogResult = {
   events: number;
@@ -26,18 +26,18 @@ const maxFailures = 6;
 export async function verifyLog({
   eventStore,
   marks,
-  findings,
+  violations,
   signal,
   onProgress,
 }: {
   eventStore: Pick<EventStore, 'subscribe'>;
   marks: readonly SealMark[];
-  findings: Findings;
+  violations: Violations;
   signal: AbortSignal;
   onProgress: (events: number) => void;
 }): Promise<LogResult> {
   const heads = new Map<string, Head>();
-  const seals = createSealCheck(marks, findings);
+  const seals = createSealCheck(marks, violations);
   let events = 0;
   let last: RecordedEvent | null = null;
   const result = (complete: boolean) => ({ events, streams: heads.size, seals, complete });
@@ -49,8 +49,8 @@ export async function verifyLog({
       }
       if (message.kind !== 'event') continue;
       last = message.event;
-      heads.set(last.streamName, checkPlace(last, heads.get(last.streamName) ?? noEvents, findings));
-      checkReadable(last, findings);
+      heads.set(last.streamName, checkPlace(last, heads.get(last.streamName) ?? noEvents, violations));
+      checkReadable(last, violations);
       seals.take(last);
       events += 1;
       onProgress(events);
@@ -58,7 +58,7 @@ export async function verifyLog({
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable) || signal.aborted) throw error;
     const place = last ? `after ${nameOf(last)}, at position ${last.position.commit}` : 'from its start';
-    findings.add('the log', `${error.message}, ${place}. What comes after was not checked`);
+    violations.add('the log', `${error.message}, ${place}. What comes after was not checked`);
     return result(false);
   }
   signal.throwIfAborted();
@@ -71,31 +71,32 @@ type Head = { revision: number; hash: string };
 const noEvents: Head = { revision: -1, hash: genesisHash };
 
 /** Whether the event comes next in its stream, in number and by its hash. */
-function checkPlace(event: RecordedEvent, head: Head, findings: Findings): Head {
+function checkPlace(event: RecordedEvent, head: Head, violations: Violations): Head {
   const { revision, streamName } = event;
   const missing = revision - head.revision - 1;
   if (missing > 0) {
     const range = missing === 1 ? `${head.revision + 1} is` : `${head.revision + 1} to ${revision - 1} are`;
-    findings.add(
+    violations.add(
       'missing events',
       `Of ${streamName} revision ${range} missing, before ${nameOf(event)}`,
       missing,
     );
   }
-  if (missing < 0) findings.add('misplaced events', `${nameOf(event)} comes after revision ${head.revision}`);
-  if (!fitsOnto(event, previousHashIn(event)))
-    findings.add('changed events', `${nameOf(event)} is not what was written: its hash does not fit it`);
+  if (missing < 0)
+    violations.add('misplaced events', `${nameOf(event)} comes after revision ${head.revision}`);
+  if (!isChainedOnto(event, previousHashIn(event)))
+    violations.add('changed events', `${nameOf(event)} is not what was written: its hash does not fit it`);
   else if (missing === 0 && previousHashIn(event) !== head.hash)
-    findings.add('broken chains', `${nameOf(event)} was not written after the event that is before it now`);
+    violations.add('broken chains', `${nameOf(event)} was not written after the event that is before it now`);
   return { revision, hash: hashIn(event) };
 }
 
-function checkReadable(event: RecordedEvent, findings: Findings): void {
+function checkReadable(event: RecordedEvent, violations: Violations): void {
   try {
     streamKinds.find(({ prefix }) => event.streamName.startsWith(prefix))?.read(event);
   } catch (error) {
     if (!(error instanceof UnreadableEvent)) throw error;
-    findings.add('unreadable events', `${nameOf(event)} cannot be read: ${error.message}`);
+    violations.add('unreadable events', `${nameOf(event)} cannot be read: ${error.message}`);
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Knex } from 'knex';
 import type { Payment, RequestedPayment } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import type { Findings } from './violations.ts';
+import type { Violations } from './violations.ts';
 
 /** What is due longer than this was not tried: the longest pause of the schedule has its own due time. */
 const overdueAfterMs = 24 * 60 * 60_000;
@@ -17,13 +17,13 @@ export type PaymentsResult = { payments: number; deliveries: number };
 export async function verifyPayments({
   db,
   now,
-  findings,
+  violations,
   signal,
   onProgress,
 }: {
   db: Knex;
   now: Date;
-  findings: Findings;
+  violations: Violations;
   signal: AbortSignal;
   onProgress: (payments: number) => void;
 }): Promise<PaymentsResult> {
@@ -40,9 +40,9 @@ export async function verifyPayments({
       if (!isWhole(state)) continue;
       result.payments += 1;
       result.deliveries += state.deliveries.length;
-      checkReceipt(id, state, findings);
-      checkCallbackOrder(id, state, findings);
-      checkOverdue(id, state, now, findings);
+      checkReceipt(id, state, violations);
+      checkCallbackOrder(id, state, violations);
+      checkOverdue(id, state, now, violations);
     }
     onProgress(result.payments);
     const end = rows.at(-1);
@@ -57,29 +57,29 @@ function isWhole(state: unknown): state is RequestedPayment {
   return Array.isArray(deliveries) && deliveries.every((each) => each !== null);
 }
 
-function checkReceipt(id: string, { status, receipt }: RequestedPayment, findings: Findings): void {
+function checkReceipt(id: string, { status, receipt }: RequestedPayment, violations: Violations): void {
   if (status === 'succeeded' && !receipt?.receiptNo)
-    findings.add('receipts', `Payment ${id} is paid and has no receipt number`);
+    violations.add('receipts', `Payment ${id} is paid and has no receipt number`);
   if (status !== 'succeeded' && receipt)
-    findings.add('receipts', `Payment ${id} has a receipt number and is not paid`);
+    violations.add('receipts', `Payment ${id} has a receipt number and is not paid`);
 }
 
 /** A merchant must not hear of an older status after a newer one. */
-function checkCallbackOrder(id: string, { deliveries }: RequestedPayment, findings: Findings): void {
+function checkCallbackOrder(id: string, { deliveries }: RequestedPayment, violations: Violations): void {
   let before: { key: string; settledAt: string } | null = null;
   for (const { kind, key, state, settledAt } of deliveries) {
     if (kind !== 'callback' || state !== 'delivered' || settledAt === null) continue;
     if (before && settledAt < before.settledAt)
-      findings.add('the order of callbacks', `Of payment ${id} ${before.key} was delivered after ${key}`);
+      violations.add('the order of callbacks', `Of payment ${id} ${before.key} was delivered after ${key}`);
     before = { key, settledAt };
   }
 }
 
-function checkOverdue(id: string, { deliveries }: RequestedPayment, now: Date, findings: Findings): void {
+function checkOverdue(id: string, { deliveries }: RequestedPayment, now: Date, violations: Violations): void {
   const latest = now.getTime() - overdueAfterMs;
   const overdue = deliveries.find(({ state, dueAt }) => state === 'due' && Date.parse(dueAt) < latest);
   if (overdue)
-    findings.add(
+    violations.add(
       'overdue deliveries',
       `Of payment ${id} ${overdue.key} is due since ${overdue.dueAt}, and nobody tried it`,
     );

@@ -2,8 +2,8 @@
 import { allProjections } from '../../projections/all.ts';
 import { compareWithFresh, type RowDifference } from '../../projections/rebuild/compare.ts';
 import { type RebuildOptions, RebuildRefused, RebuildUnderWay } from '../../projections/rebuild/rebuild.ts';
-import { describeFailure, isRefusal, StandStill } from '../../projections/runtime/failures.ts';
-import type { Checked, Findings, VerifyProgress } from './violations.ts';
+import { describeFailure, isRefusal, ProjectionHalted } from '../../projections/runtime/failures.ts';
+import type { Checked, VerifyProgress, Violations } from './violations.ts';
 
 /** Of these the first in each table is named; the rest are counted. */
 const differencesShown = 1000;
@@ -11,7 +11,7 @@ const differencesShown = 1000;
 /** Of each projection, how many rows were held against a fresh fold. Throws the stores' errors. */
 export async function verifyRows(
   { eventStore, db, databaseUrl, log, signal }: Omit<RebuildOptions, 'projection' | 'onProgress'>,
-  findings: Findings,
+  violations: Violations,
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<Checked[]> {
   const checked: Checked[] = [];
@@ -29,10 +29,10 @@ export async function verifyRows(
         onProgress: ({ events }) => onProgress({ step: `events for ${name}`, done: events }),
       });
       checked.push({ what: `rows of ${name} against a fresh fold`, count: rows });
-      for (const it of differences) findings.add(`rows of ${name}.${it.table}`, differenceText(it));
-      if (more > 0) findings.add(`rows of ${name}`, `${more} more differ`, more);
+      for (const it of differences) violations.add(`rows of ${name}.${it.table}`, discrepancyText(it));
+      if (more > 0) violations.add(`rows of ${name}`, `${more} more differ`, more);
     } catch (error) {
-      findings.add(`rows of ${name}`, whyNotCompared(error));
+      violations.add(`rows of ${name}`, whyNotCompared(error));
     }
   }
   return checked;
@@ -43,7 +43,7 @@ function whyNotCompared(error: unknown): string {
   if (error instanceof RebuildRefused) return error.message;
   if (error instanceof RebuildUnderWay) return `They were not checked: ${error.message}`;
   if (isRefusal(error)) return `They cannot be compared: ${describeFailure(error)}`;
-  if (!(error instanceof StandStill)) throw error;
+  if (!(error instanceof ProjectionHalted)) throw error;
   const { event } = error.fault;
   const place = event ? `, at ${event.stream} revision ${event.revision}` : '';
   return `They cannot be made from the log: ${error.message}${place}`;
@@ -55,7 +55,7 @@ const kindTexts = {
   changed: 'is not what the events lead to',
 } as const;
 
-function differenceText({ key, kind, columns }: RowDifference): string {
+function discrepancyText({ key, kind, columns }: RowDifference): string {
   // Without a key it is the table as a whole.
   const what = key === '' ? 'The table' : `The row ${key}`;
   return `${what} ${kindTexts[kind]}${columns.length > 0 ? ` (${columns.join(', ')})` : ''}`;

@@ -1,11 +1,11 @@
 /** Checks the seals by themselves: that each is what was signed, by a key that is trusted, and follows on the one before. */
 
 import { readSeal, UnreadableEvent } from '../../events/codec.ts';
-import { fitsOnto, genesisHash, hashIn, previousHashIn } from '../../events/envelope.ts';
+import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { type LogSealed, sealsStream } from '../../events/seals.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
 import { isSigned } from '../seals/key.ts';
-import type { Findings } from './violations.ts';
+import type { Violations } from './violations.ts';
 
 /** What the log is held to: a seal in order. */
 export type SealMark = Pick<LogSealed, 'at' | 'count' | 'runningHash' | 'lastEvent' | 'streams'> & {
@@ -22,12 +22,12 @@ const pageSize = 500;
 export async function verifySeals(
   eventStore: Pick<EventStore, 'load'>,
   trusted: readonly string[] | null,
-  findings: Findings,
+  violations: Violations,
 ): Promise<SealMark[]> {
   const marks: SealMark[] = [];
   let before: Before = { revision: -1, hash: genesisHash, count: 0 };
-  for await (const stored of readableSeals(eventStore, findings)) {
-    const seal = check(stored, before, trusted, findings);
+  for await (const stored of readableSeals(eventStore, violations)) {
+    const seal = check(stored, before, trusted, violations);
     const { revision } = stored;
     before = { revision, hash: hashIn(stored), count: seal?.count ?? before.count };
     if (!seal) continue;
@@ -43,13 +43,13 @@ export async function verifySeals(
 /** Seals that come after bytes which are no event any more cannot be read. */
 async function* readableSeals(
   eventStore: Pick<EventStore, 'load'>,
-  findings: Findings,
+  violations: Violations,
 ): AsyncGenerator<RecordedEvent> {
   try {
     yield* allSeals(eventStore);
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable)) throw error;
-    findings.add('seals', `Not all seals can be read: ${error.message}`);
+    violations.add('seals', `Not all seals can be read: ${error.message}`);
   }
 }
 
@@ -60,22 +60,22 @@ function check(
   stored: RecordedEvent,
   before: Before,
   trusted: readonly string[] | null,
-  findings: Findings,
+  violations: Violations,
 ): LogSealed | null {
   const name = `Seal ${stored.revision}`;
   const isNext = stored.revision === before.revision + 1;
-  if (!isNext) findings.add('the chain of seals', `Seal ${before.revision + 1} is not there`);
+  if (!isNext) violations.add('the chain of seals', `Seal ${before.revision + 1} is not there`);
   const seal = readSealOrNull(stored);
-  if (!seal || !isSigned(seal) || !fitsOnto(stored, isNext ? before.hash : previousHashIn(stored))) {
-    findings.add('seals', `${name} is not what was signed and written, or not after the seal before it`);
+  if (!seal || !isSigned(seal) || !isChainedOnto(stored, isNext ? before.hash : previousHashIn(stored))) {
+    violations.add('seals', `${name} is not what was signed and written, or not after the seal before it`);
     return null;
   }
   if (trusted && !trusted.includes(seal.publicKey)) {
-    findings.add('keys of seals', `${name} was signed with a key that is not trusted`);
+    violations.add('keys of seals', `${name} was signed with a key that is not trusted`);
     return null;
   }
   if ((isNext && seal.previousSeal !== before.hash) || seal.count <= before.count)
-    findings.add('the chain of seals', `${name} does not go on from the seal before it`);
+    violations.add('the chain of seals', `${name} does not go on from the seal before it`);
   return seal;
 }
 

@@ -15,11 +15,11 @@ import { verifyRows } from './rows.ts';
 import { verifySeals } from './seals.ts';
 import {
   type Checked,
-  createFindings,
+  createViolations,
   type Fault,
   type FaultKind,
-  type Findings,
   type VerifyProgress,
+  type Violations,
 } from './violations.ts';
 
 export type VerifyOptions = {
@@ -48,14 +48,14 @@ export async function verify(
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<VerifyReport> {
   const { eventStore, db, trusted, clock, signal } = options;
-  const findings = createFindings();
+  const violations = createViolations();
   const checked: Checked[] = [];
   const notes: string[] = [];
-  const marks = await verifySeals(eventStore, trusted, findings);
+  const marks = await verifySeals(eventStore, trusted, violations);
   const log = await verifyLog({
     eventStore,
     marks,
-    findings,
+    violations,
     signal,
     onProgress: (done) => onProgress({ step: 'events of the log', done }),
   });
@@ -64,35 +64,35 @@ export async function verify(
     { what: 'streams, each without gaps', count: log.streams },
     { what: 'seals, each with its signature and what it counted', count: log.seals.met() },
   );
-  notes.push(...sealNotes(log, trusted, clock(), findings));
+  notes.push(...sealNotes(log, trusted, clock(), violations));
   if (!log.complete) {
     notes.push('The read models were not checked, since they are made from the whole log.');
-    return { checked, faults: findings.all(), notes };
+    return { checked, faults: violations.all(), notes };
   }
-  checked.push(...(await verifyRows(options, findings, onProgress)));
+  checked.push(...(await verifyRows(options, violations, onProgress)));
   notes.push(...(await standStillNotes(db)));
   const theRest = [
-    { kind: 'the journal', what: 'The journal', check: () => verifyJournal(db, findings) },
+    { kind: 'the journal', what: 'The journal', check: () => verifyJournal(db, violations) },
     {
       kind: 'rows of payments',
       what: 'Receipts and deliveries',
-      check: () => verifyOutcomes(options, findings, onProgress),
+      check: () => verifyOutcomes(options, violations, onProgress),
     },
   ] as const;
-  for (const each of theRest) checked.push(...(await ifTablesAllow(each, findings)));
-  return { checked, faults: findings.all(), notes };
+  for (const each of theRest) checked.push(...(await ifTablesAllow(each, violations)));
+  return { checked, faults: violations.all(), notes };
 }
 
 function sealNotes(
   { seals }: LogResult,
   trusted: VerifyOptions['trusted'],
   now: Date,
-  findings: Findings,
+  violations: Violations,
 ): string[] {
   const { events, since } = seals.unsealed();
   const uncovered = seals.uncovered();
   if (since && now.getTime() - since.getTime() > sealedWithinMs)
-    findings.add('unsealed events', `The ${events} events since ${since.toISOString()} are not sealed`);
+    violations.add('unsealed events', `The ${events} events since ${since.toISOString()} are not sealed`);
   return [
     ...(trusted ? [] : ['Whose key signed the seals was not checked: no public key was given.']),
     ...(events > 0 ? [`${events} events are not sealed yet: only their chains vouch for them.`] : []),
@@ -112,35 +112,35 @@ async function standStillNotes(db: Knex): Promise<string[]> {
 /** Tables that are gone or of another form are named among the rows; they do not keep the rest from being checked. */
 async function ifTablesAllow(
   { kind, what, check }: { kind: FaultKind; what: string; check: () => Promise<Checked[]> },
-  findings: Findings,
+  violations: Violations,
 ): Promise<Checked[]> {
   try {
     return await check();
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    findings.add(kind, `${what} cannot be checked: ${describeFailure(error)}`);
+    violations.add(kind, `${what} cannot be checked: ${describeFailure(error)}`);
     return [];
   }
 }
 
-async function verifyJournal(db: Knex, findings: Findings): Promise<Checked[]> {
+async function verifyJournal(db: Knex, violations: Violations): Promise<Checked[]> {
   const { debitSen, creditSen, unbalanced } = await journalBalance(db);
   if (unbalanced > 0)
-    findings.add('the journal', 'The journal has entries whose debits are not their credits', unbalanced);
+    violations.add('the journal', 'The journal has entries whose debits are not their credits', unbalanced);
   else if (debitSen !== creditSen)
-    findings.add('the journal', `All debits are ${debitSen} sen, all credits ${creditSen}`);
+    violations.add('the journal', `All debits are ${debitSen} sen, all credits ${creditSen}`);
   return [{ what: 'sen of debits against as many of credits', count: Number(debitSen) }];
 }
 
 async function verifyOutcomes(
   { db, clock, signal }: VerifyOptions,
-  findings: Findings,
+  violations: Violations,
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<Checked[]> {
   const { payments, deliveries } = await verifyPayments({
     db,
     now: clock(),
-    findings,
+    violations,
     signal,
     onProgress: (done) => onProgress({ step: 'payments', done }),
   });

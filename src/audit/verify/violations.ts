@@ -33,14 +33,14 @@ export type Fault = {
   first: string;
 };
 
-export type Findings = {
+export type Violations = {
   /** `count` where one sentence is about several. */
   add(kind: FaultKind, sentence: string, count?: number): void;
   /** In the order in which the kinds were first met. */
   all(): Fault[];
 };
 
-export function createFindings(): Findings {
+export function createViolations(): Violations {
   const found = new Map<FaultKind, Fault>();
   return {
     add(kind, sentence, count = 1) {

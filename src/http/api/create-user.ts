@@ -5,7 +5,7 @@ import { readFields } from '../../commands/fields.ts';
 import { NewUser, userIdOf } from '../../commands/user.ts';
 import { type Account, userOf, userStream } from '../../events/user.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Catalogue } from '../../projections/runtime/list-queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-queries.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { ContentDependencies } from './dependencies.ts';
 
@@ -24,7 +24,7 @@ export function createCreateUser({
 }: {
   config: { baseUrl: string; transactionIdKey: string };
   executeUser: ContentDependencies['executeUser'];
-  users: Pick<Catalogue<Account>, 'has'>;
+  users: Pick<ListQueries<Account>, 'has'>;
   clock: () => Date;
   log: Log;
 }) {

@@ -4,13 +4,13 @@ import type { UserCommand } from '../../commands/user.ts';
 import type { Project } from '../../events/project.ts';
 import type { Account, UserEvent } from '../../events/user.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
-import type { Catalogue } from '../../projections/runtime/list-queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-queries.ts';
 import type { Projection } from '../../projections/runtime/projection.ts';
 
 export type ContentDependencies = {
   executeUser: Execute<Account | null, UserCommand, UserEvent>;
-  users: Catalogue<Account>;
-  projects: Catalogue<Project>;
+  users: ListQueries<Account>;
+  projects: ListQueries<Project>;
   /** Those that should be running. */
   projections: readonly Projection[];
   /** Where they stand. Rejects when Postgres is down. */

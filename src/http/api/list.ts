@@ -1,7 +1,7 @@
 /** GET /api/v1/users and /api/v1/projects: a bare array in the order of creation, a page at a time. */
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Catalogue } from '../../projections/runtime/list-queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-queries.ts';
 import type { Context } from '../server/context.ts';
 import { ApiProblem } from './problem.ts';
 
@@ -17,7 +17,7 @@ export function createList<Entry extends { id: string }>({
   baseUrl,
   log,
 }: {
-  entries: Pick<Catalogue<Entry>, 'list'>;
+  entries: Pick<ListQueries<Entry>, 'list'>;
   /** As the interface document has it. */
   present: (entry: Entry) => object;
   baseUrl: string;

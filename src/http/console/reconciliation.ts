@@ -1,8 +1,8 @@
 /** /console/reconciliation: an export is uploaded and compared; and the differences that are open. */
 import type { Middleware } from 'koa';
-import type { DifferenceFound } from '../../events/reconciliation.ts';
+import type { DiscrepancyFound } from '../../events/reconciliation.ts';
 import type { Sen } from '../../kernel/money.ts';
-import { listDifferences } from '../../projections/reconciliation/queries.ts';
+import { listDiscrepancies } from '../../projections/reconciliation/queries.ts';
 import { type VerdictClass, verdictClasses } from '../../reconciliation/compare.ts';
 import type { BadRow } from '../../reconciliation/csv-rows.ts';
 import { UnreadableExport } from '../../reconciliation/export-format.ts';
@@ -13,7 +13,7 @@ import { classNames, scopeText, sideText } from '../../reconciliation/texts.ts';
 import { readFormData } from '../server/body.ts';
 import type { Context } from '../server/context.ts';
 import { paymentIdOf } from './exceptions/discrepancy.ts';
-import { differenceKindTexts } from './exceptions/texts.ts';
+import { discrepancyKindTexts } from './exceptions/texts.ts';
 import { staffCause } from './frame/access-log.ts';
 import { cursorText, readCursor } from './frame/cursor.ts';
 import { queryOf, readDay } from './frame/filter-fields.ts';
@@ -66,7 +66,7 @@ const uploadBody: Middleware = async (ctx, next) => {
 };
 
 type Problem = { status: number; text: string };
-type Shown = { id: string; difference: DifferenceFound };
+type Shown = { id: string; difference: DiscrepancyFound };
 
 async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Promise<void> {
   const { clock, config, console: own, eventStore, frame, log } = parts;
@@ -133,7 +133,9 @@ async function showList(
 ): Promise<void> {
   const after = readCursor(readQuery(ctx).after, 1);
   const page = { limit: pageSize + 1, after: after && { at: after.at, id: after.ids[0] ?? '' } };
-  const [found] = await askReadModels(ctx, log, [listDifferences(db, { state: 'open', source: null }, page)]);
+  const [found] = await askReadModels(ctx, log, [
+    listDiscrepancies(db, { state: 'open', source: null }, page),
+  ]);
   const rows = found.slice(0, pageSize);
   const last = found.length > pageSize ? rows.at(-1) : undefined;
   if (problem) ctx.status = problem.status;
@@ -153,7 +155,7 @@ function rowModel({ id, difference }: Shown) {
   const { file, kind, merchantCode, ours, paidAt, recordId, source, theirs, transactionId } = difference;
   return {
     id,
-    name: differenceKindTexts[kind].name,
+    name: discrepancyKindTexts[kind].name,
     source,
     merchantCode,
     paidAt,

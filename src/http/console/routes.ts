@@ -6,7 +6,7 @@ import type Router from '@koa/router';
 import { send } from '../docs/answer.ts';
 import { type Context, type RequestState, seeOther } from '../server/context.ts';
 import { accountRoutes } from './accounts.ts';
-import { lookRoutes } from './audit/access-log.ts';
+import { personalDataRoutes } from './audit/access-log.ts';
 import { exportRoutes } from './audit/export.ts';
 import { sealRoutes } from './audit/seals.ts';
 import { deliveryRoutes } from './deliveries.ts';
@@ -39,7 +39,7 @@ export function consoleRoutes(parts: ConsoleParts): readonly ConsoleRoute[] {
     ...journalRoutes(parts),
     ...statementRoutes(parts),
     ...projectionRoutes(parts),
-    ...lookRoutes(parts),
+    ...personalDataRoutes(parts),
     ...sealRoutes(parts),
     ...accountRoutes(parts),
     ...paymentHistoryRoutes(parts),

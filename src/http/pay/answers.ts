@@ -17,19 +17,19 @@ import { type Project, projectStatuses } from '../../events/project.ts';
 import { roles, type User } from '../../events/user.ts';
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
 import { emailPattern } from '../../kernel/email-address.ts';
-import { described, type JsonSchema } from '../../kernel/with-json-schema.ts';
+import { type JsonSchema, withJsonSchema } from '../../kernel/with-json-schema.ts';
 import type { PaymentFields } from '../../receipts/payment-fields.ts';
 import type { Health } from '../api/health.ts';
 import { errorCodes } from '../api/problem.ts';
 
 const matching = (regex: RegExp, keywords: JsonSchema = {}): Struct<string, unknown> =>
-  described(pattern(string(), regex), { type: 'string', ...keywords, pattern: regex.source });
+  withJsonSchema(pattern(string(), regex), { type: 'string', ...keywords, pattern: regex.source });
 
 const time = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?(?:Z|\+08:00)$/, { format: 'date-time' });
 const id = matching(derivedIdPattern);
 const email = matching(emailPattern, { format: 'email' });
 const amount = matching(/^\d+\.\d{2}$/);
-const url = described(
+const url = withJsonSchema(
   refine(string(), 'url', (value) => URL.canParse(value)),
   { type: 'string', format: 'uri' },
 );
@@ -47,8 +47,8 @@ export const health: Struct<Health, unknown> = object({
     object({
       name: string(),
       status: enums(['ok', 'behind', 'stopped', 'unknown']),
-      lagMs: described(nullable(min(number(), 0)), { type: ['number', 'null'], minimum: 0 }),
-      fault: described(nullable(string()), { type: ['string', 'null'] }),
+      lagMs: withJsonSchema(nullable(min(number(), 0)), { type: ['number', 'null'], minimum: 0 }),
+      fault: withJsonSchema(nullable(string()), { type: ['string', 'null'] }),
     }),
   ),
 });
@@ -65,7 +65,7 @@ export const project: Struct<Project, unknown> = object({
   id,
   name: string(),
   status: enums(projectStatuses),
-  stars: described(min(integer(), 0), { type: 'integer', minimum: 0 }),
+  stars: withJsonSchema(min(integer(), 0), { type: 'integer', minimum: 0 }),
 });
 
 /** Of /api/v1. */

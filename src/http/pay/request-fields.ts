@@ -3,7 +3,7 @@ import { coerce, Struct, unknown, validate } from 'superstruct';
 import type { Merchant } from '../../config/merchants.ts';
 import { emailPattern, maxEmailLength } from '../../kernel/email-address.ts';
 import { type AmountFault, formatSen, parseAmount, type Sen } from '../../kernel/money.ts';
-import { described, type JsonSchema } from '../../kernel/with-json-schema.ts';
+import { type JsonSchema, withJsonSchema } from '../../kernel/with-json-schema.ts';
 import { HttpProblem } from '../server/errors.ts';
 import { jsonSchemaOf } from '../server/openapi/json-schema.ts';
 
@@ -175,7 +175,7 @@ export function worded<T>(
       if (faultOf(value) === null) yield* struct.entries(value, context);
     },
   });
-  return described(wordedStruct, { ...jsonSchemaOf(struct), ...keywords });
+  return withJsonSchema(wordedStruct, { ...jsonSchemaOf(struct), ...keywords });
 }
 
 /** `read` turns what was sent into the value or leaves it as it is, `faultOf` says what is wrong with that. */
@@ -194,7 +194,7 @@ function field<T>({
     coercer: read,
     validator: (value) => faultOf(value) ?? true,
   });
-  return described(struct, schema);
+  return withJsonSchema(struct, schema);
 }
 
 // ── What can be wrong ────────────────────────────────────────────────────────────────────────────────

@@ -1,7 +1,7 @@
 /** Who looked at what of people, a row for each look that staff's sessions record. Asked through looks-queries.ts. */
 import { readSessionEvent } from '../../events/codec.ts';
 import { sessionStreamPrefix } from '../../events/session.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import type { Projection } from '../runtime/projection.ts';
 
 export const looks: Projection = {
@@ -34,7 +34,7 @@ export const looks: Projection = {
         user_id: userId,
         what,
         transaction_id: transactionId,
-        detail: findable(detail),
+        detail: indexable(detail),
       };
     });
     if (rows.length === 0) return;

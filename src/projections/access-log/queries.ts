@@ -1,15 +1,15 @@
 /** What auditors ask of the looks that were recorded. */
 import type { Knex } from 'knex';
-import type { LookedAt } from '../../events/session.ts';
-import { findable } from '../../postgres/indexable.ts';
+import type { AccessLogPage } from '../../events/session.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import { looks } from './projection.ts';
 
-export type RecordedLook = {
+export type AccessLogEntry = {
   /** In the log, as text: it is 64 bits wide. */
   position: string;
   at: Date;
   userId: string;
-  what: LookedAt;
+  what: AccessLogPage;
   transactionId: string | null;
   detail: string;
 };
@@ -17,11 +17,11 @@ export type RecordedLook = {
 const columns = ['at', 'what', 'detail', { userId: 'user_id', transactionId: 'transaction_id' }] as const;
 
 /** The newest first; those before the position `before`, which is text. Rejects when Postgres is down. */
-export async function listLooks(
+export async function listAccessLog(
   db: Knex,
   { userId, transactionId }: { userId: string | null; transactionId: string | null },
   { limit, before }: { limit: number; before: string | null },
-): Promise<RecordedLook[]> {
+): Promise<AccessLogEntry[]> {
   const query = db
     .withSchema(looks.name)
     .from('looks')
@@ -29,8 +29,8 @@ export async function listLooks(
     .orderBy('looks.position', 'desc')
     .limit(limit)
     .timeout(5_000);
-  if (userId !== null) query.where('user_id', findable(userId));
-  if (transactionId !== null) query.where('transaction_id', findable(transactionId));
+  if (userId !== null) query.where('user_id', indexable(userId));
+  if (transactionId !== null) query.where('transaction_id', indexable(transactionId));
   if (before !== null) query.where('looks.position', '<', before);
   return await query;
 }

@@ -1,7 +1,7 @@
 /** What staff ask of the to-do list of deliveries.ts: which there are, how many, and which to send again. */
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import { type TimeSpan, within } from '../../postgres/time-span.ts';
 import { payments } from '../payments/projection.ts';
 
@@ -99,8 +99,8 @@ function filtered(db: Knex, { states, kinds, receiver, merchantCode, called }: D
   const query = db(`${payments.name}.deliveries`);
   if (states.length > 0) query.whereIn('state', states);
   if (kinds.length > 0) query.whereIn('kind', kinds);
-  if (receiver !== null) query.where('receiver', findable(receiver));
-  if (merchantCode !== null) query.where('merchant_code', findable(merchantCode));
+  if (receiver !== null) query.where('receiver', indexable(receiver));
+  if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
   within(query, 'called_at', called);
   return query;
 }

@@ -14,7 +14,7 @@ export type ClaimedDelivery = {
   /** Tries of this lane that the row knows of. */
   tries: number;
   /** The key of the delivery that it was claimed for before, by somebody who neither recorded a try nor gave it back. */
-  cutOff: string | null;
+  interrupted: string | null;
 };
 
 export type Claim = {
@@ -122,7 +122,7 @@ const claimSql = `
   where claimed.transaction_id = chosen.transaction_id and claimed.lane = chosen.lane
     and (claimed.lease_until is null or claimed.lease_until <= :now)
   returning claimed.transaction_id as "transactionId", claimed.lane, claimed.delivery, claimed.receiver,
-    claimed.merchant_code as "merchantCode", claimed.tries, chosen.leased_delivery as "cutOff"`;
+    claimed.merchant_code as "merchantCode", claimed.tries, chosen.leased_delivery as "interrupted"`;
 
 const postponeSql = `
   update ${table} set

@@ -6,7 +6,7 @@
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
 import type { Payment, RequestedPayment } from '../../events/payment.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 
 /** Postgres' channel on which a row that is due is announced. */
 export const dueChannel = 'deliveries_due';
@@ -61,14 +61,14 @@ export async function carryLeasesOver(db: Knex.Transaction, schema: string): Pro
  * Callbacks of one payment go out one after the other, so they share a row: it is about the newest. The land
  * registry's items and the email go their own ways.
  */
-export function laneOf({ kind, key }: Delivery): string {
+export function orderingKeyOf({ kind, key }: Delivery): string {
   return kind === 'callback' ? 'callback' : key;
 }
 
 /** Tries ever made in a lane: they tell a row that is behind from one that says how things are. */
-export function triesOf(lane: string, deliveries: readonly Delivery[]): number {
+export function attemptsOf(lane: string, deliveries: readonly Delivery[]): number {
   return deliveries
-    .filter((delivery) => laneOf(delivery) === lane)
+    .filter((delivery) => orderingKeyOf(delivery) === lane)
     .reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
@@ -100,17 +100,17 @@ export async function writeDeliveries(
 function rowsOf(transactionId: string, { deliveries, request }: RequestedPayment): Row[] {
   const rows = new Map<string, Row>();
   for (const delivery of deliveries) {
-    const lane = laneOf(delivery);
+    const lane = orderingKeyOf(delivery);
     rows.set(lane, {
       transaction_id: transactionId,
       lane,
       delivery: delivery.key,
       kind: delivery.kind,
       receiver: receiverOf(delivery.kind, request.callbackUrl),
-      merchant_code: findable(request.merchant.code),
+      merchant_code: indexable(request.merchant.code),
       state: delivery.state,
       due_at: delivery.dueAt,
-      tries: triesOf(lane, deliveries),
+      tries: attemptsOf(lane, deliveries),
       called_at: delivery.calledAt,
       settled_at: delivery.settledAt,
     });

@@ -17,7 +17,7 @@ import {
   findAgencyTables,
   haveSameAgencyTables,
   type OwnColumn,
-  quoted,
+  quoteIdentifier,
   sharedTable,
   standardColumns,
 } from './tables.ts';
@@ -138,19 +138,19 @@ async function insertWhatFits(db: Knex.Transaction, table: Table, rows: readonly
 async function insert(db: Knex.Transaction, table: Table, rows: readonly Row[]): Promise<void> {
   const fitting = await fittingKeys(db, table, rows);
   const records = rows.map(({ standard, extra }, index) => {
-    const fits = ([key]: [string, unknown]) => fitting[index]?.has(key) ?? false;
-    const rest = Object.entries(extra).filter((entry) => !fits(entry));
+    const matchesSchema = ([key]: [string, unknown]) => fitting[index]?.has(key) ?? false;
+    const rest = Object.entries(extra).filter((entry) => !matchesSchema(entry));
     return {
-      ...Object.fromEntries(Object.entries(extra).filter(fits)),
+      ...Object.fromEntries(Object.entries(extra).filter(matchesSchema)),
       ...standard,
       extra: Object.fromEntries(rest),
     };
   });
   const columns = [...standardColumns, 'extra', ...new Set(fitting.flatMap((keys) => [...keys]))];
-  const list = columns.map(quoted).join(', ');
+  const list = columns.map(quoteIdentifier).join(', ');
   await db.raw(
-    `insert into ${quoted(table.name)} (${list})
-     select ${list} from jsonb_populate_recordset(null::${quoted(table.name)}, ?)
+    `insert into ${quoteIdentifier(table.name)} (${list})
+     select ${list} from jsonb_populate_recordset(null::${quoteIdentifier(table.name)}, ?)
      on conflict (transaction_id) do nothing`,
     [json(records)],
   );

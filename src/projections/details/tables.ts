@@ -45,7 +45,7 @@ export function detailsTableOf(merchantCode: string): string | null {
 }
 
 /** An identifier that may be put into the text of a raw query. Knex's own `??` would split it at a dot. */
-export function quoted(identifier: string): string {
+export function quoteIdentifier(identifier: string): string {
   return `"${identifier.replaceAll('"', '""').replaceAll('?', '\\?')}"`;
 }
 
@@ -59,7 +59,7 @@ export async function createDetailsTable(db: Knex, table: string): Promise<boole
       // Else it could be made in a schema that a rebuild is retiring.
       await lockTables(trx);
       await trx.raw(
-        `create table ${detailsSchema}.${quoted(table)} (like ${detailsSchema}.${sharedTable} including all)`,
+        `create table ${detailsSchema}.${quoteIdentifier(table)} (like ${detailsSchema}.${sharedTable} including all)`,
       );
     });
     return true;
@@ -94,7 +94,9 @@ export async function findAgencyTables(
 /** In a schema that a rebuild fills: the agencies' tables once more, as they are in the one that serves. */
 export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
   for (const name of await agencyTables(db, detailsSchema))
-    await db.raw(`create table ${quoted(name)} (like ${detailsSchema}.${quoted(name)} including all)`);
+    await db.raw(
+      `create table ${quoteIdentifier(name)} (like ${detailsSchema}.${quoteIdentifier(name)} including all)`,
+    );
 }
 
 /**
@@ -103,7 +105,9 @@ export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
  */
 export async function haveSameAgencyTables(db: Knex.Transaction, schema: string): Promise<boolean> {
   for (const name of await agencyTables(db, schema))
-    await db.raw(`lock table ${quoted(schema)}.${quoted(name)} in share row exclusive mode`);
+    await db.raw(
+      `lock table ${quoteIdentifier(schema)}.${quoteIdentifier(name)} in share row exclusive mode`,
+    );
   const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, { schema, sharedTable });
   return rows.length === 0;
 }
@@ -154,7 +158,7 @@ export async function allDetails(db: Knex.Transaction, schema: string): Promise<
   const fields = columns.map((column) => `row ->> '${column}' as ${column}`).join(', ');
   const queries = tables.map(
     (table) =>
-      `select ${fields} from ${quoted(schema)}.${quoted(table)} as t, lateral (select to_jsonb(t) as row offset 0)`,
+      `select ${fields} from ${quoteIdentifier(schema)}.${quoteIdentifier(table)} as t, lateral (select to_jsonb(t) as row offset 0)`,
   );
   return [{ table: 'details', key: ['transaction_id'], columns, sql: queries.join(' union all ') }];
 }

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import { exceptionKinds } from '../../events/exceptions.ts';
 import type { Sen } from '../../kernel/money.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import { type TimeSpan, within } from '../../postgres/time-span.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from '../reconciliation/projection.ts';
@@ -71,7 +71,7 @@ export function createExceptionQueries(db: Knex) {
       if (state === 'open') query.whereNull('resolved_at');
       if (state === 'resolved') query.whereNotNull('resolved_at');
       if (kind !== null) query.where({ kind });
-      if (merchantCode !== null) query.where('merchant_code', findable(merchantCode));
+      if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
       within(query, 'at', recorded);
       if (after) query.whereRaw('(at, id collate "C") < (?, ?)', [after.at, after.id]);
       return await query.orderByRaw('at desc, id collate "C" desc');

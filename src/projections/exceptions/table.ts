@@ -5,7 +5,7 @@
 import type { Knex } from 'knex';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import type { Payment } from '../../events/payment.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 
 /** Names no schema: the search path leads to the right one. */
 export async function createExceptionsTable(db: Knex.Transaction): Promise<void> {
@@ -39,7 +39,7 @@ export async function writeExceptions(
           transaction_id: transactionId,
           result_no: resultNo,
           kind,
-          merchant_code: findable(state.request.merchant.code),
+          merchant_code: indexable(state.request.merchant.code),
           at,
           amount_sen: amountSen,
           resolution: resolved?.resolution ?? null,

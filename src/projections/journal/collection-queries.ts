@@ -14,7 +14,7 @@ export type Collection = {
   /** `YYYY-MM-DD`, Malaysian. */
   day: string;
   /** What was recorded later is left out. */
-  knownAt: Date;
+  asOf: Date;
 };
 
 export type CollectedReceipt = {
@@ -50,13 +50,13 @@ const receipts = `
   join ${journal.name}.postings gateway
     on gateway.transaction_id = merchant.transaction_id and gateway.revision = merchant.revision and gateway.line = 1
   where merchant.kind = 'payment' and merchant.line = 2 and merchant.account = :account
-    and merchant.value_at >= :start and merchant.value_at < :end and merchant.at <= :knownAt`;
+    and merchant.value_at >= :start and merchant.value_at < :end and merchant.at <= :asOf`;
 const method = `substr(gateway.account, length('gateway:') + 1) as method`;
 
-function bindingsOf({ merchantCode, day, knownAt }: Collection) {
+function bindingsOf({ merchantCode, day, asOf }: Collection) {
   const bounds = boundsOfDay(day);
   if (!bounds) throw new RangeError('A day reads YYYY-MM-DD');
-  return { account: merchantAccount(merchantCode), ...bounds, knownAt };
+  return { account: merchantAccount(merchantCode), ...bounds, asOf };
 }
 
 /** A page of the day's receipts in the order in which they were paid: at most `limit`, those after `after`. */

@@ -10,7 +10,7 @@ import { type PaymentEvent, paymentStreamPrefix } from '../../events/payment.ts'
 import { type Books, type Entry, enter } from '../../events/postings.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 
 export const journal: Projection = {
@@ -140,8 +140,8 @@ function rowsOf(
     revision: event.revision,
     line: index + 1,
     kind,
-    account: findable(account),
-    merchant_code: findable(event.books.merchantCode),
+    account: indexable(account),
+    merchant_code: indexable(event.books.merchantCode),
     debit_sen: String(debitSen),
     credit_sen: String(creditSen),
     at: event.at,
@@ -155,8 +155,8 @@ function rowOf({ transactionId, revision, reference, receiptNo, state }: Folded)
   return {
     transaction_id: transactionId,
     revision,
-    reference: findable(reference),
-    receipt_no: findable(receiptNo),
+    reference: indexable(reference),
+    receipt_no: indexable(receiptNo),
     // Text within the text, so that Postgres reads none of its escapes before it is json.
     state: JSON.stringify(state),
   };

@@ -1,12 +1,12 @@
 /**
- * What is asked of the journal. Sums are bigint sen: they may be past the safe integers. `knownAt` is the moment whose
+ * What is asked of the journal. Sums are bigint sen: they may be past the safe integers. `asOf` is the moment whose
  * knowledge counts: what was recorded later is left out, so that an answer can be given again as it was.
  */
 import type { Knex } from 'knex';
 import type { EntryKind } from '../../events/postings.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { boundsOfDay, dayOf } from '../../kernel/malaysian-time.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import { projectionStatus } from '../runtime/checkpoints.ts';
 import { holdsAllUntil, type LagStores, writtenBy } from '../runtime/lag.ts';
 import { journal } from './projection.ts';
@@ -46,7 +46,7 @@ const dailySums = `${journal.name}.daily_sums`;
 const books = `${journal.name}.books`;
 
 /** The name under which the journal has a merchant's account. */
-export const merchantAccount = (merchantCode: string) => findable(`merchant:${merchantCode}`);
+export const merchantAccount = (merchantCode: string) => indexable(`merchant:${merchantCode}`);
 
 type Sums = { debit: string; credit: string };
 
@@ -66,20 +66,20 @@ export async function journalBalance(
 }
 
 /** The trial balance: every account that was ever posted to by then, by name. */
-export async function trialBalance(db: Knex, knownAt: Date): Promise<AccountSums[]> {
-  return await sumsUntil(db, knownAt, null);
+export async function trialBalance(db: Knex, asOf: Date): Promise<AccountSums[]> {
+  return await sumsUntil(db, asOf, null);
 }
 
 /** The sums of one account, zero where nothing was posted to it by then. */
-export async function accountSums(db: Knex, account: string, knownAt: Date): Promise<AccountSums> {
-  const [sums] = await sumsUntil(db, knownAt, findable(account));
+export async function accountSums(db: Knex, account: string, asOf: Date): Promise<AccountSums> {
+  const [sums] = await sumsUntil(db, asOf, indexable(account));
   return sums ?? { account, debitSen: 0n, creditSen: 0n };
 }
 
 /** Whole days from their sums, the day of the moment from its postings: the cost does not grow with the journal. */
-async function sumsUntil(db: Knex, knownAt: Date, account: string | null): Promise<AccountSums[]> {
-  const day = dayOf(knownAt.toISOString());
-  const dayStart = boundsOfDay(day)?.start ?? knownAt.toISOString();
+async function sumsUntil(db: Knex, asOf: Date, account: string | null): Promise<AccountSums[]> {
+  const day = dayOf(asOf.toISOString());
+  const dayStart = boundsOfDay(day)?.start ?? asOf.toISOString();
   const { rows } = await db.raw<{ rows: (Sums & { account: string })[] }>(
     `select account, sum(debit_sen)::text as debit, sum(credit_sen)::text as credit
      from (
@@ -87,10 +87,10 @@ async function sumsUntil(db: Knex, knownAt: Date, account: string | null): Promi
        where day < :day and (cast(:account as text) is null or account = :account)
        union all
        select account, debit_sen, credit_sen from ${postings}
-       where at >= :dayStart and at <= :knownAt and (cast(:account as text) is null or account = :account)
+       where at >= :dayStart and at <= :asOf and (cast(:account as text) is null or account = :account)
      ) both_parts
      group by account order by account`,
-    { day, dayStart, knownAt, account },
+    { day, dayStart, asOf, account },
   );
   return rows.map(({ account, debit, credit }) => ({
     account,
@@ -113,7 +113,7 @@ export async function accountStatement(
     limit,
   }: Period & { account: string; after: PostingKey | null; limit: number },
 ): Promise<AccountStatement> {
-  const account = findable(named);
+  const account = indexable(named);
   const start = boundsOfDay(from)?.start;
   const end = boundsOfDay(to)?.end;
   if (start === undefined || end === undefined) throw new RangeError('A period is named by two days');
@@ -212,7 +212,7 @@ const catchUpMs = 1_000;
 /** Null where the journal has all that was recorded by the moment, which may take a second. Throws the database's errors. */
 export async function journalGap(
   stores: LagStores,
-  knownAt: Date,
+  asOf: Date,
   now = new Date(),
 ): Promise<JournalGap | null> {
   const status = (await projectionStatus(stores.db)).find(({ name }) => name === journal.name);
@@ -220,7 +220,7 @@ export async function journalGap(
     return { isMissing: true, message: 'The journal was not made yet: the projections have not run' };
   try {
     const waitMs = status.fault ? 0 : catchUpMs;
-    if (await holdsAllUntil(writtenBy(knownAt, now), { projection: journal, waitMs }, stores)) return null;
+    if (await holdsAllUntil(writtenBy(asOf, now), { projection: journal, waitMs }, stores)) return null;
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable)) throw error;
     const message = 'The event store does not answer: what the journal lacks cannot be told';

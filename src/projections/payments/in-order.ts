@@ -1,6 +1,6 @@
 /** The payments that were requested in a span of time, for whoever goes through all of them. */
 import type { Knex } from 'knex';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import { type TimeSpan, within } from '../../postgres/time-span.ts';
 import { payments } from './projection.ts';
 
@@ -27,7 +27,7 @@ export async function* paymentsInOrder(
       .orderByRaw('requested_at, transaction_id collate "C"')
       .limit(pageSize);
     within(page, 'requested_at', span);
-    if (merchantCode !== null) page.where('merchant_code', findable(merchantCode));
+    if (merchantCode !== null) page.where('merchant_code', indexable(merchantCode));
     if (after)
       page.whereRaw('(requested_at, transaction_id collate "C") > (?, ?)', [
         after.requested_at,

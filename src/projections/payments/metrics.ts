@@ -5,7 +5,7 @@ import type { Sen } from '../../kernel/money.ts';
 import type { TimeSpan } from '../../postgres/time-span.ts';
 import { payments } from './projection.ts';
 
-export type DayFigures = {
+export type DayMetrics = {
   /** Payments asked for in the time, by the status that they have now. */
   requested: Record<PaymentStatus, number>;
   /** Payments paid in the time, whenever they were asked for. */
@@ -14,11 +14,11 @@ export type DayFigures = {
   hours: readonly { requested: number; paid: number; paidSen: Sen }[];
   /** Payments asked for in the time, by the method of the standing result or last choice; those without are left out. */
   methods: readonly { mode: PaymentMode; byStatus: Record<PaymentStatus, number> }[];
-  delay: DelayFigures;
+  delay: DelayMetrics;
 };
 
 /** From the outcome to the receiver's answer, of callbacks called for in the time and delivered since. */
-export type DelayFigures = {
+export type DelayMetrics = {
   delivered: number;
   /** Null when there are none. */
   medianMs: number | null;
@@ -45,7 +45,7 @@ export const delayBoundsMs = [
 const noPayments = { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0 };
 
 /** The figures of a day, or of any span of time. Rejects within a few seconds when Postgres is down. */
-export async function dayFigures(db: Knex, span: TimeSpan): Promise<DayFigures> {
+export async function dayMetrics(db: Knex, span: TimeSpan): Promise<DayMetrics> {
   const [requested, paid, delay] = await Promise.all([
     requestedIn(db, span),
     paidIn(db, span),
@@ -115,7 +115,7 @@ async function paidIn(db: Knex, span: TimeSpan): Promise<PaidRow[]> {
   return rows;
 }
 
-async function delayIn(db: Knex, span: TimeSpan): Promise<DelayFigures> {
+async function delayIn(db: Knex, span: TimeSpan): Promise<DelayMetrics> {
   const { rows } = await db
     .raw<{ rows: { delivered: number; percentiles: (number | null)[] | null; buckets: number[] | null }[] }>(
       `with delays as (

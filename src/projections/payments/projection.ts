@@ -5,16 +5,16 @@
 
 import { readPaymentEvent } from '../../events/codec.ts';
 import {
+  currentResult,
   evolve,
   noPayment,
   type Payment,
   paymentStreamPrefix,
   type RequestedPayment,
-  standingResult,
 } from '../../events/payment.ts';
 import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import {
   carryLeasesOver,
   createDeliveriesIndexes,
@@ -23,7 +23,7 @@ import {
 } from '../deliveries/table.ts';
 import { createExceptionsIndexes, createExceptionsTable, writeExceptions } from '../exceptions/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
-import { payerTerms } from './search-tokens.ts';
+import { searchTokens } from './search-tokens.ts';
 
 export const payments: Projection = {
   name: 'payments',
@@ -132,17 +132,17 @@ function rowOf({ transactionId, revision, state, updatedAt }: Changed) {
     transaction_id: transactionId,
     revision,
     channel: request.channel,
-    merchant_code: findable(request.merchant.code),
-    reference: findable(request.reference),
+    merchant_code: indexable(request.merchant.code),
+    reference: indexable(request.reference),
     status: state.status,
-    mode: standingResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
+    mode: currentResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
     amount_sen: request.amountSen,
-    receipt_no: receipt && findable(receipt.receiptNo),
+    receipt_no: receipt && indexable(receipt.receiptNo),
     requested_at: request.at,
     paid_at: state.status === 'succeeded' ? paidAt(state) : null,
     requery_at: nextRequeryAt(state),
     updated_at: updatedAt,
-    payer_terms: payerTerms(request.payer),
+    payer_terms: searchTokens(request.payer),
     // Text within the text, so that Postgres reads none of its escapes before it is json.
     state: JSON.stringify(state),
   };
@@ -150,7 +150,7 @@ function rowOf({ transactionId, revision, state, updatedAt }: Changed) {
 
 /** When the gateway says it was paid, else when we heard of it; null for a year that Postgres has no name for. */
 function paidAt(payment: RequestedPayment): Date | null {
-  const result = standingResult(payment);
+  const result = currentResult(payment);
   const time = new Date(result?.paidAt ?? result?.at ?? Number.NaN);
   return time.getUTCFullYear() > 0 ? time : null;
 }

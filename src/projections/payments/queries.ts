@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { PaymentStatus, RequestedPayment } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import { payments } from './projection.ts';
 
 export type ProjectedPayment = {
@@ -43,7 +43,7 @@ export function createPaymentQueries(db: Knex) {
       return db
         .withSchema(payments.name)
         .from('payments')
-        .where('receipt_no', findable(receiptNo))
+        .where('receipt_no', indexable(receiptNo))
         .orderBy('requested_at', 'desc')
         .limit(1_000)
         .pluck('transaction_id')

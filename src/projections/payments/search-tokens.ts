@@ -1,12 +1,12 @@
 /** The words that a payer is found by: those of the name, the email address, and the numbers that stand for a person. */
 import type { Payer } from '../../events/payment.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 
 /** A name of more words than that is not one. */
 const maxTerms = 40;
 
 /** Of a payer, for the row. A number that was written in groups is found in one piece, too. */
-export function payerTerms({ name, email, icNo, phoneNo }: Payer): string[] {
+export function searchTokens({ name, email, icNo, phoneNo }: Payer): string[] {
   const inOnePiece = [icNo, phoneNo].map((number) => number.replace(/\s/g, ''));
   return termsOf([...inOnePiece, email, icNo, phoneNo, name].join(' '));
 }
@@ -19,7 +19,7 @@ export function termsOf(text: string): string[] {
     .split(/[\s,]+/)
     .map(withoutSeparators)
     .filter((word) => word !== '');
-  return [...new Set(words.map(findable))].slice(0, maxTerms);
+  return [...new Set(words.map(indexable))].slice(0, maxTerms);
 }
 
 /** 900101-14-5678 and 900101145678 are one number. */

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { Channel, PaymentMode, PaymentStatus } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import { type TimeSpan, within } from '../../postgres/time-span.ts';
 import { payments } from './projection.ts';
 
@@ -11,7 +11,7 @@ export type PaymentFilter = {
   /** A merchant's reference, a transaction id or a receipt number, exactly. */
   named: string | null;
   /** All of these words are among the payer's, see payer-terms.ts. */
-  payerTerms: readonly string[];
+  searchTokens: readonly string[];
   merchantCode: string | null;
   status: PaymentStatus | null;
   /** Of the standing result, else of the last attempt. */
@@ -22,7 +22,7 @@ export type PaymentFilter = {
 
 export const allPayments: PaymentFilter = {
   named: null,
-  payerTerms: [],
+  searchTokens: [],
   merchantCode: null,
   status: null,
   mode: null,
@@ -61,12 +61,12 @@ const columns = {
 /** The latest asked for first. Rejects within a few seconds when Postgres is down. */
 export async function searchPayments(
   db: Knex,
-  { named, payerTerms, merchantCode, status, mode, requested, paid }: PaymentFilter,
+  { named, searchTokens, merchantCode, status, mode, requested, paid }: PaymentFilter,
   { limit, after }: { limit: number; after: PaymentKey | null },
 ): Promise<FoundPayment[]> {
   const query = db.withSchema(payments.name).from('payments').select(columns).limit(limit).timeout(10_000);
   if (named !== null) {
-    const name = findable(named);
+    const name = indexable(named);
     query.where((either) =>
       either
         .where('reference', name)
@@ -75,8 +75,8 @@ export async function searchPayments(
         .orWhere('transaction_id', name.toUpperCase()),
     );
   }
-  if (payerTerms.length > 0) query.whereRaw('payer_terms @> ?::text[]', [[...payerTerms]]);
-  if (merchantCode !== null) query.where('merchant_code', findable(merchantCode));
+  if (searchTokens.length > 0) query.whereRaw('payer_terms @> ?::text[]', [[...searchTokens]]);
+  if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
   if (status !== null) query.where({ status });
   if (mode !== null) query.where({ mode });
   within(query, 'requested_at', requested);

@@ -2,9 +2,9 @@
 
 import { readProjectEvent } from '../../events/codec.ts';
 import { evolveProject, type Project, projectStreamPrefix } from '../../events/project.ts';
-import { catalogue } from '../runtime/list-projection.ts';
+import { listProjection } from '../runtime/list-projection.ts';
 
-export const projects = catalogue({
+export const projects = listProjection({
   name: 'projects',
   version: 2,
   streamPrefix: projectStreamPrefix,

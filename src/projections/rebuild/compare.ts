@@ -1,9 +1,9 @@
 /** Compares a projection's rows with rows freshly made from the log, at the same position. Changes nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { ifNobodyLeads } from '../../postgres/leader-lock.ts';
-import { connectDatabase } from '../../postgres/pool.ts';
-import { quoted } from '../details/tables.ts';
+import { tryWithLeaderLock } from '../../postgres/leader-lock.ts';
+import { connectPostgres } from '../../postgres/pool.ts';
+import { quoteIdentifier } from '../details/tables.ts';
 import { discard, holdCheckpoint } from '../runtime/checkpoints.ts';
 import type { ComparedRows, Projection } from '../runtime/projection.ts';
 import {
@@ -14,7 +14,7 @@ import {
   RebuildRefused,
   RebuildUnderWay,
 } from './rebuild.ts';
-import { fewEvents, openCopy } from './shadow-tables.ts';
+import { fewEvents, openShadowTables } from './shadow-tables.ts';
 
 /** No values: they may be personal data. */
 export type RowDifference = {
@@ -47,7 +47,7 @@ const compareSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_compare`;
  * dropped in any case.
  *
  * A store that is away for a moment is come back to. Throws RebuildUnderWay, RebuildRefused, RebuildInterrupted,
- * StandStill for an event that cannot be folded, and the database's and the event store's own errors.
+ * ProjectionHalted for an event that cannot be folded, and the database's and the event store's own errors.
  */
 export async function compareWithFresh(options: RebuildOptions & { limit: number }): Promise<Comparison> {
   const { projection, log, signal } = options;
@@ -66,10 +66,10 @@ export async function compareWithFresh(options: RebuildOptions & { limit: number
 async function compareOnce(options: RebuildOptions & { limit: number }): Promise<Comparison> {
   const { projection, databaseUrl, db, log, signal } = options;
   const schema = compareSchema(projection);
-  const patient = connectDatabase({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
+  const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
   const found: Comparison[] = [];
   try {
-    const wasFree = await ifNobodyLeads({ databaseUrl, name: schema, signal }, async (leading) => {
+    const wasFree = await tryWithLeaderLock({ databaseUrl, name: schema, signal }, async (leading) => {
       await discard(db, schema);
       try {
         found.push(await compareAlone({ ...options, patient, signal: leading }));
@@ -93,7 +93,7 @@ async function compareAlone(options: RebuildOptions & { limit: number; patient: 
   const { projection, db, patient, limit } = options;
   const { name } = projection;
   const schema = compareSchema(projection);
-  const copy = await openCopy({ ...options, schema });
+  const copy = await openShadowTables({ ...options, schema });
   let taken: number;
   do {
     const { position } = await db.transaction((trx) => servingCheckpoint(trx, projection));
@@ -172,8 +172,14 @@ async function comparedRows(
   const { rows } = await trx.raw<{ rows: TableOfSchema[] }>(tablesOfSchema, [schema]);
   return rows.map(({ table, key, columns }) => {
     const derived = columns.filter((column) => !notDerived[table]?.includes(column));
-    const from = `from ${quoted(schema)}.${quoted(table)} as t`;
-    if (key) return { table, key, columns: derived, sql: `select ${derived.map(quoted).join(', ')} ${from}` };
+    const from = `from ${quoteIdentifier(schema)}.${quoteIdentifier(table)} as t`;
+    if (key)
+      return {
+        table,
+        key,
+        columns: derived,
+        sql: `select ${derived.map(quoteIdentifier).join(', ')} ${from}`,
+      };
     // Without a key, the same row may be there more than once.
     const digest = 'md5(t::text)';
     const sql = `select ${digest} as row, row_number() over (partition by ${digest}) as number ${from}`;
@@ -200,14 +206,18 @@ async function compareTable(
   { table, key, columns, sql }: ComparedRows,
   limit: number,
 ): Promise<Comparison> {
-  const same = key.map((column) => `serving.${quoted(column)} = fresh.${quoted(column)}`).join(' and ');
+  const same = key
+    .map((column) => `serving.${quoteIdentifier(column)} = fresh.${quoteIdentifier(column)}`)
+    .join(' and ');
   const others = columns.filter((column) => !key.includes(column));
   const differing = others.map(
     (column) =>
-      `case when serving.${quoted(column)}::text is distinct from fresh.${quoted(column)}::text then '${column}' end`,
+      `case when serving.${quoteIdentifier(column)}::text is distinct from fresh.${quoteIdentifier(column)}::text then '${column}' end`,
   );
-  const either = key.map((column) => `coalesce(serving.${quoted(column)}, fresh.${quoted(column)})::text`);
-  const first = quoted(key[0] ?? '');
+  const either = key.map(
+    (column) => `coalesce(serving.${quoteIdentifier(column)}, fresh.${quoteIdentifier(column)})::text`,
+  );
+  const first = quoteIdentifier(key[0] ?? '');
   const { rows: counted } = await trx.raw(`select count(*) from (${serving.sql}) as serving`);
   const { rows } = await trx.raw<{ rows: (Omit<RowDifference, 'table'> & { total: number })[] }>(
     `select key, kind, columns, count(*) over () as total from (

@@ -8,11 +8,11 @@ import { isAfter } from '../../eventstore/position.ts';
 import { discard, holdCheckpoint, lockTables } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { copyGrants } from './grants.ts';
-import type { Copy } from './shadow-tables.ts';
+import type { ShadowTables } from './shadow-tables.ts';
 
 /** The tables that serve have changed, so that the copy is not like them any more: it must be made again. */
-export class CopyOutdated extends Error {
-  override name = 'CopyOutdated';
+export class ShadowTablesOutdated extends Error {
+  override name = 'ShadowTablesOutdated';
 }
 
 /** Where the tables wait that served before, until nobody reads them any more. */
@@ -20,11 +20,11 @@ const retiredSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_old`;
 
 /**
  * Holds the runner of the serving tables still, has the copy come to where it stands, and lets it go on with the copy's
- * tables. The copy must not be far behind: the runner waits. Throws CopyOutdated.
+ * tables. The copy must not be far behind: the runner waits. Throws ShadowTablesOutdated.
  */
 export async function swap(
   db: Knex,
-  { projection, copy, schema }: { projection: Projection; copy: Copy; schema: string },
+  { projection, copy, schema }: { projection: Projection; copy: ShadowTables; schema: string },
 ): Promise<void> {
   const { name } = projection;
   await db.transaction(async (trx) => {
@@ -37,7 +37,7 @@ export async function swap(
     if (rows[0].exists) {
       await trx.raw('set local search_path to ??', [schema]);
       if (projection.carryOver && !(await projection.carryOver(trx, name)))
-        throw new CopyOutdated(`The tables of ${name} have changed`);
+        throw new ShadowTablesOutdated(`The tables of ${name} have changed`);
       await trx.raw('set local search_path to default');
       await copyGrants(trx, name, schema);
       await trx.raw('alter schema ?? rename to ??', [name, retiredSchema(projection)]);

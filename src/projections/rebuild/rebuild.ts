@@ -6,15 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { EventStore, Position } from '../../eventstore/event-store.ts';
-import { ifNobodyLeads } from '../../postgres/leader-lock.ts';
-import { connectDatabase } from '../../postgres/pool.ts';
-import { quoted } from '../details/tables.ts';
+import { tryWithLeaderLock } from '../../postgres/leader-lock.ts';
+import { connectPostgres } from '../../postgres/pool.ts';
+import { quoteIdentifier } from '../details/tables.ts';
 import { discard, type ProjectionStatus, projectionStatus } from '../runtime/checkpoints.ts';
-import { isRefusal, StandStill } from '../runtime/failures.ts';
+import { isRefusal, ProjectionHalted } from '../runtime/failures.ts';
 import type { Projection } from '../runtime/projection.ts';
-import { CopyOutdated, dropRetired, swap } from './cutover.ts';
+import { dropRetired, ShadowTablesOutdated, swap } from './cutover.ts';
 import type { RebuildProgress } from './progress.ts';
-import { fewEvents, openCopy } from './shadow-tables.ts';
+import { fewEvents, openShadowTables } from './shadow-tables.ts';
 
 export type RebuildOptions = {
   projection: Projection;
@@ -56,7 +56,7 @@ const rebuildSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_rebuild`;
 /** Whether some process is at a projection's rebuild just now. Throws the database's own error. */
 export async function isUnderWay(name: string, databaseUrl: string, signal: AbortSignal): Promise<boolean> {
   const turn = { databaseUrl, name: rebuildSchema({ name }), signal };
-  return !(await ifNobodyLeads(turn, async () => undefined));
+  return !(await tryWithLeaderLock(turn, async () => undefined));
 }
 
 /** A statement over all rows, such as making an index, may take so long. */
@@ -78,13 +78,13 @@ export type RebuildHooks = {
  * Rebuilds a projection; resolves when the new tables serve.
  *
  * Outages are waited out for a while, then their error is thrown. Also throws RebuildUnderWay, RebuildRefused,
- * RebuildInterrupted, and StandStill for an event that cannot be folded. Whatever is thrown, the tables that served
+ * RebuildInterrupted, and ProjectionHalted for an event that cannot be folded. Whatever is thrown, the tables that served
  * before serve on.
  */
 export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<Rebuilt> {
   const { projection, databaseUrl, log, signal, onBegin, onSwapped } = options;
   const startedMs = performance.now();
-  const patient = connectDatabase({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
+  const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
   let failures = 0;
   let beginnings = 0;
   let taken = 0;
@@ -98,7 +98,7 @@ export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<R
     while (true) {
       try {
         const turn = { databaseUrl, name: rebuildSchema(projection), signal };
-        const wasFree = await ifNobodyLeads(turn, async (leading) => {
+        const wasFree = await tryWithLeaderLock(turn, async (leading) => {
           await onBegin?.();
           const events = await rebuildAlone({ ...options, patient, signal: leading, onProgress });
           const serving = { events, durationMs: Math.round(performance.now() - startedMs) };
@@ -112,7 +112,7 @@ export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<R
         // What is left to be dropped, the next rebuild drops.
         if (rebuilt) return rebuilt;
         if (signal.aborted) throw new RebuildInterrupted(`The rebuild of ${projection.name} was interrupted`);
-        if (error instanceof CopyOutdated) {
+        if (error instanceof ShadowTablesOutdated) {
           beginnings += 1;
           if (beginnings > maxBeginnings) throw new RebuildRefused(`${error.message}, again and again`);
           log.info({ projection: projection.name, reason: error.message }, 'the rebuild begins again');
@@ -140,7 +140,7 @@ async function rebuildAlone(options: RebuildOptions & { patient: Knex }): Promis
   refuseOlderProgram(projection, statuses);
   const left = statuses.find(({ name }) => name === schema);
   if (left && left.version !== projection.version) await discard(db, schema);
-  const copy = await openCopy({ ...options, schema });
+  const copy = await openShadowTables({ ...options, schema });
   const catchUp = async () => {
     let taken: number;
     do taken = await copy.feed(await goal(projection, db, eventStore));
@@ -152,7 +152,7 @@ async function rebuildAlone(options: RebuildOptions & { patient: Knex }): Promis
     await catchUp();
   } catch (error) {
     // Made by this program, and it stands still: the next try shall not begin with it.
-    if (error instanceof StandStill) await discard(db, schema);
+    if (error instanceof ProjectionHalted) await discard(db, schema);
     throw error;
   }
   signal.throwIfAborted();
@@ -188,14 +188,14 @@ async function finish(db: Knex, projection: Projection, schema: string): Promise
     await trx.raw('set local search_path to ??', [schema]);
     await projection.createIndexes?.(trx);
     const { rows } = await trx.raw('select tablename from pg_tables where schemaname = ?', [schema]);
-    for (const { tablename } of rows) await trx.raw(`analyze ${quoted(tablename)}`);
+    for (const { tablename } of rows) await trx.raw(`analyze ${quoteIdentifier(tablename)}`);
   });
 }
 
 /** Whether the next try would come to the same. */
 export function isFinal(error: unknown): boolean {
   return (
-    error instanceof StandStill ||
+    error instanceof ProjectionHalted ||
     error instanceof RebuildRefused ||
     error instanceof RebuildUnderWay ||
     isRefusal(error)

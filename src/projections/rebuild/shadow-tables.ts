@@ -8,14 +8,14 @@ import type { Projection } from '../runtime/projection.ts';
 import { writeBatch } from '../runtime/write-batch.ts';
 import { createMeter, type RebuildProgress } from './progress.ts';
 
-export type Copy = {
+export type ShadowTables = {
   /** Where it stands. */
   position(): Position | null;
   /** How many events it has taken. */
   events(): number;
   /**
    * Takes everything up to a position that the log has reached, and stands there then, unless it stood past it. Resolves
-   * to how many events that were. Throws StandStill, the signal's reason, and whatever broke.
+   * to how many events that were. Throws ProjectionHalted, the signal's reason, and whatever broke.
    */
   feed(upTo: Position): Promise<number>;
 };
@@ -26,7 +26,7 @@ const maxEventsInBatch = 5_000;
 export const fewEvents = 500;
 
 /** Makes the tables, without the indexes that only queries need, or goes on with those that are there. */
-export async function openCopy({
+export async function openShadowTables({
   projection: { createIndexes: _, ...projection },
   schema,
   eventStore,
@@ -40,7 +40,7 @@ export async function openCopy({
   db: Knex;
   signal: AbortSignal;
   onProgress: (progress: RebuildProgress) => void;
-}): Promise<Copy> {
+}): Promise<ShadowTables> {
   const target = { projection, schema, db, commitsLater: true };
   const { streamPrefixes } = projection;
   const meter = createMeter();

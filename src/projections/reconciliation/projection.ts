@@ -3,11 +3,11 @@
 import { readReconciliationEvent } from '../../events/codec.ts';
 import {
   type Difference,
-  evolveDifference,
+  evolveDiscrepancy,
   reconciliationStreamPrefix,
 } from '../../events/reconciliation.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 
 export const reconciliation: Projection = {
@@ -63,7 +63,7 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]): Folded
     const next = {
       id,
       revision: event.revision,
-      state: evolveDifference(state, readReconciliationEvent(event)),
+      state: evolveDiscrepancy(state, readReconciliationEvent(event)),
     };
     known.set(id, next);
     changed.set(id, next);
@@ -79,8 +79,8 @@ function rowOf({ id, revision, state }: Folded) {
     revision,
     kind,
     source,
-    transaction_id: findable(transactionId),
-    merchant_code: findable(merchantCode),
+    transaction_id: indexable(transactionId),
+    merchant_code: indexable(merchantCode),
     amount_sen: (theirs ?? ours)?.amountSen ?? null,
     at,
     resolution: resolved?.resolution ?? null,

@@ -1,24 +1,24 @@
 /** What is asked of the differences that imports found, and of payments while an import looks for those that it lacks. */
 import type { Knex } from 'knex';
 import type { Difference, ExportSource } from '../../events/reconciliation.ts';
-import { findable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/indexable.ts';
 import type { TimeSpan } from '../../postgres/time-span.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from './projection.ts';
 
-export type ListedDifference = { id: string; difference: Difference };
+export type ListedDiscrepancy = { id: string; difference: Difference };
 
 /** Where a page of a list ends; the next one begins after it. */
-export type DifferenceKey = { at: Date; id: string };
+export type DiscrepancyKey = { at: Date; id: string };
 
 const differences = (db: Knex) => db.withSchema(reconciliation.name).from('differences').timeout(10_000);
 
 /** The latest first. Rejects when Postgres is down. */
-export async function listDifferences(
+export async function listDiscrepancies(
   db: Knex,
   { state, source }: { state: 'open' | 'resolved' | null; source: ExportSource | null },
-  { limit, after }: { limit: number; after: DifferenceKey | null },
-): Promise<ListedDifference[]> {
+  { limit, after }: { limit: number; after: DiscrepancyKey | null },
+): Promise<ListedDiscrepancy[]> {
   const query = differences(db).orderBy([
     { column: 'at', order: 'desc' },
     { column: 'id', order: 'desc' },
@@ -53,7 +53,7 @@ export async function findCharged(
       .whereIn('kind', ['amountMismatch', 'duplicate'])
       .whereRaw(`at >= ?::timestamptz - interval '1 day'`, [start])
       .groupBy('at', 'transaction_id');
-  if (merchantCodes) query.whereIn('merchant_code', merchantCodes.map(findable));
+  if (merchantCodes) query.whereIn('merchant_code', merchantCodes.map(indexable));
   if (after) query.whereRaw('(??, transaction_id) > (?, ?)', [time, after.at, after.transactionId]);
   return await query.orderBy([time, 'transaction_id']).select({ at: time, transactionId: 'transaction_id' });
 }

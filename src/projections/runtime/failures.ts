@@ -13,8 +13,8 @@ export class BatchRefused extends Error {
 export type Fault = { message: string; event: { stream: string; revision: number; type: string } | null };
 
 /** Thrown when going on makes no sense until somebody mends what the fault says. */
-export class StandStill extends Error {
-  override name = 'StandStill';
+export class ProjectionHalted extends Error {
+  override name = 'ProjectionHalted';
   readonly fault: Fault;
   constructor(message: string, event: RecordedEvent | null) {
     super(message);

@@ -6,7 +6,7 @@ import { type Projection, ProjectionFault } from './projection.ts';
  * Makes the projection `name` of the streams that begin with `streamPrefix`; its one table is called like itself.
  * `evolve` folds an event as it was recorded into the state, null before the first, and throws on what it cannot read.
  */
-export function catalogue<State extends { id: string }>({
+export function listProjection<State extends { id: string }>({
   name,
   version,
   streamPrefix,

@@ -1,7 +1,7 @@
 /** What is asked of the lists of catalogue.ts. */
 import type { Knex } from 'knex';
 
-export type Catalogue<Entry> = {
+export type ListQueries<Entry> = {
   /**
    * At most `limit` entries in the order of their creation, those after the entry `after` or from the first on.
    * Null when there is no entry `after`. Rejects within a few seconds when Postgres is down.
@@ -12,7 +12,7 @@ export type Catalogue<Entry> = {
 };
 
 /** `name` is that of the projection. */
-export function createCatalogueQueries<Entry>(db: Knex, name: string): Catalogue<Entry> {
+export function createListQueries<Entry>(db: Knex, name: string): ListQueries<Entry> {
   const rows = () => db.withSchema(name).from<{ id: string }>(name);
   const has = async (id: string) => (await rows().where({ id }).first('id').timeout(2_000)) !== undefined;
 

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { EventStore } from '../../eventstore/event-store.ts';
-import { whileLeading } from '../../postgres/leader-lock.ts';
+import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { readBatches } from './batches.ts';
 import { prepare, recordFault } from './checkpoints.ts';
-import { StandStill } from './failures.ts';
+import { ProjectionHalted } from './failures.ts';
 import type { Projection } from './projection.ts';
 import { writeBatch } from './write-batch.ts';
 
@@ -64,11 +64,11 @@ async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
   };
   while (!signal.aborted) {
     try {
-      await whileLeading({ databaseUrl, name: schema, signal }, (leading) =>
+      await withLeaderLock({ databaseUrl, name: schema, signal }, (leading) =>
         follow(run, leading, onProgress),
       );
     } catch (error) {
-      if (error instanceof StandStill) {
+      if (error instanceof ProjectionHalted) {
         const { message, event } = error.fault;
         log.error({ message, ...event }, 'projection stands still');
         return;
@@ -83,14 +83,14 @@ async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Reads from the stored checkpoint on until the signal aborts; throws StandStill, and whatever broke the run. */
+/** Reads from the stored checkpoint on until the signal aborts; throws ProjectionHalted, and whatever broke the run. */
 async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Promise<void> {
   const { projection, eventStore, db, schema, log } = run;
   const { version, position } = await prepare(db, projection, schema);
   log.info({ position: position?.commit.toString() ?? 'start' }, 'projection runs');
   try {
     if (version !== projection.version)
-      throw new StandStill(
+      throw new ProjectionHalted(
         `Its tables are of version ${version}, made by a newer program than this one, which knows ${projection.version}`,
         null,
       );
@@ -102,7 +102,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
       onProgress();
     }
   } catch (error) {
-    if (error instanceof StandStill) await recordFault(db, schema, error.fault);
+    if (error instanceof ProjectionHalted) await recordFault(db, schema, error.fault);
     throw error;
   }
 }

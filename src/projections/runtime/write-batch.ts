@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { Position } from '../../eventstore/event-store.ts';
 import type { Batch } from './batches.ts';
 import { advance } from './checkpoints.ts';
-import { BatchRefused, describeFailure, isOverload, isRefusal, StandStill } from './failures.ts';
+import { BatchRefused, describeFailure, isOverload, isRefusal, ProjectionHalted } from './failures.ts';
 import type { Projection } from './projection.ts';
 
 /** Tables of a projection, and the checkpoint of the same name. */
@@ -20,7 +20,7 @@ export type Target = {
 
 /**
  * Commits a batch that was read from `from` on. When it is refused, halves it until everything before the one event at
- * fault is in, then throws StandStill. Throws CheckpointMoved, and the database's own error in an outage.
+ * fault is in, then throws ProjectionHalted. Throws CheckpointMoved, and the database's own error in an outage.
  */
 export async function writeBatch(target: Target, from: Position | null, batch: Batch): Promise<void> {
   try {
@@ -33,7 +33,7 @@ export async function writeBatch(target: Target, from: Position | null, batch: B
     if (!boundary)
       throw isOverload(error.cause)
         ? error.cause
-        : new StandStill(describeFailure(error.cause), batch.events[0] ?? null);
+        : new ProjectionHalted(describeFailure(error.cause), batch.events[0] ?? null);
     await writeBatch(target, from, { events: first, position: boundary.position });
     await writeBatch(target, boundary.position, { ...batch, events: batch.events.slice(middle) });
   }

@@ -1,5 +1,5 @@
 /** The gateway results that no payment took, a row each, with what staff said of them. What was received stays in the stream. */
-import { readUnmatched, readUnmatchedEvent } from '../../events/codec.ts';
+import { readUnmatchedEvent, readUnmatchedResult } from '../../events/codec.ts';
 import { unmatchedStream, unmatchedStreamPrefix } from '../../events/unmatched.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
@@ -37,7 +37,7 @@ export const unmatched: Projection = {
 };
 
 function resultRow(event: RecordedEvent) {
-  const { at, channel, reason, verified } = readUnmatched(event);
+  const { at, channel, reason, verified } = readUnmatchedResult(event);
   return { revision: event.revision, at, channel, reason, verified };
 }
 

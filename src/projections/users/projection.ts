@@ -1,9 +1,9 @@
 /** The users, as GET /api/v1/users and the console list them. */
 import { readUserEvent } from '../../events/codec.ts';
 import { type Account, evolveUser, userStreamPrefix } from '../../events/user.ts';
-import { catalogue } from '../runtime/list-projection.ts';
+import { listProjection } from '../runtime/list-projection.ts';
 
-export const users = catalogue({
+export const users = listProjection({
   name: 'users',
   version: 2,
   streamPrefix: userStreamPrefix,

@@ -18,7 +18,7 @@ import {
 } from '../../events/payment.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
 import type { ClaimedDelivery } from '../../projections/deliveries/queue.ts';
-import { laneOf, triesOf } from '../../projections/deliveries/table.ts';
+import { attemptsOf, orderingKeyOf } from '../../projections/deliveries/table.ts';
 import type { DeliveryOutcome, DeliveryTask, PerformDelivery } from './delivery-task.ts';
 import { recordedOutcome } from './retry-schedule.ts';
 
@@ -52,7 +52,7 @@ export async function findDue(
   const { eventStore, clock } = dependencies;
   const { state, calls } = foldWithCalls(await eventStore.load(paymentStream(claimed.transactionId)));
   if (!isUpToDate(state, claimed)) return null;
-  const delivery = state.deliveries.findLast((each) => laneOf(each) === claimed.lane);
+  const delivery = state.deliveries.findLast((each) => orderingKeyOf(each) === claimed.lane);
   // The lease names what is tried under it: a newer one waits until it can be claimed by its own name.
   if (delivery?.key !== claimed.delivery) return null;
   await supersede(state, calls, dependencies);
@@ -62,20 +62,20 @@ export async function findDue(
 }
 
 /** The delivery whose try was cut off before this claim, if that is still to be recorded. Throws as findDue does. */
-export async function findCutOff(
+export async function findInterrupted(
   claimed: ClaimedDelivery,
   { eventStore }: Pick<TryDependencies, 'eventStore'>,
 ): Promise<DueDelivery | null> {
-  if (claimed.cutOff === null) return null;
+  if (claimed.interrupted === null) return null;
   const { state, calls } = foldWithCalls(await eventStore.load(paymentStream(claimed.transactionId)));
   if (!isUpToDate(state, claimed)) return null;
-  const delivery = state.deliveries.find(({ key }) => key === claimed.cutOff);
+  const delivery = state.deliveries.find(({ key }) => key === claimed.interrupted);
   const call = delivery && calls.get(delivery.key);
   return call && delivery.state === 'due' ? { delivery, ...call } : null;
 }
 
 function isUpToDate(state: Payment, { lane, tries }: ClaimedDelivery): state is RequestedPayment {
-  return state.status !== 'none' && triesOf(lane, state.deliveries) === tries;
+  return state.status !== 'none' && attemptsOf(lane, state.deliveries) === tries;
 }
 
 /**
@@ -93,7 +93,7 @@ export async function tryDelivery(
   const outcome = await performed({ ...due, signal }, dependencies);
   const durationMs = Math.round(performance.now() - startedMs);
   if (stopping.aborted && outcome.kind === 'failed' && outcome.status === null) {
-    await recordCutOff(due, dependencies, durationMs);
+    await recordInterrupted(due, dependencies, durationMs);
     return outcome;
   }
   const now = clock();
@@ -107,7 +107,7 @@ export async function tryDelivery(
  * once, until the schedule is exhausted: a delivery that ends every process it meets comes to an end too. `durationMs`
  * is 0 where nobody knows.
  */
-export async function recordCutOff(
+export async function recordInterrupted(
   due: DueDelivery,
   dependencies: TryDependencies,
   durationMs = 0,

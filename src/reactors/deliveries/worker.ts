@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DeliveryKind } from '../../events/deliveries.ts';
 import type { Claim, ClaimedDelivery, DeliveryQueue } from '../../projections/deliveries/queue.ts';
-import { findCutOff, findDue, recordCutOff, type TryDependencies, tryDelivery } from './attempt.ts';
+import { findDue, findInterrupted, recordInterrupted, type TryDependencies, tryDelivery } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
 
 export type Reactor = {
@@ -97,9 +97,9 @@ export function startReactor(dependencies: Dependencies): Reactor {
   async function attempt(claimed: ClaimedDelivery): Promise<void> {
     let isBegun = false;
     try {
-      const cutOff = await findCutOff(claimed, dependencies);
-      if (cutOff) {
-        await recordCutOff(cutOff, dependencies);
+      const interrupted = await findInterrupted(claimed, dependencies);
+      if (interrupted) {
+        await recordInterrupted(interrupted, dependencies);
         return;
       }
       const due = await findDue(claimed, dependencies);
@@ -114,7 +114,7 @@ export function startReactor(dependencies: Dependencies): Reactor {
       const { transactionId, lane } = claimed;
       log.error({ err: error, transactionId, lane, isBegun }, 'a delivery could not be tried, or recorded');
       // One that was taken over keeps its mark: that a try was cut off is still to be recorded.
-      if (!isBegun && claimed.cutOff === null) await giveBack(claimed, postponeMs);
+      if (!isBegun && claimed.interrupted === null) await giveBack(claimed, postponeMs);
     }
   }
 

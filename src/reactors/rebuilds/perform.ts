@@ -14,7 +14,7 @@ import {
   type Rebuilt,
   rebuild,
 } from '../../projections/rebuild/rebuild.ts';
-import { describeFailure, StandStill } from '../../projections/runtime/failures.ts';
+import { describeFailure, ProjectionHalted } from '../../projections/runtime/failures.ts';
 
 /**
  * Does the rebuild that staff asked for, if a request is open, and records what came of it. Throws RebuildUnderWay and
@@ -95,7 +95,7 @@ export async function rebuildOnRecord({
 
 /** Why it failed, without personal data. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof StandStill) {
+  if (error instanceof ProjectionHalted) {
     const { message, event } = error.fault;
     return event ? `${message} (${event.type}, revision ${event.revision} of ${event.stream})` : message;
   }

@@ -21,7 +21,7 @@ import {
 } from '../../events/payment.ts';
 import { nextRequeryAt, requeryAgainAt } from '../../events/requery-schedule.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
-import { whileLeading } from '../../postgres/leader-lock.ts';
+import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { findDueRequeries, postponeRequery } from '../../projections/payments/requery-queries.ts';
 
 export type RequeryDependencies = {
@@ -65,7 +65,7 @@ export function startScheduledRequery(
   async function keepAsking(): Promise<void> {
     while (!signal.aborted) {
       try {
-        await whileLeading({ databaseUrl, name: 'requery', signal }, askWhileLeading);
+        await withLeaderLock({ databaseUrl, name: 'requery', signal }, askWhileLeading);
       } catch (error) {
         failures += 1;
         const backoffMs = Math.min(pollMs * 2 ** (failures - 1), longestBackoffMs);

@@ -8,7 +8,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import test from 'ava';
 import { publicKeysIn } from '../../../src/audit/seals/key.ts';
 import { readSeal } from '../../../src/events/codec.ts';
-import { genesisHash, hashOf, type Metadata, seal } from '../../../src/events/envelope.ts';
+import { chain, genesisHash, hashOf, type Metadata } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { type LogSealed, sealsStream, signedText } from '../../../src/events/seals.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
@@ -323,7 +323,7 @@ async function forgeSeal(
   const data = { ...said, signature: signer.sign(signedText(said)) };
   await eventStore.append(
     sealsStream,
-    seal([{ type: 'LogSealed', data }], hash, cause(), schemaVersion),
+    chain([{ type: 'LogSealed', data }], hash, cause(), schemaVersion),
     last.revision,
   );
 }

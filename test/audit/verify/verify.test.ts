@@ -12,7 +12,7 @@ import { verify } from '../../../src/audit/verify/verify.ts';
 import { reportText } from '../../../src/cli/verify.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
-import { connectDatabase } from '../../../src/postgres/pool.ts';
+import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
@@ -52,7 +52,7 @@ test.after.always(stopPostgres);
 test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 async function project(eventStore: EventStore, databaseUrl: string): Promise<void> {
-  const db = connectDatabase({ url: databaseUrl, log });
+  const db = connectPostgres({ url: databaseUrl, log });
   const head = await eventStore.head();
   const runs = allProjections.map((projection) =>
     runProjection({ projection, eventStore, db, databaseUrl, log }),
@@ -77,7 +77,7 @@ async function verdictAfter(t: ExecutionContext, { sql, log: edit = () => {}, no
   await query(admin, `create database ${url.pathname.slice(1)} template made`);
   if (sql) await query(url.href, sql);
   const { eventStore } = await tampered(t, file, edit);
-  const db = connectDatabase({ url: url.href, log });
+  const db = connectPostgres({ url: url.href, log });
   t.teardown(() => db.destroy());
   const { signal } = new AbortController();
   const report = await verify(

@@ -3,10 +3,10 @@ import type { ExecutionContext } from 'ava';
 import type { Project } from '../../../src/events/project.ts';
 import type { Account } from '../../../src/events/user.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
-import { connectDatabase } from '../../../src/postgres/pool.ts';
+import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { projects } from '../../../src/projections/projects/projection.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
-import { createCatalogueQueries } from '../../../src/projections/runtime/list-queries.ts';
+import { createListQueries } from '../../../src/projections/runtime/list-queries.ts';
 import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
@@ -35,14 +35,14 @@ export async function startService(
   await query(postgres.url, 'drop table if exists checkpoints');
   const server = await startServer(t);
   const eventStore = connectEventStore({ url: `esdb://127.0.0.1:${server.port}?tls=false`, log });
-  const db = connectDatabase({ url: postgres.url, log });
+  const db = connectPostgres({ url: postgres.url, log });
   const runs: ProjectionRun[] = [];
   const app = await startApp(
     {
       ...changes,
       content: {
-        users: createCatalogueQueries<Account>(db, users.name),
-        projects: createCatalogueQueries<Project>(db, projects.name),
+        users: createListQueries<Account>(db, users.name),
+        projects: createListQueries<Project>(db, projects.name),
         projections: [users, projects],
         projectionStatus: () => projectionStatus(db),
         version: '1.2.3',
@@ -65,7 +65,7 @@ export async function startService(
       for (const projection of [users, projects])
         runs.push(runProjection({ projection, eventStore, db, databaseUrl: postgres.url, log }));
       for (const { name } of [users, projects]) {
-        const { has } = createCatalogueQueries(db, name);
+        const { has } = createListQueries(db, name);
         await until(() =>
           has('').then(
             () => true,

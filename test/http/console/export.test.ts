@@ -9,7 +9,7 @@ import { readSessionEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { roles } from '../../../src/events/user.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
-import { connectDatabase } from '../../../src/postgres/pool.ts';
+import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { stored } from '../../audit/helpers.ts';
@@ -20,7 +20,7 @@ import { type Member, signIn } from '../../support/console.ts';
 import { applied, request, result } from '../../support/payments.ts';
 
 const { url } = await startPostgres();
-const db = connectDatabase({ url, log });
+const db = connectPostgres({ url, log });
 const app: TestApp = await startApp({ console: { db } });
 const { eventStore } = app;
 const ids = Array.from({ length: 40 }, (_, index) =>

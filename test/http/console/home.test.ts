@@ -1,6 +1,6 @@
 // The first page: its figures are those of the day, and each leads to as many as it says.
 import test from 'ava';
-import { genesisHash, seal } from '../../../src/events/envelope.ts';
+import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { sealsStream } from '../../../src/events/seals.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
 import { cause } from '../../audit/ledger.ts';
@@ -104,7 +104,7 @@ test.serial('a sealer that stands still is said on the first page', async (t) =>
   const viewer = await signIn(app, 'viewer');
   const standsStill = /role="alert".*when-the-sealer-stops/s;
   t.notRegex(await (await viewer.get('/console')).text(), standsStill);
-  const noSeal = seal([{ type: 'LogSealed', data: {} }], genesisHash, cause(), schemaVersion);
+  const noSeal = chain([{ type: 'LogSealed', data: {} }], genesisHash, cause(), schemaVersion);
   await app.eventStore.append(sealsStream, noSeal, 'no_stream');
   t.regex(await (await viewer.get('/console')).text(), standsStill);
 });

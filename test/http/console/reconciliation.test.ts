@@ -101,7 +101,11 @@ test.serial('what is no export, too large, without token or no form is refused',
   t.is((await admin.get('/console/exceptions/difference/0')).status, 404);
 
   await db.raw('alter schema payments rename to payments_away');
-  const cutOff = await upload(app.url, admin, gatewayCsv([{ TRANS_ID: idOf(1), PAYMENT_TRANS_ID: 'P1' }]));
-  t.is(cutOff.status, 503);
-  t.regex(await cutOff.text(), /imported again, goes on/);
+  const interrupted = await upload(
+    app.url,
+    admin,
+    gatewayCsv([{ TRANS_ID: idOf(1), PAYMENT_TRANS_ID: 'P1' }]),
+  );
+  t.is(interrupted.status, 503);
+  t.regex(await interrupted.text(), /imported again, goes on/);
 });

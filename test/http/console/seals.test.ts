@@ -2,7 +2,7 @@
 import test from 'ava';
 import { sealKeyOf } from '../../../src/audit/seals/key.ts';
 import { sealedWithinMs } from '../../../src/audit/seals/unsealed.ts';
-import { genesisHash, seal } from '../../../src/events/envelope.ts';
+import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { countIn, emptyTally, sealsStream, signedText } from '../../../src/events/seals.ts';
 import { streamPrefixes } from '../../../src/events/streams.ts';
 import { userStream } from '../../../src/events/user.ts';
@@ -42,7 +42,7 @@ test('seals are listed, newest first, with what does not fit; and whether the se
       publicKey: key.publicKey,
     };
     const data = { ...said, signature: count === 52 ? 'none' : key.sign(signedText(said)) };
-    const sealed = seal([{ type: 'LogSealed', data }], previousSeal, cause(), 1);
+    const sealed = chain([{ type: 'LogSealed', data }], previousSeal, cause(), 1);
     await app.eventStore.append(sealsStream, sealed, count === 1 ? 'no_stream' : count - 2);
     previousSeal = sealed[0]?.metadata.hash ?? '';
   }

@@ -71,10 +71,10 @@ test('it describes every endpoint there is, and no other', (t) => {
   const routes = router.stack
     .flatMap(({ methods, path }) => methods.map((method) => `${method} ${shape(String(path))}`))
     .filter((route) => !route.startsWith('HEAD ') && !/ \/reference\b/.test(route));
-  const described = Object.entries(description.paths).flatMap(([path, operations]) =>
+  const withJsonSchema = Object.entries(description.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${shape(path)}`),
   );
-  t.deepEqual(described.toSorted(), routes.toSorted());
+  t.deepEqual(withJsonSchema.toSorted(), routes.toSorted());
 });
 
 test('where there is no sandbox its pages are not described', (t) => {

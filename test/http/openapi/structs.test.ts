@@ -197,7 +197,7 @@ function changed(value: Json, path: readonly (string | number)[], { to, copies }
 const runs = 1500;
 
 for (const [name, struct] of Object.entries(structsOf(config)))
-  test(`${name}: what validates and what is described agree`, (t) => {
+  test(`${name}: what validates and what is withJsonSchema agree`, (t) => {
     const schema = description.components.schemas[name] ?? {};
     const matches = ajv.compile(schema);
     const example = examples.get(name);

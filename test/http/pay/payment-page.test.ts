@@ -48,8 +48,8 @@ test('a method outside its limits cannot be chosen, and its reason is tied to it
   const html = await render('payment', paymentPage);
   const radio = tag(html, /<input type="radio"[^>]*value="fpx1"[^>]*>/);
   t.regex(radio, / disabled/);
-  const described = radio.match(/aria-describedby="([\w-]+)"/)?.[1];
-  t.true(html.includes(`<p id="${described}">Not available: this method starts at RM\u00a02.00.</p>`));
+  const withJsonSchema = radio.match(/aria-describedby="([\w-]+)"/)?.[1];
+  t.true(html.includes(`<p id="${withJsonSchema}">Not available: this method starts at RM\u00a02.00.</p>`));
   t.notRegex(tag(html, /<input type="radio"[^>]*value="cc"[^>]*>/), /disabled/);
 });
 

@@ -1,6 +1,6 @@
 // GET /verify/{receipt_no}?c=<check>: what a receipt says is confirmed, and nothing else is said to anyone.
 import test from 'ava';
-import { connectDatabase } from '../../../src/postgres/pool.ts';
+import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
@@ -12,7 +12,7 @@ import { startApp } from '../../support/app.ts';
 import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
 
 const { url: databaseUrl } = await startPostgres();
-const db = connectDatabase({ url: databaseUrl, log });
+const db = connectPostgres({ url: databaseUrl, log });
 const queries = createPaymentQueries(db);
 const app = await startApp({ ...queries, content: { projectionStatus: () => projectionStatus(db) } });
 const project = () =>

@@ -1,7 +1,7 @@
 // What staff ask of deliveries: the list, page by page, its count and what would be sent again, against the fold.
 import test from 'ava';
 import fc from 'fast-check';
-import { findable } from '../../../src/postgres/indexable.ts';
+import { indexable } from '../../../src/postgres/indexable.ts';
 import {
   allDeliveries,
   createDeliveryList,
@@ -9,7 +9,7 @@ import {
   type DeliveryKey,
   type ListedDelivery,
 } from '../../../src/projections/deliveries/queries.ts';
-import { laneOf, triesOf } from '../../../src/projections/deliveries/table.ts';
+import { attemptsOf, orderingKeyOf } from '../../../src/projections/deliveries/table.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../filled.ts';
 import { startPostgres, stopPostgres } from '../helpers.ts';
 
@@ -34,17 +34,17 @@ const receiverOf = {
 /** The newest delivery of each lane, as the list should have it, the latest first. */
 function expectedRows(filled: readonly Filled[]): ListedDelivery[] {
   const rows = filled.flatMap(({ id, state: { deliveries, request } }) => {
-    const newest = new Map(deliveries.map((delivery) => [laneOf(delivery), delivery]));
+    const newest = new Map(deliveries.map((delivery) => [orderingKeyOf(delivery), delivery]));
     return Array.from(newest, ([lane, { key, kind, state, dueAt, calledAt, settledAt }]) => ({
       transactionId: id,
       lane,
       delivery: key,
       kind,
       receiver: receiverOf[kind](request.callbackUrl),
-      merchantCode: findable(request.merchant.code),
+      merchantCode: indexable(request.merchant.code),
       state,
       dueAt: new Date(dueAt),
-      tries: triesOf(lane, deliveries),
+      tries: attemptsOf(lane, deliveries),
       calledAt: new Date(calledAt),
       settledAt: settledAt === null ? null : new Date(settledAt),
     }));
@@ -60,7 +60,7 @@ function matches({ states, kinds, receiver, merchantCode, called }: DeliveryFilt
     (states.length === 0 || states.includes(row.state)) &&
     (kinds.length === 0 || kinds.includes(row.kind)) &&
     (receiver === null || row.receiver === receiver) &&
-    (merchantCode === null || row.merchantCode === findable(merchantCode)) &&
+    (merchantCode === null || row.merchantCode === indexable(merchantCode)) &&
     (called === null || (calledAt >= called.start && calledAt < called.end))
   );
 }

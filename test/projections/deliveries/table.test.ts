@@ -6,9 +6,9 @@ import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { evolve, noPayment } from '../../../src/events/payment.ts';
 import { type Claim, createDeliveryQueue } from '../../../src/projections/deliveries/queue.ts';
 import {
+  attemptsOf,
   createDeliveriesTable,
-  laneOf,
-  triesOf,
+  orderingKeyOf,
   writeDeliveries,
 } from '../../../src/projections/deliveries/table.ts';
 import { applied, chosen, request, result, succeeded } from '../../support/payments.ts';
@@ -85,7 +85,7 @@ test.serial('whatever the history, each row is the newest delivery of its lane',
       for (let length = 1; length <= events.length; length += 1) await write(db, id, events.slice(0, length));
       const state = events.reduce(evolve, noPayment);
       if (state.status === 'none') return;
-      const expected = new Map(state.deliveries.map((delivery) => [laneOf(delivery), delivery]));
+      const expected = new Map(state.deliveries.map((delivery) => [orderingKeyOf(delivery), delivery]));
       const found = await rows(db).where('transaction_id', id);
       t.deepEqual(
         found.map(({ lane, delivery, state: is, due_at, tries, called_at, settled_at }) => [
@@ -104,7 +104,7 @@ test.serial('whatever the history, each row is the newest delivery of its lane',
             key,
             is,
             dueAt,
-            triesOf(lane, state.deliveries),
+            attemptsOf(lane, state.deliveries),
             calledAt,
             settledAt,
           ]),
@@ -151,7 +151,7 @@ test.serial(
         receiver: 'https://b.example',
         lane: 'callback',
         tries: 1,
-        cutOff: null,
+        interrupted: null,
       },
     );
   },
@@ -206,19 +206,19 @@ test.serial('a lease that ended is taken over and says so; one that was given ba
   const queue = createDeliveryQueue(db);
   await write(db, 'P', paid('https://a.example/'));
   const [first] = await queue.claim(claim());
-  t.is(first?.cutOff, null);
+  t.is(first?.interrupted, null);
   t.deepEqual(await queue.claim(claim({ now: later(59_999), holder: 'two' })), []);
   const [second] = await queue.claim(
     claim({ now: later(60_000), leaseUntil: later(120_000), holder: 'two' }),
   );
-  t.is(second?.cutOff, 'callback-1');
+  t.is(second?.interrupted, 'callback-1');
   if (!first || !second) return;
   await queue.postpone(first, 'one', later(0));
   t.deepEqual(await queue.claim(claim({ now: later(61_000) })), [], 'who lost the lease cannot give it back');
   await queue.postpone(second, 'two', later(65_000));
   t.deepEqual(await queue.claim(claim({ now: later(64_999) })), []);
   const [third] = await queue.claim(claim({ now: later(65_000) }));
-  t.is(third?.cutOff, null);
+  t.is(third?.interrupted, null);
 });
 
 test.serial('what was given back for later can be taken at once when it has changed', async (t) => {
@@ -236,7 +236,11 @@ test.serial('what was given back for later can be taken at once when it has chan
     if (!behind) return t.fail();
     for (const step of steps)
       await (step === 'write' ? write(db, id, both) : queue.postpone(behind, 'one', later(5_000)));
-    t.like((await queue.claim(claim({ holder: 'two' })))[0], { delivery: 'callback-2', cutOff: null }, id);
+    t.like(
+      (await queue.claim(claim({ holder: 'two' })))[0],
+      { delivery: 'callback-2', interrupted: null },
+      id,
+    );
   }
 });
 
@@ -250,15 +254,15 @@ test.serial('a lease outlives what happens to the payment meanwhile, and ends wi
   await write(db, 'P', [...pending, succeeded(result(1, 'succeeded'))]);
   t.deepEqual(await queue.claim(claim()), [], 'the newer callback waits for the older');
   const ended = { now: later(60_000), leaseUntil: later(61_000) };
-  t.like((await queue.claim(claim(ended)))[0], { delivery: 'callback-2', cutOff: 'callback-1' });
+  t.like((await queue.claim(claim(ended)))[0], { delivery: 'callback-2', interrupted: 'callback-1' });
   t.like(
     (await queue.claim(claim({ now: later(61_000) })))[0],
-    { cutOff: 'callback-1' },
+    { interrupted: 'callback-1' },
     'until it is recorded',
   );
   await write(db, 'P', [...pending, succeeded(result(1, 'succeeded')), failed(1, later(1))]);
   const [claimed] = await queue.claim(claim());
-  t.like(claimed, { lane: 'callback', tries: 1, cutOff: null });
+  t.like(claimed, { lane: 'callback', tries: 1, interrupted: null });
 });
 
 test.serial('before the projection ever ran nothing is due', async (t) => {

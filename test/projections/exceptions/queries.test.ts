@@ -8,7 +8,7 @@ import {
   unmatchedResolutions,
   unmatchedStream,
 } from '../../../src/events/unmatched.ts';
-import { findable } from '../../../src/postgres/indexable.ts';
+import { indexable } from '../../../src/postgres/indexable.ts';
 import {
   createExceptionQueries,
   type ExceptionFilter,
@@ -46,7 +46,7 @@ function expectedRows(filled: readonly Filled[], others: readonly Unmatched[]): 
     exceptionsOf(state).map(({ resultNo, kind, at, amountSen, resolved }) => ({
       id: `payment/${id}/${resultNo}`,
       kind,
-      merchantCode: findable(state.request.merchant.code),
+      merchantCode: indexable(state.request.merchant.code),
       at: new Date(at),
       amountSen,
       resolution: resolved?.resolution ?? null,
@@ -71,7 +71,7 @@ function matches({ state, kind, merchantCode, recorded }: ExceptionFilter, row: 
   return (
     (state === null || (state === 'open') === (row.resolvedAt === null)) &&
     (kind === null || row.kind === kind) &&
-    (merchantCode === null || row.merchantCode === findable(merchantCode)) &&
+    (merchantCode === null || row.merchantCode === indexable(merchantCode)) &&
     (recorded === null || (at >= recorded.start && at < recorded.end))
   );
 }

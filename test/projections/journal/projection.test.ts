@@ -5,7 +5,7 @@ import { evolve, noPayment, type Payment, type PaymentEvent } from '../../../src
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
 import { dayOf } from '../../../src/kernel/malaysian-time.ts';
 import { displaySen } from '../../../src/kernel/money.ts';
-import { findable } from '../../../src/postgres/indexable.ts';
+import { indexable } from '../../../src/postgres/indexable.ts';
 import {
   collectedReceipts,
   collectionPage,
@@ -48,7 +48,7 @@ function replay(histories: readonly (readonly PaymentEvent[])[], until = always)
 function sumsOf(fed: readonly Fed[]) {
   const sums = new Map<string, { account: string; debitSen: bigint; creditSen: bigint }>();
   for (const { account: named, debitSen, creditSen } of fed.flatMap(({ entry }) => entry.postings)) {
-    const account = findable(named);
+    const account = indexable(named);
     const before = sums.get(account) ?? { account, debitSen: 0n, creditSen: 0n };
     sums.set(account, {
       account,
@@ -124,12 +124,12 @@ test.serial('a balance of any time is that of a replay up to then', async (t) =>
       await clearJournal(db);
       for (const [index, events] of histories.entries()) await feed(db, recorded(`P${index}`, events));
       const exact = replay(histories).map(({ at }) => new Date(at));
-      for (const knownAt of [...moments, ...exact.slice(0, 3)]) {
-        const expected = sumsOf(replay(histories, knownAt));
-        t.deepEqual(byAccount(await trialBalance(db, knownAt)), byAccount([...expected.values()]));
+      for (const asOf of [...moments, ...exact.slice(0, 3)]) {
+        const expected = sumsOf(replay(histories, asOf));
+        t.deepEqual(byAccount(await trialBalance(db, asOf)), byAccount([...expected.values()]));
         for (const account of ['suspense:duplicate', ...expected.keys()].slice(0, 3))
           t.deepEqual(
-            await accountSums(db, account, knownAt),
+            await accountSums(db, account, asOf),
             expected.get(account) ?? { account, debitSen: 0n, creditSen: 0n },
           );
       }
@@ -161,7 +161,7 @@ test.serial(
       next: paid({ no: 6, at: end, paidAt: end }),
     };
     for (const [id, events] of Object.entries(payments)) await feed(db, recorded(id, events));
-    const collection = { merchantCode: 'council', day: '2026-11-20', knownAt: always };
+    const collection = { merchantCode: 'council', day: '2026-11-20', asOf: always };
     const receipts = await all(collectedReceipts(db, collection));
     t.deepEqual(
       receipts.map(({ transactionId, isLate }) => `${transactionId} ${isLate}`),
@@ -183,7 +183,7 @@ test.serial(
       { method: 'cc', receipts: 1, amountSen: 1_003n, chargeSen: 0n },
       { method: 'fpx', receipts: 3, amountSen: 3_011n, chargeSen: 50n },
     ]);
-    const asKnown = { ...collection, knownAt: new Date(end) };
+    const asKnown = { ...collection, asOf: new Date(end) };
     t.is((await all(collectedReceipts(db, asKnown))).length, 3, 'as it was known at the end of the day');
     t.is((await collectionTotals(db, asKnown))[1]?.receipts, 2);
     t.deepEqual(await all(collectedReceipts(db, { ...collection, merchantCode: 'other' })), []);
@@ -196,7 +196,7 @@ test.serial('pages of a day and of a statement come to the whole, each line once
   const at = '2026-11-20T04:00:00.000Z';
   for (let no = 1; no <= 23; no += 1)
     await feed(db, recorded(`P${no % 7}-${no}`, paid({ no, at, paidAt: at })));
-  const collection = { merchantCode: 'council', day: '2026-11-20', knownAt: always };
+  const collection = { merchantCode: 'council', day: '2026-11-20', asOf: always };
   const whole = await all(collectedReceipts(db, collection));
   t.is(new Set(whole.map(({ transactionId }) => transactionId)).size, 23);
   const pages = [];

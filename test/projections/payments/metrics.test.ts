@@ -1,8 +1,8 @@
 // The figures of a day, against a count over what the payments fold to.
 import test from 'ava';
 import fc from 'fast-check';
-import { type RequestedPayment, standingResult } from '../../../src/events/payment.ts';
-import { type DayFigures, dayFigures, delayBoundsMs } from '../../../src/projections/payments/metrics.ts';
+import { currentResult, type RequestedPayment } from '../../../src/events/payment.ts';
+import { type DayMetrics, dayMetrics, delayBoundsMs } from '../../../src/projections/payments/metrics.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../filled.ts';
 import { startPostgres, stopPostgres } from '../helpers.ts';
 
@@ -11,10 +11,9 @@ test.after.always(stopPostgres);
 
 const inDay = (at: string) => at >= day.start && at < day.end;
 const hourOf = (at: string) => Math.floor((Date.parse(at) - Date.parse(day.start)) / 3_600_000);
-const modeOf = (state: RequestedPayment) =>
-  standingResult(state)?.mode || (state.attempts.at(-1)?.mode ?? '');
+const modeOf = (state: RequestedPayment) => currentResult(state)?.mode || (state.attempts.at(-1)?.mode ?? '');
 const paidAtOf = (state: RequestedPayment) => {
-  const result = state.status === 'succeeded' ? standingResult(state) : null;
+  const result = state.status === 'succeeded' ? currentResult(state) : null;
   return result ? (result.paidAt ?? result.at) : null;
 };
 const countBy = <T>(all: readonly T[], key: (each: T) => string) =>
@@ -65,7 +64,7 @@ function percentile(sorted: readonly number[], share: number): number | null {
 }
 
 /** Without what is zero, and to the millisecond. */
-function comparable({ requested, methods, delay, ...figures }: DayFigures) {
+function comparable({ requested, methods, delay, ...figures }: DayMetrics) {
   const present = (counts: object, prefix = '') =>
     Object.entries(counts).flatMap(([name, count]) => (count > 0 ? [[`${prefix}${name}`, count]] : []));
   return {
@@ -85,7 +84,7 @@ test.serial('whatever the payments, each figure is what a count over their state
   await fc.assert(
     fc.asyncProperty(fc.array(historyOfDay, { maxLength: 12 }), async (histories) => {
       const filled = await fillPayments(db, histories);
-      const figures = await dayFigures(db, day);
+      const figures = await dayMetrics(db, day);
       t.deepEqual(comparable(figures), expectedFigures(filled));
       delivered += figures.delay.delivered;
       paid += figures.paid.count;
@@ -97,7 +96,7 @@ test.serial('whatever the payments, each figure is what a count over their state
 
 test.serial('a day on which nothing happened', async (t) => {
   const db = await emptyTables(t, postgres);
-  const figures: unknown = await dayFigures(db, day);
+  const figures: unknown = await dayMetrics(db, day);
   t.deepEqual(figures, {
     requested: { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0 },
     paid: { count: 0, amountSen: 0 },

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { exceptionsOf } from '../../../src/events/exceptions.ts';
 import type { Payment } from '../../../src/events/payment.ts';
 import type { Sen } from '../../../src/kernel/money.ts';
-import { findable } from '../../../src/postgres/indexable.ts';
+import { indexable } from '../../../src/postgres/indexable.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries, type ProjectedPayment } from '../../../src/projections/payments/queries.ts';
 import {
@@ -68,7 +68,7 @@ async function checkExceptions(t: ExecutionContext, db: Knex, id: string, state:
     transaction_id: id,
     result_no: resultNo,
     kind,
-    merchant_code: findable(state.request.merchant.code),
+    merchant_code: indexable(state.request.merchant.code),
     at: new Date(at),
     amount_sen: amountSen,
     resolution: resolved?.resolution ?? null,

@@ -1,14 +1,14 @@
 // What payers are found by: typed as people type it, it leads to what merchants sent.
 import test from 'ava';
 import fc from 'fast-check';
-import { payerTerms, termsOf } from '../../../src/projections/payments/search-tokens.ts';
+import { searchTokens, termsOf } from '../../../src/projections/payments/search-tokens.ts';
 import { request } from '../../support/payments.ts';
 
 const payer = (over: object) => ({ ...request().payer, name: '', email: '', icNo: '', phoneNo: '', ...over });
 
 /** Whether somebody who types `typed` finds the payer. */
 function finds(typed: string, over: object): boolean {
-  const terms = payerTerms(payer(over));
+  const terms = searchTokens(payer(over));
   return termsOf(typed).every((term) => terms.includes(term));
 }
 
@@ -37,14 +37,14 @@ test('an email address is found in upper and lower case', (t) => {
 
 test('what Postgres has no text for is found all the same, and nothing makes a row too long', (t) => {
   t.true(finds('a\0b \ud800', { name: 'A\0B \ud800' }));
-  t.deepEqual(payerTerms(payer({})), []);
+  t.deepEqual(searchTokens(payer({})), []);
   t.deepEqual(termsOf(' -- () , '), []);
-  const many = payerTerms(payer({ name: Array.from({ length: 500 }, (_, n) => `w${n}`).join(' ') }));
+  const many = searchTokens(payer({ name: Array.from({ length: 500 }, (_, n) => `w${n}`).join(' ') }));
   t.is(many.length, 40);
   t.true(finds('x'.repeat(5_000), { name: 'x'.repeat(5_000) }));
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (name, icNo) =>
-      payerTerms(payer({ name, icNo })).every(
+      searchTokens(payer({ name, icNo })).every(
         (term) => term !== '' && term.length <= 200 && term.isWellFormed() && !term.includes('\0'),
       ),
     ),

@@ -17,7 +17,7 @@ import {
   RebuildUnderWay,
   rebuild,
 } from '../../../src/projections/rebuild/rebuild.ts';
-import { StandStill } from '../../../src/projections/runtime/failures.ts';
+import { ProjectionHalted } from '../../../src/projections/runtime/failures.ts';
 import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { until } from '../../embedded/helpers.ts';
@@ -224,7 +224,7 @@ test.serial('an event that cannot be folded stops it, and the serving tables are
   await append(parts.store.eventStore, 'A', [{ type: 'PaymentTeleported', data: {} }], 0);
   await run(t, payments, parts.store, parts.database).ended;
   const before = await statusOf(db, 'payments');
-  const error = await t.throwsAsync(rebuild(options(payments, parts)), { instanceOf: StandStill });
+  const error = await t.throwsAsync(rebuild(options(payments, parts)), { instanceOf: ProjectionHalted });
   t.deepEqual(error?.fault, before?.fault);
   t.deepEqual(await statusOf(db, 'payments'), before);
   t.deepEqual(await schemas(parts), ['payments']);
@@ -290,11 +290,11 @@ test.serial(
       ...payments,
       /** The swap holds the table now. */
       async carryOver(trx, schema) {
-        const fits = await payments.carryOver?.(trx, schema);
+        const matchesSchema = await payments.carryOver?.(trx, schema);
         waiting.push(claim('one'), claim('two'), claim('three'));
         const blocked = `select count(*) from pg_stat_activity where wait_event = 'relation' and query ~ 'senders'`;
         await until(async () => (await db.raw(blocked)).rows[0].count === 3);
-        return fits ?? false;
+        return matchesSchema ?? false;
       },
     } satisfies Projection;
     await rebuild(options(swapped, parts));
@@ -523,7 +523,7 @@ test.serial('the copy to compare with is dropped, whatever ended the comparison'
   });
   await t.throwsAsync(interrupted, { instanceOf: RebuildInterrupted });
   const stubborn = { ...payments, project: () => Promise.reject(new Error('no')) };
-  await t.throwsAsync(compare(stubborn, parts), { instanceOf: StandStill });
+  await t.throwsAsync(compare(stubborn, parts), { instanceOf: ProjectionHalted });
   t.deepEqual(await schemas(parts), ['payments']);
   t.is((await parts.database.db('checkpoints')).length, 1);
 });
@@ -538,7 +538,7 @@ test.serial('a comparison whose session Postgres ends begins again', async (t) =
   );
   await running.stop();
   let ended = 0;
-  const cutOff: Projection = {
+  const interrupted: Projection = {
     ...payments,
     async project(events, db) {
       if (ended === 0) {
@@ -548,6 +548,6 @@ test.serial('a comparison whose session Postgres ends begins again', async (t) =
       await payments.project(events, db);
     },
   };
-  t.deepEqual(await compare(cutOff, parts), { rows: 1, differences: [], more: 0 });
+  t.deepEqual(await compare(interrupted, parts), { rows: 1, differences: [], more: 0 });
   t.is(ended, 1);
 });

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { Account } from '../../../src/events/user.ts';
 import { userStream } from '../../../src/events/user.ts';
-import { createCatalogueQueries } from '../../../src/projections/runtime/list-queries.ts';
+import { createListQueries } from '../../../src/projections/runtime/list-queries.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query } from '../../embedded/helpers.ts';
 import { emptyDatabase, reached, run, startPostgres, startStore, stopPostgres } from '../helpers.ts';
@@ -26,9 +26,9 @@ test.serial(
     const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
     const { db } = database;
     const { append } = store.eventStore;
-    const catalogue = createCatalogueQueries<Account>(db, 'users');
+    const listProjection = createListQueries<Account>(db, 'users');
     const page = async (limit: number, after: string | null) =>
-      (await catalogue.list({ limit, after }))?.map(({ id }) => id) ?? null;
+      (await listProjection.list({ limit, after }))?.map(({ id }) => id) ?? null;
 
     const first = run(t, users, store, database);
     // Neither the ids nor the times are in this order.
@@ -41,15 +41,15 @@ test.serial(
     t.deepEqual(await page(2, 'B'), ['E']);
     t.deepEqual(await page(2, 'E'), []);
     t.is(await page(2, 'F'), null);
-    t.true(await catalogue.has('E'));
-    t.false(await catalogue.has('F'));
-    t.is((await catalogue.list({ limit: 1, after: 'B' }))?.[0]?.name, odd.data.name);
+    t.true(await listProjection.has('E'));
+    t.false(await listProjection.has('F'));
+    t.is((await listProjection.list({ limit: 1, after: 'B' }))?.[0]?.name, odd.data.name);
 
     const changed = { id: randomUUID(), type: 'UserRoleChanged', metadata: { schemaVersion: 1 } };
     const change = { ...changed, data: { at: '2026-11-20T01:02:03.000Z', role: 'viewer' } };
     const { position } = await append(userStream('A'), [change], 0);
     await reached(db, 'users', position);
-    const roles = async () => (await catalogue.list({ limit: 9, after: null }))?.map(({ role }) => role);
+    const roles = async () => (await listProjection.list({ limit: 9, after: null }))?.map(({ role }) => role);
     t.deepEqual(await roles(), ['member', 'viewer', 'member', 'member', 'member']);
 
     await first.stop();
@@ -64,7 +64,7 @@ test.serial(
 test.serial('before the projection first ran there is no list', async (t) => {
   await query(postgres.url, 'drop schema if exists users cascade');
   const { db } = await emptyDatabase(t, postgres);
-  const { has, list } = createCatalogueQueries<Account>(db, 'users');
+  const { has, list } = createListQueries<Account>(db, 'users');
   await t.throwsAsync(has('A'), { message: /does not exist/ });
   await t.throwsAsync(list({ limit: 1, after: null }), { message: /does not exist/ });
 });

@@ -358,11 +358,11 @@ test.serial(
     await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
     await until(() => receiver.received.length === 1);
     await reactor.stop();
-    const cutOff = {
+    const interrupted = {
       type: 'CallbackAttemptFailed',
       data: { attempt: 1, status: null, reason: 'outcome unknown, the try was cut off' },
     };
-    t.like((await historyOf(ledger, 'P1'))[0], cutOff);
+    t.like((await historyOf(ledger, 'P1'))[0], interrupted);
     receiver.answer = ok;
     startCallbacks(t, ledger);
     t.like((await untilHistory(ledger, 'P1', 2))[1], { type: 'CallbackDelivered', data: { attempt: 2 } });

@@ -1,6 +1,6 @@
 /** GET /console/looks: who looked at what of people, for those who watch over it. */
-import type { LookedAt } from '../../../events/session.ts';
-import { listLooks } from '../../../projections/access-log/queries.ts';
+import type { AccessLogPage } from '../../../events/session.ts';
+import { listAccessLog } from '../../../projections/access-log/queries.ts';
 import type { Context } from '../../server/context.ts';
 import { queryOf, readText } from '../frame/filter-fields.ts';
 import { readQuery } from '../frame/form.ts';
@@ -13,7 +13,7 @@ import { loadAccount } from '../frame/session.ts';
 const path = '/console/looks';
 const pageSize = 50;
 
-const texts: Readonly<Record<LookedAt, string>> = {
+const texts: Readonly<Record<AccessLogPage, string>> = {
   payer: 'The payer’s details',
   evidence: 'An event as recorded',
   search: 'A search by payer',
@@ -21,7 +21,7 @@ const texts: Readonly<Record<LookedAt, string>> = {
   export: 'An export',
 };
 
-export function lookRoutes(parts: ConsoleParts): ConsoleRoute[] {
+export function personalDataRoutes(parts: ConsoleParts): ConsoleRoute[] {
   return [{ method: 'get', path, action: 'seeLooks', handle: (ctx) => showLooks(ctx, parts) }];
 }
 
@@ -34,7 +34,7 @@ async function showLooks(
     throw new ConsoleProblem(400, 'The list has no such page');
   const filter = { userId: readText(staffId), transactionId: readText(payment)?.toUpperCase() ?? null };
   const page = { limit: pageSize + 1, before: before ?? null };
-  const [found] = await askReadModels(ctx, log, [listLooks(db, filter, page)] as const);
+  const [found] = await askReadModels(ctx, log, [listAccessLog(db, filter, page)] as const);
   const rows = found.slice(0, pageSize);
   const ids = [...new Set(rows.map(({ userId }) => userId))];
   const accounts = await Promise.all(ids.map((id) => loadAccount(eventStore, id)));

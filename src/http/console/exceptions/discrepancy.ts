@@ -4,7 +4,7 @@ import { Refused } from '../../../commands/decider.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { readReconciliationEvent } from '../../../events/codec.ts';
 import type { Metadata } from '../../../events/envelope.ts';
-import { type Difference, evolveDifference, reconciliationStream } from '../../../events/reconciliation.ts';
+import { type Difference, evolveDiscrepancy, reconciliationStream } from '../../../events/reconciliation.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { sideText } from '../../../reconciliation/texts.ts';
 import type { Context } from '../../server/context.ts';
@@ -13,11 +13,11 @@ import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 import type { ConsoleRoute } from '../frame/route.ts';
 import { readResolution, type TypedResolution } from './resolution-form.ts';
-import { differenceKindTexts, differenceResolutionTexts } from './texts.ts';
+import { discrepancyKindTexts, discrepancyResolutionTexts } from './texts.ts';
 
 const path = '/console/exceptions/difference/:id';
 
-export function differenceRoutes(parts: ConsoleParts): ConsoleRoute[] {
+export function discrepancyRoutes(parts: ConsoleParts): ConsoleRoute[] {
   const { clock, console: own, frame } = parts;
   return [
     {
@@ -41,7 +41,7 @@ export function differenceRoutes(parts: ConsoleParts): ConsoleRoute[] {
         const at = clock().toISOString();
         const { note } = form.said;
         try {
-          const command = { type: 'ResolveReconciliationDifference', at, note } as const;
+          const command = { type: 'ResolveDiscrepancy', at, note } as const;
           await own.executeDifference(reconciliationStream(id), command, staffCause(ctx, staff));
         } catch (error) {
           if (error instanceof Refused) return showAgain(409, error.message);
@@ -63,7 +63,7 @@ type Found = { id: string; difference: Difference; foundBy: string; resolvedBy: 
 async function find(ctx: Context, { eventStore }: Pick<ConsoleParts, 'eventStore'>): Promise<Found> {
   const { id = '' } = ctx.params;
   const events = derivedIdPattern.test(id) ? await eventStore.load(reconciliationStream(id)) : [];
-  const difference = events.map(readReconciliationEvent).reduce<Difference | null>(evolveDifference, null);
+  const difference = events.map(readReconciliationEvent).reduce<Difference | null>(evolveDiscrepancy, null);
   if (!difference) throw new ConsoleProblem(404, 'There is no such difference');
   const actorOf = (type: string) =>
     (events.findLast((event) => event.type === type)?.metadata as Metadata | undefined)?.actor ?? '';
@@ -86,16 +86,16 @@ async function show(
 ): Promise<void> {
   const { kind, resolved } = difference;
   await frame.show(ctx, 'exceptions/difference.njk', {
-    title: differenceKindTexts[kind].name,
-    meaning: differenceKindTexts[kind].meaning,
+    title: discrepancyKindTexts[kind].name,
+    meaning: discrepancyKindTexts[kind].meaning,
     url: `/console/exceptions/difference/${id}`,
     difference,
     paymentId: paymentIdOf(difference),
     foundBy,
     ours: sideText(difference.ours),
     theirs: sideText(difference.theirs),
-    resolved: resolved && { ...resolved, ...differenceResolutionTexts[resolved.resolution], by: resolvedBy },
-    choices: [{ value: 'explained', ...differenceResolutionTexts.explained }],
+    resolved: resolved && { ...resolved, ...discrepancyResolutionTexts[resolved.resolution], by: resolvedBy },
+    choices: [{ value: 'explained', ...discrepancyResolutionTexts.explained }],
     form: { typed, problem },
   });
 }

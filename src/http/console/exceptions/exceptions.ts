@@ -12,7 +12,7 @@ import { readQuery } from '../frame/form.ts';
 import type { ConsoleParts } from '../frame/parts.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import type { ConsoleRoute } from '../frame/route.ts';
-import { differenceRoutes } from './discrepancy.ts';
+import { discrepancyRoutes } from './discrepancy.ts';
 import { paymentExceptionRoutes } from './payment-exception.ts';
 import { kindTexts, resolutionTexts } from './texts.ts';
 import { unmatchedRoutes } from './unmatched-result.ts';
@@ -24,7 +24,7 @@ export function exceptionRoutes(parts: ConsoleParts): ConsoleRoute[] {
     { method: 'get', path: '/console/exceptions', action: 'look', handle: (ctx) => showList(ctx, parts) },
     ...paymentExceptionRoutes(parts),
     ...unmatchedRoutes(parts),
-    ...differenceRoutes(parts),
+    ...discrepancyRoutes(parts),
   ];
 }
 

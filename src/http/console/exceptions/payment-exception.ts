@@ -5,6 +5,7 @@ import { readPaymentEvent } from '../../../events/codec.ts';
 import type { Metadata } from '../../../events/envelope.ts';
 import { exceptionsOf, holdsMoneyInSuspense, type PaymentException } from '../../../events/exceptions.ts';
 import {
+  currentResult,
   evolve,
   noPayment,
   type Payment,
@@ -12,7 +13,6 @@ import {
   paymentStream,
   type RequestedPayment,
   resolutions,
-  standingResult,
 } from '../../../events/payment.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import type { Context } from '../../server/context.ts';
@@ -135,7 +135,7 @@ async function show(
   form: Form,
 ): Promise<void> {
   const { kind, resolved, resultNo } = exception;
-  const standing = standingResult(state);
+  const standing = currentResult(state);
   const reported = state.results[resultNo - 1];
   const expectedSen = 'expectedSen' in recorded.data ? recorded.data.expectedSen : state.request.amountSen;
   await frame.show(ctx, 'exceptions/payment.njk', {

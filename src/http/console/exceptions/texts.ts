@@ -1,6 +1,6 @@
 /** What exceptions and their resolutions are called, and what each means: content/docs/exceptions.md in a few words. */
 import type { Resolution } from '../../../events/payment.ts';
-import type { DifferenceKind, DifferenceResolution } from '../../../events/reconciliation.ts';
+import type { DiscrepancyKind, DiscrepancyResolution } from '../../../events/reconciliation.ts';
 import type { UnmatchedReason, UnmatchedResolution } from '../../../events/unmatched.ts';
 import type { ListedKind } from '../../../projections/exceptions/queries.ts';
 
@@ -58,7 +58,7 @@ export const unmatchedResolutionTexts: Readonly<
   explained: { name: 'Explained', meaning: 'No money moved; the note says why.' },
 };
 
-export const differenceKindTexts: Readonly<Record<DifferenceKind, { name: string; meaning: string }>> = {
+export const discrepancyKindTexts: Readonly<Record<DiscrepancyKind, { name: string; meaning: string }>> = {
   missingHere: {
     name: 'Missing here',
     meaning: 'The export has a payment, or another charge of one, that the ledger knows nothing of.',
@@ -77,8 +77,8 @@ export const differenceKindTexts: Readonly<Record<DifferenceKind, { name: string
   },
 };
 
-export const differenceResolutionTexts: Readonly<
-  Record<DifferenceResolution, { name: string; meaning: string }>
+export const discrepancyResolutionTexts: Readonly<
+  Record<DiscrepancyResolution, { name: string; meaning: string }>
 > = {
   vanished: { name: 'Vanished', meaning: 'A later import of its record found no such difference.' },
   explained: {
@@ -92,7 +92,7 @@ export const resolutionTexts: Readonly<Record<string, string>> = Object.fromEntr
   Object.entries({
     ...paymentResolutionTexts,
     ...unmatchedResolutionTexts,
-    ...differenceResolutionTexts,
+    ...discrepancyResolutionTexts,
   }).map(([key, { name }]) => [key, name]),
 );
 

@@ -1,6 +1,6 @@
 /** One gateway result that no payment took: why, what was received (behind a click), and what staff found. */
 import { Refused } from '../../../commands/decider.ts';
-import { readUnmatched, readUnmatchedEvent } from '../../../events/codec.ts';
+import { readUnmatchedEvent, readUnmatchedResult } from '../../../events/codec.ts';
 import type { Metadata } from '../../../events/envelope.ts';
 import {
   evolveUnmatched,
@@ -82,7 +82,7 @@ async function find(ctx: Context, { eventStore }: Pick<ConsoleParts, 'eventStore
   const said = await eventStore.load(resolutionStream(revision));
   return {
     revision,
-    result: readUnmatched(stored),
+    result: readUnmatchedResult(stored),
     resolved: said.map(readUnmatchedEvent).reduce<ResolvedUnmatched | null>(evolveUnmatched, null),
     resolvedBy: said[0] ? (said[0].metadata as Metadata).actor : null,
   };

@@ -1,22 +1,22 @@
 /** Looks at personal data: each is in its session's stream before anything is shown. */
 import { createViewPersonalData } from '../../../commands/view-personal-data.ts';
-import type { LookedAt } from '../../../events/session.ts';
+import type { AccessLogPage } from '../../../events/session.ts';
 import type { EventStore } from '../../../eventstore/event-store.ts';
 import { type Context, causeOf } from '../../server/context.ts';
 import type { Staff } from './staff.ts';
 
-export type Look = { what: LookedAt; transactionId: string | null; detail: string };
+export type Look = { what: AccessLogPage; transactionId: string | null; detail: string };
 
 /** Await it before the data is read, and show nothing when it throws (EventStoreUnavailable, Refused). */
-export type RecordLook = (ctx: Context, staff: Staff, look: Look) => Promise<void>;
+export type RecordAccess = (ctx: Context, staff: Staff, look: Look) => Promise<void>;
 
-export function createRecordLook({
+export function createRecordAccess({
   clock,
   eventStore,
 }: {
   clock: () => Date;
   eventStore: Pick<EventStore, 'append' | 'loadLast'>;
-}): RecordLook {
+}): RecordAccess {
   const view = createViewPersonalData({ eventStore });
   return (ctx, staff, look) => {
     const command = { type: 'ViewPersonalData' as const, at: clock().toISOString(), ...look };

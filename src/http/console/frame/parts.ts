@@ -1,6 +1,6 @@
 /** What every page of the console is made with. */
 import type { Dependencies } from '../../dependencies.ts';
-import { createRecordLook } from './access-log.ts';
+import { createRecordAccess } from './access-log.ts';
 import { createConsoleAssets } from './assets.ts';
 import { createSessionCookies } from './cookie.ts';
 import { createFrame } from './frame.ts';
@@ -24,6 +24,6 @@ export function createConsoleParts(dependencies: Dependencies) {
     checkOrigin: createSameOriginCheck(config.baseUrl),
     findStaff: createFindStaff({ clock, cookies, eventStore }),
     frame: createFrame({ assets, cookies }),
-    recordLook: createRecordLook({ eventStore, clock }),
+    recordLook: createRecordAccess({ eventStore, clock }),
   };
 }

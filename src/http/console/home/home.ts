@@ -5,7 +5,7 @@ import { dayOf } from '../../../kernel/malaysian-time.ts';
 import { displaySen } from '../../../kernel/money.ts';
 import { allDeliveries, createDeliveryList } from '../../../projections/deliveries/queries.ts';
 import { createExceptionQueries, listedKinds } from '../../../projections/exceptions/queries.ts';
-import { type DayFigures, dayFigures } from '../../../projections/payments/metrics.ts';
+import { type DayMetrics, dayMetrics } from '../../../projections/payments/metrics.ts';
 import type { Context } from '../../server/context.ts';
 import { kindTexts } from '../exceptions/texts.ts';
 import { queryOf, spanOfDay } from '../frame/filter-fields.ts';
@@ -35,7 +35,7 @@ async function showHome(
   const countIn = (state: 'due' | 'abandoned') =>
     createDeliveryList(db).count({ ...allDeliveries, states: [state] }, maxCounted + 1);
   const [figures, open, due, abandoned] = await askReadModels(ctx, log, [
-    dayFigures(db, span),
+    dayMetrics(db, span),
     createExceptionQueries(db).countOpen(),
     countIn('due'),
     countIn('abandoned'),
@@ -78,7 +78,7 @@ const statusTiles: readonly { status: PaymentStatus; name: string }[] = [
 ];
 
 /** What was asked for on the day, by what has become of it, and what was paid on it. */
-function tilesOf({ paid, requested }: DayFigures, day: string) {
+function tilesOf({ paid, requested }: DayMetrics, day: string) {
   const total = Object.values(requested).reduce((sum, count) => sum + count, 0);
   const payments = (fields: Record<string, string>) => `/console/payments${queryOf({ ...fields })}`;
   return [

@@ -1,12 +1,12 @@
 /** The figures of a day as plots, each with the same numbers in words. */
 import { displaySen } from '../../../kernel/money.ts';
-import { type DayFigures, type DelayFigures, delayBoundsMs } from '../../../projections/payments/metrics.ts';
+import { type DayMetrics, type DelayMetrics, delayBoundsMs } from '../../../projections/payments/metrics.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { queryOf } from '../frame/filter-fields.ts';
 import { columnPlot, sharePlot } from './plots.ts';
 
 /** Asked for and paid, side by side for each hour. */
-export function hoursPlot(hours: DayFigures['hours']) {
+export function hoursPlot(hours: DayMetrics['hours']) {
   const rows = hours.map((figures, hour) => ({ ...figures, name: `${String(hour).padStart(2, '0')}:00` }));
   return {
     rows,
@@ -23,7 +23,7 @@ export function hoursPlot(hours: DayFigures['hours']) {
 }
 
 /** Of the payments that came to an end, the share that succeeded. */
-export function methodsPlot(methods: DayFigures['methods'], day: string) {
+export function methodsPlot(methods: DayMetrics['methods'], day: string) {
   const rows = methods.map(({ mode, byStatus }) => {
     const { succeeded, failed, cancelled } = byStatus;
     const decided = succeeded + failed + cancelled;
@@ -59,7 +59,7 @@ const shortUnits = [
 ] as const;
 
 /** How long callbacks took, and how many took how long. */
-export function delayPlot({ delivered, medianMs, p95Ms, p99Ms, histogram }: DelayFigures) {
+export function delayPlot({ delivered, medianMs, p95Ms, p99Ms, histogram }: DelayMetrics) {
   const bounds = delayBoundsMs.map(boundText);
   const rows = histogram.map((count, slot) => ({ name: slotText(bounds, slot), count }));
   return {

@@ -21,7 +21,7 @@ import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import type { ConsoleRoute } from '../frame/route.ts';
-import { readKnownAt } from './as-of.ts';
+import { readAsOf } from './as-of.ts';
 import { refuseGap } from './refuse-gap.ts';
 
 const path = '/console/journal';
@@ -49,12 +49,12 @@ export function journalRoutes(parts: ConsoleParts): ConsoleRoute[] {
 async function showBalances(ctx: Context, { clock, console: { db }, eventStore, frame, log }: ConsoleParts) {
   const { at } = readQuery(ctx);
   const now = clock();
-  const knownAt = readKnownAt(at, now);
+  const asOf = readAsOf(at, now);
   const [accounts, gap] = await askReadModels(ctx, log, [
-    trialBalance(db, knownAt),
-    journalGap({ eventStore, db }, knownAt, now),
+    trialBalance(db, asOf),
+    journalGap({ eventStore, db }, asOf, now),
   ]);
-  const period = periodOf(undefined, dayOf(knownAt.toISOString()));
+  const period = periodOf(undefined, dayOf(asOf.toISOString()));
   const total = {
     debitSen: accounts.reduce((sum, { debitSen }) => sum + debitSen, 0n),
     creditSen: accounts.reduce((sum, { creditSen }) => sum + creditSen, 0n),
@@ -62,7 +62,7 @@ async function showBalances(ctx: Context, { clock, console: { db }, eventStore, 
   await frame.show(ctx, 'journal/journal.njk', {
     title: 'Journal',
     at: at ?? '',
-    knownAt: knownAt.toISOString(),
+    asOf: asOf.toISOString(),
     gap: gap?.message ?? null,
     rows: accounts.map((sums) => ({
       ...sums,
@@ -96,7 +96,7 @@ async function readAsked(ctx: Context, { clock, console: { db }, log }: ConsoleP
     throw new ConsoleProblem(400, 'A period is of two days, the earlier one first; a day reads 2026-11-20');
   const [sums] = await askReadModels(ctx, log, [accountSums(db, account, now)]);
   if (isUnknown(sums)) throw new ConsoleProblem(404, 'Nothing was ever posted to such an account');
-  return { asked: { account, ...period }, knownAt: readKnownAt(period.to, now), now };
+  return { asked: { account, ...period }, asOf: readAsOf(period.to, now), now };
 }
 
 const isUnknown = ({ debitSen, creditSen }: AccountSums) => debitSen === 0n && creditSen === 0n;
@@ -108,12 +108,12 @@ async function showAccount(ctx: Context, parts: ConsoleParts): Promise<void> {
     frame,
     log,
   } = parts;
-  const { asked, knownAt, now } = await readAsked(ctx, parts);
+  const { asked, asOf, now } = await readAsked(ctx, parts);
   const after = readKey(readQuery(ctx).after);
   const page = askPage(db, { ...asked, after });
   const [{ openingSen, lines, more, closingSen }, gap] = await askReadModels(ctx, log, [
     page,
-    journalGap({ eventStore, db }, knownAt, now),
+    journalGap({ eventStore, db }, asOf, now),
   ]);
   const last = more ? lines.at(-1) : undefined;
   await frame.show(ctx, 'journal/account.njk', {
@@ -153,8 +153,8 @@ function readKey(text: string | undefined): PostingKey | null {
 }
 
 async function download(ctx: Context, parts: ConsoleParts): Promise<void> {
-  const { asked, knownAt } = await readAsked(ctx, parts);
-  await refuseGap(ctx, parts, knownAt);
+  const { asked, asOf } = await readAsked(ctx, parts);
+  await refuseGap(ctx, parts, asOf);
   const name = [asked.account, asked.from, asked.to].join('-').replace(/[^\w.-]+/g, '-');
   ctx.attachment(`${name}.csv`);
   ctx.type = 'text/csv; charset=utf-8';

@@ -9,8 +9,8 @@ import { askReadModels } from '../frame/read-models.ts';
 export async function refuseGap(
   ctx: Context,
   { clock, console: { db }, eventStore, log }: ConsoleParts,
-  knownAt: Date,
+  asOf: Date,
 ): Promise<void> {
-  const [gap] = await askReadModels(ctx, log, [journalGap({ eventStore, db }, knownAt, clock())]);
+  const [gap] = await askReadModels(ctx, log, [journalGap({ eventStore, db }, asOf, clock())]);
   if (gap) throw new ConsoleProblem(503, gap.message);
 }

@@ -21,7 +21,7 @@ import type { ConsoleParts } from '../frame/parts.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import type { ConsoleRoute } from '../frame/route.ts';
-import { readKnownAt } from './as-of.ts';
+import { readAsOf } from './as-of.ts';
 import { refuseGap } from './refuse-gap.ts';
 
 const path = '/console/statements';
@@ -56,7 +56,7 @@ function readAsked(ctx: Context, agencies: Agencies, now: Date): Asked | null {
   const agency = agencies.get(merchant);
   if (agency === undefined) throw new ConsoleProblem(404, 'There is no such agency');
   if (!boundsOfDay(day)) throw new ConsoleProblem(400, 'There is no such day; a day reads 2026-11-20');
-  return { agency, collection: { merchantCode: merchant, day, knownAt: readKnownAt(known, now) } };
+  return { agency, collection: { merchantCode: merchant, day, asOf: readAsOf(known, now) } };
 }
 
 async function show(ctx: Context, parts: ConsoleParts): Promise<void> {
@@ -86,17 +86,17 @@ async function statementOf(
   const [totals, found, gap] = await askReadModels(ctx, log, [
     collectionTotals(db, collection),
     collectionPage(db, collection, { after, limit: pageSize + 1 }),
-    journalGap({ eventStore, db }, collection.knownAt, clock()),
+    journalGap({ eventStore, db }, collection.asOf, clock()),
   ]);
   const rows = found.slice(0, pageSize);
   const last = found.length > pageSize ? rows.at(-1) : undefined;
-  const { merchantCode: merchant, day, knownAt } = collection;
+  const { merchantCode: merchant, day, asOf } = collection;
   // Links name the moment of this page, so that what is downloaded is what was seen.
-  const fields = { merchant, day, known: knownAt.toISOString() };
+  const fields = { merchant, day, known: asOf.toISOString() };
   const all = grandTotal(totals);
   return {
     agency,
-    knownAt: fields.known,
+    asOf: fields.known,
     gap: gap?.message ?? null,
     totals: totals.map((total) => ({ ...total, name: methodName(total.method) })),
     all,
@@ -135,7 +135,7 @@ function readKey(text: string | undefined): ReceiptKey | null {
 async function readDownload(ctx: Context, parts: ConsoleParts): Promise<Asked> {
   const asked = readAsked(ctx, await findAgencies(ctx, parts), parts.clock());
   if (!asked) throw new ConsoleProblem(400, 'Which agency is the statement of?');
-  await refuseGap(ctx, parts, asked.collection.knownAt);
+  await refuseGap(ctx, parts, asked.collection.asOf);
   return asked;
 }
 

@@ -87,11 +87,11 @@ async function showFound(ctx: Context, parts: ConsoleParts): Promise<void> {
 
 async function showByPayer(ctx: Context, parts: ConsoleParts, staff: Staff): Promise<void> {
   const { payer = '', after } = readForm(ctx);
-  const payerTerms = termsOf(payer.slice(0, 500));
-  if (payerTerms.length === 0) return seeOther(ctx, paymentsPath);
-  const detail = `${payerTerms.length} ${payerTerms.length === 1 ? 'word' : 'words'}`;
+  const searchTokens = termsOf(payer.slice(0, 500));
+  if (searchTokens.length === 0) return seeOther(ctx, paymentsPath);
+  const detail = `${searchTokens.length} ${searchTokens.length === 1 ? 'word' : 'words'}`;
   await parts.recordLook(ctx, staff, { what: 'search', transactionId: null, detail });
-  const { rows, next } = await find(parts, { ...allPayments, payerTerms }, after);
+  const { rows, next } = await find(parts, { ...allPayments, searchTokens }, after);
   await parts.frame.show(ctx, 'payments/payments.njk', {
     ...formModel(parts),
     filter: readFilter({}).fields,

@@ -3,9 +3,9 @@ import type { HistoryEntry, HistoryVerdict } from '../../../audit/history/histor
 import { exceptionsOf } from '../../../events/exceptions.ts';
 import {
   attemptOf,
+  currentResult,
   type PaymentEvent,
   type RequestedPayment,
-  standingResult,
 } from '../../../events/payment.ts';
 import { texts } from '../../../receipts/texts.ts';
 import type { Context } from '../../server/context.ts';
@@ -65,7 +65,7 @@ async function showPayment(ctx: Context, { eventStore, frame }: ConsoleParts): P
 
 function summaryOf(payment: RequestedPayment) {
   const { receipt, request, status } = payment;
-  const result = standingResult(payment);
+  const result = currentResult(payment);
   const attempt = result ? attemptOf(payment, result) : payment.attempts.at(-1);
   const mode = result?.mode || attempt?.mode;
   return {

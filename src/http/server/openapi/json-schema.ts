@@ -31,7 +31,7 @@ function derivedSchema(struct: AnyStruct): JsonSchema {
 
 /** Other keys than these are allowed, since they are masked. A field that takes nothing may be left out. */
 function objectSchema(fields: Readonly<Record<string, AnyStruct>>): JsonSchema {
-  const described = Object.entries(fields).map(([name, field]) => {
+  const withJsonSchema = Object.entries(fields).map(([name, field]) => {
     const [fault, fallback] = validate(undefined, field, { coerce: true });
     const schema = jsonSchemaOf(field);
     return {
@@ -40,10 +40,10 @@ function objectSchema(fields: Readonly<Record<string, AnyStruct>>): JsonSchema {
       schema: { ...schema, ...(fallback !== undefined && { default: fallback }) },
     };
   });
-  const required = described.filter((field) => field.required).map(({ name }) => name);
+  const required = withJsonSchema.filter((field) => field.required).map(({ name }) => name);
   return {
     type: 'object',
     ...(required.length > 0 && { required }),
-    properties: Object.fromEntries(described.map(({ name, schema }) => [name, schema])),
+    properties: Object.fromEntries(withJsonSchema.map(({ name, schema }) => [name, schema])),
   };
 }
