@@ -60,10 +60,10 @@ function reloaded(options: {
   const { create, folder, log, lookAgainMs } = options;
   let site = options.first;
   let version = versionOf(folder);
-  let accessLogRoutes = performance.now();
+  let lookedAt = performance.now();
   return () => {
-    if (performance.now() - accessLogRoutes < lookAgainMs) return site;
-    accessLogRoutes = performance.now();
+    if (performance.now() - lookedAt < lookAgainMs) return site;
+    lookedAt = performance.now();
     try {
       const found = versionOf(folder);
       if (found === version) return site;

@@ -1,0 +1,6 @@
+/** What went wrong, in a few words for a log line. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // A refused connection to several addresses has no message of its own.
+  return error.message || String(Reflect.get(error, 'code') ?? error.name);
+}

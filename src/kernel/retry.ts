@@ -1,0 +1,72 @@
+/**
+ * Trying again, with longer and longer pauses. The attempts are p-retry's; the pauses are the runtime's, because
+ * p-retry sets its timers itself, and so nothing could run in simulated time.
+ */
+import pRetry from 'p-retry';
+import type { Runtime } from './runtime.ts';
+
+type RetryOptions = {
+  runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'sleep'>;
+  signal: AbortSignal;
+  /** The pause after the first failure; it doubles with each failure in a row. */
+  firstMs?: number;
+  longestMs?: number;
+  /** Once this has passed, a failure is thrown. Without it attempts go on until the signal aborts. */
+  giveUpAfterMs?: number;
+  /** Whether another attempt may succeed; a failure for which it says no is thrown at once. */
+  shouldRetry?(error: unknown): boolean;
+  /** Told of each failure before the pause, with the number of failures in a row. */
+  onFailure?(error: unknown, failures: number): void;
+};
+
+/**
+ * Calls `work` until it resolves. `work` may report progress, after which the next failure counts as the first.
+ * Throws what `work` threw last when it may not try again, and the signal's reason when that aborts.
+ */
+export async function retry<T>(
+  work: (onProgress: () => void) => Promise<T>,
+  {
+    runtime,
+    signal,
+    firstMs = 100,
+    longestMs = 5_000,
+    giveUpAfterMs = Number.POSITIVE_INFINITY,
+    shouldRetry = () => true,
+    onFailure,
+  }: RetryOptions,
+): Promise<T> {
+  const startedMs = runtime.monotonicMs();
+  let failures = 0;
+  const onProgress = () => {
+    failures = 0;
+  };
+  const attempt = () =>
+    work(onProgress).catch((cause) => {
+      throw new AttemptFailed('An attempt failed', { cause });
+    });
+  try {
+    return await pRetry(attempt, {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: 0,
+      signal,
+      async shouldRetry({ error: { cause: failure } }) {
+        if (signal.aborted || !shouldRetry(failure)) return false;
+        failures += 1;
+        onFailure?.(failure, failures);
+        const fullMs = Math.min(firstMs * 2 ** (failures - 1), longestMs);
+        // Not in step with other processes.
+        const pauseMs = fullMs * (0.5 + runtime.random() / 2);
+        if (runtime.monotonicMs() - startedMs + pauseMs > giveUpAfterMs) return false;
+        await runtime.sleep(pauseMs, signal);
+        return !signal.aborted;
+      },
+    });
+  } catch (error) {
+    throw error instanceof AttemptFailed ? error.cause : error;
+  }
+}
+
+/** p-retry gives up at once on any TypeError; inside this one none is lost. */
+class AttemptFailed extends Error {
+  override name = 'AttemptFailed';
+}

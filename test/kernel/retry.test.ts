@@ -1,0 +1,63 @@
+import test from 'ava';
+import { retry } from '../../src/kernel/retry.ts';
+
+/** A runtime whose sleeps take no time and are recorded. */
+function recordingRuntime() {
+  const slept: number[] = [];
+  let nowMs = 0;
+  return {
+    slept,
+    monotonicMs: () => nowMs,
+    random: () => 1,
+    async sleep(ms: number) {
+      slept.push(ms);
+      nowMs += ms;
+    },
+  };
+}
+
+const { signal } = new AbortController();
+
+test('pauses double up to the longest, and progress starts them again', async (t) => {
+  const runtime = recordingRuntime();
+  let calls = 0;
+  const result = await retry(
+    async (onProgress) => {
+      calls += 1;
+      if (calls === 5) onProgress();
+      if (calls < 7) throw new TypeError(`failure ${calls}`);
+      return 'done';
+    },
+    { runtime, signal, firstMs: 100, longestMs: 400 },
+  );
+  t.is(result, 'done');
+  t.deepEqual(runtime.slept, [100, 200, 400, 400, 100, 200]);
+});
+
+test('a failure that another attempt cannot mend is thrown at once, as is one after too long', async (t) => {
+  const runtime = recordingRuntime();
+  const failing = async () => {
+    throw new RangeError('no');
+  };
+  await t.throwsAsync(retry(failing, { runtime, signal, shouldRetry: () => false }), { message: 'no' });
+  t.deepEqual(runtime.slept, []);
+  await t.throwsAsync(retry(failing, { runtime, signal, firstMs: 100, giveUpAfterMs: 350 }), {
+    message: 'no',
+  });
+  t.deepEqual(runtime.slept, [100, 200]);
+});
+
+test('an abort ends it during a pause, and is told apart from success', async (t) => {
+  const stopping = new AbortController();
+  const runtime = { ...recordingRuntime(), sleep: async () => stopping.abort() };
+  let calls = 0;
+  const retrying = retry(
+    async () => {
+      calls += 1;
+      throw new Error('away');
+    },
+    { runtime, signal: stopping.signal },
+  );
+  await t.throwsAsync(retrying);
+  t.is(calls, 1);
+});
