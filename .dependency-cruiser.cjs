@@ -1,17 +1,29 @@
-// Who may import whom (content/docs/architecture.md has the table). Folders know only what is below them.
+// Who may import whom; content/docs/architecture.md has the same table. Folders know only what is below them.
 const node =
   '^node:|^(crypto|fs|path|url|os|util|stream|http|https|net|dns|events|timers|child_process)(/|$)';
+
+const folders = (...names) => names.map((name) => `^src/${name}/`);
+const library = (...names) => names.map((name) => `node_modules/(@types/)?${name}/`);
+const anyLibrary = 'node_modules/';
+
+/** The folder imports from itself, from what is listed, and from Node. */
 const only = (folder, ...allowed) => ({
   name: `${folder}-imports`,
   severity: 'error',
-  from: { path: `^src/${folder}/` },
-  to: {
-    pathNot: [`^src/${folder}/`, ...allowed],
-    dependencyTypesNot: ['core'],
-  },
+  from: { path: `^${folder}/` },
+  to: { pathNot: [`^${folder}/`, ...allowed], dependencyTypesNot: ['core'] },
 });
-const library = (...names) => names.map((name) => `node_modules/${name}/`);
-const folders = (...names) => names.map((name) => `^src/${name}/`);
+
+/** What every interface of the HTTP role may import outside http/. */
+const belowHttp = [
+  ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
+  ...folders('receipts', 'statements', 'reconciliation', 'audit'),
+  anyLibrary,
+];
+const httpFolders = (...names) => folders(...names.map((name) => `http/${name}`));
+
+/** The read models, each in its folder below projections/. */
+const readModels = '^src/projections/(?!runtime/|rebuild/)[^/]+/';
 
 module.exports = {
   forbidden: [
@@ -20,56 +32,78 @@ module.exports = {
     {
       name: 'no-dev-dependency',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^(src|packages)/' },
       to: { dependencyTypes: ['npm-dev'] },
     },
     {
       name: 'eventstore-alone-imports-the-client',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(eventstore|embedded/eventstore)/' },
+      from: { path: '^src/', pathNot: '^src/eventstore/' },
       to: { path: 'node_modules/@eventstore/db-client/' },
     },
     {
-      name: 'main-alone-starts-embedded-and-sandbox',
+      name: 'composition-roots-alone-start-packages',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main\\.ts|cli/|embedded/|sandbox/)' },
-      to: { path: '^src/(embedded|sandbox)/' },
+      from: { path: '^src/', pathNot: '^src/(main\\.ts|roles/|cli/)' },
+      to: { path: '^packages/' },
     },
-    only('events', ...library('superstruct')),
-    only('eventstore', ...library('@eventstore/db-client', 'p-retry')),
-    only('commands', ...folders('events', 'eventstore'), ...library('superstruct')),
-    only('projections', ...folders('events', 'eventstore'), ...library('knex', 'pg', 'pino')),
-    only('receipts', ...folders('events'), ...library('pdfkit', '@types/pdfkit', 'uqr', 'bidi-js')),
+    {
+      name: 'composition-roots-alone-make-a-runtime',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(main\\.ts|roles/|cli/)' },
+      to: { path: '^src/kernel/system-runtime\\.ts$' },
+    },
+    only('src/kernel', anyLibrary),
+    only('src/config', ...folders('kernel'), anyLibrary),
+    only('src/events', ...folders('kernel'), ...library('superstruct')),
+    only('src/eventstore', ...folders('kernel'), ...library('@eventstore/db-client', 'p-retry')),
+    only('src/commands', ...folders('kernel', 'events', 'eventstore'), ...library('superstruct')),
+    only('src/postgres', ...folders('kernel'), ...library('knex', 'pg', 'pino')),
     only(
-      'statements',
-      ...folders('events', 'projections', 'receipts'),
-      ...library('pdfkit', '@types/pdfkit', 'csv-stringify'),
+      'src/projections',
+      ...folders('kernel', 'events', 'eventstore', 'postgres'),
+      ...library('knex', 'pg', 'pino'),
+    ),
+    {
+      name: 'projections-runtime-knows-no-read-model',
+      severity: 'error',
+      from: { path: '^src/projections/(runtime|rebuild)/' },
+      to: { path: [readModels, '^src/projections/all\\.ts$'] },
+    },
+    only('src/clients', ...folders('kernel', 'config', 'events'), anyLibrary),
+    only('src/receipts', ...folders('kernel', 'events'), ...library('pdfkit', 'uqr', 'bidi-js')),
+    only(
+      'src/statements',
+      ...folders('kernel', 'events', 'projections', 'receipts'),
+      ...library('pdfkit', 'csv-stringify'),
     ),
     only(
-      'audit',
-      ...folders('events', 'commands', 'eventstore', 'projections'),
+      'src/reconciliation',
+      ...folders('kernel', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
+      ...library('csv-parse', 'superstruct', 'knex'),
+    ),
+    only(
+      'src/audit',
+      ...folders('kernel', 'events', 'commands', 'eventstore', 'postgres', 'projections'),
       ...library('csv-stringify', 'knex', 'pino', 'superstruct'),
     ),
     only(
-      'reconciliation',
-      ...folders('events', 'commands', 'eventstore', 'projections'),
-      ...library('csv-parse', 'superstruct', 'knex'),
+      'src/reactors',
+      ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections'),
+      ...folders('receipts', 'clients'),
+      anyLibrary,
     ),
-    only('clients', '^src/events/', '^src/config(/|\\.ts$)', 'node_modules/'),
-    only(
-      'reactors',
-      ...folders('commands', 'projections', 'receipts', 'clients', 'events', 'eventstore'),
-      'node_modules/',
-    ),
-    only(
-      'http',
-      ...folders('commands', 'projections', 'receipts', 'clients', 'events', 'eventstore'),
-      ...folders('audit', 'reconciliation', 'statements'),
-      '^src/(config(/|\\.ts$)|log\\.ts$)',
-      'node_modules/',
-    ),
-    only('embedded', 'node_modules/'),
-    only('sandbox', 'node_modules/'),
+    // Inside http: the server knows no interface, and no interface knows another. Both payment channels build on pay/.
+    only('src/http/server', ...belowHttp),
+    only('src/http/pay', ...httpFolders('server'), ...belowHttp),
+    only('src/http/generic', ...httpFolders('server', 'pay'), ...belowHttp),
+    only('src/http/landreg', ...httpFolders('server', 'pay'), ...belowHttp),
+    only('src/http/api', ...httpFolders('server'), ...belowHttp),
+    only('src/http/docs', ...httpFolders('server'), ...belowHttp),
+    only('src/http/console', ...httpFolders('server'), ...belowHttp),
+    only('src/http', ...belowHttp),
+    only('packages/embedded', anyLibrary),
+    only('packages/sandbox', anyLibrary),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
