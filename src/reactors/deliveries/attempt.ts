@@ -52,7 +52,7 @@ export async function findDue(
   const { eventStore, clock } = dependencies;
   const { state, calls } = foldWithCalls(await eventStore.load(paymentStream(claimed.transactionId)));
   if (!isUpToDate(state, claimed)) return null;
-  const delivery = state.deliveries.findLast((each) => orderingKeyOf(each) === claimed.lane);
+  const delivery = state.deliveries.findLast((each) => orderingKeyOf(each) === claimed.orderingKey);
   // The lease names what is tried under it: a newer one waits until it can be claimed by its own name.
   if (delivery?.key !== claimed.delivery) return null;
   await supersede(state, calls, dependencies);
@@ -74,8 +74,8 @@ export async function findInterrupted(
   return call && delivery.state === 'due' ? { delivery, ...call } : null;
 }
 
-function isUpToDate(state: Payment, { lane, tries }: ClaimedDelivery): state is RequestedPayment {
-  return state.status !== 'none' && attemptsOf(lane, state.deliveries) === tries;
+function isUpToDate(state: Payment, { orderingKey, attempts }: ClaimedDelivery): state is RequestedPayment {
+  return state.status !== 'none' && attemptsOf(orderingKey, state.deliveries) === attempts;
 }
 
 /**
