@@ -2,8 +2,8 @@
 import { loadPayment } from '../../commands/load-payment.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import { type Channel, noPayment, type RequestedPayment } from '../../events/payment.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { HttpProblem } from '../server/errors.ts';
+import type { PayDependencies } from './dependencies.ts';
 
 export type ReadPayment = (transactionId: string) => Promise<RequestedPayment>;
 
@@ -14,7 +14,7 @@ export type ReadPayment = (transactionId: string) => Promise<RequestedPayment>;
  */
 export function createReadPayment(
   channel: Channel,
-  { eventStore, findPayment, log }: Pick<Dependencies, 'eventStore' | 'findPayment' | 'log'>,
+  { eventStore, findPayment, log }: Pick<PayDependencies, 'eventStore' | 'findPayment' | 'log'>,
 ): ReadPayment {
   async function findFinal(transactionId: string): Promise<RequestedPayment | null> {
     try {
@@ -36,7 +36,7 @@ export function createReadPayment(
       ? ((await findFinal(transactionId)) ?? (await loadPayment(eventStore, transactionId)))
       : noPayment;
     if (payment.status === 'none' || payment.request.channel !== channel)
-      throw new HttpProblem(404, 'paymentNotFound', 'Transaction not found');
+      throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
     return payment;
   };
 }
