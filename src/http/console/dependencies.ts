@@ -7,13 +7,14 @@ import type { PaymentCommand } from '../../commands/payment.ts';
 import type { RebuildCommand } from '../../commands/rebuild.ts';
 import type { ReconciliationCommand } from '../../commands/reconciliation.ts';
 import type { SessionCommand } from '../../commands/session.ts';
-import type { ResolveUnmatched } from '../../commands/unmatched-resolution.ts';
+import type { ResolveUnmatchedResult } from '../../commands/unmatched.ts';
 import type { UserCommand } from '../../commands/user.ts';
 import type { Config } from '../../config/config.ts';
 import type { Payment, PaymentEvent } from '../../events/payment.ts';
 import type { RebuildEvent, Rebuilds } from '../../events/rebuild.ts';
 import type { Difference, ReconciliationEvent } from '../../events/reconciliation.ts';
 import type { Session, SessionEvent } from '../../events/session.ts';
+import type { ResolvedUnmatched, UnmatchedEvent } from '../../events/unmatched.ts';
 import type { Account, UserEvent } from '../../events/user.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -44,7 +45,7 @@ export type ConsoleDependencies = {
 type ConsoleOwn = {
   executeSession: Execute<Session | null, SessionCommand, SessionEvent>;
   mailer: Mailer;
-  resolveUnmatched: ResolveUnmatched;
+  executeUnmatched: Execute<ResolvedUnmatched | null, ResolveUnmatchedResult, UnmatchedEvent>;
   executeDifference: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
   executeRebuild: Execute<Rebuilds, RebuildCommand, RebuildEvent>;
   /** The process is asked to end: what stays open by itself must not hold it up. */
