@@ -16,6 +16,7 @@ import {
 } from '../events/codec.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Dependencies } from '../http/app.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 
 export function createConsole({
   config,
@@ -32,6 +33,7 @@ export function createConsole({
   return {
     db,
     closing,
+    runtime: systemRuntime,
     executeRebuild: createExecute({ eventStore, decider: rebuildDecider, read: readRebuildEvent }),
     executeSession: createExecute({ eventStore, decider: sessionDecider, read: readSessionEvent }),
     resolveUnmatched: createResolveUnmatched({
@@ -43,6 +45,10 @@ export function createConsole({
       decider: reconciliationDecider,
       read: readReconciliationEvent,
     }),
-    mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox') }),
+    mailer: createMailer({
+      mail: config.mail,
+      outboxDir: join(config.dataDir, 'outbox'),
+      runtime: systemRuntime,
+    }),
   };
 }

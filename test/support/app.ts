@@ -36,6 +36,7 @@ import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { sen } from './payments.ts';
+import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
 export const transactionIdKey = 'a key of the tests';
@@ -169,6 +170,7 @@ export async function startApp(
       db,
       executeSession: createExecute({ eventStore: parts, decider: sessionDecider, read: readSessionEvent }),
       mailer: { send },
+      runtime: testRuntime(),
       resolveUnmatched: createResolveUnmatched({
         eventStore: parts,
         execute: createExecute({ eventStore: parts, decider: unmatchedDecider, read: readUnmatchedEvent }),

@@ -9,10 +9,12 @@ import type { ResolveUnmatched } from '../../commands/unmatched-resolution.ts';
 import type { RebuildEvent, Rebuilds } from '../../events/rebuild.ts';
 import type { Difference, ReconciliationEvent } from '../../events/reconciliation.ts';
 import type { Session, SessionEvent } from '../../events/session.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 
 export type ConsoleDependencies = {
   executeSession: Execute<Session | null, SessionCommand, SessionEvent>;
   mailer: Mailer;
+  runtime: Pick<Runtime, 'yieldToIo'>;
   resolveUnmatched: ResolveUnmatched;
   executeDifference: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
   executeRebuild: Execute<Rebuilds, RebuildCommand, RebuildEvent>;

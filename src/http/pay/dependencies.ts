@@ -12,7 +12,7 @@ export type ChannelDependencies = Dependencies & { quarantine: Quarantine };
 
 export function createChannelParts(channel: Channel, dependencies: ChannelDependencies) {
   const { config, clock = () => new Date() } = dependencies;
-  const links = createLinks({ ...config, clock })[channel];
+  const links = createLinks({ ...config, runtime: { now: clock } })[channel];
   const tokens = createPageTokens(config.transactionIdKey);
   const pages = createPayerPages({ config, links, tokens, clock });
   return {

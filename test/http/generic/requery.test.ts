@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { listOf, type Registry, registryRecord, startRegistry } from '../../support/registry.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import { chooseMethod, createPayment, merchantHeaders, postResult, resultFields, signed } from './helpers.ts';
 
 const log = pino({ level: 'silent' });
@@ -18,7 +19,13 @@ type Answer = { status: number; body: Record<string, unknown> };
 
 async function start(t: ExecutionContext, timeoutMs = 10_000): Promise<Parts> {
   const registry = await startRegistry(t);
-  const client = createTransactionRegistry({ url: registry.url, token: 'a-token', log, timeoutMs });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: registry.url,
+    token: 'a-token',
+    log,
+    timeoutMs,
+  });
   const app = await startApp({ registry: client }, store);
   t.teardown(() => app.close());
   return { app, registry, requery: (reference) => requeryAs(app, reference, merchantHeaders) };
@@ -251,7 +258,12 @@ test('a registry that cannot be asked: 502 or 504, and not a word in the history
 });
 
 test('no connection to the registry: 502', async (t) => {
-  const client = createTransactionRegistry({ url: 'http://127.0.0.1:1', token: 'secret-token', log });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: 'http://127.0.0.1:1',
+    token: 'secret-token',
+    log,
+  });
   const app = await startApp({ registry: client }, store);
   t.teardown(() => app.close());
   await paymentAtTheBank(app, 'UNREACHABLE-1');
