@@ -43,7 +43,7 @@ export async function startHttp(
     execute,
     eventStore,
     ...createPaymentQueries(db),
-    registry: createTransactionRegistry({ ...config.registry, log }),
+    registry: createTransactionRegistry({ ...config.registry, log, runtime: systemRuntime }),
     content: {
       executeUser: createExecute({ eventStore, decider: userDecider }),
       users: createListQueries<Account>(db, users.name),

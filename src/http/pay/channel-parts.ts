@@ -10,7 +10,7 @@ import { createStartPayment } from './start-payment.ts';
 export function createChannelParts(channel: Channel, dependencies: PayDependencies) {
   const { config, runtime } = dependencies;
   const clock = runtime.now;
-  const links = createLinks({ ...config, clock })[channel];
+  const links = createLinks({ ...config, runtime })[channel];
   const tokens = createPageTokens(config.transactionIdKey);
   const pages = createPayerPages({ config, links, tokens, clock });
   return {
