@@ -10,6 +10,7 @@ import { unmatchedDecider } from '../commands/unmatched.ts';
 import type { Config } from '../config/config.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Dependencies } from '../http/app.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 
 export function createConsole({
   config,
@@ -33,6 +34,10 @@ export function createConsole({
       eventStore,
       decider: reconciliationDecider,
     }),
-    mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox') }),
+    mailer: createMailer({
+      mail: config.mail,
+      outboxDir: join(config.dataDir, 'outbox'),
+      runtime: systemRuntime,
+    }),
   };
 }

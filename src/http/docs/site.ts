@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import nunjucks from 'nunjucks';
 import { ConfigError } from '../../config/config-error.ts';
-import { type Answer, createAnswer } from './answer.ts';
+import { type Answer, createAnswer } from '../server/static-files.ts';
 import { createAssets, pagePolicy } from './assets.ts';
 import { groupByCategory, linkTo, urlOf } from './categories.ts';
 import { readDocsFiles } from './files.ts';

@@ -3,8 +3,8 @@ import { type Head, loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import { type Channel, type Payment, paymentStream, type RequestedPayment } from '../../events/payment.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { HttpProblem } from '../server/errors.ts';
+import type { PayDependencies } from './dependencies.ts';
 
 export type ReadPayment = (transactionId: string) => Promise<{
   payment: RequestedPayment;
@@ -19,7 +19,7 @@ export type ReadPayment = (transactionId: string) => Promise<{
  */
 export function createReadPayment(
   channel: Channel,
-  { eventStore, findPayment, log }: Pick<Dependencies, 'eventStore' | 'findPayment' | 'log'>,
+  { eventStore, findPayment, log }: Pick<PayDependencies, 'eventStore' | 'findPayment' | 'log'>,
 ): ReadPayment {
   async function findFinal(transactionId: string): Promise<RequestedPayment | null> {
     try {
@@ -42,7 +42,7 @@ export function createReadPayment(
       isId && !final ? await loadHead(eventStore, paymentStream(transactionId), paymentDecider) : null;
     const payment = final ?? head?.state;
     if (!payment || payment.status === 'none' || payment.request.channel !== channel)
-      throw new HttpProblem(404, 'paymentNotFound', 'Transaction not found');
+      throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
     return { payment, head };
   };
 }

@@ -24,6 +24,7 @@ import {
 } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const postgres = await startPostgres();
 test.after.always(stopPostgres);
@@ -41,7 +42,13 @@ async function start(t: ExecutionContext) {
   const projection = run(t, payments, store, database);
   const { findPayment } = createPaymentQueries(database.db);
   const dependencies = {
-    registry: createTransactionRegistry({ url: registry.url, token: 't', log, timeoutMs: 2_000 }),
+    registry: createTransactionRegistry({
+      runtime: testRuntime(),
+      url: registry.url,
+      token: 't',
+      log,
+      timeoutMs: 2_000,
+    }),
     eventStore,
     execute: createExecute({ eventStore, decider: paymentDecider }),
     db: database.db,
