@@ -127,9 +127,9 @@ test('an append is answered once, whatever its chunks are', async (t) => {
   t.deepEqual(await batch([chunk({ id, stream, events: 1 }), chunk({ id, isFinal: true, events: 1 })]), [
     'appended',
   ]);
-  t.deepEqual(await batch([chunk({ isFinal: true, events: 1 })]), ['An append begins with its options']);
+  t.deepEqual(await batch([chunk({ isFinal: true, events: 1 })]), ['An append must begin with its options']);
   t.deepEqual(await batch([chunk({ id }), chunk({ id }), chunk({ id, isFinal: true })]), [
-    'An append begins with its options',
+    'An append must begin with its options',
   ]);
   t.deepEqual(await batch([chunk({ id, stream, events: 1 })]), ['The append ended before its last chunk']);
   const mixed = [
@@ -172,8 +172,8 @@ test('an append or a read without options', async (t) => {
       for (const message of messages) call.write(message);
       call.end();
     });
-  await t.throwsAsync(append([]), { message: /begins with its options/ });
-  await t.throwsAsync(append([new streams.AppendReq()]), { message: /begins with its options/ });
+  await t.throwsAsync(append([]), { message: /must begin with its options/ });
+  await t.throwsAsync(append([new streams.AppendReq()]), { message: /must begin with its options/ });
   await t.throwsAsync(collect(raw.read(new streams.ReadReq())), { message: /A read needs options/ });
 });
 
