@@ -1,7 +1,7 @@
 /**
- * A payment gateway for development, with its transaction registry. Like a real gateway it accepts orders, shows a bank's
- * page, and reports what the payer chose, both through the payer's browser and from its own server. On the same port run
- * a merchant, a mailbox and a land registry, which receive what the service sends. All of them use only its interfaces.
+ * A payment gateway for development, with its transaction registry. Like a real gateway it accepts orders, shows a
+ * bank's page, and reports what the payer chose, both through the payer's browser and from its own server. A merchant,
+ * a mailbox and a land registry run on the same port and receive what the service sends. All use only its interfaces.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -16,11 +16,11 @@ import { createServerPosts } from './server-posts.ts';
 const drainMs = 1_000;
 
 /**
- * Starts the gateway on a loopback `host` and `port` (0: any free port), with its data in the SQLite `file`, and resumes
- * posts that an earlier run left due. `secret` is shared with the service. `registryToken` authenticates the service at
- * the transaction registry, under `/registry`, and at the land registry, which takes callbacks at
- * `/land-registry/callback`. `outboxDir` holds the emails for `/mailbox`. Throws if the host is not loopback, the secret
- * is empty, the port is taken or the file cannot be used.
+ * Starts the gateway on a loopback `host` and `port` (0: any free port), with its data in the SQLite `file`, and
+ * resumes posts that an earlier run left due. `secret` is shared with the service. `registryToken` authenticates the
+ * service at the transaction registry, under `/registry`, and at the land registry, which takes callbacks at
+ * `/land-registry/callback`. `outboxDir` holds the emails for `/mailbox`. Throws if the host is not loopback, the
+ * secret is empty, the port is taken or the file cannot be used.
  */
 export async function startSandboxGateway(options: {
   host: string;

@@ -1,6 +1,6 @@
 /**
- * The land registry's data: what it received, what it answered, and how it is set to behave. It is kept in a SQLite file,
- * so that a receipt accepted before a restart is a duplicate after it.
+ * The land registry's data: what it received, what it answered, and how it is set to behave. It is kept in a SQLite
+ * file, so that a receipt accepted before a restart is a duplicate after it.
  */
 import { openDatabase } from './database.ts';
 

@@ -176,7 +176,7 @@ test('the search tolerates typing errors, matches beginnings of words, and finds
   t.true((await hitsOf(base, 'zebra')).html.includes('Nothing here matches “zebra”.'));
 });
 
-test("a misspelt word finds the callback pages of the project", async (t) => {
+test('a misspelt word finds the callback pages of the project', async (t) => {
   const { urls } = await hitsOf(await serveDocs(t), 'calback');
   t.regex(urls[0] ?? '', /callback/);
 });
