@@ -9,13 +9,13 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { userDecider } from '../commands/user.ts';
 import type { Config } from '../config/config.ts';
-import { readPaymentEvent, readUserEvent } from '../events/codec.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createApp } from '../http/app.ts';
 import { createLog, type Log } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
@@ -36,16 +36,16 @@ export async function startHttp(
   log: Log,
 ): Promise<Running & { port: number }> {
   const db = connectPostgres({ url: config.databaseUrl, log });
-  const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
+  const execute = createExecute({ eventStore, decider: paymentDecider });
   const closing = new AbortController();
   const app = createApp({
     config,
     execute,
     eventStore,
     ...createPaymentQueries(db),
-    registry: createTransactionRegistry({ ...config.registry, log }),
+    registry: createTransactionRegistry({ ...config.registry, log, runtime: systemRuntime }),
     content: {
-      executeUser: createExecute({ eventStore, decider: userDecider, read: readUserEvent }),
+      executeUser: createExecute({ eventStore, decider: userDecider }),
       users: createListQueries<Account>(db, users.name),
       projects: createListQueries<Project>(db, projects.name),
       projections: allProjections,
@@ -54,6 +54,7 @@ export async function startHttp(
     },
     console: createConsole({ config, db, eventStore, closing: closing.signal }),
     log,
+    runtime: systemRuntime,
   });
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());
   server.listen(config.port, config.host);

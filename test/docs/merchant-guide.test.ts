@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { evolve, noPayment } from '../../src/events/payment.ts';
 import { createReadBody } from '../../src/http/generic/request-body.ts';
-import { signWebhook } from '../../src/reactors/callbacks/webhook-signature.ts';
+import { signaturesOf } from '../../src/reactors/callbacks/merchant-callback.ts';
 import { paymentFields } from '../../src/receipts/payment-fields.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { requested, sen } from '../support/payments.ts';
@@ -16,6 +16,11 @@ import { requested, sen } from '../support/payments.ts';
 const guide = readFileSync(new URL('../../content/docs/merchant-guide.md', import.meta.url), 'utf8');
 const blockOf = (language: string) =>
   new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(guide)?.[1] ?? '';
+
+const signWebhook = (
+  secrets: string[],
+  { id, timestamp, body }: { id: string; timestamp: number; body: string },
+) => signaturesOf(secrets, { id, now: new Date(timestamp * 1000), body });
 
 const secret = `whsec_${Buffer.from('a key of the tests, 32 bytes long').toString('base64')}`;
 

@@ -3,6 +3,7 @@ import test from 'ava';
 import { pino } from 'pino';
 import { createTransactionRegistry } from '../../src/clients/registry/registry.ts';
 import { apiKey, startApp } from '../support/app.ts';
+import { testRuntime } from '../support/runtime.ts';
 import { browserForm, order, post, registryToken, secret, startGateway } from './helpers.ts';
 
 const log = pino({ level: 'silent' });
@@ -38,7 +39,12 @@ for (const [decisions, epsStatus, message, registryKnows] of [
     });
     const one = await fetch(`${url}/registry/transactions/${records[0]?.id}`, { headers: { authorization } });
     t.deepEqual(await one.json(), records[0]);
-    const client = createTransactionRegistry({ url: `${url}/registry`, token: registryToken, log });
+    const client = createTransactionRegistry({
+      runtime: testRuntime(),
+      url: `${url}/registry`,
+      token: registryToken,
+      log,
+    });
     t.is((await client.ask(transId)).status, registryKnows);
   });
 }
@@ -49,7 +55,12 @@ test('a double charge has two records, a second attempt another one, and other t
   await post(`${url}${headers.get('location')}`, { outcome: 'approve-twice', delivery: 'none' });
   await post(url, order({ MERCHANT_ORDER_NO: `${transId}-2` }));
   await post(url, order({ MERCHANT_ORDER_NO: 'OTHER-1', TRANS_ID: 'OTHER' }));
-  const client = createTransactionRegistry({ url: `${url}/registry`, token: registryToken, log });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: `${url}/registry`,
+    token: registryToken,
+    log,
+  });
   const answer = await client.ask(transId);
   t.is(answer.results.length, 2);
   t.is(new Set(answer.results.map(({ gatewayTransactionId }) => gatewayTransactionId)).size, 2);
@@ -64,7 +75,12 @@ test('the transaction name of the land registry leads to its records', async (t)
   await post(url, order({ TRANSAKSI_ID, MERCHANT_ORDER_NO: `${transId}-2` }));
   await post(url, order({ MERCHANT_ORDER_NO: 'OTHER-1', TRANS_ID: 'OTHER', TRANSAKSI_ID: 'T/2' }));
   await post(`${url}${headers.get('location')}`, { outcome: 'approve', delivery: 'none' });
-  const client = createTransactionRegistry({ url: `${url}/registry`, token: registryToken, log });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: `${url}/registry`,
+    token: registryToken,
+    log,
+  });
   const ask = (reference: string) => client.askByTransaksiId({ transactionId: transId, reference });
   t.is((await ask(TRANSAKSI_ID)).status, 'succeeded');
   t.is((await ask('T/2')).status, 'not_found');
@@ -93,7 +109,12 @@ test('requests without the token are refused, and unknown records are 404', asyn
 
 test('a requery finds a payment whose result was lost', async (t) => {
   const { url } = await startGateway(t);
-  const registry = createTransactionRegistry({ url: `${url}/registry`, token: registryToken, log });
+  const registry = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: `${url}/registry`,
+    token: registryToken,
+    log,
+  });
   const gateway = { url, secret, acceptUnsigned: false };
   const app = await startApp({ registry, config: { gateway } });
   t.teardown(() => app.close());

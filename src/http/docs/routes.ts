@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type Router from '@koa/router';
 import type { Log } from '../../kernel/log.ts';
 import type { Context, RequestState } from '../server/context.ts';
-import { send } from './answer.ts';
+import { send } from '../server/static-files.ts';
 import { createSite, type Site } from './site.ts';
 
 const contentFolder = fileURLToPath(new URL('../../../content/docs/', import.meta.url));

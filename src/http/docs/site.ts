@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import nunjucks from 'nunjucks';
 import { ConfigError } from '../../config/config-error.ts';
-import { type Answer, createAnswer } from './answer.ts';
+import { type Answer, createAnswer } from '../server/static-files.ts';
 import { createAssets, pagePolicy } from './assets.ts';
 import { type DocsFile, readDocsFiles } from './files.ts';
 import { llmsText, sitemap } from './machine-readable.ts';
