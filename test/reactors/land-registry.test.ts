@@ -97,7 +97,7 @@ test.serial(
       ...Array(3).fill('CallbackDelivered'),
     ]);
     t.like(history[0]?.data, { status: null, reason: 'connection closed before an answer' });
-    t.deepEqual(await registry.counts(), { 'Accepted, the answer lost': 3, 'Refused as a duplicate': 3 });
+    t.deepEqual(await registry.counts(), { 'Accepted, but the answer was lost': 3, 'Refused as a duplicate': 3 });
   },
 );
 
