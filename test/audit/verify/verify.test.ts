@@ -16,7 +16,8 @@ import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
-import { log, reached, startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { log, reached } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import {
   fill,
   filled,
@@ -38,7 +39,7 @@ let template: URL;
 test.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ledger-audit-'));
   file = join(folder, 'eventstore.db');
-  const { url } = await startPostgres();
+  const { url } = await createDatabase();
   template = new URL(url);
   template.pathname = '/made';
   await query(url, 'create database made');
@@ -48,7 +49,6 @@ test.before(async () => {
   await sealAll(eventStore, template.href, filled);
   await close();
 });
-test.after.always(stopPostgres);
 test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 async function project(eventStore: EventStore, databaseUrl: string): Promise<void> {

@@ -12,11 +12,11 @@ import {
   writeDeliveries,
 } from '../../../src/projections/deliveries/table.ts';
 import { applied, chosen, request, result, succeeded } from '../../support/payments.ts';
-import { type Database, emptyDatabase, startPostgres, stopPostgres } from '../helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { type Database, emptyDatabase } from '../helpers.ts';
 import { history } from '../histories.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const now = new Date('2026-11-20T01:05:00.000Z');
 const later = (ms: number) => new Date(now.getTime() + ms);

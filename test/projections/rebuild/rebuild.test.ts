@@ -22,6 +22,7 @@ import type { Projection } from '../../../src/projections/runtime/projection.ts'
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { until } from '../../embedded/helpers.ts';
 import { result, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
   append,
@@ -34,15 +35,12 @@ import {
   type RunningStore,
   reached,
   run,
-  startPostgres,
   startStore,
   statusOf,
-  stopPostgres,
 } from '../helpers.ts';
 import { history } from '../histories.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 type Parts = { database: Database; store: RunningStore };
 
@@ -293,7 +291,8 @@ test.serial(
       async carryOver(trx, serving) {
         const matchesSchema = await payments.carryOver?.(trx, serving);
         waiting.push(claim('one'), claim('two'), claim('three'));
-        const blocked = `select count(*) from pg_stat_activity where wait_event = 'relation' and query ~ 'senders'`;
+        const blocked = `select count(*) from pg_stat_activity
+          where datname = current_database() and wait_event = 'relation' and query ~ 'senders'`;
         await until(async () => (await db.raw(blocked)).rows[0].count === 3);
         return matchesSchema ?? false;
       },
