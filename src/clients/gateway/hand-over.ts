@@ -1,7 +1,7 @@
 /** The payment gateway's wire: the form a payer is handed over with, and the checksum on it and on the result that comes back. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { PaymentMode } from '../../events/payment.ts';
 import { formatSen, type Sen } from '../../kernel/money.ts';
+import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import type { GatewayFields } from './read-result.ts';
 
 /**

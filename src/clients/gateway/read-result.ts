@@ -1,8 +1,9 @@
 /** The gateway's result fields read in the ledger's own terms, however they came: as a form, or as a row of an export. */
 
-import { type Outcome, type PaymentMode, type PaymentResult, paymentModes } from '../../events/payment.ts';
+import type { Outcome, PaymentResult } from '../../events/payment-result.ts';
 import { readGatewayTime } from '../../kernel/malaysian-time.ts';
 import { readAmount } from '../../kernel/money.ts';
+import { type PaymentMode, paymentModes } from '../../kernel/payment-modes.ts';
 
 /** Fields of a form as they travel: every name once, in any case; names and values are well-formed Unicode. */
 export type GatewayFields = Readonly<Record<string, string>>;

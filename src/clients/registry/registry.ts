@@ -5,7 +5,7 @@ import got, { HTTPError, RequestError } from 'got';
 import pRetry from 'p-retry';
 import type { Logger } from 'pino';
 import { array } from 'superstruct';
-import type { RegistryAnswer } from '../../events/payment.ts';
+import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { answerOf, Extras, RegistryRecord, RegistryUnavailable, readAnswer } from './answer.ts';
 
 export type TransactionRegistry = {

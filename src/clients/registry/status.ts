@@ -1,5 +1,5 @@
 /** The transaction registry's statuses read in the ledger's own terms. */
-import type { RegistryStatus } from '../../events/payment.ts';
+import type { RegistryStatus } from '../../events/payment-result.ts';
 
 /** The registry's numbers are its own: 1 is success on both wires, 2 and 0 are not what they are on the gateway's. */
 const statuses: Readonly<Record<string, RegistryStatus>> = {

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 description of all three interfaces, made from the structs that validate what comes in. */
 import { NewUser } from '../../commands/user.ts';
-import { paymentModes } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
+import { paymentModes } from '../../kernel/payment-modes.ts';
 import type { JsonSchema } from '../../kernel/with-json-schema.ts';
 import { contentOperations } from '../api/operations.ts';
 import { genericOperations, testPageOperations } from '../generic/operations.ts';
