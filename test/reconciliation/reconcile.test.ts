@@ -1,7 +1,8 @@
 // Imports into real stores: every class, again and at once, and what vanishes.
 import test from 'ava';
 import fc from 'fast-check';
-import type { PaymentEvent, PaymentResult } from '../../src/events/payment.ts';
+import type { PaymentEvent } from '../../src/events/payment.ts';
+import type { PaymentResult } from '../../src/events/payment-result.ts';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
 import { listDiscrepancies } from '../../src/projections/reconciliation/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';

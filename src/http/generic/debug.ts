@@ -4,9 +4,10 @@
  */
 import { signFields } from '../../clients/gateway/hand-over.ts';
 import type { GatewayFields } from '../../clients/gateway/read-result.ts';
-import { paymentModes, type RequestedPayment } from '../../events/payment.ts';
+import type { RequestedPayment } from '../../events/payment.ts';
 import { toDateTime, toDigits } from '../../kernel/malaysian-time.ts';
 import { addSen, displaySen, formatSen } from '../../kernel/money.ts';
+import { paymentModes } from '../../kernel/payment-modes.ts';
 import type { LatestPayment } from '../../projections/payments/queries.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { statusName } from '../../receipts/texts.ts';

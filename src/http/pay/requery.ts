@@ -1,11 +1,6 @@
 /** GET /<channel>/requery/{transaksi_id}: a caller asks what became of its payment; the transaction registry is asked in turn. */
-import {
-  type PaymentEvent,
-  type PaymentRequested,
-  paymentStream,
-  type RegistryAnswer,
-  type RegistryStatus,
-} from '../../events/payment.ts';
+import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../events/payment.ts';
+import type { RegistryAnswer, RegistryStatus } from '../../events/payment-result.ts';
 import { type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';

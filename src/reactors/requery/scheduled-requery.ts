@@ -15,9 +15,9 @@ import {
   type Payment,
   type PaymentEvent,
   paymentStream,
-  type RegistryAnswer,
   type RequestedPayment,
 } from '../../events/payment.ts';
+import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { nextRequeryAt, requeryAgainAt } from '../../events/requery-schedule.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
