@@ -1,4 +1,5 @@
 /** The HTTP role on real parts: a port of its own, and the embedded event store in a process of its own. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -36,6 +37,7 @@ import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { sen } from './payments.ts';
+import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
 export const transactionIdKey = 'a key of the tests';
@@ -183,6 +185,7 @@ export async function startApp(
       ...changes.console,
     },
     log,
+    runtime: testRuntime(changes.clock && { now: changes.clock }),
     ...(changes.clock && { clock: changes.clock }),
   };
   handle = createApp(dependencies).callback();

@@ -69,7 +69,7 @@ type Problem = { status: number; text: string };
 type Shown = { id: string; difference: DiscrepancyFound };
 
 async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Promise<void> {
-  const { clock, config, console: own, eventStore, frame, log } = parts;
+  const { clock, config, console: own, eventStore, frame, log, runtime } = parts;
   const { requestId, upload: file } = ctx.state;
   const { from, to, dry } = readForm(ctx);
   if (!file || file.size === 0) return showList(ctx, parts, { status: 400, text: 'Choose a file' });
@@ -78,7 +78,7 @@ async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Prom
   const badRows: BadRow[] = [];
   const found: Shown[] = [];
   const { transactionIdKey } = config;
-  const stores = { eventStore, db: own.db, transactionIdKey, clock };
+  const stores = { eventStore, db: own.db, transactionIdKey, clock, runtime };
   let summary: Summary;
   try {
     summary = await reconcile(stores, {

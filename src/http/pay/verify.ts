@@ -1,8 +1,7 @@
 /** GET /verify/{receipt_no}?c=<check>: confirms a receipt to whoever scans its code. Says nothing about who paid. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Payment } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import { firstUntaken } from '../../projections/runtime/lag.ts';
+import { isReady } from '../../projections/runtime/lag.ts';
 import { type Receipt, receiptOf } from '../../receipts/receipt.ts';
 import { statusName, timeText } from '../../receipts/texts.ts';
 import { isVerificationCheck, verificationKey, verificationUrl } from '../../receipts/verification.ts';
@@ -13,14 +12,12 @@ import type { Language } from '../server/language.ts';
 import { otherLanguage } from './links.ts';
 import type { VerifyPage } from './models.ts';
 
-type Parts = Pick<Dependencies, 'findByReceiptNo' | 'findPayment' | 'log'> & {
+type Parts = Pick<Dependencies, 'findByReceiptNo' | 'findPayment' | 'log' | 'runtime'> & {
   content: Pick<Dependencies['content'], 'projectionStatus'>;
   eventStore: Pick<Dependencies['eventStore'], 'firstAfter'>;
   config: Pick<Dependencies['config'], 'baseUrl' | 'transactionIdKey'>;
 };
 
-/** How long the event store may take to say what is behind. */
-const answerWithinMs = 2_000;
 /** A projection that runs, however busy, has taken by then what was there before. */
 const catchUpMs = 1_000;
 
@@ -43,7 +40,7 @@ export function createVerify(parts: Parts) {
 
 /** Undefined only when everything that was in the log is in the rows: a true receipt is never called unknown. */
 function createFind(parts: Parts, key: Buffer) {
-  const { findByReceiptNo, findPayment, log } = parts;
+  const { content, eventStore, findByReceiptNo, findPayment, log, runtime } = parts;
 
   async function lookUp(receiptNo: string, check: string): Promise<Payment | undefined> {
     const ids = await findByReceiptNo(receiptNo);
@@ -52,26 +49,20 @@ function createFind(parts: Parts, key: Buffer) {
   }
 
   return async (receiptNo: string, check: string): Promise<Payment | undefined> => {
-    const askedAt = new Date();
+    const askedAt = runtime.now();
     try {
       const found = await lookUp(receiptNo, check);
       if (found) return found;
-      if (!(await holdsAllUntil(askedAt, parts))) {
-        await sleep(catchUpMs);
-        if (!(await holdsAllUntil(askedAt, parts))) throw new Error('The projection of payments is behind');
-      }
+      const { projectionStatus } = content;
+      const sources = { eventStore, projectionStatus, runtime };
+      if (!(await isReady(payments, { until: askedAt, waitMs: catchUpMs }, sources)))
+        throw new Error('The projection of payments is behind');
       return await lookUp(receiptNo, check);
     } catch (error) {
       log.warn({ err: error }, 'a receipt cannot be looked up');
       throw new HttpProblem(503, 'unavailable', 'Receipts cannot be checked at the moment');
     }
   };
-}
-
-async function holdsAllUntil(moment: Date, { content, eventStore }: Parts): Promise<boolean> {
-  const statuses = await content.projectionStatus();
-  const waiting = await firstUntaken(eventStore, payments, statuses, AbortSignal.timeout(answerWithinMs));
-  return waiting === null || waiting.created > moment;
 }
 
 function verifyPage(receipt: Receipt, lang: Language, url: string): VerifyPage {
