@@ -1,4 +1,5 @@
 // The sealer: one chain of seals over everything, whoever runs it, whenever it is killed.
+
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,7 @@ import { readSeal } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { countIn, emptyTally, sealsStream } from '../../../src/events/seals.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { until } from '../../embedded/helpers.ts';
 import {
   append,
@@ -40,6 +42,7 @@ async function runSealer(
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const clock = () => new Date('2026-11-20T02:00:00.000Z');
   const sealer = startSealer({
+    runtime: systemRuntime,
     eventStore,
     databaseUrl,
     key: signer,
