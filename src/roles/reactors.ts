@@ -9,7 +9,6 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import type { Config } from '../config/config.ts';
 import type { LandRegistryConfig } from '../config/land-registry.ts';
-import { readPaymentEvent } from '../events/codec.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
@@ -32,7 +31,7 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
   const common = {
     queue: createDeliveryQueue(db),
     eventStore,
-    execute: createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent }),
+    execute: createExecute({ eventStore, decider: paymentDecider }),
     scheduleMs: callbacks.scheduleMs,
     clock,
     random: Math.random,

@@ -82,7 +82,7 @@ export function startCallbacks(
     }),
     queue: createDeliveryQueue(database.db),
     eventStore: store.eventStore,
-    execute: createExecute({ eventStore: store.eventStore, decider: paymentDecider, read: readPaymentEvent }),
+    execute: createExecute({ eventStore: store.eventStore, decider: paymentDecider }),
     scheduleMs,
     clock: clock.now,
     random: () => 0.5,

@@ -94,7 +94,7 @@ async function find(
 ): Promise<RequestedPayment | undefined> {
   if (transactionId === '') return undefined;
   try {
-    return await readPayment(transactionId);
+    return (await readPayment(transactionId)).payment;
   } catch (error) {
     if (error instanceof HttpProblem && error.status === 404) return undefined;
     throw error;

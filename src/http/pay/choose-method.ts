@@ -29,7 +29,7 @@ type PayDependencies = {
 
 export function createShowPaymentPage({ readPayment, pages, links }: PayDependencies) {
   return async (ctx: Context): Promise<void> => {
-    const payment = await readPayment(ctx.params.id ?? '');
+    const { payment } = await readPayment(ctx.params.id ?? '');
     if (isSettled(payment)) return seeOther(ctx, links.receipt(payment.request.transactionId));
     await pages.showPaymentPage(ctx, payment);
   };
@@ -40,7 +40,7 @@ export function createChooseMethod(dependencies: PayDependencies) {
   const policy = handOverPolicy(config.gateway.url);
 
   return async (ctx: Context): Promise<void> => {
-    const payment = await readPayment(ctx.params.id ?? '');
+    const { payment, head } = await readPayment(ctx.params.id ?? '');
     const form = formOf(ctx.request.body);
     const { transactionId } = payment.request;
     const attempt = attemptOfToken(form('token'), transactionId, dependencies);
@@ -51,7 +51,7 @@ export function createChooseMethod(dependencies: PayDependencies) {
       ctx.status = 400;
       return pages.showPaymentPage(ctx, payment, choice);
     }
-    const chosen = await choose(ctx, payment, attempt, choice, dependencies);
+    const chosen = await choose(ctx, { payment, head }, attempt, choice, dependencies);
     if (!chosen) return seeOther(ctx, links.receipt(transactionId));
 
     ctx.set('Content-Security-Policy', policy);
@@ -64,7 +64,7 @@ type Choice = { offer: Offer; bankCode: string };
 /** Records the choice, and answers the attempt that it made now or made before; null when the payment was settled meanwhile. */
 async function choose(
   ctx: Context,
-  { request }: RequestedPayment,
+  { payment, head }: Awaited<ReturnType<ReadPayment>>,
   attempt: number,
   { offer, bankCode }: Choice,
   { execute, clock }: PayDependencies,
@@ -72,7 +72,7 @@ async function choose(
   const choice = { attempt, mode: offer.mode, bankCode };
   try {
     const { state } = await execute(
-      paymentStream(request.transactionId),
+      paymentStream(payment.request.transactionId),
       {
         type: 'ChoosePaymentMethod',
         at: clock().toISOString(),
@@ -80,6 +80,7 @@ async function choose(
         ...choice,
       },
       causeOf(ctx, 'payer'),
+      { from: head },
     );
     return state.status === 'none' ? null : chosenAttempt(state, choice);
   } catch (error) {

@@ -14,7 +14,8 @@ export function createDownload({
 }) {
   const receiptFile = createReceiptFiles(config);
   return async (ctx: Context): Promise<void> => {
-    const receipt = receiptOf(await readPayment(ctx.params.id ?? ''));
+    const { payment } = await readPayment(ctx.params.id ?? '');
+    const receipt = receiptOf(payment);
     const { name, pdf } = receiptFile(receipt, languageOf(ctx));
     ctx.type = 'application/pdf';
     ctx.set('Content-Disposition', `inline; filename="${name}"`);

@@ -22,7 +22,8 @@ export function createRequery(dependencies: {
 }) {
   const { ask, clock, execute, identify, readPayment } = dependencies;
   return async (ctx: Context): Promise<void> => {
-    const { request } = await readPayment(identify(ctx));
+    const found = await readPayment(identify(ctx));
+    const { request } = found.payment;
     const answer = await ask(request);
     const { events, state: payment } = await execute(
       paymentStream(request.transactionId),
@@ -34,6 +35,7 @@ export function createRequery(dependencies: {
         answer,
       },
       causeOf(ctx, 'registry'),
+      { from: found.head },
     );
     if (payment.status === 'none') throw new Error('A payment that was requeried has no state');
     if (answer.status === 'not_found')

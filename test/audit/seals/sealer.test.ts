@@ -72,7 +72,7 @@ async function addPayments(eventStore: EventStore, from: number, to: number): Pr
 }
 
 async function sealed(eventStore: EventStore): Promise<number[]> {
-  return (await eventStore.load(sealsStream)).map((stored) => readSeal(stored).count);
+  return (await eventStore.load(sealsStream)).map((stored) => readSeal(stored).data.count);
 }
 
 async function sealedUpTo(eventStore: EventStore, count: number): Promise<void> {
@@ -306,7 +306,7 @@ test.serial('what carries no hash counts by its content', (t) => {
 test.serial('a seal that was once made stays one: what is signed and counted never changes', (t) => {
   const golden = (type: string) =>
     JSON.parse(readFileSync(new URL(`../../events/golden/v1/${type}.json`, import.meta.url), 'utf8'));
-  const seal = readSeal(golden('LogSealed'));
+  const seal = readSeal(golden('LogSealed')).data;
   const { stream, revision, id } = seal.lastEvent;
   t.true(isSigned(seal));
   for (const [field, value] of Object.entries(seal))

@@ -319,7 +319,7 @@ async function forgeSeal(
   const last = await eventStore.loadLast(sealsStream);
   if (!last) throw new Error('no seal');
   const { hash } = last.metadata as Metadata;
-  const said = { ...readSeal(last), previousSeal: hash, publicKey: signer.publicKey, ...change };
+  const said = { ...readSeal(last).data, previousSeal: hash, publicKey: signer.publicKey, ...change };
   const data = { ...said, signature: signer.sign(signedText(said)) };
   await eventStore.append(
     sealsStream,

@@ -1,6 +1,9 @@
 // Deliveries on real stores, to real receivers: once each while all is well, again under the same id when it is not.
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { createExecute } from '../../../src/commands/execute.ts';
+import { paymentDecider } from '../../../src/commands/payment.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
 import {
@@ -12,6 +15,7 @@ import {
   startPostgres,
   stopPostgres,
 } from '../../projections/helpers.ts';
+import { countLoads } from '../../support/count-loads.ts';
 import { applied, result } from '../../support/payments.ts';
 import {
   forkCallbacks,
@@ -53,6 +57,17 @@ test.serial('a callback is sent once, and the history says so', async (t) => {
     receiver: receiver.origin,
   });
   t.is(receiver.received.length, 1);
+});
+
+test.serial('an attempt loads the payment once', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  const { eventStore, loadsOf } = countLoads(ledger.store.eventStore);
+  const execute = createExecute({ eventStore, decider: paymentDecider });
+  startCallbacks(t, ledger, { eventStore, execute });
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await untilHistory(ledger, 'P1', 1);
+  t.is(loadsOf(paymentStream('P1')), 1);
 });
 
 test.serial(

@@ -24,6 +24,6 @@ export function createConsoleParts(dependencies: Dependencies) {
     checkOrigin: createSameOriginCheck(config.baseUrl),
     findStaff: createFindStaff({ clock, cookies, eventStore }),
     frame: createFrame({ assets, cookies }),
-    recordLook: createRecordAccess({ eventStore, clock }),
+    recordLook: createRecordAccess({ ...dependencies.console, clock }),
   };
 }
