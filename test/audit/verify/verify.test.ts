@@ -116,7 +116,7 @@ test.serial('a row edited, removed or put in, in any projection', async (t) => {
   const { faults } = await verdictAfter(t, {
     sql: `
       update payments.payments set status = 'failed' where transaction_id = '${id}';
-      update payments.deliveries set tries = 7 where transaction_id = '${id}';
+      update payments.deliveries set attempts = 7 where transaction_id = '${id}';
       delete from details.generic_details where transaction_id = '${id}';
       update users.users set state = jsonb_set(state::jsonb, '{role}', '"admin"')::json;
       delete from projects.projects;
@@ -127,7 +127,7 @@ test.serial('a row edited, removed or put in, in any projection', async (t) => {
   t.is(faults['rows of payments.payments'], `The row ${id} is not what the events lead to (status)`);
   t.regex(
     faults['rows of payments.deliveries'] ?? '',
-    new RegExp(`^The row ${id} callback is not .* \\(tries\\)$`),
+    new RegExp(`^The row ${id} callback is not .* \\(attempts\\)$`),
   );
   t.is(faults['rows of details.details'], `The row ${id} is missing`);
   t.is(faults['rows of users.users'], `The row ${userId} is not what the events lead to (state)`);

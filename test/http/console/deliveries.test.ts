@@ -129,7 +129,11 @@ test.serial('one that is refused keeps no other from going out', async (t) => {
   await caughtUp();
   // A row that is about no payment, as a table can hold that is ahead of its log.
   const [row] = await db('payments.deliveries').where('transaction_id', id);
-  await db('payments.deliveries').insert({ ...row, transaction_id: 'Y'.repeat(26), lane: 'callback' });
+  await db('payments.deliveries').insert({
+    ...row,
+    transaction_id: 'Y'.repeat(26),
+    ordering_key: 'callback',
+  });
   const member = await signIn(app, 'member');
   const answer = await member.post(sendAll, { state: 'abandoned', count: '3' });
   const html = await answer.text();

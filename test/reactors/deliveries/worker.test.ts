@@ -49,8 +49,8 @@ test.serial('a callback is sent once, and the history says so', async (t) => {
     return rows.length > 0 && rows;
   });
   t.like(row, {
-    lane: 'callback',
-    tries: 1,
+    ordering_key: 'callback',
+    attempts: 1,
     lease_until: null,
     leased_by: null,
     leased_delivery: null,
