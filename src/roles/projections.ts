@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
@@ -26,6 +27,7 @@ export function startProjections(config: Config, eventStore: EventStore, log: Lo
     projections: allProjections.map(({ name }) => name),
     eventStore,
     log,
+    runtime: systemRuntime,
     takeUp: (name, signal) => rebuildInProcess(name, { config, log, signal }),
     onRebuilt: runs.goOn,
   });

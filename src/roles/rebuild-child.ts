@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { lowerPriority } from '../cli/command.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
-import { reasonOf, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
+import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
 import type { RebuildTask } from './rebuild-process.ts';
 
 const interrupt = new AbortController();
@@ -23,11 +24,23 @@ const db = connectPostgres({ url: databaseUrl, log });
 const { signal } = interrupt;
 try {
   const projection = allProjections.find(({ name }) => name === task.projection);
-  if (projection) await rebuildAsRequested({ projection, eventStore, db, databaseUrl, log, signal });
+  if (projection)
+    await rebuildAsRequested({
+      projection,
+      eventStore,
+      db,
+      databaseUrl,
+      log,
+      runtime: systemRuntime,
+      signal,
+    });
 } catch (error) {
   process.exitCode = 1;
   if (!(error instanceof RebuildUnderWay || error instanceof RebuildInterrupted))
-    log.warn({ projection: task.projection, reason: reasonOf(error) }, 'a rebuild cannot go on');
+    log.warn(
+      { projection: task.projection, reason: describeRebuildFailure(error) },
+      'a rebuild cannot go on',
+    );
 } finally {
   await Promise.all([eventStore.close(), db.destroy()]);
   if (process.connected) process.disconnect();

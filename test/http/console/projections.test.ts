@@ -19,6 +19,7 @@ import {
 } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const postgres = await startPostgres();
 test.after.always(stopPostgres);
@@ -67,8 +68,17 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
     projections: [payments.name],
     eventStore,
     log,
+    runtime: testRuntime(),
     takeUp: (_, signal) =>
-      rebuildAsRequested({ projection: payments, eventStore, db, databaseUrl: url, log, signal }),
+      rebuildAsRequested({
+        projection: payments,
+        eventStore,
+        db,
+        databaseUrl: url,
+        log,
+        runtime: testRuntime(),
+        signal,
+      }),
     onRebuilt: () => {},
   });
   t.teardown(role.stop);

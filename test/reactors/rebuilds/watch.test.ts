@@ -23,6 +23,7 @@ import {
   startStore,
   stopPostgres,
 } from '../../projections/helpers.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const postgres = await startPostgres();
 test.after.always(stopPostgres);
@@ -47,7 +48,17 @@ function startRole(
     projections: [projection.name],
     eventStore,
     log,
-    takeUp: (_, signal) => rebuildAsRequested({ projection, eventStore, db, databaseUrl: url, log, signal }),
+    runtime: testRuntime(),
+    takeUp: (_, signal) =>
+      rebuildAsRequested({
+        projection,
+        eventStore,
+        db,
+        databaseUrl: url,
+        log,
+        runtime: testRuntime(),
+        signal,
+      }),
     onRebuilt,
   });
   t.teardown(role.stop);
