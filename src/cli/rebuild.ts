@@ -11,7 +11,11 @@ import { allProjections } from '../projections/all.ts';
 import { compareWithFresh } from '../projections/rebuild/compare.ts';
 import { RebuildInterrupted, type RebuildOptions, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
-import { createExecuteRebuild, reasonOf, rebuildOnRecord } from '../reactors/rebuilds/perform.ts';
+import {
+  createExecuteRebuild,
+  describeRebuildFailure,
+  rebuildOnRecord,
+} from '../reactors/rebuilds/perform.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, lowerPriority, UsageError } from './command.ts';
 import { openRebuildProgress } from './rebuild-progress.ts';
@@ -90,6 +94,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<number> {
     const { events, durationMs } = await rebuildOnRecord({
       ...run,
       projection,
+      runtime: systemRuntime,
       cause: staffCause(),
       onProgress: progress.show,
       async onBegin() {
@@ -110,7 +115,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<number> {
       return 1;
     }
     const isInterrupted = error instanceof RebuildInterrupted;
-    const reason = isInterrupted ? 'It was interrupted' : reasonOf(error);
+    const reason = isInterrupted ? 'It was interrupted' : describeRebuildFailure(error);
     if (!isInterrupted) process.stderr.write(`${name}: ${reason}. The tables that were there serve on.\n`);
     // Else the role of projections would take it for its own to end.
     if (begun) await execute(stream, { type: 'FailRebuild', at: now(), reason }, staffCause());
@@ -142,7 +147,7 @@ async function compareOne(projection: Projection, run: Run): Promise<number> {
     progress.end();
     if (!(error instanceof RebuildInterrupted))
       process.stderr.write(
-        `${name}: ${error instanceof RebuildUnderWay ? error.message : reasonOf(error)}.\n`,
+        `${name}: ${error instanceof RebuildUnderWay ? error.message : describeRebuildFailure(error)}.\n`,
       );
     return 1;
   }

@@ -29,6 +29,7 @@ export function startProjections(config: Config, eventStore: EventStore, log: Lo
     projections: allProjections.map(({ name }) => name),
     eventStore,
     log,
+    runtime: systemRuntime,
     takeUp: (name, signal) => rebuildInProcess(name, { config, log, signal }),
     onRebuilt: runs.goOn,
   });

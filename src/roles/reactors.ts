@@ -19,7 +19,7 @@ import { createDeliveryQueue } from '../projections/deliveries/queue.ts';
 import { dueChannel } from '../projections/deliveries/table.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
-import { startReactor } from '../reactors/deliveries/worker.ts';
+import { startDeliveryWorker } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
 import { loadRoleConfig } from './role-config.ts';
@@ -28,26 +28,24 @@ import { loadRoleConfig } from './role-config.ts';
 export function startReactors(config: Config, eventStore: EventStore, log: Log): Running {
   const { production, callbacks, landRegistry, databaseUrl, mail, dataDir, merchants } = config;
   const db = connectPostgres({ url: databaseUrl, log });
-  const clock = () => new Date();
   const common = {
     queue: createDeliveryQueue(db),
     eventStore,
     execute: createExecute({ eventStore, decider: paymentDecider }),
     scheduleMs: callbacks.scheduleMs,
-    clock,
-    random: Math.random,
+    runtime,
     log,
   };
   const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
   const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });
   const reactors = [
-    startReactor({
+    startDeliveryWorker({
       ...common,
       name: 'merchant-callback',
       kind: 'callback',
       perform: createMerchantCallback({ merchants, post, runtime }),
     }),
-    startReactor({
+    startDeliveryWorker({
       ...common,
       name: 'receipt-email',
       kind: 'email',
@@ -56,7 +54,7 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
   ];
   if (landRegistry)
     reactors.push(
-      startReactor({
+      startDeliveryWorker({
         ...common,
         name: 'land-registry-callback',
         kind: 'item',

@@ -163,6 +163,7 @@ export async function startApp(
       db,
       executeSession: createExecuteSession(parts),
       mailer: { send },
+      runtime: testRuntime(),
       executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
       executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider }),
       closing: new AbortController().signal,

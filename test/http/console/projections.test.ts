@@ -13,7 +13,7 @@ import { until } from '../../embedded/helpers.ts';
 import { append, emptyDatabase, log, paymentRequested, reached } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
-import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const postgres = await createDatabase();
 
@@ -68,6 +68,7 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
     projections: [payments.name],
     eventStore,
     log,
+    runtime: testRuntime(),
     takeUp: (_, signal) =>
       rebuildAsRequested({
         projection: payments,
@@ -75,7 +76,7 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
         db,
         databaseUrl: url,
         log,
-        runtime: systemRuntime,
+        runtime: testRuntime(),
         signal,
       }),
     onRebuilt: () => {},

@@ -23,7 +23,7 @@ import {
   run,
   startStore,
 } from '../../projections/helpers.ts';
-import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const postgres = await createDatabase();
 
@@ -47,6 +47,7 @@ function startRole(
     projections: [projection.name],
     eventStore,
     log,
+    runtime: testRuntime(),
     takeUp: (_, signal) =>
       rebuildAsRequested({
         projection,
@@ -54,7 +55,7 @@ function startRole(
         db,
         databaseUrl: url,
         log,
-        runtime: systemRuntime,
+        runtime: testRuntime(),
         signal,
       }),
     onRebuilt,
