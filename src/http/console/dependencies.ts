@@ -15,7 +15,13 @@ import type { RebuildEvent, Rebuilds } from '../../events/rebuild.ts';
 import type { Difference, ReconciliationEvent } from '../../events/reconciliation.ts';
 import type { Session, SessionEvent } from '../../events/session.ts';
 import type { ResolvedUnmatched, UnmatchedEvent } from '../../events/unmatched.ts';
+import type { Account, UserEvent } from '../../events/user.ts';
+import type { EventStore } from '../../eventstore/event-store.ts';
+import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
+import type { ListQueries } from '../../projections/runtime/list-queries.ts';
+import type { Projection } from '../../projections/runtime/projection.ts';
 
 export type ConsoleDependencies = {
   config: Pick<Config, 'baseUrl' | 'transactionIdKey' | 'merchants'>;
@@ -39,7 +45,6 @@ export type ConsoleDependencies = {
 type ConsoleOwn = {
   executeSession: Execute<Session | null, SessionCommand, SessionEvent>;
   mailer: Mailer;
-  runtime: Pick<Runtime, 'yieldToIo'>;
   executeUnmatched: Execute<ResolvedUnmatched | null, ResolveUnmatchedResult, UnmatchedEvent>;
   executeDifference: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
   executeRebuild: Execute<Rebuilds, RebuildCommand, RebuildEvent>;
