@@ -163,7 +163,6 @@ export async function startApp(
       db,
       executeSession: createExecuteSession(parts),
       mailer: { send },
-      runtime: testRuntime(),
       executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
       executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider }),
       closing: new AbortController().signal,

@@ -7,7 +7,6 @@ import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { nextRequeryAt } from '../../../src/events/requery-schedule.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
 import { createRequeryPass, startScheduledRequery } from '../../../src/reactors/requery/scheduled-requery.ts';
