@@ -1,9 +1,11 @@
 /** `ledger rebuild`: makes read models anew from the log while they serve, or compares them with what it would make. */
+
 import type { Config } from '../config/config.ts';
 import { projectionStream } from '../events/rebuild.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { compareWithFresh } from '../projections/rebuild/compare.ts';
@@ -70,6 +72,7 @@ function connect({ esdbUrl, databaseUrl }: Config) {
     db: connectPostgres({ url: databaseUrl, log }),
     databaseUrl,
     log,
+    runtime: systemRuntime,
   };
 }
 

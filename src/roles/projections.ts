@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
@@ -21,7 +22,9 @@ import { loadRoleConfig } from './role-config.ts';
 export function startProjections(config: Config, eventStore: EventStore, log: Log): Running {
   const db = connectPostgres({ url: config.databaseUrl, log });
   const { databaseUrl } = config;
-  const runs = keepRunning((projection) => runProjection({ projection, eventStore, db, databaseUrl, log }));
+  const runs = keepRunning((projection) =>
+    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
+  );
   const rebuilds = startRebuilds({
     projections: allProjections.map(({ name }) => name),
     eventStore,
@@ -34,6 +37,7 @@ export function startProjections(config: Config, eventStore: EventStore, log: Lo
     databaseUrl,
     key: sealKeyOf(config.sealKey),
     clock: () => new Date(),
+    runtime: systemRuntime,
     log,
   });
   return {

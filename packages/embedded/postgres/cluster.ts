@@ -58,9 +58,16 @@ export async function openCluster(dataDir: string, signal: AbortSignal): Promise
   return { pgData, password: await readFile(passwordFile, 'utf8'), binaries, account };
 }
 
-/** Starts a postmaster on `port`; it logs to stderr. */
-export function spawnPostmaster(cluster: Cluster, port: number): ChildProcess {
-  const flags = Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+/** Starts a postmaster on `port`; it logs to stderr. `changes` override settings. */
+export function spawnPostmaster(
+  cluster: Cluster,
+  port: number,
+  changes: Readonly<Record<string, string>> = {},
+): ChildProcess {
+  const flags = Object.entries({ ...settings, ...changes, port }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
   const { folder, options } = processIn(cluster.pgData, cluster.account);
   return spawn(cluster.binaries.postgres, ['-D', folder, ...flags], {
     ...options,

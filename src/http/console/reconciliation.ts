@@ -71,7 +71,7 @@ type Problem = { status: number; text: string };
 type Shown = { id: string; difference: DiscrepancyFound };
 
 async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Promise<void> {
-  const { clock, config, console: own, eventStore, frame, log } = parts;
+  const { clock, config, console: own, eventStore, frame, log, runtime } = parts;
   const { requestId } = ctx.state;
   const file = uploads.get(ctx);
   const { from, to, dry } = readForm(ctx);
@@ -81,7 +81,7 @@ async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Prom
   const badRows: BadRow[] = [];
   const found: Shown[] = [];
   const { transactionIdKey } = config;
-  const stores = { eventStore, db: own.db, transactionIdKey, clock };
+  const stores = { eventStore, db: own.db, transactionIdKey, clock, runtime };
   let summary: Summary;
   try {
     summary = await reconcile(stores, {

@@ -7,7 +7,8 @@ import { readPaymentEvent } from '../../events/codec.ts';
 import { type PaymentRequested, paymentStreamPrefix } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { formatSen } from '../../kernel/money.ts';
-import { isRefusal } from '../runtime/failures.ts';
+import { isRefusal } from '../../postgres/error-codes.ts';
+import { quoteIdentifier } from '../../postgres/identifiers.ts';
 import type { Projection } from '../runtime/projection.ts';
 import {
   allDetails,
@@ -17,7 +18,6 @@ import {
   findAgencyTables,
   haveSameAgencyTables,
   type OwnColumn,
-  quoteIdentifier,
   sharedTable,
   standardColumns,
 } from './tables.ts';

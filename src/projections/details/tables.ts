@@ -3,6 +3,8 @@
  * has one. What is in them, and how an agency gets one, is in content/docs/details-tables.md.
  */
 import type { Knex } from 'knex';
+import { isPostgresError } from '../../postgres/error-codes.ts';
+import { quoteIdentifier } from '../../postgres/identifiers.ts';
 import { lockTables } from '../runtime/checkpoints.ts';
 import type { ComparedRows } from '../runtime/projection.ts';
 
@@ -44,11 +46,6 @@ export function detailsTableOf(merchantCode: string): string | null {
   return /^[A-Za-z0-9._-]{1,55}$/.test(merchantCode) ? `${merchantCode}_details` : null;
 }
 
-/** An identifier that may be put into the text of a raw query. Knex's own `??` would split it at a dot. */
-export function quoteIdentifier(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""').replaceAll('?', '\\?')}"`;
-}
-
 /**
  * Makes an agency's table in the shape of the shared one; false when it is there already. Throws Postgres's own
  * error when the projection has never run.
@@ -64,12 +61,10 @@ export async function createDetailsTable(db: Knex, table: string): Promise<boole
     });
     return true;
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, 'code') === duplicateTable) return false;
+    if (isPostgresError(error, 'duplicateTable')) return false;
     throw error;
   }
 }
-
-const duplicateTable = '42P07';
 
 /** Of the tables named, those that exist in the current schema, with the columns that keys of `extra` may fill. */
 export async function findAgencyTables(
@@ -103,7 +98,10 @@ export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
  * Whether the agencies' tables of the current schema are like those of another: an agency may have made or altered one
  * since they were copied. Nobody alters one there before the transaction ends.
  */
-export async function haveSameAgencyTables(db: Knex.Transaction, schema: string): Promise<boolean> {
+export async function haveSameAgencyTables(
+  db: Knex.Transaction,
+  { schema }: { schema: string },
+): Promise<boolean> {
   for (const name of await agencyTables(db, schema))
     await db.raw(
       `lock table ${quoteIdentifier(schema)}.${quoteIdentifier(name)} in share row exclusive mode`,

@@ -52,12 +52,12 @@ export type LoadedClaim = { state: RequestedPayment; calls: ReadonlyMap<string, 
 
 /** Null when the row that was claimed is behind the stream. Throws EventStoreUnavailable and UnreadableEvent. */
 export async function loadClaim(
-  { transactionId, lane, tries }: ClaimedDelivery,
+  { transactionId, orderingKey, attempts }: ClaimedDelivery,
   { eventStore }: Pick<TryDependencies, 'eventStore'>,
 ): Promise<LoadedClaim | null> {
   const events = await eventStore.load(paymentStream(transactionId));
   const { state, calls } = foldWithCalls(events);
-  if (state.status === 'none' || attemptsOf(lane, state.deliveries) !== tries) return null;
+  if (state.status === 'none' || attemptsOf(orderingKey, state.deliveries) !== attempts) return null;
   return { state, calls, head: { state, ...endOf(events) } };
 }
 
@@ -70,7 +70,7 @@ export async function findDue(
   { state, calls, head }: LoadedClaim,
   dependencies: TryDependencies,
 ): Promise<DueDelivery | null> {
-  const delivery = state.deliveries.findLast((each) => orderingKeyOf(each) === claimed.lane);
+  const delivery = state.deliveries.findLast((each) => orderingKeyOf(each) === claimed.orderingKey);
   // The lease names what is tried under it: a newer one waits until it can be claimed by its own name.
   if (delivery?.key !== claimed.delivery) return null;
   const after = await supersede({ state, calls, head }, dependencies);

@@ -119,8 +119,11 @@ export function startReactor(dependencies: Dependencies): Reactor {
       const outcome = await tryDelivery(due, cutting.signal, { ...dependencies, log });
       breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
     } catch (error) {
-      const { transactionId, lane } = claimed;
-      log.error({ err: error, transactionId, lane, isBegun }, 'a delivery could not be tried, or recorded');
+      const { transactionId, orderingKey } = claimed;
+      log.error(
+        { err: error, transactionId, orderingKey, isBegun },
+        'a delivery could not be tried, or recorded',
+      );
       // One that was taken over keeps its mark: that a try was cut off is still to be recorded.
       if (!isBegun && claimed.interrupted === null) await giveBack(claimed, postponeMs);
     }

@@ -5,11 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Health } from '../../../src/http/api/answers.ts';
 import { postgresPids, until } from '../../embedded/helpers.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { startOwnPostgres } from '../../support/postgres.ts';
 import { aminah, type Service, startService } from './helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await startOwnPostgres();
 
 async function healthOf(service: Service): Promise<Health> {
   const response = await service.api('/health', { signal: AbortSignal.timeout(1_000) });

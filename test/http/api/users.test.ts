@@ -1,12 +1,12 @@
 // /api/v1/users: what is taken and refused, that an address is taken once, and that writers read their own writes.
 import test from 'ava';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../src/eventstore/event-store.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { checkChain } from '../../support/chain.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { aminah, startService } from './helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 type User = { id: string; name: string; email: string; role: string; createdAt: string };
 
