@@ -1,7 +1,7 @@
 /** POST /<channel>/request, once the caller and the body are known: makes the payment, and shows the page to pay it on. */
 import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
+import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import type { Links } from '../../receipts/payment-links.ts';
-import { statusCodeOf } from '../../receipts/status-code.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import { isSettled, type PayerPages } from './pages.ts';
