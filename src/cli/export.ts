@@ -1,8 +1,10 @@
 /** `ledger export`: the payments of a span of time, for an auditor to take along. */
+
 import { beginExport, type Export, ExportImpossible, readExportRequest } from '../audit/export/export.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, UsageError } from './command.ts';
@@ -27,7 +29,7 @@ export const exportPayments: Command = {
     const db = connectPostgres({ url: config.databaseUrl, log });
     const eventStore = connectEventStore({ url: config.esdbUrl, log });
     try {
-      const begun = await beginExport(request, { eventStore, db });
+      const begun = await beginExport(request, { eventStore, db, runtime: systemRuntime });
       await writeOutput(begun.pieces, output);
       process.stderr.write(`${report(begun)}\n`);
       return 0;

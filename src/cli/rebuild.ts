@@ -1,4 +1,5 @@
 /** `ledger rebuild`: makes read models anew from the log while they serve, or compares them with what it would make. */
+
 import type { Config } from '../config/config.ts';
 import { projectionStream } from '../events/rebuild.ts';
 import { connectEventStore } from '../eventstore/client.ts';
@@ -75,6 +76,7 @@ function connect({ esdbUrl, databaseUrl }: Config) {
     db: connectPostgres({ url: databaseUrl, log }),
     databaseUrl,
     log,
+    runtime: systemRuntime,
   };
 }
 

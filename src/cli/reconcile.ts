@@ -1,8 +1,10 @@
 /** `ledger reconcile`: an export of the gateway or the registry against the ledger. */
+
 import { createReadStream } from 'node:fs';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
 import { readSpan } from '../kernel/malaysian-time.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
 import type { AskedPeriod } from '../reconciliation/scope.ts';
@@ -42,7 +44,7 @@ async function importFile(path: string, period: AskedPeriod, dryRun: boolean): P
   const print = (text: string) => process.stdout.write(`${text}\n`);
   try {
     const summary = await importExport(
-      { eventStore, db, transactionIdKey, clock: () => new Date() },
+      { eventStore, db, transactionIdKey, clock: () => new Date(), runtime: systemRuntime },
       {
         file: createReadStream(path),
         period,

@@ -5,6 +5,7 @@ import { verifyFile } from '../audit/verify/file.ts';
 import { type VerifyReport, verify as verifyAll } from '../audit/verify/verify.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
@@ -52,6 +53,7 @@ async function verifyStores(given: readonly string[] | null): Promise<VerifyRepo
         trusted: given ?? (config.sealKey === '' ? null : [sealKeyOf(config.sealKey).publicKey]),
         clock: () => new Date(),
         log,
+        runtime: systemRuntime,
         signal: interrupted.signal,
       },
       ({ step, done }) => progress.show(() => `${done.toLocaleString('en')} ${step}`),

@@ -21,6 +21,7 @@ import {
   reconciliationStream,
 } from '../events/reconciliation.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import {
   type DiscrepancyKey,
   findCharged,
@@ -55,6 +56,7 @@ type Dependencies = {
   /** TRANSACTION_ID_KEY: the ids of differences are derived with it. */
   transactionIdKey: string;
   clock: () => Date;
+  runtime: Runtime;
 };
 
 /** Streams that are read, and written, at once. */

@@ -27,7 +27,6 @@ export function createConsole({
   return {
     db,
     closing,
-    runtime: systemRuntime,
     executeRebuild: createExecute({ eventStore, decider: rebuildDecider }),
     executeSession: createExecuteSession(eventStore),
     executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),

@@ -54,6 +54,7 @@ export async function startHttp(
     },
     console: createConsole({ config, db, eventStore, closing: closing.signal }),
     log,
+    runtime: systemRuntime,
   });
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());
   server.listen(config.port, config.host);

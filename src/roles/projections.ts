@@ -22,7 +22,9 @@ import { loadRoleConfig } from './role-config.ts';
 export function startProjections(config: Config, eventStore: EventStore, log: Log): Running {
   const db = connectPostgres({ url: config.databaseUrl, log });
   const { databaseUrl } = config;
-  const runs = keepRunning((projection) => runProjection({ projection, eventStore, db, databaseUrl, log }));
+  const runs = keepRunning((projection) =>
+    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
+  );
   const rebuilds = startRebuilds({
     projections: allProjections.map(({ name }) => name),
     eventStore,
@@ -36,6 +38,7 @@ export function startProjections(config: Config, eventStore: EventStore, log: Lo
     databaseUrl,
     key: sealKeyOf(config.sealKey),
     clock: () => new Date(),
+    runtime: systemRuntime,
     log,
   });
   return {

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { isUnderWay, RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 
 /** What the process is told, and not by its arguments, which everybody on the machine may read. */
@@ -24,7 +25,7 @@ export async function rebuildInProcess(
 ): Promise<void> {
   const { esdbUrl, databaseUrl, logLevel } = config;
   // A process that finds this out takes as long to start as we have between two looks.
-  if (await isUnderWay(projection, databaseUrl, signal))
+  if (await isUnderWay({ databaseUrl, name: projection, runtime: systemRuntime, signal }))
     throw new RebuildUnderWay(`A rebuild of ${projection} is under way already`);
   const child = fork(modulePath, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = once(child, 'exit');

@@ -1,4 +1,5 @@
 /** A sealed ledger with something of everything in it, to copy, tamper with and verify. */
+
 import { randomUUID } from 'node:crypto';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,6 +23,7 @@ import { sealsStream } from '../../src/events/seals.ts';
 import { userStream } from '../../src/events/user.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { choose, record, request, requestPayment, result } from '../support/payments.ts';
@@ -96,6 +98,7 @@ const delivered = (delivery: string) =>
 /** Runs a sealer until everything is sealed. */
 export async function sealAll(eventStore: EventStore, databaseUrl: string, events: number): Promise<void> {
   const sealer = startSealer({
+    runtime: systemRuntime,
     eventStore,
     databaseUrl,
     key,

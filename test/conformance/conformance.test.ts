@@ -10,14 +10,14 @@ import { createTransactionRegistry } from '../../src/clients/registry/registry.t
 import { startService } from '../http/api/helpers.ts';
 import { createPayment, resultFields, signed, tokenOf } from '../http/generic/helpers.ts';
 import { createLandPayment, landResult } from '../http/landreg/helpers.ts';
-import { startPostgres, stopPostgres } from '../projections/helpers.ts';
+
 import { apiKey, landregAccessKey, type TestApp } from '../support/app.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { registryRecord, startRegistry } from '../support/registry.ts';
 import { testRuntime } from '../support/runtime.ts';
 import { createCheck, type DescribedOperation, type Description, type Received } from './answers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const usersKey = 'a-key-of-the-users';
 

@@ -1,16 +1,14 @@
 /** Real stores for the tests of projections: an event store and a Postgres that may be killed, and histories to put in. */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { pino } from 'pino';
-import { startPostgres as startEmbedded } from '../../packages/embedded/postgres.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { chain, genesisHash } from '../../src/events/envelope.ts';
 import {
@@ -25,6 +23,7 @@ import { schemaVersion } from '../../src/events/upcast.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { type EventStore, EventStoreUnavailable, type Position } from '../../src/eventstore/event-store.ts';
 import type { Sen } from '../../src/kernel/money.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
 import type { Projection } from '../../src/projections/runtime/projection.ts';
@@ -33,22 +32,8 @@ import { query, temporaryFolder, until } from '../embedded/helpers.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
-export type Postgres = { url: string; dataDir: string };
+export type Postgres = { url: string };
 export type Database = { url: string; db: Knex };
-
-const startedHere: (() => Promise<unknown>)[] = [];
-
-/** A Postgres for a whole test file, which ends it with `test.after.always(stopPostgres)`; killed, it comes back by itself. */
-export async function startPostgres(): Promise<Postgres> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'ledger-projections-'));
-  const { url, stop } = await startEmbedded({ dataDir, log });
-  startedHere.push(stop, () => rm(dataDir, { recursive: true, force: true, maxRetries: 10 }));
-  return { url, dataDir };
-}
-
-export async function stopPostgres(): Promise<void> {
-  for (const stop of startedHere) await stop();
-}
 
 /** The database, with nothing of an earlier test in it; for tests that run one after the other. */
 export async function emptyDatabase(t: ExecutionContext, { url }: Postgres): Promise<Database> {
@@ -101,7 +86,15 @@ export function run(
   { url, db }: Database,
   schema = projection.name,
 ): ProjectionRun {
-  const started = runProjection({ projection, eventStore, db, databaseUrl: url, log, schema });
+  const started = runProjection({
+    projection,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log,
+    runtime: systemRuntime,
+    schema,
+  });
   t.teardown(() => started.stop());
   return started;
 }

@@ -5,12 +5,11 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { paymentStream } from '../../src/events/payment.ts';
 import { until } from '../embedded/helpers.ts';
-import { startPostgres, stopPostgres } from '../projections/helpers.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { makePayment, paymentEvents, startCallbacks, startLedger, untilHistory } from './helpers.ts';
 import { startReceiver, status } from './receiver.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const id = '5K3M9QW2Z7TCV8XN4RBJ6HYDFE';

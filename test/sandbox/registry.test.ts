@@ -1,4 +1,4 @@
-// The sandbox's registry, asked as the service asks it, and a result that only it knows.
+// The sandbox's registry, queried as the service queries it, and a result that only it has.
 import test from 'ava';
 import { pino } from 'pino';
 import { createTransactionRegistry } from '../../src/clients/registry/registry.ts';
@@ -49,7 +49,7 @@ for (const [decisions, epsStatus, message, registryKnows] of [
   });
 }
 
-test('a double charge is two records, a second try another, and other transactions none', async (t) => {
+test('a double charge has two records, a second attempt another one, and other transactions have none', async (t) => {
   const { url } = await startGateway(t);
   const { headers } = await post(url, order({}));
   await post(`${url}${headers.get('location')}`, { outcome: 'approve-twice', delivery: 'none' });
@@ -68,7 +68,7 @@ test('a double charge is two records, a second try another, and other transactio
   t.is((await client.ask('NOBODY')).status, 'not_found');
 });
 
-test('what the land registry calls a transaction leads to its records', async (t) => {
+test('the transaction name of the land registry leads to its records', async (t) => {
   const { url } = await startGateway(t);
   const TRANSAKSI_ID = 'T/1 é';
   const { headers } = await post(url, order({ TRANSAKSI_ID }));
@@ -91,7 +91,7 @@ test('what the land registry calls a transaction leads to its records', async (t
   t.deepEqual(await extras.json(), []);
 });
 
-test('nobody gets in without the token, and what is not there is 404', async (t) => {
+test('requests without the token are refused, and unknown records are 404', async (t) => {
   const { url } = await startGateway(t);
   const statusOf = async (path: string, headers: Record<string, string>) =>
     (await fetch(`${url}/registry/${path}`, { headers })).status;
@@ -107,7 +107,7 @@ test('nobody gets in without the token, and what is not there is 404', async (t)
   t.is(await statusOf('transactions?merchant_trans_id=A&merchant_trans_id=B', known), 400);
 });
 
-test('a payment whose result gets lost is found by requery', async (t) => {
+test('a requery finds a payment whose result was lost', async (t) => {
   const { url } = await startGateway(t);
   const registry = createTransactionRegistry({
     runtime: testRuntime(),

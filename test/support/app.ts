@@ -163,7 +163,6 @@ export async function startApp(
       db,
       executeSession: createExecuteSession(parts),
       mailer: { send },
-      runtime: testRuntime(),
       executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
       executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider }),
       closing: new AbortController().signal,
@@ -174,7 +173,7 @@ export async function startApp(
       ...changes.console,
     },
     log,
-    ...(changes.clock && { clock: changes.clock }),
+    runtime: testRuntime(changes.clock && { now: changes.clock }),
   };
   handle = createApp(dependencies).callback();
 

@@ -2,14 +2,17 @@
  * The payments of a span of time, on their way out of the house: as JSON lines, every event of each whole, or as CSV, a
  * row each. Which payments there are is in the read model, what happened to them in their streams.
  */
+import type { Knex } from 'knex';
 import { InvalidFields } from '../../commands/fields.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { readSpan } from '../../kernel/malaysian-time.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { TimeSpan } from '../../postgres/time-span.ts';
 import { paymentsInOrder } from '../../projections/payments/in-order.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import { holdsAllUntil, type LagStores, writtenBy } from '../../projections/runtime/lag.ts';
+import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
+import { isReady, recordedUntil } from '../../projections/runtime/lag.ts';
 import { timeForms } from '../history/history.ts';
 import { csvHead, csvRows } from './csv.ts';
 import { createLines } from './lines.ts';
@@ -36,7 +39,7 @@ export type Export = {
   totals(): { events: number; payments: number; checksum: string };
 };
 
-type Dependencies = LagStores & { eventStore: Pick<EventStore, 'load'> };
+type Dependencies = { eventStore: Pick<EventStore, 'firstAfter' | 'load'>; db: Knex; runtime: Runtime };
 
 /** A projection that runs, however busy, has taken by then what was there before. */
 const catchUpMs = 5_000;
@@ -69,13 +72,12 @@ export function readExportRequest({
  * Resolves once the read model has taken what there was when it was called, so that nothing is left out; it waits a
  * little for that. Throws ExportImpossible when it stays behind, EventStoreUnavailable and the database's errors.
  */
-export async function beginExport(
-  request: ExportRequest,
-  dependencies: Dependencies,
-  now = new Date(),
-): Promise<Export> {
-  const moment = writtenBy(new Date(request.span.end), now);
-  if (!(await holdsAllUntil(moment, { projection: payments, waitMs: catchUpMs }, dependencies)))
+export async function beginExport(request: ExportRequest, dependencies: Dependencies): Promise<Export> {
+  const { db, runtime } = dependencies;
+  const now = runtime.now();
+  const until = recordedUntil(new Date(request.span.end), now);
+  const sources = { ...dependencies, projectionStatus: () => projectionStatus(db) };
+  if (!(await isReady(payments, { until, waitMs: catchUpMs }, sources)))
     throw new ExportImpossible(
       'The read model of payments is behind the event store, and payments would be left out; try again when it has caught up',
     );

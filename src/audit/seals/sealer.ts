@@ -18,6 +18,7 @@ import {
 import { streamPrefixes } from '../../events/streams.ts';
 import { schemaVersion } from '../../events/upcast.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import type { SealKey } from './key.ts';
 import { disagreement, lastSealed, type Sealed, Unaccountable } from './last-seal.ts';
@@ -28,6 +29,7 @@ type Dependencies = {
   databaseUrl: string;
   key: SealKey;
   clock: () => Date;
+  runtime: Runtime;
   log: Logger;
   /** As soon as so many events are unsealed, and after so long if any is. */
   pace?: { everyEvents: number; everyMs: number };
@@ -44,7 +46,7 @@ const lookAgainMs = 60_000;
  * does not agree with its last seal is an error in the program's log, again every minute, and nothing is sealed.
  */
 export function startSealer(dependencies: Dependencies): { stop(): Promise<void> } {
-  const { databaseUrl, log } = dependencies;
+  const { databaseUrl, log, runtime } = dependencies;
   const stopping = new AbortController();
   const { signal } = stopping;
   let failures = 0;
@@ -55,7 +57,7 @@ export function startSealer(dependencies: Dependencies): { stop(): Promise<void>
   async function keepSealing(): Promise<void> {
     while (!signal.aborted) {
       try {
-        await withLeaderLock({ databaseUrl, name: 'sealer', signal }, (leading) =>
+        await withLeaderLock({ databaseUrl, name: 'sealer', runtime, signal }, (leading) =>
           sealWhile(leading, dependencies, onSealed),
         );
       } catch (error) {

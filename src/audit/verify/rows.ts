@@ -1,8 +1,9 @@
 /** Holds the rows of every read model against rows freshly made from the log, and says in words how they differ. */
+import { isRefusal } from '../../postgres/error-codes.ts';
 import { allProjections } from '../../projections/all.ts';
 import { compareWithFresh, type RowDifference } from '../../projections/rebuild/compare.ts';
 import { type RebuildOptions, RebuildRefused, RebuildUnderWay } from '../../projections/rebuild/rebuild.ts';
-import { describeFailure, isRefusal, ProjectionHalted } from '../../projections/runtime/failures.ts';
+import { describeFailure, ProjectionHalted } from '../../projections/runtime/failures.ts';
 import type { Checked, VerifyProgress, Violations } from './violations.ts';
 
 /** Of these the first in each table is named; the rest are counted. */
@@ -10,7 +11,7 @@ const differencesShown = 1000;
 
 /** Of each projection, how many rows were held against a fresh fold. Throws the stores' errors. */
 export async function verifyRows(
-  { eventStore, db, databaseUrl, log, signal }: Omit<RebuildOptions, 'projection' | 'onProgress'>,
+  { eventStore, db, databaseUrl, log, runtime, signal }: Omit<RebuildOptions, 'projection' | 'onProgress'>,
   violations: Violations,
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<Checked[]> {
@@ -24,6 +25,7 @@ export async function verifyRows(
         db,
         databaseUrl,
         log,
+        runtime,
         signal,
         limit: differencesShown,
         onProgress: ({ events }) => onProgress({ step: `events for ${name}`, done: events }),

@@ -5,9 +5,11 @@
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { EventStore } from '../../eventstore/event-store.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
+import { isRefusal } from '../../postgres/error-codes.ts';
 import { journalBalance } from '../../projections/journal/queries.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
-import { describeFailure, isRefusal } from '../../projections/runtime/failures.ts';
+import { describeFailure } from '../../projections/runtime/failures.ts';
 import { sealedWithinMs } from '../seals/unsealed.ts';
 import { type LogResult, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
@@ -31,6 +33,7 @@ export type VerifyOptions = {
   trusted: readonly string[] | null;
   clock: () => Date;
   log: Logger;
+  runtime: Runtime;
   signal: AbortSignal;
 };
 

@@ -13,9 +13,9 @@ import {
   type Payment,
   type PaymentEvent,
   paymentStream,
-  type RegistryAnswer,
   type RequestedPayment,
 } from '../../events/payment.ts';
+import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { nextRequeryAt, requeryAgainAt } from '../../events/requery-schedule.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
@@ -55,7 +55,7 @@ export function startScheduledRequery(dependencies: RequeryDependencies & { data
 
   const asking = retry(
     (onProgress) =>
-      withLeaderLock({ databaseUrl, name: 'requery', signal }, async (leading) => {
+      withLeaderLock({ databaseUrl, name: 'requery', runtime, signal }, async (leading) => {
         while (!leading.aborted) {
           await runtime.sleep(pollMs, leading);
           await pass(leading);

@@ -1,4 +1,5 @@
 // `ledger export` against running stores: complete, in order, verifying by itself, and never a part of the whole.
+
 import { execFile } from 'node:child_process';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,27 +16,22 @@ import {
 import { verifyFile } from '../../../src/audit/verify/file.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { EventStore, Position } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import {
   type Database,
   emptyDatabase,
-  type Postgres,
   type RunningStore,
   reached,
   run,
-  startPostgres,
   startStore,
-  stopPostgres,
 } from '../../projections/helpers.ts';
 import { applied, request, result } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { stored } from '../helpers.ts';
 
-let postgres: Postgres;
-test.before(async () => {
-  postgres = await startPostgres();
-});
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const november = { from: '2026-11-01', to: '2026-11-30' };
 
@@ -92,7 +88,7 @@ test.serial('every payment of the span, whole, in the order of request; nothing 
   ]);
   run(t, payments, store, database);
   await reached(database.db, 'payments', last);
-  const dependencies = { eventStore, db: database.db };
+  const dependencies = { eventStore, db: database.db, runtime: systemRuntime };
   const request = readExportRequest({ ...november, merchant: 'council' });
   const exported = await beginExport(request, dependencies);
   const text = await textOf(exported);
@@ -135,7 +131,7 @@ test.serial('an empty span is a whole export of nothing', async (t) => {
   const last = await ask(store.eventStore, { id: 'P' });
   run(t, payments, store, database);
   await reached(database.db, 'payments', last);
-  const dependencies = { eventStore: store.eventStore, db: database.db };
+  const dependencies = { eventStore: store.eventStore, db: database.db, runtime: systemRuntime };
   const request = readExportRequest({ from: '2026-01-01', to: '2026-01-31' });
   const path = join(await temporaryFolder(t), 'export.jsonl');
   await writeFile(path, await textOf(await beginExport(request, dependencies)));
@@ -147,7 +143,7 @@ test.serial('an empty span is a whole export of nothing', async (t) => {
 test.serial('a read model that is behind, and a stream that is gone, make no export', async (t) => {
   const { store, database } = await start(t);
   const { eventStore } = store;
-  const dependencies = { eventStore, db: database.db };
+  const dependencies = { eventStore, db: database.db, runtime: systemRuntime };
   const request = readExportRequest(november);
   const last = await ask(eventStore, { id: 'P1' });
   const projection = run(t, payments, store, database);

@@ -1,6 +1,6 @@
 // The sealer: one chain of seals over everything, whoever runs it, whenever it is killed.
+
 import { fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
@@ -12,34 +12,21 @@ import { readSeal } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { countIn, emptyTally, sealsStream } from '../../../src/events/seals.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
-import { query, until } from '../../embedded/helpers.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
+import { until } from '../../embedded/helpers.ts';
 import {
   append,
   end,
   methodChosen,
   paymentRequested,
   type RunningStore,
-  startPostgres,
   startStore,
-  stopPostgres,
 } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { key, otherKey, paymentId, verdictOn } from '../ledger.ts';
 
-let postgresUrl: string;
-
-test.before(async () => {
-  postgresUrl = (await startPostgres()).url;
-});
-test.after.always(stopPostgres);
-
 /** A database of the test's own: locks of leaders belong to one database. */
-async function newDatabase(): Promise<string> {
-  const name = `seals_${randomUUID().replaceAll('-', '')}`;
-  await query(postgresUrl, `create database ${name}`);
-  const url = new URL(postgresUrl);
-  url.pathname = `/${name}`;
-  return url.href;
-}
+const newDatabase = async () => (await createDatabase()).url;
 
 type Logged = { level: number; msg: string; reason?: string };
 
@@ -55,6 +42,7 @@ async function runSealer(
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const clock = () => new Date('2026-11-20T02:00:00.000Z');
   const sealer = startSealer({
+    runtime: systemRuntime,
     eventStore,
     databaseUrl,
     key: signer,

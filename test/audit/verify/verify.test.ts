@@ -1,5 +1,6 @@
 // `verify` as a whole: what somebody does to the read models is named by table and key, and so is what a log that was
 // tampered with leaves behind in them.
+
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,11 +13,13 @@ import { verify } from '../../../src/audit/verify/verify.ts';
 import { reportText } from '../../../src/cli/verify.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
-import { log, reached, startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { log, reached } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import {
   fill,
   filled,
@@ -38,7 +41,7 @@ let template: URL;
 test.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ledger-audit-'));
   file = join(folder, 'eventstore.db');
-  const { url } = await startPostgres();
+  const { url } = await createDatabase();
   template = new URL(url);
   template.pathname = '/made';
   await query(url, 'create database made');
@@ -48,14 +51,13 @@ test.before(async () => {
   await sealAll(eventStore, template.href, filled);
   await close();
 });
-test.after.always(stopPostgres);
 test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 async function project(eventStore: EventStore, databaseUrl: string): Promise<void> {
   const db = connectPostgres({ url: databaseUrl, log });
   const head = await eventStore.head();
   const runs = allProjections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, log }),
+    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
   );
   if (head) for (const { name } of allProjections) await reached(db, name, head);
   for (const run of runs) await run.stop();
@@ -88,6 +90,7 @@ async function verdictAfter(t: ExecutionContext, { sql, log: edit = () => {}, no
       trusted: trusted ?? [key.publicKey],
       clock: () => new Date(now ?? '2026-11-20T02:00:00.000Z'),
       log,
+      runtime: systemRuntime,
       signal,
     },
     () => {},

@@ -2,14 +2,14 @@
 import test from 'ava';
 import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, result, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, type Populated, startPopulated } from './populated.ts';
 
 // Serial, as only one connection of a process can append at a time.
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const paid = [chosen(1), succeeded(result(1, 'succeeded'))];
 const sendAll = '/console/deliveries/send-again';

@@ -1,4 +1,5 @@
 // What auditors take along from the console: a payment's history as JSON, and the payments of a span of time as a file.
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -9,17 +10,19 @@ import { readSessionEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { roles } from '../../../src/events/user.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { stored } from '../../audit/helpers.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
-import { log, reached, startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { log, reached } from '../../projections/helpers.ts';
 import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { type Member, signIn } from '../../support/console.ts';
 import { applied, request, result } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 
-const { url } = await startPostgres();
+const { url } = await createDatabase();
 const db = connectPostgres({ url, log });
 const app: TestApp = await startApp({ console: { db } });
 const { eventStore } = app;
@@ -27,7 +30,14 @@ const ids = Array.from({ length: 40 }, (_, index) =>
   transactionIdOf(transactionIdKey, 'generic', 'council', `INV-${index}`),
 );
 const [id = ''] = ids;
-const projection = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+const projection = runProjection({
+  projection: payments,
+  eventStore,
+  db,
+  databaseUrl: url,
+  log,
+  runtime: systemRuntime,
+});
 
 test.before(async () => {
   const positions = [];
@@ -40,7 +50,6 @@ test.after.always(async () => {
   await projection.stop();
   await db.destroy();
   await app.close();
-  await stopPostgres();
 });
 
 async function ask(store: EventStore, transactionId: string, index: number) {

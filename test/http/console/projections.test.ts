@@ -1,6 +1,8 @@
 // The page of projections, on a log and tables of its own: what it shows, who may rebuild, and the live progress.
+
 import test from 'ava';
 import { projectionStream } from '../../../src/events/rebuild.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
@@ -8,21 +10,13 @@ import { users } from '../../../src/projections/users/projection.ts';
 import { rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
 import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
 import { until } from '../../embedded/helpers.ts';
-import {
-  append,
-  emptyDatabase,
-  log,
-  paymentRequested,
-  reached,
-  startPostgres,
-  stopPostgres,
-} from '../../projections/helpers.ts';
+import { append, emptyDatabase, log, paymentRequested, reached } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 test.serial('rebuild asked for on the page, watched, done', async (t) => {
   const { db, url } = await emptyDatabase(t, postgres);
@@ -33,7 +27,14 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
   });
   t.teardown(app.close);
   const { eventStore } = app;
-  const running = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+  const running = runProjection({
+    projection: payments,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log,
+    runtime: systemRuntime,
+  });
   t.teardown(running.stop);
   await append(eventStore, 'A', [paymentRequested()]);
   const last = await append(eventStore, 'B', [paymentRequested()]);

@@ -10,11 +10,10 @@ import {
   type ListedDelivery,
 } from '../../../src/projections/deliveries/queries.ts';
 import { attemptsOf, orderingKeyOf } from '../../../src/projections/deliveries/table.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../filled.ts';
-import { startPostgres, stopPostgres } from '../helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const receivers = ['https://one.example', 'land registry', 'mail server', 'nobody'];
 const filters: fc.Arbitrary<DeliveryFilter> = fc.record({

@@ -1,10 +1,12 @@
 /** Rebuilds beside what serves: what is the same after, what may happen meanwhile, and what stops one. */
+
 import { fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { createDeliveryQueue } from '../../../src/projections/deliveries/queue.ts';
 import { details } from '../../../src/projections/details/projection.ts';
 import { createDetailsTable } from '../../../src/projections/details/tables.ts';
@@ -22,6 +24,7 @@ import type { Projection } from '../../../src/projections/runtime/projection.ts'
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { until } from '../../embedded/helpers.ts';
 import { result, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
   append,
@@ -34,15 +37,12 @@ import {
   type RunningStore,
   reached,
   run,
-  startPostgres,
   startStore,
   statusOf,
-  stopPostgres,
 } from '../helpers.ts';
 import { history } from '../histories.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 type Parts = { database: Database; store: RunningStore };
 
@@ -61,6 +61,7 @@ const options = (
   db: database.db,
   databaseUrl: database.url,
   log,
+  runtime: systemRuntime,
   signal: new AbortController().signal,
   onProgress: () => undefined,
   ...more,
@@ -96,7 +97,14 @@ test.serial('the rows are the same after, and the runner goes on without a word'
   const loud = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   const { db, url } = parts.database;
   const { eventStore } = parts.store;
-  const running = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log: loud });
+  const running = runProjection({
+    projection: payments,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log: loud,
+    runtime: systemRuntime,
+  });
   t.teardown(running.stop);
   await fill(parts, ['payments']);
   const tables = ['payments.payments', 'payments.deliveries', 'payments.exceptions'];
@@ -293,7 +301,8 @@ test.serial(
       async carryOver(trx, serving) {
         const matchesSchema = await payments.carryOver?.(trx, serving);
         waiting.push(claim('one'), claim('two'), claim('three'));
-        const blocked = `select count(*) from pg_stat_activity where wait_event = 'relation' and query ~ 'senders'`;
+        const blocked = `select count(*) from pg_stat_activity
+          where datname = current_database() and wait_event = 'relation' and query ~ 'senders'`;
         await until(async () => (await db.raw(blocked)).rows[0].count === 3);
         return matchesSchema ?? false;
       },

@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { until } from '../../embedded/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
   append,
@@ -10,14 +11,11 @@ import {
   paymentRequested,
   reached,
   run,
-  startPostgres,
   startStore,
   statusOf,
-  stopPostgres,
 } from '../helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 async function startStores(t: ExecutionContext) {
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
@@ -196,7 +194,7 @@ test.serial('a stream that does not begin with a request is a fault', async (t) 
   await run(t, payments, store, database).ended;
   t.is(
     (await statusOf(db, 'payments'))?.fault?.message,
-    'The stream does not begin with a requested payment',
+    'The stream does not begin with the event that creates it',
   );
 });
 
@@ -272,6 +270,7 @@ test.serial('a run that stands by ends when it is stopped', async (t) => {
   async function leaderConnections(): Promise<number> {
     const [row] = await db('pg_stat_activity')
       .where({ application_name: 'ledger leader event_counts' })
+      .whereRaw('datname = current_database()')
       .count({ connections: '*' });
     return Number(row?.connections);
   }

@@ -6,17 +6,10 @@ import { paymentDecider } from '../../../src/commands/payment.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
-import {
-  append,
-  end,
-  type Postgres,
-  reached,
-  run,
-  startPostgres,
-  stopPostgres,
-} from '../../projections/helpers.ts';
+import { append, end, reached, run } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { applied, result } from '../../support/payments.ts';
+import { startOwnPostgres } from '../../support/postgres.ts';
 import {
   forkCallbacks,
   historyOf,
@@ -30,11 +23,7 @@ import {
 } from '../helpers.ts';
 import { hang, held, ok, startReceiver, status } from '../receiver.ts';
 
-let postgres: Postgres;
-test.before(async () => {
-  postgres = await startPostgres();
-});
-test.after.always(stopPostgres);
+const postgres = await startOwnPostgres();
 const minute = 60_000;
 
 test.serial('a callback is sent once, and the history says so', async (t) => {

@@ -1,4 +1,5 @@
 /** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
+
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { readRebuildEvent } from '../../../src/events/codec.ts';
@@ -19,14 +20,12 @@ import {
   type RunningStore,
   reached,
   run,
-  startPostgres,
   startStore,
-  stopPostgres,
 } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 type Parts = { database: Database; store: RunningStore };
 

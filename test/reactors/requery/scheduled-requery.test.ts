@@ -1,4 +1,5 @@
 // Scheduled requery on real stores and a real registry, in virtual time.
+
 import test, { type ExecutionContext } from 'ava';
 import { RegistryUnavailable } from '../../../src/clients/registry/answer.ts';
 import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
@@ -18,16 +19,14 @@ import {
   methodChosen,
   paymentRequested,
   run,
-  startPostgres,
   startStore,
-  stopPostgres,
 } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

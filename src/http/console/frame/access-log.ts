@@ -14,7 +14,7 @@ export function createRecordAccess({
   executeSession,
 }: {
   clock: () => Date;
-  executeSession: ConsoleDependencies['executeSession'];
+  executeSession: ConsoleDependencies['console']['executeSession'];
 }): RecordAccess {
   return async (ctx, staff, look) => {
     const { ticket, head } = staff;
