@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import type { Payment, PaymentEvent } from '../events/payment.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import type { LatestPayment } from '../projections/payments/queries.ts';
 import type { ContentDependencies } from './api/dependencies.ts';
 import type { ConsoleDependencies } from './console/dependencies.ts';
@@ -24,6 +25,7 @@ export type Dependencies = {
   /** The latest generic payments in the read model. Rejects when Postgres is down. */
   latestPayments(): Promise<readonly LatestPayment[]>;
   log: Log;
+  runtime: Runtime;
   clock?: () => Date;
 };
 

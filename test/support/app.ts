@@ -36,6 +36,7 @@ import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { sen } from './payments.ts';
+import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
 export const transactionIdKey = 'a key of the tests';
@@ -184,6 +185,7 @@ export async function startApp(
     },
     log,
     ...(changes.clock && { clock: changes.clock }),
+    runtime: testRuntime(changes.clock && { now: changes.clock }),
   };
   handle = createApp(dependencies).callback();
 

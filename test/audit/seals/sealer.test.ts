@@ -23,6 +23,7 @@ import {
   startStore,
   stopPostgres,
 } from '../../projections/helpers.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import { key, otherKey, paymentId, verdictOn } from '../ledger.ts';
 
 let postgresUrl: string;
@@ -53,12 +54,11 @@ async function runSealer(
   const databaseUrl = options.databaseUrl ?? (await newDatabase());
   const logged: Logged[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
-  const clock = () => new Date('2026-11-20T02:00:00.000Z');
   const sealer = startSealer({
     eventStore,
     databaseUrl,
     key: signer,
-    clock,
+    runtime: testRuntime({ now: () => new Date('2026-11-20T02:00:00.000Z') }),
     log,
     pace: { everyEvents, everyMs },
   });
@@ -79,14 +79,14 @@ async function sealedUpTo(eventStore: EventStore, count: number): Promise<void> 
   await until(async () => (await sealed(eventStore)).at(-1) === count);
 }
 
-/** Every payment here has its own chain, so that any fault is the seals'. */
+/** Every payment here has its own chain, so that any violation is the seals'. */
 async function checkSeals(
   t: ExecutionContext,
   { eventStore }: Pick<RunningStore, 'eventStore'>,
   events: number,
 ) {
-  const { faults, result } = await verdictOn(eventStore);
-  t.deepEqual(faults, []);
+  const { found, result } = await verdictOn(eventStore);
+  t.deepEqual(found, []);
   t.is(result.events, events);
   t.is(result.seals.unsealed().events, 0);
 }
@@ -190,7 +190,7 @@ test.serial('a last seal that the log does not agree with is not built upon, and
   await stop();
   t.like(logged[0], {
     level: 50,
-    reason: 'The log is not what seal 0 says',
+    reason: 'The log does not agree with seal 0',
     msg: 'the log is not sealed any more',
   });
   t.deepEqual(await sealed(other.eventStore), [3]);
@@ -213,7 +213,7 @@ test.serial('a log that ends before its last seal does is not sealed', async (t)
   if (seal) await other.eventStore.append(sealsStream, [seal], 'no_stream');
   const { logged } = await runSealer(t, other.eventStore);
   await until(() => logged.length > 0);
-  t.is(logged[0]?.reason, 'The log is not what seal 0 says');
+  t.is(logged[0]?.reason, 'The log does not agree with seal 0');
 });
 
 test.serial(
@@ -246,7 +246,7 @@ test.serial('another key goes on from the last seal, and the change is said', as
   await addPayments(eventStore, 5, 8);
   await until(async () => ((await sealed(eventStore)).at(-1) ?? 0) >= 7);
   t.like(logged[0], { level: 40, msg: 'the last seal was signed with another key' });
-  t.deepEqual((await verdictOn(eventStore, [key.publicKey, otherKey.publicKey])).faults, []);
+  t.deepEqual((await verdictOn(eventStore, [key.publicKey, otherKey.publicKey])).found, []);
   t.regex((await verdictOn(eventStore)).first('keys of seals') ?? '', /^Seal 2 was signed with a key/);
 });
 

@@ -93,10 +93,10 @@ function readOrFault(fields: Fields): ExportRequest | string {
 async function beginOrProblem(
   ctx: Context,
   request: ExportRequest,
-  { clock, console: { db }, eventStore, log }: ConsoleParts,
+  { console: { db }, eventStore, log, runtime }: ConsoleParts,
 ) {
   try {
-    return await beginExport(request, { eventStore, db }, clock());
+    return await beginExport(request, { eventStore, db, runtime });
   } catch (err) {
     if (err instanceof ExportImpossible) throw new ConsoleProblem(503, err.message);
     log.warn({ err, requestId: ctx.state.requestId }, 'an export cannot begin');
