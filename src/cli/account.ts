@@ -1,7 +1,7 @@
 /** `ledger account`: what was posted to an account, with its balance after each line. */
 import { accountPages, accountSums } from '../projections/journal/queries.ts';
 import { accountCsv } from '../statements/account-csv.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, text, UsageError } from './command.ts';
 import { readArgument, readAsOf, readDay } from './options.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { withJournal } from './with-journal.ts';
@@ -9,7 +9,7 @@ import { withJournal } from './with-journal.ts';
 export const account: Command = {
   summary: 'the statement of an account, such as merchant:demo-app, as CSV',
   usage: '<account> --from DAY --to DAY [--output FILE]',
-  options: { from: { type: 'string' }, to: { type: 'string' }, output: { type: 'string' } },
+  options: { from: text, to: text, output: text },
   takesArguments: true,
   async run({ output, ...days }, args) {
     const name = readArgument(args, 'Name one account; `ledger balances` lists them');

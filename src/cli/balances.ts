@@ -2,7 +2,7 @@
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import { groupedSen } from '../kernel/money.ts';
 import { type AccountSums, trialBalance } from '../projections/journal/queries.ts';
-import type { Command } from './command.ts';
+import { type Command, text } from './command.ts';
 import { readAsOf } from './options.ts';
 import { print } from './stores.ts';
 import { withJournal } from './with-journal.ts';
@@ -10,7 +10,7 @@ import { withJournal } from './with-journal.ts';
 export const balances: Command = {
   summary: 'the trial balance: every account with its debits, credits and balance',
   usage: '[--at TIME]',
-  options: { at: { type: 'string' } },
+  options: { at: text },
   async run({ at }) {
     const asOf = readAsOf('at', at);
     return await withJournal({ asOf, whenBehind: 'warn' }, async ({ db }) => {

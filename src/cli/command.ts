@@ -2,6 +2,10 @@
 
 export type Options = Readonly<Record<string, { type: 'string' } | { type: 'boolean' }>>;
 
+/** Options with a value, and options without. */
+export const text = { type: 'string' } as const;
+export const flag = { type: 'boolean' } as const;
+
 /** The options that were given; a boolean is true or was not given. */
 export type Values<Of extends Options> = {
   readonly [Name in keyof Of]?: { string: string; boolean: boolean }[Of[Name]['type']];

@@ -1,20 +1,14 @@
 /** `ledger export`: the payments of a range of time, for an auditor to keep. */
 import { beginExport, ExportImpossible, readExportRequest } from '../audit/export/export.ts';
 import { InvalidFields } from '../commands/fields.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, text, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
-import { withStores } from './stores.ts';
+import { fail, withStores } from './stores.ts';
 
 export const exportPayments: Command = {
   summary: 'the payments of a range of time: all their events as JSON lines, or a CSV row each',
   usage: '--from TIME --to TIME [--merchant CODE] [--format jsonl|csv] [--output FILE]',
-  options: {
-    from: { type: 'string' },
-    to: { type: 'string' },
-    merchant: { type: 'string' },
-    format: { type: 'string' },
-    output: { type: 'string' },
-  },
+  options: { from: text, to: text, merchant: text, format: text, output: text },
   async run({ output, ...values }) {
     const request = readRequest(values);
     checkOutput(output);
@@ -26,8 +20,7 @@ export const exportPayments: Command = {
         return 0;
       } catch (error) {
         if (!(error instanceof ExportImpossible)) throw error;
-        process.stderr.write(`${error.message}.\n`);
-        return 1;
+        return fail(`${error.message}.`);
       }
     });
   },

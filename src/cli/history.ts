@@ -2,16 +2,11 @@
 import { findHistory } from '../audit/history/find.ts';
 import { entriesUntil, readUntil } from '../audit/history/history.ts';
 import { historyText } from '../audit/history/text.ts';
-import type { Command } from './command.ts';
+import { type Command, flag, text } from './command.ts';
 import { readArgument } from './options.ts';
 import { print, withEventStore } from './stores.ts';
 
-const options = {
-  at: { type: 'string' },
-  revision: { type: 'string' },
-  merchant: { type: 'string' },
-  json: { type: 'boolean' },
-} as const;
+const options = { at: text, revision: text, merchant: text, json: flag } as const;
 
 export const history: Command<typeof options> = {
   summary: 'what happened to a payment, its state then or now, and whether its events are unchanged',

@@ -6,13 +6,13 @@ import type { Config } from '../config/config.ts';
 import { readProjectEvent } from '../events/codec.ts';
 import { projectStream } from '../events/project.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, text, UsageError } from './command.ts';
 import { print, staffCause, withEventStore } from './stores.ts';
 
 export const projects: Command = {
   summary: 'registers a project',
   usage: 'add --name NAME --status active|archived|draft [--stars N]',
-  options: { name: { type: 'string' }, status: { type: 'string' }, stars: { type: 'string' } },
+  options: { name: text, status: text, stars: text },
   takesArguments: true,
   async run({ stars = '0', ...values }, args) {
     if (args.join(' ') !== 'add') throw new UsageError('`ledger projects` has one action: add');

@@ -6,11 +6,11 @@ import { compareWithFresh } from '../projections/rebuild/compare.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
 import { createExecuteRebuild, reasonOf, rebuildOnRecord } from '../reactors/rebuilds/perform.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, flag, UsageError } from './command.ts';
 import { openRebuildProgress } from './progress.ts';
-import { type ContextWithDatabase, print, staffCause, withStores } from './stores.ts';
+import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
 
-const options = { 'dry-run': { type: 'boolean' } } as const;
+const options = { 'dry-run': flag } as const;
 
 /** How many rows that differ are printed for each projection. */
 const maxShown = 50;
@@ -78,10 +78,8 @@ async function rebuildOne(projection: Projection, run: Run): Promise<number> {
     print(`${name}: made from ${events.toLocaleString('en')} events in ${seconds} s, and serving.`);
     return 0;
   } catch (error) {
-    if (error instanceof RebuildUnderWay) {
-      process.stderr.write(`${error.message}; /console/projections shows its progress.\n`);
-      return 1;
-    }
+    if (error instanceof RebuildUnderWay)
+      return fail(`${error.message}; /console/projections shows its progress.`);
     const isInterrupted = error instanceof RebuildInterrupted;
     const reason = isInterrupted ? 'It was interrupted' : reasonOf(error);
     if (!isInterrupted) process.stderr.write(`${name}: ${reason}. The existing tables go on serving.\n`);
@@ -111,8 +109,6 @@ async function compareOne(projection: Projection, run: Run): Promise<number> {
     return count === 0 ? 0 : 1;
   } catch (error) {
     if (error instanceof RebuildInterrupted) return 1;
-    const reason = error instanceof RebuildUnderWay ? error.message : reasonOf(error);
-    process.stderr.write(`${name}: ${reason}.\n`);
-    return 1;
+    return fail(`${name}: ${error instanceof RebuildUnderWay ? error.message : reasonOf(error)}.`);
   }
 }

@@ -3,12 +3,12 @@ import { createReadStream } from 'node:fs';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
 import { isAllMatched } from '../reconciliation/summary.ts';
 import { discrepancyText, summaryText } from '../reconciliation/texts.ts';
-import type { Command } from './command.ts';
+import { type Command, flag, text } from './command.ts';
 import { failureText } from './failure-text.ts';
 import { readArgument, readRange } from './options.ts';
 import { print, staffCause, withStores } from './stores.ts';
 
-const options = { from: { type: 'string' }, to: { type: 'string' }, 'dry-run': { type: 'boolean' } } as const;
+const options = { from: text, to: text, 'dry-run': flag } as const;
 
 export const reconcile: Command<typeof options> = {
   summary: 'the discrepancies between the ledger and an export of the gateway or the registry (CSV)',

@@ -6,9 +6,9 @@ import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../commands
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import { allDeliveries, createDeliveryList, type DeliveryFilter } from '../projections/deliveries/queries.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, text, UsageError } from './command.ts';
 import { readChoice, readRange } from './options.ts';
-import { print, staffCause, withStores } from './stores.ts';
+import { fail, print, staffCause, withStores } from './stores.ts';
 
 type Options = Record<string, string | undefined>;
 
@@ -19,22 +19,14 @@ export const sendAgain: Command = {
   summary: 'sends callbacks and receipts again',
   usage:
     '<transaction_id> <delivery> | --from TIME [--to TIME] [--state abandoned|delivered] [--kind callback|item|email] [--receiver https://host]',
-  options: {
-    from: { type: 'string' },
-    to: { type: 'string' },
-    state: { type: 'string' },
-    kind: { type: 'string' },
-    receiver: { type: 'string' },
-  },
+  options: { from: text, to: text, state: text, kind: text, receiver: text },
   takesArguments: true,
   async run(options, args) {
     const find = args.length > 0 ? findOne(options, args) : findInRange(options);
     return await withStores('send-again', async ({ db, eventStore }) => {
       const found = await find(db);
-      if (found.length > maxInRange) {
-        process.stderr.write(`The range has more than ${maxInRange} deliveries; none is sent again.\n`);
-        return 1;
-      }
+      if (found.length > maxInRange)
+        return fail(`The range has more than ${maxInRange} deliveries; none is sent again.`);
       const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
       const { asked, refused, reasons } = await requestDeliveries({ execute, cause: staffCause }, found);
       print(`${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again, ${refused} refused.`);

@@ -5,22 +5,16 @@ import { collectedReceipts } from '../projections/journal/collection-queries.ts'
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionCsv } from '../statements/csv.ts';
 import { collectionPdf, TooManyReceipts } from '../statements/pdf.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, text, UsageError } from './command.ts';
 import { readAsOf, readChoice, readDay } from './options.ts';
 import { checkOutput, writeOutput } from './output.ts';
+import { fail } from './stores.ts';
 import { withJournal } from './with-journal.ts';
 
 export const statement: Command = {
   summary: 'the daily collection statement of an agency, now or as of a time',
   usage: '--merchant CODE --day DAY [--known-at TIME] [--format csv|pdf] [--lang ms|en] [--output FILE]',
-  options: {
-    merchant: { type: 'string' },
-    day: { type: 'string' },
-    'known-at': { type: 'string' },
-    format: { type: 'string' },
-    lang: { type: 'string' },
-    output: { type: 'string' },
-  },
+  options: { merchant: text, day: text, 'known-at': text, format: text, lang: text, output: text },
   async run({ merchant: merchantCode = '', output, ...values }) {
     const day = readDay('day', values.day);
     const format = readChoice('format', values.format, ['csv', 'pdf']);
@@ -41,8 +35,7 @@ export const statement: Command = {
         return 0;
       } catch (error) {
         if (!(error instanceof TooManyReceipts)) throw error;
-        process.stderr.write(`${error.message}.\n`);
-        return 1;
+        return fail(`${error.message}.`);
       }
     });
   },

@@ -27,8 +27,7 @@ export async function withEventStore(
   } catch (error) {
     if (error instanceof InvalidFields) throw new UsageError(error.message);
     if (!(error instanceof Refused)) throw error;
-    process.stderr.write(`${error.message}.\n`);
-    return 1;
+    return fail(`${error.message}.`);
   }
 }
 
@@ -80,4 +79,10 @@ function userName(): string {
 
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+/** Prints on standard error, and returns the exit code of a failure. */
+export function fail(text: string): 1 {
+  process.stderr.write(`${text}\n`);
+  return 1;
 }

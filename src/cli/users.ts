@@ -6,7 +6,7 @@ import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, roles, userStream, userStreamPrefix } from '../events/user.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { maskable } from '../kernel/structs.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, text, UsageError } from './command.ts';
 import { type Context, print, staffCause, withEventStore } from './stores.ts';
 
 const Addressed = maskable({ email });
@@ -48,7 +48,7 @@ export const users: Command = {
   summary: 'adds a user, changes the role, deactivates, reactivates, or lists all',
   usage:
     'add --email ADDRESS [--role admin|member|viewer] [--name NAME] | role --email ADDRESS --role ROLE | deactivate --email ADDRESS | reactivate --email ADDRESS | list',
-  options: { name: { type: 'string' }, email: { type: 'string' }, role: { type: 'string' } },
+  options: { name: text, email: text, role: text },
   takesArguments: true,
   async run(values, [name = '', ...more]) {
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;

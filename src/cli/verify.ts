@@ -5,7 +5,7 @@ import { verifyFile } from '../audit/verify/file.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, text, UsageError } from './command.ts';
 import { openProgress } from './progress.ts';
 import { print, withStores } from './stores.ts';
 
@@ -13,7 +13,7 @@ export const verify: Command = {
   summary:
     'whether the log, its seals and all that is made from it are as they were written; or whether an export is',
   usage: '[--public-key FILE] | --file EXPORT',
-  options: { file: { type: 'string' }, 'public-key': { type: 'string' } },
+  options: { file: text, 'public-key': text },
   async run({ file, 'public-key': publicKey }) {
     if (file !== undefined && publicKey !== undefined)
       throw new UsageError('--public-key is for the log: an export has no seals');

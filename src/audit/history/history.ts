@@ -3,9 +3,10 @@ import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import { readPaymentEvent, UnreadableEvent } from '../../events/codec.ts';
 import { hashIn, isChainedOnto } from '../../events/envelope.ts';
-import { evolve, noPayment, type Payment, type PaymentEvent } from '../../events/payment.ts';
+import { evolve, noPayment, type Payment } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { lastMomentOf } from '../../kernel/malaysian-time.ts';
+import { tryRead } from '../read-event.ts';
 
 /** All of it is JSON. */
 export type HistoryEntry = {
@@ -36,13 +37,14 @@ export type History = { entries: readonly HistoryEntry[]; verdict: HistoryVerdic
 export function historyOf(events: readonly RecordedEvent[]): History {
   let state = noPayment;
   const entries = events.map((event, index): HistoryEntry => {
-    const read = readOrNull(event);
-    if (read) state = evolve(state, read);
+    const read = tryRead(readPaymentEvent, event);
+    const isRead = !(read instanceof UnreadableEvent);
+    if (isRead) state = evolve(state, read);
     const { revision, position, type, id, data } = event;
     return {
       revision,
       position: { commit: String(position.commit), prepare: String(position.prepare) },
-      at: read?.data.at ?? null,
+      at: isRead ? read.data.at : null,
       type,
       actor: metadataText(event, 'actor'),
       correlationId: metadataText(event, '$correlationId'),
@@ -61,15 +63,6 @@ export function historyOf(events: readonly RecordedEvent[]): History {
 function metadataText({ metadata }: RecordedEvent, name: string): string | null {
   const value = typeof metadata === 'object' && metadata !== null && Reflect.get(metadata, name);
   return typeof value === 'string' ? value : null;
-}
-
-function readOrNull(event: RecordedEvent): PaymentEvent | null {
-  try {
-    return readPaymentEvent(event);
-  } catch (error) {
-    if (error instanceof UnreadableEvent) return null;
-    throw error;
-  }
 }
 
 /** The time, or the revision, up to which events count; null when all do. */

@@ -3,6 +3,7 @@ import { readSeal, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
 import { emptyTally, type LogSealed, sealsStream, type Tally } from '../../events/seals.ts';
 import type { EventStore, ExpectedRevision, Position, RecordedEvent } from '../../eventstore/event-store.ts';
+import { tryRead } from '../read-event.ts';
 import { isSigned } from './key.ts';
 
 /** The log does not agree with the last seal: run `ledger verify`. No personal data. */
@@ -17,12 +18,8 @@ const pageSize = 500;
 
 /** Null when it was changed beyond reading. */
 export function readSealOrNull(stored: RecordedEvent): LogSealed | null {
-  try {
-    return readSeal(stored);
-  } catch (error) {
-    if (error instanceof UnreadableEvent) return null;
-    throw error;
-  }
+  const seal = tryRead(readSeal, stored);
+  return seal instanceof UnreadableEvent ? null : seal;
 }
 
 /** Null when it is not what the key that it names has signed. */

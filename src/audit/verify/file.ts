@@ -14,6 +14,7 @@ import {
   hasTail,
   tailLength,
 } from '../export/lines.ts';
+import { tryRead } from '../read-event.ts';
 
 export type FileViolation = {
   /** Counted from 1, as in the file. */
@@ -128,12 +129,13 @@ function createFileCheck() {
     if (revision !== expected) return `Revision ${expected} of the stream should come here`;
     if (!isChainedOnto(event, previous?.hash ?? genesisHash))
       return 'The chain is broken: it, or the event before it, is not what was written';
-    const at = readTime(event);
-    if (typeof at === 'string') return at;
+    const read = tryRead(readPaymentEvent, event);
+    if (read instanceof UnreadableEvent) return `It cannot be read: ${read.message}`;
     if (!previous) {
-      const isLater = at > requested.atMs || (at === requested.atMs && stream > requested.stream);
+      const atMs = Date.parse(read.data.at);
+      const isLater = atMs > requested.atMs || (atMs === requested.atMs && stream > requested.stream);
       if (!isLater) return 'The payment is out of order: it comes before the one above, or twice';
-      requested = { atMs: at, stream };
+      requested = { atMs, stream };
       state.payments += 1;
     }
     state.last = { stream, revision, hash: hashIn(event) };
@@ -142,16 +144,6 @@ function createFileCheck() {
   }
 
   return { state, take };
-}
-
-/** The event's own time in milliseconds, or why the event cannot be read. */
-function readTime(event: EventLine): number | string {
-  try {
-    return Date.parse(readPaymentEvent(event).data.at);
-  } catch (error) {
-    if (error instanceof UnreadableEvent) return `It cannot be read: ${error.message}`;
-    throw error;
-  }
 }
 
 function parse(text: string): object | undefined {

@@ -3,6 +3,7 @@ import { UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
+import { tryRead } from '../read-event.ts';
 import { createSealCheck, type SealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
 
@@ -86,12 +87,10 @@ function checkPlace(event: RecordedEvent, head: Head, violations: Violations): H
 }
 
 function checkReadable(event: RecordedEvent, violations: Violations): void {
-  try {
-    streamKinds.find(({ prefix }) => event.streamName.startsWith(prefix))?.read(event);
-  } catch (error) {
-    if (!(error instanceof UnreadableEvent)) throw error;
-    violations.add('unreadable events', `${nameOf(event)} cannot be read: ${error.message}`);
-  }
+  const kind = streamKinds.find(({ prefix }) => event.streamName.startsWith(prefix));
+  const read = kind && tryRead(kind.read, event);
+  if (read instanceof UnreadableEvent)
+    violations.add('unreadable events', `${nameOf(event)} cannot be read: ${read.message}`);
 }
 
 function nameOf({ streamName, revision, type }: RecordedEvent): string {

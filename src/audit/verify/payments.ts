@@ -5,7 +5,7 @@
 import type { Knex } from 'knex';
 import type { Payment, RequestedPayment } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import type { Violations } from './violations.ts';
+import type { Checked, VerifyProgress, Violations } from './violations.ts';
 
 /** Longer than any pause of the retry schedule: a delivery due for longer was not attempted. */
 const overdueAfterMs = 24 * 60 * 60_000;
@@ -15,10 +15,11 @@ const pageSize = 1000;
 export async function verifyPayments(
   { db, now, signal }: { db: Knex; now: Date; signal: AbortSignal },
   violations: Violations,
-  onProgress: (payments: number) => void,
-): Promise<{ payments: number; deliveries: number }> {
+  onProgress: (progress: VerifyProgress) => void,
+): Promise<Checked[]> {
   const overdueBeforeMs = now.getTime() - overdueAfterMs;
-  const result = { payments: 0, deliveries: 0 };
+  const paymentsChecked = { what: 'payments, each with a receipt if it is paid', count: 0 };
+  const deliveriesChecked = { what: 'deliveries, in order and not overdue', count: 0 };
   let last = '';
   while (true) {
     signal.throwIfAborted();
@@ -29,15 +30,15 @@ export async function verifyPayments(
     );
     for (const { id, state } of rows) {
       if (!isPayment(state)) continue;
-      result.payments += 1;
-      result.deliveries += state.deliveries.length;
+      paymentsChecked.count += 1;
+      deliveriesChecked.count += state.deliveries.length;
       checkReceipt(id, state, violations);
       checkCallbackOrder(id, state, violations);
       checkOverdue(id, state, overdueBeforeMs, violations);
     }
-    onProgress(result.payments);
+    onProgress({ step: 'payments', done: paymentsChecked.count });
     const end = rows.at(-1);
-    if (!end || rows.length < pageSize) return result;
+    if (!end || rows.length < pageSize) return [paymentsChecked, deliveriesChecked];
     last = end.id;
   }
 }

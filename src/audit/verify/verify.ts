@@ -75,7 +75,7 @@ export async function verify(
     [
       'rows of payments',
       'Receipts and deliveries',
-      () => verifyOutcomes(dependencies, violations, onProgress),
+      () => verifyPayments({ db, now: runtime.now(), signal }, violations, onProgress),
     ],
   ];
   for (const [kind, what, check] of theRest) {
@@ -117,19 +117,4 @@ async function verifyJournal(db: Knex, violations: Violations): Promise<Checked[
   else if (debitSen !== creditSen)
     violations.add('the journal', `All debits are ${debitSen} sen, all credits ${creditSen}`);
   return [{ what: 'sen of debits against as many of credits', count: Number(debitSen) }];
-}
-
-async function verifyOutcomes(
-  { db, runtime, signal }: VerifyDependencies,
-  violations: Violations,
-  onProgress: (progress: VerifyProgress) => void,
-): Promise<Checked[]> {
-  const options = { db, now: runtime.now(), signal };
-  const { payments, deliveries } = await verifyPayments(options, violations, (done) =>
-    onProgress({ step: 'payments', done }),
-  );
-  return [
-    { what: 'payments, each with a receipt if it is paid', count: payments },
-    { what: 'deliveries, in order and not overdue', count: deliveries },
-  ];
 }
