@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { openStorage } from '../packages/embedded/eventstore/storage.ts';
 import { chain, genesisHash } from '../src/events/envelope.ts';
-import { type PaymentEvent, type PaymentResult, paymentStream } from '../src/events/payment.ts';
+import { type PaymentEvent, paymentStream } from '../src/events/payment.ts';
+import type { PaymentResult } from '../src/events/payment-result.ts';
 import { schemaVersion } from '../src/events/upcast.ts';
 import type { Sen } from '../src/kernel/money.ts';
 

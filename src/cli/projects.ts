@@ -3,7 +3,6 @@ import { createExecute } from '../commands/execute.ts';
 import { readFields } from '../commands/fields.ts';
 import { NewProject, projectDecider, projectIdOf } from '../commands/project.ts';
 import type { Config } from '../config/config.ts';
-import { readProjectEvent } from '../events/codec.ts';
 import { projectStream } from '../events/project.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { type Command, text, UsageError } from './command.ts';
@@ -41,7 +40,7 @@ export async function registerSampleProjects(eventStore: EventStore, config: Key
 
 async function register(eventStore: EventStore, { transactionIdKey }: Key, project: NewProject) {
   const id = projectIdOf(transactionIdKey, project.name);
-  const execute = createExecute({ eventStore, decider: projectDecider, read: readProjectEvent });
+  const execute = createExecute({ eventStore, decider: projectDecider });
   const { events } = await execute(
     projectStream(id),
     { type: 'RegisterProject', at: new Date().toISOString(), id, project },

@@ -4,7 +4,6 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../commands/send-again.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
-import { readPaymentEvent } from '../events/codec.ts';
 import { allDeliveries, createDeliveryList, type DeliveryFilter } from '../projections/deliveries/queries.ts';
 import { type Command, text, UsageError } from './command.ts';
 import { readChoice, readRange } from './options.ts';
@@ -27,7 +26,7 @@ export const sendAgain: Command = {
       const found = await find(db);
       if (found.length > maxInRange)
         return fail(`The range has more than ${maxInRange} deliveries; none is sent again.`);
-      const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
+      const execute = createExecute({ eventStore, decider: paymentDecider });
       const { asked, refused, reasons } = await requestDeliveries({ execute, cause: staffCause }, found);
       print(`${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again, ${refused} refused.`);
       for (const reason of reasons) process.stderr.write(`${reason}.\n`);

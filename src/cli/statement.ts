@@ -30,7 +30,7 @@ export const statement: Command = {
         const pieces =
           format === 'csv'
             ? collectionCsv(collection, receipts)
-            : await collectionPdf({ agency, collection, printedAt: runtime.now() }, receipts, lang);
+            : await collectionPdf({ agency, collection, runtime }, receipts, lang);
         await writeOutput(pieces, output);
         return 0;
       } catch (error) {

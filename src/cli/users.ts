@@ -76,7 +76,7 @@ async function execute(
   const id = userIdOf(config.transactionIdKey, address);
   const command = commandOf(runtime.now().toISOString(), id);
   const creates = command.type === 'CreateUser';
-  const give = createExecute({ eventStore, decider: userDecider, read: readUserEvent });
+  const give = createExecute({ eventStore, decider: userDecider });
   await give(userStream(id), command, staffCause(), { creates });
   return id;
 }

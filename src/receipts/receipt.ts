@@ -1,14 +1,14 @@
 /** What a receipt says, made from the payment alone: one logic for the page, the PDF and the email. Languages are theirs. */
 
 import {
-  attemptOf,
   currentResult,
-  type PaymentMode,
   type PaymentStatus,
   type RecordedResult,
   type RequestedPayment,
 } from '../events/payment.ts';
+import { attemptOf } from '../events/payment-result.ts';
 import { addSen, displaySen, type Sen } from '../kernel/money.ts';
+import type { PaymentMode } from '../kernel/payment-modes.ts';
 
 export type ReceiptItem = {
   description: string;

@@ -3,17 +3,16 @@
  * changes no payment: a requery brings in what the registry knows better.
  */
 import type { Knex } from 'knex';
-import { createExecute, type Execute } from '../commands/execute.ts';
-import { loadPayment } from '../commands/load-payment.ts';
+import { createExecute, type Execute, loadHead } from '../commands/execute.ts';
+import { paymentDecider } from '../commands/payment.ts';
 import {
   discrepancyIdOf,
   type ReconciliationCommand,
   reconciliationDecider,
 } from '../commands/reconciliation.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
-import { readReconciliationEvent } from '../events/codec.ts';
 import type { Cause } from '../events/envelope.ts';
-import { noPayment } from '../events/payment.ts';
+import { noPayment, paymentStream } from '../events/payment.ts';
 import {
   type Difference,
   type DiscrepancyFound,
@@ -84,7 +83,7 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
     await waitForReadModels(dependencies, now, task.waitMs);
     const run: Run = {
       ...dependencies,
-      execute: createExecute({ eventStore, decider: reconciliationDecider, read: readReconciliationEvent }),
+      execute: createExecute({ eventStore, decider: reconciliationDecider }),
       task,
       staged,
       file,
@@ -155,7 +154,9 @@ async function comparePage(run: Run, subjects: readonly string[]): Promise<void>
 /** Counts the verdicts on one subject; resolves to its discrepancies. */
 async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFound[]> {
   const { eventStore, file, scope, staged, task, totals } = run;
-  const payment = transactionIdPattern.test(subject) ? await loadPayment(eventStore, subject) : noPayment;
+  const { state: payment } = transactionIdPattern.test(subject)
+    ? await loadHead(eventStore, paymentStream(subject), paymentDecider)
+    : { state: noPayment };
   const records = staged.recordsOf(subject, maxRecordsOfPayment);
   for (const line of staged.linesAfter(subject, maxRecordsOfPayment)) {
     totals.badRows += 1;

@@ -10,17 +10,9 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { rebuildDecider } from '../commands/rebuild.ts';
 import { reconciliationDecider } from '../commands/reconciliation.ts';
-import { sessionDecider } from '../commands/session.ts';
-import { createResolveUnmatched, unmatchedDecider } from '../commands/unmatched-resolution.ts';
+import { createExecuteSession } from '../commands/session.ts';
+import { unmatchedDecider } from '../commands/unmatched.ts';
 import { userDecider } from '../commands/user.ts';
-import {
-  readPaymentEvent,
-  readRebuildEvent,
-  readReconciliationEvent,
-  readSessionEvent,
-  readUnmatchedEvent,
-  readUserEvent,
-} from '../events/codec.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { createApp } from '../http/app.ts';
@@ -43,12 +35,12 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   const closing = new AbortController();
   const app = createApp({
     config,
-    execute: createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent }),
+    execute: createExecute({ eventStore, decider: paymentDecider }),
     eventStore,
     ...createPaymentQueries(db),
-    registry: createTransactionRegistry({ ...config.registry, log }),
+    registry: createTransactionRegistry({ ...config.registry, log, runtime }),
     content: {
-      executeUser: createExecute({ eventStore, decider: userDecider, read: readUserEvent }),
+      executeUser: createExecute({ eventStore, decider: userDecider }),
       users: createListQueries<Account>(db, users.name),
       projects: createListQueries<Project>(db, projects.name),
       projections: allProjections,
@@ -58,18 +50,11 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     console: {
       db,
       closing: closing.signal,
-      executeRebuild: createExecute({ eventStore, decider: rebuildDecider, read: readRebuildEvent }),
-      executeSession: createExecute({ eventStore, decider: sessionDecider, read: readSessionEvent }),
-      resolveUnmatched: createResolveUnmatched({
-        eventStore,
-        execute: createExecute({ eventStore, decider: unmatchedDecider, read: readUnmatchedEvent }),
-      }),
-      executeDifference: createExecute({
-        eventStore,
-        decider: reconciliationDecider,
-        read: readReconciliationEvent,
-      }),
-      mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox') }),
+      executeRebuild: createExecute({ eventStore, decider: rebuildDecider }),
+      executeSession: createExecuteSession(eventStore),
+      executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
+      executeDifference: createExecute({ eventStore, decider: reconciliationDecider }),
+      mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime }),
     },
     log,
     runtime,

@@ -1,12 +1,13 @@
 /** `ledger reactors`: the role that sends callbacks and receipts, and asks the registry about payments left open. */
 import { join } from 'node:path';
+import { createLandRegistry } from '../clients/land-registry/callback.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { createOutbound, type PostOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import type { LandRegistryConfig } from '../config/land-registry.ts';
-import { readPaymentEvent } from '../events/codec.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { createDeliveryQueue } from '../projections/deliveries/queue.ts';
@@ -25,26 +26,26 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
   const common = {
     queue: createDeliveryQueue(db),
     eventStore,
-    execute: createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent }),
+    execute: createExecute({ eventStore, decider: paymentDecider }),
     scheduleMs: callbacks.scheduleMs,
     clock,
     random: runtime.random,
     log,
   };
-  const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production });
-  const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox') });
+  const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
+  const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });
   const reactors = [
     startReactor({
       ...common,
       name: 'merchant-callback',
       kind: 'callback',
-      perform: createMerchantCallback({ merchants, post, clock }),
+      perform: createMerchantCallback({ merchants, post, runtime }),
     }),
     startReactor({
       ...common,
       name: 'receipt-email',
       kind: 'email',
-      perform: createReceiptEmail({ mailer, config, clock }),
+      perform: createReceiptEmail({ mailer, config, runtime }),
     }),
   ];
   if (landRegistry)
@@ -53,11 +54,18 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
         ...common,
         name: 'land-registry-callback',
         kind: 'item',
-        perform: createLandRegistryCallback({ config: landRegistry, post: postTo(landRegistry), clock }),
+        perform: createLandRegistryCallback({
+          landRegistry: createLandRegistry({
+            config: landRegistry,
+            post: postTo(landRegistry, runtime),
+            runtime,
+          }),
+          runtime,
+        }),
       }),
     );
   else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
-  const registry = createTransactionRegistry({ ...config.registry, log });
+  const registry = createTransactionRegistry({ ...config.registry, log, runtime });
   const requery = config.registry.scheduled
     ? startScheduledRequery({ ...common, registry, db, databaseUrl })
     : null;
@@ -78,9 +86,19 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
 }
 
 /** The operator configured this host, so it may be in the private network. */
-function postTo({ callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig): PostOutbound {
+function postTo(
+  { callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig,
+  runtime: Runtime,
+): PostOutbound {
   const allowHosts = [new URL(callbackUrl).hostname.replace(/^\[|\]$/g, '')];
-  return createOutbound({ allowHosts, httpsOnly: false, connectTimeoutMs, timeoutMs, hearOutMs: timeoutMs });
+  return createOutbound({
+    allowHosts,
+    httpsOnly: false,
+    runtime,
+    connectTimeoutMs,
+    timeoutMs,
+    bodyTimeoutMs: timeoutMs,
+  });
 }
 
 export const reactors = roleCommand({

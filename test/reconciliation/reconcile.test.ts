@@ -1,20 +1,21 @@
 // Imports into real stores: every class, imports that are repeated or simultaneous, and what is cleared.
 import test from 'ava';
 import fc from 'fast-check';
-import type { PaymentEvent, PaymentResult } from '../../src/events/payment.ts';
+import type { PaymentEvent } from '../../src/events/payment.ts';
+import type { PaymentResult } from '../../src/events/payment-result.ts';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
 import { listDiscrepancies } from '../../src/projections/reconciliation/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
 import { isAllMatched } from '../../src/reconciliation/summary.ts';
 import { until } from '../embedded/helpers.ts';
-import { reached, startPostgres, stopPostgres } from '../projections/helpers.ts';
+import { reached } from '../projections/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import { applied, duplicated, mismatched, result, sen, succeeded } from '../support/payments.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { type GatewayRow, gatewayCsv, idOf, type Ledger, startLedger } from './helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const paid = (gatewayTransactionId: string, over: Partial<PaymentResult> = {}): PaymentEvent =>
   succeeded(result(1, 'succeeded', { gatewayTransactionId, sellerOrderNo: '', ...over }));

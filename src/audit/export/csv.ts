@@ -1,12 +1,8 @@
 /** An export as CSV: a row per payment for a spreadsheet, without anything about who paid. */
 import { stringify } from 'csv-stringify/sync';
 import { exceptionsOf } from '../../events/exceptions.ts';
-import {
-  attemptOf,
-  currentResult,
-  paymentStreamPrefix,
-  type RequestedPayment,
-} from '../../events/payment.ts';
+import { currentResult, paymentStreamPrefix, type RequestedPayment } from '../../events/payment.ts';
+import { attemptOf } from '../../events/payment-result.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { toDateTime } from '../../kernel/malaysian-time.ts';
 import { addSen, formatSen, type Sen } from '../../kernel/money.ts';

@@ -19,7 +19,7 @@ const pageSize = 500;
 /** Null when it was changed beyond reading. */
 export function readSealOrNull(stored: RecordedEvent): LogSealed | null {
   const seal = tryRead(readSeal, stored);
-  return seal instanceof UnreadableEvent ? null : seal;
+  return seal instanceof UnreadableEvent ? null : seal.data;
 }
 
 /** Null when it is not what the key that it names has signed. */

@@ -89,9 +89,9 @@ async function showList(ctx: Context, { console: { db }, frame, log }: ConsolePa
   const query = readQuery(ctx);
   const { filter, fields } = readFilter(query);
   const after = readCursor(query.after, 2);
-  const [transactionId = '', lane = ''] = after?.ids ?? [];
+  const [transactionId = '', orderingKey = ''] = after?.ids ?? [];
   const deliveries = createDeliveryList(db);
-  const page = { limit: pageSize + 1, after: after && { calledAt: after.at, transactionId, lane } };
+  const page = { limit: pageSize + 1, after: after && { calledAt: after.at, transactionId, orderingKey } };
   const [found, count] = await askReadModels(ctx, log, [
     deliveries.list(filter, page),
     deliveries.count(filter, maxCounted + 1),
@@ -114,8 +114,8 @@ async function showList(ctx: Context, { console: { db }, frame, log }: ConsolePa
   });
 }
 
-function cursorOf({ calledAt, transactionId, lane }: ListedDelivery): string {
-  return cursorText({ at: calledAt, ids: [transactionId, lane] });
+function cursorOf({ calledAt, transactionId, orderingKey }: ListedDelivery): string {
+  return cursorText({ at: calledAt, ids: [transactionId, orderingKey] });
 }
 
 function countText(count: number): string {

@@ -52,12 +52,14 @@ export function reconciliationRoutes(parts: ConsoleParts): ConsoleRoute[] {
   ];
 }
 
-/** The texts of the form are where those of other forms are; the file is beside them. */
+/** The file of each upload; the texts of its form are in the body, as with every form. */
+const uploads = new WeakMap<object, Blob>();
+
 const uploadBody: Middleware = async (ctx, next) => {
   if (!ctx.is('multipart/form-data')) throw new ConsoleProblem(415, 'Send the form of the page');
   const form = await readFormData(ctx.req, maxUploadBytes);
   const file = form.get('file');
-  if (file instanceof Blob) ctx.state.upload = file;
+  if (file instanceof Blob) uploads.set(ctx, file);
   ctx.request.body = Object.fromEntries(
     Array.from(form).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
@@ -69,7 +71,8 @@ type Shown = { id: string; difference: DiscrepancyFound };
 
 async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Promise<void> {
   const { config, console: own, eventStore, frame, log, runtime } = parts;
-  const { requestId, upload: file } = ctx.state;
+  const { requestId } = ctx.state;
+  const file = uploads.get(ctx);
   const { from, to, dry } = readForm(ctx);
   if (!file || file.size === 0) return showList(ctx, parts, { status: 400, text: 'Choose a file' });
   const period = { from: readDay(from)?.start ?? null, to: readDay(to)?.end ?? null };

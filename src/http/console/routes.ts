@@ -3,8 +3,8 @@
  * folder or file is a subject, and its templates are in the folder of that name in views/console.
  */
 import type Router from '@koa/router';
-import { send } from '../docs/answer.ts';
 import { type Context, type RequestState, seeOther } from '../server/context.ts';
+import { send } from '../server/static-files.ts';
 import { accountRoutes } from './accounts.ts';
 import { personalDataRoutes } from './audit/access-log.ts';
 import { exportRoutes } from './audit/export.ts';

@@ -1,7 +1,8 @@
 /** How staff find payments: by what is on a receipt or in a complaint, or by what they have in common. */
 import type { Knex } from 'knex';
-import type { Channel, PaymentMode, PaymentStatus } from '../../events/payment.ts';
+import type { Channel, PaymentStatus } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
+import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import { indexable } from '../../postgres/indexable.ts';
 import { type TimeSpan, within } from '../../postgres/time-span.ts';
 import { payments } from './projection.ts';
@@ -75,7 +76,7 @@ export async function searchPayments(
         .orWhere('transaction_id', name.toUpperCase()),
     );
   }
-  if (searchTokens.length > 0) query.whereRaw('payer_terms @> ?::text[]', [[...searchTokens]]);
+  if (searchTokens.length > 0) query.whereRaw('search_tokens @> ?::text[]', [[...searchTokens]]);
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
   if (status !== null) query.where({ status });
   if (mode !== null) query.where({ mode });

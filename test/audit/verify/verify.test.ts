@@ -16,7 +16,8 @@ import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
-import { log, reached, startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { log, reached } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
 import {
   fill,
@@ -39,7 +40,7 @@ let template: URL;
 test.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ledger-audit-'));
   file = join(folder, 'eventstore.db');
-  const { url } = await startPostgres();
+  const { url } = await createDatabase();
   template = new URL(url);
   template.pathname = '/made';
   await query(url, 'create database made');
@@ -49,7 +50,6 @@ test.before(async () => {
   await sealAll(eventStore, template.href, filled);
   await close();
 });
-test.after.always(stopPostgres);
 test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 async function project(eventStore: EventStore, databaseUrl: string): Promise<void> {
@@ -117,7 +117,7 @@ test.serial('a row edited, removed or put in, in any projection', async (t) => {
   const { violations } = await verdictAfter(t, {
     sql: `
       update payments.payments set status = 'failed' where transaction_id = '${id}';
-      update payments.deliveries set tries = 7 where transaction_id = '${id}';
+      update payments.deliveries set attempts = 7 where transaction_id = '${id}';
       delete from details.generic_details where transaction_id = '${id}';
       update users.users set state = jsonb_set(state::jsonb, '{role}', '"admin"')::json;
       delete from projects.projects;

@@ -1,10 +1,11 @@
 /** One difference between the ledger and an export: both sides, and what staff know of it. */
 
 import { Refused } from '../../../commands/decider.ts';
+import { type Head, headOf } from '../../../commands/execute.ts';
+import { reconciliationDecider } from '../../../commands/reconciliation.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
-import { readReconciliationEvent } from '../../../events/codec.ts';
 import type { Metadata } from '../../../events/envelope.ts';
-import { type Difference, evolveDiscrepancy, reconciliationStream } from '../../../events/reconciliation.ts';
+import { type Difference, reconciliationStream } from '../../../events/reconciliation.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { sideText } from '../../../reconciliation/texts.ts';
 import type { Context } from '../../server/context.ts';
@@ -31,7 +32,7 @@ export function discrepancyRoutes(parts: ConsoleParts): ConsoleRoute[] {
       path,
       action: 'resolve',
       async handle(ctx, staff) {
-        const { id } = await find(ctx, parts);
+        const { id, head } = await find(ctx, parts);
         const form = readResolution(ctx, ['explained']);
         const showAgain = async (status: number, problem: string) => {
           ctx.status = status;
@@ -42,7 +43,9 @@ export function discrepancyRoutes(parts: ConsoleParts): ConsoleRoute[] {
         const { note } = form.said;
         try {
           const command = { type: 'ResolveDiscrepancy', at, note } as const;
-          await own.executeDifference(reconciliationStream(id), command, staffCause(ctx, staff));
+          await own.executeDifference(reconciliationStream(id), command, staffCause(ctx, staff), {
+            from: head,
+          });
         } catch (error) {
           if (error instanceof Refused) return showAgain(409, error.message);
           throw error;
@@ -58,18 +61,26 @@ export function paymentIdOf({ transactionId }: { transactionId: string }): strin
   return transactionIdPattern.test(transactionId) ? transactionId : '';
 }
 
-type Found = { id: string; difference: Difference; foundBy: string; resolvedBy: string };
+type Found = {
+  id: string;
+  difference: Difference;
+  head: Head<Difference | null>;
+  foundBy: string;
+  resolvedBy: string;
+};
 
 async function find(ctx: Context, { eventStore }: Pick<ConsoleParts, 'eventStore'>): Promise<Found> {
   const { id = '' } = ctx.params;
   const events = derivedIdPattern.test(id) ? await eventStore.load(reconciliationStream(id)) : [];
-  const difference = events.map(readReconciliationEvent).reduce<Difference | null>(evolveDiscrepancy, null);
+  const head = headOf(events, reconciliationDecider);
+  const { state: difference } = head;
   if (!difference) throw new ConsoleProblem(404, 'There is no such difference');
   const actorOf = (type: string) =>
     (events.findLast((event) => event.type === type)?.metadata as Metadata | undefined)?.actor ?? '';
   return {
     id,
     difference,
+    head,
     foundBy: actorOf('ReconciliationDifferenceFound'),
     resolvedBy: actorOf('ReconciliationDifferenceResolved'),
   };

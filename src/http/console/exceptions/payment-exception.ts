@@ -1,5 +1,6 @@
 /** One exception of a payment: what was expected, what was reported, which result stood, and what staff did about it. */
 import { Refused } from '../../../commands/decider.ts';
+import { endOf, type Head } from '../../../commands/execute.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import type { Metadata } from '../../../events/envelope.ts';
@@ -39,7 +40,7 @@ export function paymentExceptionRoutes(parts: ConsoleParts): ConsoleRoute[] {
       path,
       action: 'resolve',
       async handle(ctx, staff) {
-        const { transactionId, exception } = await find(ctx, parts);
+        const { transactionId, exception, head } = await find(ctx, parts);
         const form = readResolution(ctx, choicesOf(exception));
         const showAgain = async (status: number, problem: string) => {
           ctx.status = status;
@@ -54,7 +55,7 @@ export function paymentExceptionRoutes(parts: ConsoleParts): ConsoleRoute[] {
           ...form.said,
         } as const;
         try {
-          await execute(paymentStream(transactionId), command, staffCause(ctx, staff));
+          await execute(paymentStream(transactionId), command, staffCause(ctx, staff), { from: head });
         } catch (error) {
           if (error instanceof Refused) return showAgain(409, error.message);
           throw error;
@@ -68,6 +69,7 @@ export function paymentExceptionRoutes(parts: ConsoleParts): ConsoleRoute[] {
 type Found = {
   transactionId: string;
   state: RequestedPayment;
+  head: Head<Payment>;
   exception: PaymentException;
   /** That recorded the result, and its place in the stream. */
   recorded: PaymentEvent;
@@ -90,6 +92,7 @@ async function find(ctx: Context, { eventStore }: Pick<ConsoleParts, 'eventStore
   return {
     transactionId,
     state,
+    head: { state, ...endOf(stored) },
     exception,
     recorded,
     revision,

@@ -1,9 +1,10 @@
 /** One gateway result that no payment took: why, what was received (behind a click), and what staff found. */
 import { Refused } from '../../../commands/decider.ts';
-import { readUnmatchedEvent, readUnmatchedResult } from '../../../events/codec.ts';
+import { type Head, headOf } from '../../../commands/execute.ts';
+import { unmatchedDecider } from '../../../commands/unmatched.ts';
+import { readUnmatchedResult } from '../../../events/codec.ts';
 import type { Metadata } from '../../../events/envelope.ts';
 import {
-  evolveUnmatched,
   type GatewayResultUnmatched,
   type ResolvedUnmatched,
   resolutionStream,
@@ -45,7 +46,7 @@ export function unmatchedRoutes(parts: ConsoleParts): ConsoleRoute[] {
       path,
       action: 'resolve',
       async handle(ctx, staff) {
-        const { revision } = await find(ctx, parts);
+        const { revision, head } = await find(ctx, parts);
         const form = readResolution(ctx, unmatchedResolutions);
         const showAgain = async (status: number, problem: string) => {
           ctx.status = status;
@@ -55,7 +56,9 @@ export function unmatchedRoutes(parts: ConsoleParts): ConsoleRoute[] {
         const at = clock().toISOString();
         try {
           const command = { type: 'ResolveUnmatchedResult', at, revision, ...form.said } as const;
-          await own.resolveUnmatched(command, staffCause(ctx, staff));
+          await own.executeUnmatched(resolutionStream(revision), command, staffCause(ctx, staff), {
+            from: head,
+          });
         } catch (error) {
           if (error instanceof Refused) return showAgain(409, error.message);
           throw error;
@@ -69,7 +72,8 @@ export function unmatchedRoutes(parts: ConsoleParts): ConsoleRoute[] {
 type Found = {
   revision: number;
   result: GatewayResultUnmatched;
-  resolved: ResolvedUnmatched | null;
+  /** Of the stream that says what staff found. */
+  head: Head<ResolvedUnmatched | null>;
   /** Who resolved it. */
   resolvedBy: string | null;
 };
@@ -82,8 +86,8 @@ async function find(ctx: Context, { eventStore }: Pick<ConsoleParts, 'eventStore
   const said = await eventStore.load(resolutionStream(revision));
   return {
     revision,
-    result: readUnmatchedResult(stored),
-    resolved: said.map(readUnmatchedEvent).reduce<ResolvedUnmatched | null>(evolveUnmatched, null),
+    result: readUnmatchedResult(stored).data,
+    head: headOf(said, unmatchedDecider),
     resolvedBy: said[0] ? (said[0].metadata as Metadata).actor : null,
   };
 }
@@ -91,7 +95,7 @@ async function find(ctx: Context, { eventStore }: Pick<ConsoleParts, 'eventStore
 async function show(
   ctx: Context,
   { frame }: Pick<ConsoleParts, 'frame'>,
-  { revision, result, resolved, resolvedBy }: Found,
+  { revision, result, head: { state: resolved }, resolvedBy }: Found,
   {
     typed = { resolution: '', note: '' },
     problem = null,

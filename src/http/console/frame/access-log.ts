@@ -1,8 +1,7 @@
 /** Looks at personal data: each is in its session's stream before anything is shown. */
-import { createViewPersonalData } from '../../../commands/view-personal-data.ts';
-import type { AccessLogPage } from '../../../events/session.ts';
-import type { EventStore } from '../../../eventstore/event-store.ts';
+import { type AccessLogPage, sessionStream } from '../../../events/session.ts';
 import { type Context, causeOf } from '../../server/context.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
 import type { Staff } from './staff.ts';
 
 export type Look = { what: AccessLogPage; transactionId: string | null; detail: string };
@@ -12,15 +11,15 @@ export type RecordAccess = (ctx: Context, staff: Staff, look: Look) => Promise<v
 
 export function createRecordAccess({
   clock,
-  eventStore,
+  executeSession,
 }: {
   clock: () => Date;
-  eventStore: Pick<EventStore, 'append' | 'loadLast'>;
+  executeSession: ConsoleDependencies['console']['executeSession'];
 }): RecordAccess {
-  const view = createViewPersonalData({ eventStore });
-  return (ctx, staff, look) => {
+  return async (ctx, staff, look) => {
+    const { ticket, head } = staff;
     const command = { type: 'ViewPersonalData' as const, at: clock().toISOString(), ...look };
-    return view(staff.ticket.sessionId, staff.session, command, staffCause(ctx, staff));
+    await executeSession(sessionStream(ticket.sessionId), command, staffCause(ctx, staff), { from: head });
   };
 }
 

@@ -6,6 +6,7 @@ import { readQuery } from './form.ts';
 import { navigationFor } from './navigation.ts';
 import { type NoticeCode, noticeOf, withNotice } from './notices.ts';
 import { permissionsOf } from './permissions.ts';
+import { staffOf } from './staff.ts';
 
 export type Frame = ReturnType<typeof createFrame>;
 
@@ -16,7 +17,7 @@ export function createFrame({ assets, cookies }: { assets: ConsoleAssets; cookie
      * refers to what its model lacks throws.
      */
     async show(ctx: Context, template: string, model: { title: string } & Record<string, unknown>) {
-      const { staff } = ctx.state;
+      const staff = staffOf(ctx);
       await ctx.render(`console/${template}`, {
         lang: 'en',
         assets: assets.urls,

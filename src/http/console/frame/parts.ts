@@ -1,5 +1,5 @@
 /** What every page of the console is made with. */
-import type { Dependencies } from '../../dependencies.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
 import { createRecordAccess } from './access-log.ts';
 import { createConsoleAssets } from './assets.ts';
 import { createSessionCookies } from './cookie.ts';
@@ -10,9 +10,9 @@ import { createFindStaff } from './session.ts';
 
 export type ConsoleParts = ReturnType<typeof createConsoleParts>;
 
-export function createConsoleParts(dependencies: Dependencies) {
+export function createConsoleParts(dependencies: ConsoleDependencies) {
   const { config, eventStore } = dependencies;
-  const clock = dependencies.clock ?? (() => new Date());
+  const clock = dependencies.runtime.now;
   const assets = createConsoleAssets();
   const cookies = createSessionCookies({ ...config, clock });
   return {
@@ -24,6 +24,6 @@ export function createConsoleParts(dependencies: Dependencies) {
     checkOrigin: createSameOriginCheck(config.baseUrl),
     findStaff: createFindStaff({ clock, cookies, eventStore }),
     frame: createFrame({ assets, cookies }),
-    recordLook: createRecordAccess({ eventStore, clock }),
+    recordLook: createRecordAccess({ ...dependencies.console, clock }),
   };
 }

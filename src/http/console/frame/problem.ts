@@ -1,9 +1,2 @@
-/** Why a page of the console is not shown. The message is for staff, and holds nothing that was sent. */
-export class ConsoleProblem extends Error {
-  override name = 'ConsoleProblem';
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
+/** Why a page of the console is not shown: `new ConsoleProblem(status, message)`, the message being for staff. */
+export { HttpProblem as ConsoleProblem } from '../../server/errors.ts';

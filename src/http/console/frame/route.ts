@@ -9,7 +9,7 @@ import { readForm } from './form.ts';
 import { type Action, may } from './permissions.ts';
 import { ConsoleProblem } from './problem.ts';
 import type { ReturnTo } from './return-to.ts';
-import type { Staff } from './staff.ts';
+import { type Staff, setStaff, staffOf } from './staff.ts';
 
 export type ConsoleRoute = {
   method: 'get' | 'post';
@@ -45,26 +45,27 @@ export function addGuarded(
         returnTo.remember(ctx);
         return seeOther(ctx, signInPath);
       }
-      ctx.state.staff = staff;
+      setStaff(ctx, staff);
       if (!may(staff.role, action)) throw new ConsoleProblem(403, 'Your role does not allow this');
       return next();
     };
 
   const checkToken = (ctx: Context, next: Next): Promise<unknown> => {
     const { token = '' } = readForm(ctx);
-    if (!cookies.isFormToken(token, staffOf(ctx).ticket))
+    if (!cookies.isFormToken(token, someStaffOf(ctx).ticket))
       throw new ConsoleProblem(403, 'This form is not of your present session: open its page again');
     return next();
   };
 
   for (const { action, body = formBody, handle, method, path } of routes) {
-    const answer = (ctx: Context) => handle(ctx, staffOf(ctx));
+    const answer = (ctx: Context) => handle(ctx, someStaffOf(ctx));
     if (method === 'get') router.get(path, enter(action), answer);
     else router.post(path, checkOrigin, enter(action), body, checkToken, answer);
   }
 }
 
-function staffOf(ctx: Context): Staff {
-  if (!ctx.state.staff) throw new Error('A page of the console was reached by nobody');
-  return ctx.state.staff;
+function someStaffOf(ctx: Context): Staff {
+  const staff = staffOf(ctx);
+  if (!staff) throw new Error('A page of the console was reached without signing in');
+  return staff;
 }

@@ -1,7 +1,9 @@
 /** Who is signed in. Asked of the streams at every request, so that what was taken away is gone at once, everywhere. */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { readSessionEvent, readUserEvent } from '../../../events/codec.ts';
-import { evolveSession, type Session, sessionStream } from '../../../events/session.ts';
+import { type Head, headOf } from '../../../commands/execute.ts';
+import { loadSessionEnds, sessionDecider } from '../../../commands/session.ts';
+import { readUserEvent } from '../../../events/codec.ts';
+import { type Session, sessionStream } from '../../../events/session.ts';
 import { type Account, evolveUser, userStream } from '../../../events/user.ts';
 import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
 import type { Context } from '../../server/context.ts';
@@ -34,26 +36,19 @@ export function createFindStaff({
     if (!account) return null;
     if (isDue) cookies.issue(ctx, ticket, found.session.endsAt);
     const { active: _, ...user } = account;
-    return { ...user, ticket, session: found.session };
+    return { ...user, ticket, session: found.session, head: found.head };
   };
 }
 
 /** `begun` is the first event of its stream: that of its link. */
-type Found = { session: Session; begun: RecordedEvent };
+type Found = { session: Session; begun: RecordedEvent; head: Head<Session | null> };
 
-/**
- * The session of a stream, null where there is none. Throws EventStoreUnavailable. It begins with its link and the use of
- * it, and ends with its last event, however many looks are in between.
- */
+/** The session of a stream, null where there is none. Throws EventStoreUnavailable. */
 export async function loadSession(eventStore: Streams, id: string): Promise<Found | null> {
-  const [beginning, last] = await Promise.all([
-    eventStore.load(sessionStream(id), 0, 2),
-    eventStore.loadLast(sessionStream(id)),
-  ]);
-  const [begun] = beginning;
-  const events = [...beginning, ...(last ? [last] : [])].map(readSessionEvent);
-  const session = events.reduce<Session | null>(evolveSession, null);
-  return session && begun ? { session, begun } : null;
+  const events = await loadSessionEnds(eventStore, sessionStream(id));
+  const head = headOf(events, sessionDecider);
+  const { state: session } = head;
+  return session && events[0] ? { session, begun: events[0], head } : null;
 }
 
 /**

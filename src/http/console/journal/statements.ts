@@ -155,7 +155,7 @@ async function downloadPdf(ctx: Context, parts: ConsoleParts): Promise<void> {
   const lang = readQuery(ctx).lang === 'en' ? 'en' : 'ms';
   const receipts = collectedReceipts(parts.console.db, collection);
   try {
-    ctx.body = await collectionPdf({ agency, collection, printedAt: parts.clock() }, receipts, lang);
+    ctx.body = await collectionPdf({ agency, collection, runtime: parts.runtime }, receipts, lang);
   } catch (error) {
     if (error instanceof TooManyReceipts) throw new ConsoleProblem(409, error.message);
     throw error;

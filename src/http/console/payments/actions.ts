@@ -16,11 +16,11 @@ export function actionRoutes({ clock, eventStore, execute, frame, registry }: Co
       path: '/console/payments/:id/send-again',
       action: 'sendAgain',
       async handle(ctx, staff) {
-        await loadHistory(ctx, eventStore);
+        const { head } = await loadHistory(ctx, eventStore);
         const { id = '' } = ctx.params;
         const { delivery = '' } = readForm(ctx);
         const command = { type: 'RequestDelivery', at: clock().toISOString(), delivery } as const;
-        const { events } = await execute(paymentStream(id), command, staffCause(ctx, staff));
+        const { events } = await execute(paymentStream(id), command, staffCause(ctx, staff), { from: head });
         frame.done(ctx, `${paymentsPath}/${id}`, events.length > 0 ? 'sent-again' : 'already-due');
       },
     },
@@ -29,7 +29,8 @@ export function actionRoutes({ clock, eventStore, execute, frame, registry }: Co
       path: '/console/payments/:id/requery',
       action: 'requery',
       async handle(ctx, staff) {
-        const payment = stateOf(await loadHistory(ctx, eventStore));
+        const history = await loadHistory(ctx, eventStore);
+        const payment = stateOf(history);
         if (!payment) throw new ConsoleProblem(409, 'This payment cannot be read');
         const { channel, merchant, transactionId } = payment.request;
         const answer =
@@ -46,6 +47,7 @@ export function actionRoutes({ clock, eventStore, execute, frame, registry }: Co
             answer,
           },
           staffCause(ctx, staff),
+          { from: history.head },
         );
         const hasNews = events.some(({ type }) => type !== 'RequeryAnswered');
         const otherwise: NoticeCode = answer.status === 'not_found' ? 'requery-not-found' : 'requery-no-news';

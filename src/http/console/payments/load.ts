@@ -1,14 +1,24 @@
 /** A payment for a page of the console: from its stream, so that it is there when Postgres is not. */
 import { type History, historyOf } from '../../../audit/history/history.ts';
+import { endOf, type Head } from '../../../commands/execute.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
-import { type PaymentEvent, paymentStream, type RequestedPayment } from '../../../events/payment.ts';
+import {
+  type Payment,
+  type PaymentEvent,
+  paymentStream,
+  type RequestedPayment,
+} from '../../../events/payment.ts';
 import type { EventStore } from '../../../eventstore/event-store.ts';
 import type { Context } from '../../server/context.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 
 /** Its entries, and the events of them as the program reads them; null for one that cannot be read. */
-export type LoadedPayment = History & { events: readonly (PaymentEvent | null)[] };
+export type LoadedPayment = History & {
+  events: readonly (PaymentEvent | null)[];
+  /** For a command; null where an event cannot be read. */
+  head: Head<Payment> | null;
+};
 
 /** Of the payment that the path names. Throws ConsoleProblem 404 and EventStoreUnavailable. */
 export async function loadHistory(
@@ -22,7 +32,9 @@ export async function loadHistory(
   const events = stored.map((event, index) =>
     history.entries[index]?.at == null ? null : readPaymentEvent(event),
   );
-  return { ...history, events };
+  const state = history.entries.at(-1)?.state;
+  const head = state && !events.includes(null) ? { state, ...endOf(stored) } : null;
+  return { ...history, events, head };
 }
 
 /** Where it stands now; null when the stream does not begin as a payment does, or cannot be read. */

@@ -2,9 +2,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type Router from '@koa/router';
 import { Refused } from '../../../commands/decider.ts';
+import type { Head } from '../../../commands/execute.ts';
 import { offerOf } from '../../../commands/session.ts';
 import { userIdOf } from '../../../commands/user.ts';
-import { sessionStream } from '../../../events/session.ts';
+import { type Session, sessionStream } from '../../../events/session.ts';
 import type { Account } from '../../../events/user.ts';
 import { maxEmailLength } from '../../../kernel/email-address.ts';
 import { formBody } from '../../server/body.ts';
@@ -34,14 +35,16 @@ export function addSignInRoutes(router: Router<RequestState>, parts: ConsolePart
   const { checkOrigin, clock, config, console: own, cookies, eventStore, frame, log, returnTo } = parts;
   const sendLink = createSendLink(parts);
 
-  const readLink = async (ctx: Context): Promise<{ sessionId: string; account: Account }> => {
+  const readLink = async (
+    ctx: Context,
+  ): Promise<{ sessionId: string; account: Account; head: Head<Session | null> }> => {
     const sessionId = sessionIdOf(config.transactionIdKey, ctx.params.token ?? '');
     const found = await loadSession(eventStore, sessionId);
     const offer = offerOf(found?.session ?? null, clock().toISOString());
     if (offer instanceof Refused) throw offer;
     const account = found && (await loadHolder(eventStore, found));
     if (!account) throw new ConsoleProblem(404, 'This link is not valid any more');
-    return { sessionId, account };
+    return { sessionId, account, head: found.head };
   };
 
   router.get(signInPath, (ctx: Context) => frame.show(ctx, 'sign-in/sign-in.njk', { title: 'Sign in' }));
@@ -61,13 +64,13 @@ export function addSignInRoutes(router: Router<RequestState>, parts: ConsolePart
   });
 
   router.post(`${signInPath}/:token`, checkOrigin, async (ctx: Context) => {
-    const { account, sessionId } = await readLink(ctx);
+    const { account, sessionId, head } = await readLink(ctx);
     const nowMs = clock().getTime();
     const at = new Date(nowMs).toISOString();
     const endsAt = new Date(nowMs + longestMs).toISOString();
     const secret = randomBytes(32).toString('base64url');
     const command = { type: 'SignIn', at, endsAt, secretHash: secretHashOf(secret) } as const;
-    await own.executeSession(sessionStream(sessionId), command, staffCause(ctx, account));
+    await own.executeSession(sessionStream(sessionId), command, staffCause(ctx, account), { from: head });
     cookies.issue(ctx, { sessionId, secret }, endsAt);
     seeOther(ctx, returnTo.take(ctx));
   });
@@ -81,7 +84,8 @@ export function signOutRoutes({ clock, console: own, cookies }: ConsoleParts): C
       action: 'signOut',
       async handle(ctx, staff) {
         const command = { type: 'SignOut', at: clock().toISOString() } as const;
-        await own.executeSession(sessionStream(staff.ticket.sessionId), command, staffCause(ctx, staff));
+        const stream = sessionStream(staff.ticket.sessionId);
+        await own.executeSession(stream, command, staffCause(ctx, staff), { from: staff.head });
         cookies.clear(ctx);
         seeOther(ctx, withNotice(signInPath, 'signed-out'));
       },
