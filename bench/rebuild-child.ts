@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { connectEventStore } from '../src/eventstore/client.ts';
+import { systemRuntime } from '../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../src/postgres/pool.ts';
 import { allProjections } from '../src/projections/all.ts';
 import type { RebuildProgress } from '../src/projections/rebuild/progress.ts';
@@ -55,7 +56,16 @@ async function rebuildOne(name: string): Promise<number> {
     const share = [0.25, 0.9][heaps.length];
     if (share && taken >= share * Number(total)) heaps.push(heapInUse());
   };
-  const options = { projection, eventStore, db, databaseUrl, log, signal, onProgress };
+  const options = {
+    projection,
+    eventStore,
+    db,
+    databaseUrl,
+    log,
+    runtime: systemRuntime,
+    signal,
+    onProgress,
+  };
   const rebuilt = await rebuild(options);
   await db.destroy();
   return rebuilt.events;

@@ -11,7 +11,7 @@ export async function withJournal(
   work: (context: ContextWithDatabase) => Promise<number>,
 ): Promise<number> {
   return await withStores('journal', async (context) => {
-    const gap = await journalGap(context, asOf);
+    const gap = await journalGap(asOf, context);
     if (gap) process.stderr.write(`${gap.message}.\n`);
     return gap && (gap.isMissing || whenBehind === 'refuse') ? 1 : await work(context);
   });

@@ -29,7 +29,8 @@ import {
   listDiscrepancies,
   type PaidKey,
 } from '../projections/reconciliation/queries.ts';
-import { holdsAllUntil } from '../projections/runtime/lag.ts';
+import { projectionStatus } from '../projections/runtime/checkpoints.ts';
+import { isReady } from '../projections/runtime/lag.ts';
 import { compareRecords, type Verdict } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
 import { type AskedPeriod, isInScope, type Scope, scopeOf } from './scope.ts';
@@ -101,8 +102,9 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
 
 /** Resolves once the read models hold everything that was written before `now`. Throws ReadModelBehind. */
 async function waitForReadModels(stores: Dependencies, now: Date, waitMs: number): Promise<void> {
+  const sources = { ...stores, projectionStatus: () => projectionStatus(stores.db) };
   for (const projection of [payments, reconciliation])
-    if (!(await holdsAllUntil(now, { projection, waitMs }, stores)))
+    if (!(await isReady(projection, { until: now, waitMs }, sources)))
       throw new ReadModelBehind(
         `The projection ${projection.name} is behind: nothing was compared. Is the projections role running?`,
       );

@@ -13,12 +13,14 @@ import { type RoleDependencies, type Running, roleCommand } from './running.ts';
 export function startProjections({ config, eventStore, log, runtime }: RoleDependencies): Running {
   const { databaseUrl } = config;
   const db = connectPostgres({ url: databaseUrl, log });
-  const runs = keepRunning((projection) => runProjection({ projection, eventStore, db, databaseUrl, log }));
+  const runs = keepRunning((projection) =>
+    runProjection({ projection, eventStore, db, databaseUrl, log, runtime }),
+  );
   const rebuilds = startRebuilds({
     projections: allProjections.map(({ name }) => name),
     eventStore,
     log,
-    takeUp: (name, signal) => rebuildInProcess(name, { config, log, signal }),
+    takeUp: (name, signal) => rebuildInProcess(name, { config, log, runtime, signal }),
     onRebuilt: runs.restart,
   });
   const sealer = startSealer({ eventStore, databaseUrl, key: sealKeyOf(config.sealKey), runtime, log });

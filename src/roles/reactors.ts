@@ -11,6 +11,7 @@ import type { Runtime } from '../kernel/runtime.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { createDeliveryQueue } from '../projections/deliveries/queue.ts';
+import { dueChannel } from '../projections/deliveries/table.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
 import { startReactor } from '../reactors/deliveries/worker.ts';
@@ -67,14 +68,16 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
   else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
   const registry = createTransactionRegistry({ ...config.registry, log, runtime });
   const requery = config.registry.scheduled
-    ? startScheduledRequery({ ...common, registry, db, databaseUrl })
+    ? startScheduledRequery({ ...common, registry, db, databaseUrl, runtime })
     : null;
   const listener = listenForNotifications({
     databaseUrl,
-    onDue: () => {
+    channel: dueChannel,
+    onNotification: () => {
       for (const reactor of reactors) reactor.wake();
     },
     log,
+    runtime,
   });
   return {
     async stop() {

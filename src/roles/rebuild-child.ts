@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
@@ -23,7 +24,16 @@ const db = connectPostgres({ url: databaseUrl, log });
 const { signal } = interrupt;
 try {
   const projection = allProjections.find(({ name }) => name === task.projection);
-  if (projection) await rebuildAsRequested({ projection, eventStore, db, databaseUrl, log, signal });
+  if (projection)
+    await rebuildAsRequested({
+      projection,
+      eventStore,
+      db,
+      databaseUrl,
+      log,
+      runtime: systemRuntime,
+      signal,
+    });
 } catch (error) {
   process.exitCode = 1;
   if (!(error instanceof RebuildUnderWay || error instanceof RebuildInterrupted))

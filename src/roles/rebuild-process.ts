@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import { isUnderWay, RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 
 /** Sent to the process as a message, because everyone on the machine can read its arguments. */
@@ -20,11 +21,11 @@ const modulePath = fileURLToPath(new URL('./rebuild-child.ts', import.meta.url))
  */
 export async function rebuildInProcess(
   projection: string,
-  { config, log, signal }: { config: Config; log: Log; signal: AbortSignal },
+  { config, log, runtime, signal }: { config: Config; log: Log; runtime: Runtime; signal: AbortSignal },
 ): Promise<void> {
   const { esdbUrl, databaseUrl, logLevel } = config;
   // Cheaper than starting a process that finds this out.
-  if (await isUnderWay(projection, databaseUrl, signal))
+  if (await isUnderWay({ name: projection, databaseUrl, runtime, signal }))
     throw new RebuildUnderWay(`A rebuild of ${projection} is already running`);
   const child = fork(modulePath, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = once(child, 'exit');

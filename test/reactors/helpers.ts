@@ -1,4 +1,5 @@
 /** Reactors on real stores, with a clock that tests may set, and payments whose callbacks go to receivers of the tests. */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +13,10 @@ import type { Merchant } from '../../src/config/merchants.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { listenForNotifications } from '../../src/postgres/notifications.ts';
 import { createDeliveryQueue } from '../../src/projections/deliveries/queue.ts';
+import { dueChannel } from '../../src/projections/deliveries/table.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createMerchantCallback } from '../../src/reactors/callbacks/merchant-callback.ts';
 import { type Reactor, startReactor } from '../../src/reactors/deliveries/worker.ts';
@@ -91,7 +94,13 @@ export function startCallbacks(
     leaseMs: 3 * day,
     ...changes,
   });
-  const listener = listenForNotifications({ databaseUrl: database.url, onDue: reactor.wake, log });
+  const listener = listenForNotifications({
+    databaseUrl: database.url,
+    channel: dueChannel,
+    onNotification: reactor.wake,
+    log,
+    runtime: systemRuntime,
+  });
   t.teardown(async () => {
     await listener.stop();
     await reactor.stop();

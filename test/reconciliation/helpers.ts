@@ -1,4 +1,5 @@
 /** Imports on real stores: payments put in, the read models kept, a file compared. */
+
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { PaymentEvent } from '../../src/events/payment.ts';

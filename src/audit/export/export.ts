@@ -2,6 +2,7 @@
  * Exports the payments of a range of time: as JSON lines, with every event of each, or as CSV, with a row for each. The
  * read model says which payments there are; their streams say what happened to them.
  */
+import type { Knex } from 'knex';
 import { InvalidFields } from '../../commands/fields.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
@@ -10,7 +11,8 @@ import type { Runtime } from '../../kernel/runtime.ts';
 import type { TimeSpan } from '../../postgres/time-span.ts';
 import { paymentsInOrder } from '../../projections/payments/in-order.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import { holdsAllUntil, type LagStores, writtenBy } from '../../projections/runtime/lag.ts';
+import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
+import { isReady, recordedUntil } from '../../projections/runtime/lag.ts';
 import { timeForms } from '../history/history.ts';
 import { csvHead, csvRows } from './csv.ts';
 import { createLines } from './lines.ts';
@@ -37,7 +39,7 @@ export type Export = {
   totals(): { events: number; payments: number; checksum: string };
 };
 
-type Dependencies = LagStores & { eventStore: Pick<EventStore, 'load'>; runtime: Runtime };
+type Dependencies = { eventStore: Pick<EventStore, 'firstAfter' | 'load'>; db: Knex; runtime: Runtime };
 
 /** Enough for a projection that runs, even when it is busy. */
 const catchUpMs = 5_000;
@@ -65,9 +67,11 @@ export function readExportRequest({
  */
 export async function beginExport(request: ExportRequest, dependencies: Dependencies): Promise<Export> {
   const { span, merchantCode, format } = request;
-  const now = dependencies.runtime.now();
-  const moment = writtenBy(new Date(span.end), now);
-  if (!(await holdsAllUntil(moment, { projection: payments, waitMs: catchUpMs }, dependencies)))
+  const { db, runtime } = dependencies;
+  const now = runtime.now();
+  const until = recordedUntil(new Date(span.end), now);
+  const sources = { ...dependencies, projectionStatus: () => projectionStatus(db) };
+  if (!(await isReady(payments, { until, waitMs: catchUpMs }, sources)))
     throw new ExportImpossible(
       'The read model of payments is behind the event store, and payments would be left out; try again when it has caught up',
     );

@@ -60,7 +60,7 @@ async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Pro
     try {
       await retry(
         (onProgress) =>
-          withLeaderLock({ databaseUrl, name: 'sealer', signal }, (leading) =>
+          withLeaderLock({ databaseUrl, name: 'sealer', runtime, signal }, (leading) =>
             sealWhile(leading, dependencies, onProgress),
           ),
         {

@@ -1,8 +1,9 @@
 /** Compares the rows of every read model with rows made from the log anew, and reports those that differ. */
+import { isRefusal } from '../../postgres/error-codes.ts';
 import { allProjections } from '../../projections/all.ts';
 import { compareWithFresh, type RowDifference } from '../../projections/rebuild/compare.ts';
 import { type RebuildOptions, RebuildRefused, RebuildUnderWay } from '../../projections/rebuild/rebuild.ts';
-import { describeFailure, isRefusal, ProjectionHalted } from '../../projections/runtime/failures.ts';
+import { describeFailure, ProjectionHalted } from '../../projections/runtime/failures.ts';
 import type { Checked, VerifyProgress, Violations } from './violations.ts';
 
 /** Per projection; the others are only counted. */

@@ -1,10 +1,9 @@
 /** GET /verify/{receipt_no}?c=<check>: confirms a receipt to whoever scans its code. Says nothing about who paid. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Payment } from '../../events/payment.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
-import { firstUntaken } from '../../projections/runtime/lag.ts';
+import { isReady } from '../../projections/runtime/lag.ts';
 import { type Receipt, receiptOf } from '../../receipts/receipt.ts';
 import { statusName, timeText } from '../../receipts/texts.ts';
 import { isVerificationCheck, verificationKey, verificationUrl } from '../../receipts/verification.ts';
@@ -23,8 +22,6 @@ export type VerifyDependencies = Pick<PayDependencies, 'findPayment' | 'log' | '
   config: Pick<PayDependencies['config'], 'baseUrl' | 'transactionIdKey'>;
 };
 
-/** How long the event store may take to say what is behind. */
-const answerWithinMs = 2_000;
 /** A projection that runs, however busy, has taken by then what was there before. */
 const catchUpMs = 1_000;
 
@@ -48,7 +45,7 @@ export function createVerify(parts: VerifyDependencies) {
 
 /** Undefined only when everything that was in the log is in the rows: a true receipt is never called unknown. */
 function createFind(parts: VerifyDependencies, key: Buffer) {
-  const { findByReceiptNo, findPayment, log } = parts;
+  const { content, eventStore, findByReceiptNo, findPayment, log, runtime } = parts;
 
   async function lookUp(receiptNo: string, check: string): Promise<Payment | undefined> {
     const ids = await findByReceiptNo(receiptNo);
@@ -57,26 +54,20 @@ function createFind(parts: VerifyDependencies, key: Buffer) {
   }
 
   return async (receiptNo: string, check: string): Promise<Payment | undefined> => {
-    const askedAt = new Date();
+    const askedAt = runtime.now();
     try {
       const found = await lookUp(receiptNo, check);
       if (found) return found;
-      if (!(await holdsAllUntil(askedAt, parts))) {
-        await sleep(catchUpMs);
-        if (!(await holdsAllUntil(askedAt, parts))) throw new Error('The projection of payments is behind');
-      }
+      const { projectionStatus } = content;
+      const sources = { eventStore, projectionStatus, runtime };
+      if (!(await isReady(payments, { until: askedAt, waitMs: catchUpMs }, sources)))
+        throw new Error('The projection of payments is behind');
       return await lookUp(receiptNo, check);
     } catch (error) {
       log.warn({ err: error }, 'a receipt cannot be looked up');
       throw new HttpProblem(503, 'Receipts cannot be checked at the moment');
     }
   };
-}
-
-async function holdsAllUntil(moment: Date, { content, eventStore }: VerifyDependencies): Promise<boolean> {
-  const statuses = await content.projectionStatus();
-  const waiting = await firstUntaken(eventStore, payments, statuses, AbortSignal.timeout(answerWithinMs));
-  return waiting === null || waiting.created > moment;
 }
 
 function verifyPage(receipt: Receipt, lang: Language, url: string): VerifyPage {

@@ -1,6 +1,7 @@
 /** How reactors take from the to-do list without getting in each other's way. What staff ask of it is in deliveries-list.ts. */
 import type { Knex } from 'knex';
 import type { DeliveryKind } from '../../events/deliveries.ts';
+import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { payments } from '../payments/projection.ts';
 
 /** A row that one reactor has to itself until its lease ends. */
@@ -40,25 +41,17 @@ export type DeliveryQueue = {
   postpone(claimed: ClaimedDelivery, holder: string, until: Date): Promise<void>;
 };
 
-const undefinedTable = '42P01';
 const table = `${payments.name}.deliveries`;
 
 export function createDeliveryQueue(db: Knex): DeliveryQueue {
   return {
     async claim({ receiverLimits, merchantLimits, ...claim }) {
-      try {
-        const { rows } = await db
-          .raw<{ rows: ClaimedDelivery[] }>(claimSql, {
-            ...claim,
-            receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
-            merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
-          })
-          .timeout(5_000);
-        return rows;
-      } catch (error) {
-        if (error instanceof Error && Reflect.get(error, 'code') === undefinedTable) return [];
-        throw error;
-      }
+      const query = db.raw<{ rows: ClaimedDelivery[] }>(claimSql, {
+        ...claim,
+        receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
+        merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
+      });
+      return await emptyIfUndefined(query.timeout(5_000));
     },
 
     async postpone(claimed, holder, until) {

@@ -20,6 +20,7 @@ import {
 import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { nextRequeryAt, requeryAgainAt } from '../../events/requery-schedule.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { findDueRequeries, postponeRequery } from '../../projections/payments/requery-queries.ts';
 
@@ -45,9 +46,9 @@ const pageSize = 100;
  * stores are waited out, longer each time up to 5 minutes; they leave no event, and one line in the log each time.
  */
 export function startScheduledRequery(
-  dependencies: Omit<RequeryDependencies, 'clock'> & { databaseUrl: string },
+  dependencies: Omit<RequeryDependencies, 'clock'> & { databaseUrl: string; runtime: Runtime },
 ): { stop(): Promise<void> } {
-  const { databaseUrl, log } = dependencies;
+  const { databaseUrl, log, runtime } = dependencies;
   const stopping = new AbortController();
   const { signal } = stopping;
   const pass = createRequeryPass({ ...dependencies, clock: () => new Date() });
@@ -64,7 +65,7 @@ export function startScheduledRequery(
   async function keepAsking(): Promise<void> {
     while (!signal.aborted) {
       try {
-        await withLeaderLock({ databaseUrl, name: 'requery', signal }, askWhileLeading);
+        await withLeaderLock({ databaseUrl, name: 'requery', runtime, signal }, askWhileLeading);
       } catch (error) {
         failures += 1;
         const backoffMs = Math.min(pollMs * 2 ** (failures - 1), longestBackoffMs);

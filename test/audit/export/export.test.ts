@@ -1,4 +1,5 @@
 // `ledger export` against running stores: complete, in order, verifying by itself, and never a part of the whole.
+
 import { execFile } from 'node:child_process';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

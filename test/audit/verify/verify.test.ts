@@ -1,5 +1,6 @@
 // `verify` as a whole: what somebody does to the read models is named by table and key, and so is what a log that was
 // tampered with leaves behind in them.
+
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,6 +13,7 @@ import { verify } from '../../../src/audit/verify/verify.ts';
 import { reportText } from '../../../src/cli/verify.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
@@ -56,7 +58,7 @@ async function project(eventStore: EventStore, databaseUrl: string): Promise<voi
   const db = connectPostgres({ url: databaseUrl, log });
   const head = await eventStore.head();
   const runs = allProjections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, log }),
+    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
   );
   if (head) for (const { name } of allProjections) await reached(db, name, head);
   for (const run of runs) await run.stop();

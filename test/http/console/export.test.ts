@@ -1,4 +1,5 @@
 // What auditors take along from the console: a payment's history as JSON, and the payments of a span of time as a file.
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -9,6 +10,7 @@ import { readSessionEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { roles } from '../../../src/events/user.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
@@ -28,7 +30,14 @@ const ids = Array.from({ length: 40 }, (_, index) =>
   transactionIdOf(transactionIdKey, 'generic', 'council', `INV-${index}`),
 );
 const [id = ''] = ids;
-const projection = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+const projection = runProjection({
+  projection: payments,
+  eventStore,
+  db,
+  databaseUrl: url,
+  log,
+  runtime: systemRuntime,
+});
 
 test.before(async () => {
   const positions = [];

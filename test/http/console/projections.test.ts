@@ -1,6 +1,8 @@
 // The page of projections, on a log and tables of its own: what it shows, who may rebuild, and the live progress.
+
 import test from 'ava';
 import { projectionStream } from '../../../src/events/rebuild.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
@@ -24,7 +26,14 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
   });
   t.teardown(app.close);
   const { eventStore } = app;
-  const running = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+  const running = runProjection({
+    projection: payments,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log,
+    runtime: systemRuntime,
+  });
   t.teardown(running.stop);
   await append(eventStore, 'A', [paymentRequested()]);
   const last = await append(eventStore, 'B', [paymentRequested()]);
@@ -60,7 +69,15 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
     eventStore,
     log,
     takeUp: (_, signal) =>
-      rebuildAsRequested({ projection: payments, eventStore, db, databaseUrl: url, log, signal }),
+      rebuildAsRequested({
+        projection: payments,
+        eventStore,
+        db,
+        databaseUrl: url,
+        log,
+        runtime: systemRuntime,
+        signal,
+      }),
     onRebuilt: () => {},
   });
   t.teardown(role.stop);

@@ -1,9 +1,11 @@
 /** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
+
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { readRebuildEvent } from '../../../src/events/codec.ts';
 import type { Metadata } from '../../../src/events/envelope.ts';
 import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../src/events/rebuild.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { createExecuteRebuild, rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
@@ -45,7 +47,16 @@ function startRole(
     projections: [projection.name],
     eventStore,
     log,
-    takeUp: (_, signal) => rebuildAsRequested({ projection, eventStore, db, databaseUrl: url, log, signal }),
+    takeUp: (_, signal) =>
+      rebuildAsRequested({
+        projection,
+        eventStore,
+        db,
+        databaseUrl: url,
+        log,
+        runtime: systemRuntime,
+        signal,
+      }),
     onRebuilt,
   });
   t.teardown(role.stop);

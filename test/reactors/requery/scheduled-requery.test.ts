@@ -1,4 +1,5 @@
 // Scheduled requery on real stores and a real registry, in virtual time.
+
 import test, { type ExecutionContext } from 'ava';
 import { RegistryUnavailable } from '../../../src/clients/registry/answer.ts';
 import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
@@ -6,6 +7,7 @@ import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { nextRequeryAt } from '../../../src/events/requery-schedule.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
 import { createRequeryPass, startScheduledRequery } from '../../../src/reactors/requery/scheduled-requery.ts';
@@ -253,7 +255,9 @@ test.serial('it runs by itself, with one leader, and stops at once', async (t) =
   const parts = await start(t);
   await parts.atTheBank('A', new Date(Date.now() - hourMs).toISOString());
   parts.registryServer.answer(listOf(registryRecord('A')));
-  const running = [1, 2].map(() => startScheduledRequery({ ...parts, databaseUrl: parts.database.url }));
+  const running = [1, 2].map(() =>
+    startScheduledRequery({ ...parts, databaseUrl: parts.database.url, runtime: systemRuntime }),
+  );
   await until(async () => (await parts.types('A')).includes('PaymentSucceeded'));
   await Promise.all(running.map((one) => one.stop()));
   t.is(parts.registryServer.asked.length, 1);

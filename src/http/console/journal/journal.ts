@@ -46,13 +46,15 @@ export function journalRoutes(parts: ConsoleParts): ConsoleRoute[] {
   ];
 }
 
-async function showBalances(ctx: Context, { clock, console: { db }, eventStore, frame, log }: ConsoleParts) {
+async function showBalances(
+  ctx: Context,
+  { clock, console: { db }, eventStore, frame, log, runtime }: ConsoleParts,
+) {
   const { at } = readQuery(ctx);
-  const now = clock();
-  const asOf = readAsOf(at, now);
+  const asOf = readAsOf(at, clock());
   const [accounts, gap] = await askReadModels(ctx, log, [
     trialBalance(db, asOf),
-    journalGap({ eventStore, db }, asOf, now),
+    journalGap(asOf, { eventStore, db, runtime }),
   ]);
   const period = periodOf(undefined, dayOf(asOf.toISOString()));
   const total = {
@@ -107,13 +109,14 @@ async function showAccount(ctx: Context, parts: ConsoleParts): Promise<void> {
     eventStore,
     frame,
     log,
+    runtime,
   } = parts;
-  const { asked, asOf, now } = await readAsked(ctx, parts);
+  const { asked, asOf } = await readAsked(ctx, parts);
   const after = readKey(readQuery(ctx).after);
   const page = askPage(db, { ...asked, after });
   const [{ openingSen, lines, more, closingSen }, gap] = await askReadModels(ctx, log, [
     page,
-    journalGap({ eventStore, db }, asOf, now),
+    journalGap(asOf, { eventStore, db, runtime }),
   ]);
   const last = more ? lines.at(-1) : undefined;
   await frame.show(ctx, 'journal/account.njk', {

@@ -8,9 +8,9 @@ import { askReadModels } from '../frame/read-models.ts';
 /** Throws ConsoleProblem when the journal lacks something that was recorded by the moment. */
 export async function refuseGap(
   ctx: Context,
-  { clock, console: { db }, eventStore, log }: ConsoleParts,
+  { console: { db }, eventStore, log, runtime }: ConsoleParts,
   asOf: Date,
 ): Promise<void> {
-  const [gap] = await askReadModels(ctx, log, [journalGap({ eventStore, db }, asOf, clock())]);
+  const [gap] = await askReadModels(ctx, log, [journalGap(asOf, { eventStore, db, runtime })]);
   if (gap) throw new ConsoleProblem(503, gap.message);
 }

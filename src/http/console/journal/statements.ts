@@ -78,7 +78,7 @@ async function show(ctx: Context, parts: ConsoleParts): Promise<void> {
 /** The totals of the day, and a page of its receipts. */
 async function statementOf(
   ctx: Context,
-  { clock, console: { db }, eventStore, log }: ConsoleParts,
+  { console: { db }, eventStore, log, runtime }: ConsoleParts,
   asked: Asked,
 ) {
   const { agency, collection } = asked;
@@ -86,7 +86,7 @@ async function statementOf(
   const [totals, found, gap] = await askReadModels(ctx, log, [
     collectionTotals(db, collection),
     collectionPage(db, collection, { after, limit: pageSize + 1 }),
-    journalGap({ eventStore, db }, collection.asOf, clock()),
+    journalGap(collection.asOf, { eventStore, db, runtime }),
   ]);
   const rows = found.slice(0, pageSize);
   const last = found.length > pageSize ? rows.at(-1) : undefined;

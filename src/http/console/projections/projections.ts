@@ -22,6 +22,7 @@ const maxWatching = 20;
 export function projectionRoutes(parts: ConsoleParts): ConsoleRoute[] {
   const { clock, console: own, content, eventStore, frame } = parts;
   const lookAtRebuilds = createLookAtRebuilds({
+    runtime: parts.runtime,
     names: content.projections.map(({ name }) => name),
     eventStore,
     standings: () => rebuildStandings(own.db),

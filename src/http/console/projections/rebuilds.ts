@@ -3,6 +3,7 @@
 import { readRebuildEvent } from '../../../events/codec.ts';
 import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
 import type { EventStore, Position } from '../../../eventstore/event-store.ts';
+import type { Runtime } from '../../../kernel/runtime.ts';
 import { createMeter, secondsLeft, shareDone } from '../../../projections/rebuild/progress.ts';
 import type { RebuildStanding } from '../../../projections/rebuild/queries.ts';
 
@@ -23,6 +24,7 @@ type Dependencies = {
   names: readonly string[];
   eventStore: Pick<EventStore, 'load' | 'head'>;
   standings: () => Promise<readonly RebuildStanding[]>;
+  runtime: Pick<Runtime, 'monotonicMs'>;
 };
 
 /** Throws EventStoreUnavailable, and what the query throws. */
@@ -30,6 +32,7 @@ export function createLookAtRebuilds({
   names,
   eventStore,
   standings,
+  runtime,
 }: Dependencies): () => Promise<RebuildView[]> {
   const meters = new Map<string, ReturnType<typeof createMeter>>();
   let latest: { at: number; views: Promise<RebuildView[]> } | null = null;
@@ -57,7 +60,7 @@ export function createLookAtRebuilds({
     const isAsked = requestedAt !== null;
     if (!standing || !head) return { name, state: isAsked ? 'waiting' : 'none', percent: 0, text: '', last };
     const { events, position } = standing;
-    const meter = meters.get(name) ?? createMeter();
+    const meter = meters.get(name) ?? createMeter(runtime);
     meters.set(name, meter);
     const eventsPerSecond = meter(events);
     const left = secondsLeft({ events, position, head, eventsPerSecond });
@@ -71,7 +74,7 @@ export function createLookAtRebuilds({
   }
 
   return () => {
-    const nowMs = performance.now();
+    const nowMs = runtime.monotonicMs();
     if (!latest || nowMs - latest.at > freshForMs) latest = { at: nowMs, views: look() };
     return latest.views;
   };
