@@ -130,7 +130,7 @@ test.serial('a row edited, removed or put in, in any projection', async (t) => {
   t.is(violations['rows of payments.payments'], `The row ${id} is not what the events lead to (status)`);
   t.regex(
     violations['rows of payments.deliveries'] ?? '',
-    new RegExp(`^The row ${id} callback is not .* \\(tries\\)$`),
+    new RegExp(`^The row ${id} callback is not .* \\(attempts\\)$`),
   );
   t.is(violations['rows of details.details'], `The row ${id} is missing`);
   t.is(violations['rows of users.users'], `The row ${userId} is not what the events lead to (state)`);
