@@ -1,4 +1,4 @@
-// The child of bench/docs.ts: the HTTP role as in production, beside a bare Koa handler that sends a page's bytes.
+// The child process of bench/docs.ts: the HTTP role as in production, and a bare Koa handler that sends a page's bytes.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ import { startHttp } from '../src/roles/http.ts';
 const [page = ''] = process.argv.slice(2);
 const secret = 'a-secret-of-this-benchmark-alone-long-enough';
 
-// None of the stores is asked for a page of the documentation.
+// Pages of the documentation need no store.
 const config = loadConfig({
   PORT: '0',
   BASE_URL: 'https://pay.example',

@@ -5,7 +5,11 @@ import { allProjections } from '../projections/all.ts';
 import { compareWithFresh } from '../projections/rebuild/compare.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
-import { createExecuteRebuild, reasonOf, rebuildOnRecord } from '../reactors/rebuilds/perform.ts';
+import {
+  createExecuteRebuild,
+  describeRebuildFailure,
+  rebuildOnRecord,
+} from '../reactors/rebuilds/perform.ts';
 import { type Command, flag, UsageError } from './command.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
@@ -81,7 +85,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<number> {
     if (error instanceof RebuildUnderWay)
       return fail(`${error.message}; /console/projections shows its progress.`);
     const isInterrupted = error instanceof RebuildInterrupted;
-    const reason = isInterrupted ? 'It was interrupted' : reasonOf(error);
+    const reason = isInterrupted ? 'It was interrupted' : describeRebuildFailure(error);
     if (!isInterrupted) process.stderr.write(`${name}: ${reason}. The existing tables go on serving.\n`);
     // Otherwise the projections role would take the request up.
     if (begun) await execute(stream, { type: 'FailRebuild', at: now(), reason }, staffCause());
@@ -109,6 +113,8 @@ async function compareOne(projection: Projection, run: Run): Promise<number> {
     return count === 0 ? 0 : 1;
   } catch (error) {
     if (error instanceof RebuildInterrupted) return 1;
-    return fail(`${name}: ${error instanceof RebuildUnderWay ? error.message : reasonOf(error)}.`);
+    return fail(
+      `${name}: ${error instanceof RebuildUnderWay ? error.message : describeRebuildFailure(error)}.`,
+    );
   }
 }

@@ -20,6 +20,7 @@ export function startProjections({ config, eventStore, log, runtime }: RoleDepen
     projections: allProjections.map(({ name }) => name),
     eventStore,
     log,
+    runtime,
     takeUp: (name, signal) => rebuildInProcess(name, { config, log, runtime, signal }),
     onRebuilt: runs.restart,
   });

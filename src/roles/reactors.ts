@@ -14,7 +14,7 @@ import { createDeliveryQueue } from '../projections/deliveries/queue.ts';
 import { dueChannel } from '../projections/deliveries/table.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
-import { startReactor } from '../reactors/deliveries/worker.ts';
+import { startDeliveryWorker } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
 import { type RoleDependencies, type Running, roleCommand } from './running.ts';
@@ -23,26 +23,24 @@ import { type RoleDependencies, type Running, roleCommand } from './running.ts';
 export function startReactors({ config, eventStore, log, runtime }: RoleDependencies): Running {
   const { production, callbacks, landRegistry, databaseUrl, mail, dataDir, merchants } = config;
   const db = connectPostgres({ url: databaseUrl, log });
-  const clock = runtime.now;
   const common = {
     queue: createDeliveryQueue(db),
     eventStore,
     execute: createExecute({ eventStore, decider: paymentDecider }),
     scheduleMs: callbacks.scheduleMs,
-    clock,
-    random: runtime.random,
+    runtime,
     log,
   };
   const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
   const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });
   const reactors = [
-    startReactor({
+    startDeliveryWorker({
       ...common,
       name: 'merchant-callback',
       kind: 'callback',
       perform: createMerchantCallback({ merchants, post, runtime }),
     }),
-    startReactor({
+    startDeliveryWorker({
       ...common,
       name: 'receipt-email',
       kind: 'email',
@@ -51,7 +49,7 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
   ];
   if (landRegistry)
     reactors.push(
-      startReactor({
+      startDeliveryWorker({
         ...common,
         name: 'land-registry-callback',
         kind: 'item',

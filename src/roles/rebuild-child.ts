@@ -7,7 +7,7 @@ import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
-import { reasonOf, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
+import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
 import type { RebuildTask } from './rebuild-process.ts';
 
 const interrupt = new AbortController();
@@ -37,7 +37,10 @@ try {
 } catch (error) {
   process.exitCode = 1;
   if (!(error instanceof RebuildUnderWay || error instanceof RebuildInterrupted))
-    log.warn({ projection: task.projection, reason: reasonOf(error) }, 'a rebuild was interrupted');
+    log.warn(
+      { projection: task.projection, reason: describeRebuildFailure(error) },
+      'a rebuild was interrupted',
+    );
 } finally {
   await Promise.all([eventStore.close(), db.destroy()]);
   if (process.connected) process.disconnect();

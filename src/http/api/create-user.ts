@@ -1,7 +1,6 @@
 /** POST /api/v1/users */
 import { once } from 'node:events';
-import { readFields } from '../../commands/fields.ts';
-import { NewUser, userIdOf } from '../../commands/user.ts';
+import { type NewUser, userIdOf } from '../../commands/user.ts';
 import { type Account, userStream } from '../../events/user.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
@@ -45,8 +44,8 @@ export function createCreateUser({
     }
   }
 
-  return async (ctx: Context<{ apiCaller?: string }>): Promise<void> => {
-    const user = readFields(ctx.request.body, NewUser);
+  return async (ctx: Context<{ apiCaller?: string; body: NewUser }>): Promise<void> => {
+    const { body: user } = ctx.state;
     const id = userIdOf(config.transactionIdKey, user.email);
     const { state: account } = await executeUser(
       userStream(id),

@@ -1,14 +1,14 @@
-/** What the PDF draws rather than writes: the QR code and the icon of a status. */
+/** The QR code and the status icons of the PDF. */
 import { encode } from 'uqr';
 import type { StatusName } from '../texts.ts';
 import { colors } from './styles.ts';
 
-/** More does not fit a code of this print size that a phone can still read. */
+/** A code of this print size with more characters is too fine for phones. */
 const maxCodeCharacters = 300;
 
 export const isScannable = (url: string) => url.length <= maxCodeCharacters;
 
-/** A QR code (ISO/IEC 18004, level M), as wide as `sizePt`; the white of the page is its quiet zone. */
+/** A QR code (ISO/IEC 18004, level M), as wide as `sizePt`; the white page around it is its quiet zone. */
 export function drawQrCode(
   doc: PDFKit.PDFDocument,
   text: string,
@@ -23,7 +23,7 @@ export function drawQrCode(
     while (start < size) {
       let end = start;
       while (modules[end]) end += 1;
-      // Dark modules side by side are one rectangle: no hairlines between them.
+      // Adjacent dark modules are one rectangle, without hairlines between them.
       if (end > start) {
         doc.rect(xPt + start * modulePt, yPt + row * modulePt, (end - start) * modulePt, modulePt);
       }
@@ -33,8 +33,16 @@ export function drawQrCode(
   doc.fill(colors.black);
 }
 
+type Stroke = readonly (readonly [number, number])[];
+const clock: readonly Stroke[] = [
+  [
+    [0, -0.55],
+    [0, 0.05],
+    [0.36, 0.3],
+  ],
+];
 /** Strokes within a circle of radius 1 around 0, 0. */
-const signs: Readonly<Record<StatusName, readonly (readonly [number, number])[][]>> = {
+const signs: Readonly<Record<StatusName, readonly Stroke[]>> = {
   success: [
     [
       [-0.45, 0.02],
@@ -58,20 +66,8 @@ const signs: Readonly<Record<StatusName, readonly (readonly [number, number])[][
       [0.45, 0],
     ],
   ],
-  pending: [
-    [
-      [0, -0.55],
-      [0, 0.05],
-      [0.36, 0.3],
-    ],
-  ],
-  requested: [
-    [
-      [0, -0.55],
-      [0, 0.05],
-      [0.36, 0.3],
-    ],
-  ],
+  pending: clock,
+  requested: clock,
 };
 
 export function drawStatusIcon(
