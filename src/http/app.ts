@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { createQuarantine } from '../commands/unmatched.ts';
 import { addContentRoutes } from './api/routes.ts';
-import { createConsoleParts } from './console/frame/parts.ts';
+import { createConsoleDependencies } from './console/dependencies.ts';
 import { addConsoleRoutes } from './console/routes.ts';
 import type { Dependencies } from './dependencies.ts';
 import { addDocsRoutes } from './docs/routes.ts';
@@ -33,14 +33,15 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   addLandregRoutes(router, { ...dependencies, quarantine });
   addContentRoutes(router, dependencies);
   addDocsRoutes(router, dependencies);
-  const consoleParts = createConsoleParts(dependencies);
-  addConsoleRoutes(router, consoleParts);
+  const { console: own, content, ...shared } = dependencies;
+  const consoleDependencies = createConsoleDependencies({ ...shared, ...content, ...own });
+  addConsoleRoutes(router, consoleDependencies);
 
   const app = new Koa<RequestState>();
   app.use(createRequestLog(log));
   app.use(createSecurityHeaders(config));
   app.use(createViews());
-  app.use(createErrorAnswers({ baseUrl: config.baseUrl, log, showInConsole: consoleParts.frame.show }));
+  app.use(createErrorAnswers({ baseUrl: config.baseUrl, log, showInConsole: consoleDependencies.show }));
   app.use(router.routes());
   app.use(router.allowedMethods());
   // What fails outside all of these: a connection that breaks, an error page that cannot be drawn.

@@ -6,16 +6,17 @@ import type { Config } from '../config/config.ts';
 import type { Payment, PaymentEvent } from '../events/payment.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import type { LatestPayment } from '../projections/payments/queries.ts';
 import type { ContentDependencies } from './api/dependencies.ts';
-import type { ConsoleDependencies } from './console/dependencies.ts';
+import type { OwnDependencies } from './console/dependencies.ts';
 
 export type Dependencies = {
   config: HttpConfig;
   execute: Execute<Payment, PaymentCommand, PaymentEvent>;
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
   content: ContentDependencies;
-  console: ConsoleDependencies;
+  console: OwnDependencies;
   /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down. */
   findPayment(transactionId: string): Promise<{ state: Payment } | null>;
   /** Ids of the payments in the read model that have this receipt number. Rejects when Postgres is down. */
@@ -25,6 +26,7 @@ export type Dependencies = {
   latestPayments(): Promise<readonly LatestPayment[]>;
   log: Log;
   clock?: () => Date;
+  runtime: Runtime;
 };
 
 export type HttpConfig = Pick<

@@ -38,7 +38,7 @@ export function createConsole({
       eventStore,
       execute: createExecute({ eventStore, decider: unmatchedDecider, read: readUnmatchedEvent }),
     }),
-    executeDifference: createExecute({
+    executeDiscrepancy: createExecute({
       eventStore,
       decider: reconciliationDecider,
       read: readReconciliationEvent,

@@ -16,6 +16,7 @@ import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createApp } from '../http/app.ts';
 import { createLog, type Log } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
@@ -54,6 +55,7 @@ export async function startHttp(
     },
     console: createConsole({ config, db, eventStore, closing: closing.signal }),
     log,
+    runtime: systemRuntime,
   });
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());
   server.listen(config.port, config.host);

@@ -30,12 +30,11 @@ import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
-import { createConsoleParts } from '../../src/http/console/frame/parts.ts';
-import type { ConsoleRoute } from '../../src/http/console/frame/route.ts';
-import { consoleRoutes } from '../../src/http/console/routes.ts';
+import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { sen } from './payments.ts';
+import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
 export const transactionIdKey = 'a key of the tests';
@@ -175,7 +174,7 @@ export async function startApp(
       }),
       executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider, read: readRebuildEvent }),
       closing: new AbortController().signal,
-      executeDifference: createExecute({
+      executeDiscrepancy: createExecute({
         eventStore: parts,
         decider: reconciliationDecider,
         read: readReconciliationEvent,
@@ -184,6 +183,7 @@ export async function startApp(
     },
     log,
     ...(changes.clock && { clock: changes.clock }),
+    runtime: testRuntime(changes.clock && { now: changes.clock }),
   };
   handle = createApp(dependencies).callback();
 
@@ -192,7 +192,7 @@ export async function startApp(
     eventStore,
     logged,
     mails,
-    consoleRoutes: consoleRoutes(createConsoleParts(dependencies)),
+    consoleRoutes: consoleRoutes(),
     events: async (transactionId) =>
       (await eventStore.load(paymentStream(transactionId))).map(readPaymentEvent),
     async close() {

@@ -7,7 +7,7 @@ import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import { ApiProblem, codeOfStatus, type ErrorCode, isApiPath } from '../api/problem.ts';
 import { isConsolePath, signInPath } from '../console/frame/addresses.ts';
-import type { Frame } from '../console/frame/frame.ts';
+import type { ShowPage } from '../console/frame/frame.ts';
 import { ConsoleProblem } from '../console/frame/problem.ts';
 import type { ErrorPage } from '../pay/models.ts';
 import { type Context, languageOf, seeOther } from './context.ts';
@@ -81,7 +81,7 @@ export function createErrorAnswers({
 }: {
   baseUrl: string;
   log: Log;
-  showInConsole: Frame['show'];
+  showInConsole: ShowPage;
 }) {
   const answerWith = async (ctx: Context, answer: Answer) =>
     isConsolePath(ctx.path) ? giveToStaff(ctx, answer, showInConsole) : give(ctx, answer, baseUrl);
@@ -164,7 +164,7 @@ const staffTitles: Readonly<Record<number, string>> = {
 async function giveToStaff(
   ctx: Context,
   { message, status }: Answer,
-  showInConsole: Frame['show'],
+  showInConsole: ShowPage,
 ): Promise<void> {
   if (status === 401) return seeOther(ctx, signInPath);
   ctx.status = status;

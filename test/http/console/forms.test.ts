@@ -22,7 +22,7 @@ test('a form without the token of its own session changes nothing', async (t) =>
   for (const token of ['', 'x', await tokenOf(other), `${mine}x`, mine.slice(1), admin.cookie]) {
     const answer = await admin.post(deactivate(id), { token });
     t.is(answer.status, 403, token);
-    t.regex(await answer.text(), /not of your present session/);
+    t.regex(await answer.text(), /does not belong to your current session/);
   }
   const twice = await fetch(`${app.url}${deactivate(id)}`, {
     method: 'POST',

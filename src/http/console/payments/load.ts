@@ -1,4 +1,4 @@
-/** A payment for a page of the console: from its stream, so that it is there when Postgres is not. */
+/** A payment as its stream tells it, so that its pages work when Postgres is down. */
 import { type History, historyOf } from '../../../audit/history/history.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
@@ -7,10 +7,10 @@ import type { EventStore } from '../../../eventstore/event-store.ts';
 import type { Context } from '../../server/context.ts';
 import { ConsoleProblem } from '../frame/problem.ts';
 
-/** Its entries, and the events of them as the program reads them; null for one that cannot be read. */
+/** `events` are those of the entries as the program reads them; null for one that cannot be read. */
 export type LoadedPayment = History & { events: readonly (PaymentEvent | null)[] };
 
-/** Of the payment that the path names. Throws ConsoleProblem 404 and EventStoreUnavailable. */
+/** The payment that the path names. Throws ConsoleProblem 404 and EventStoreUnavailable. */
 export async function loadHistory(
   ctx: Context,
   eventStore: Pick<EventStore, 'load'>,
@@ -25,7 +25,7 @@ export async function loadHistory(
   return { ...history, events };
 }
 
-/** Where it stands now; null when the stream does not begin as a payment does, or cannot be read. */
+/** Its current state; null where the stream does not begin with a request or cannot be read. */
 export function stateOf({ entries }: History): RequestedPayment | null {
   const state = entries.at(-1)?.state;
   return state && state.status !== 'none' ? state : null;
