@@ -107,5 +107,5 @@ test.serial('anything but an export in the page’s own form is refused', async 
     gatewayCsv([{ TRANS_ID: idOf(1), PAYMENT_TRANS_ID: 'P1' }]),
   );
   t.is(interrupted.status, 503);
-  t.regex(await interrupted.text(), /imported again, goes on/);
+  t.regex(await interrupted.text(), /import the same file again to finish it/);
 });

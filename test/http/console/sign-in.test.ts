@@ -39,7 +39,7 @@ const ask = (email: string, headers: Record<string, string> = {}) =>
     headers,
   });
 
-test.serial('whoever is known gets a link, which a look does not use up, and a press does', async (t) => {
+test.serial('a known user gets a link, which opening does not use up and the button does', async (t) => {
   const { email, id } = await addUser(app.eventStore, 'viewer', 'Siti <b>Auditor</b>');
   const path = await askForLink(app, email);
   const mail = app.mails.at(-1);
@@ -120,7 +120,7 @@ test.serial('links to one address are limited, and others are still sent', async
   await askForLink(app, one.email);
 });
 
-test.serial('however many ask from one address, and for whom, nobody else goes without a link', async (t) => {
+test.serial('many requests from one network address keep no other user from their link', async (t) => {
   for (let name = 0; name < 40; name += 1)
     await askForLink(app, (await addUser(app.eventStore, 'member')).email);
   const { email } = await addUser(app.eventStore, 'member');
@@ -158,7 +158,7 @@ test.serial('a link that is changed, too old or of a deactivated user lets nobod
 });
 
 test.serial(
-  'whoever has the key, and knows all that is in the store, gets in neither by link nor by cookie',
+  'the key together with everything in the store makes neither a link nor a cookie',
   async (t) => {
     const member = await signIn(app, 'admin');
     const [, value = ''] = member.cookie.split('=');
@@ -244,7 +244,7 @@ test.serial(
   },
 );
 
-test.serial('a cookie that is changed, or made for something else, is nobody', async (t) => {
+test.serial('a cookie that was changed, or made for something else, is refused', async (t) => {
   const [one, other] = [await signIn(app, 'viewer'), await signIn(app, 'admin')];
   const [, value = ''] = one.cookie.split('=');
   const parts = value.split('.');
@@ -274,7 +274,7 @@ test.serial('signed out is signed out everywhere', async (t) => {
 });
 
 test.serial(
-  'a role that is changed and an account that is shut count from the next request on',
+  'a new role and a deactivated account take effect at the next request',
   async (t) => {
     const member = await signIn(app, 'admin');
     t.is((await member.get('/console/staff')).status, 200);
@@ -287,7 +287,7 @@ test.serial(
   },
 );
 
-test.serial('while the event store is down nobody is let in, and the page says so', async (t) => {
+test.serial('while the event store is down nobody can sign in, and the page says so', async (t) => {
   const member = await signIn(app, 'admin');
   const unreachable = connectEventStore({
     url: 'esdb://127.0.0.1:9?tls=false',
@@ -322,7 +322,7 @@ test.serial('neither tokens nor sessions nor addresses are in the log', async (t
   t.true(log.includes('"/console/sign-in/:token"'));
 });
 
-test.serial('whoever asked for a page comes to it after signing in, and to no other site', async (t) => {
+test.serial('signing in leads to the page that was asked for, and to no other site', async (t) => {
   const { email } = await addUser(app.eventStore, 'member');
   const comesTo = async (cookie: string) =>
     (await press(app, await askForLink(app, email), { cookie })).headers.get('location');
@@ -355,7 +355,7 @@ test.serial('whoever asked for a page comes to it after signing in, and to no ot
   t.is(await comesTo('console-return=%E0%A4%A'), '/console');
 });
 
-test.serial('a page that a browser asks for ahead is not given, and no look recorded', async (t) => {
+test.serial('a prefetched page is refused, and no access recorded', async (t) => {
   const member = await signIn(app, 'viewer');
   const before = await app.eventStore.head();
   for (const headers of [
