@@ -3,7 +3,6 @@ import { createExecute } from '../commands/execute.ts';
 import { readFields } from '../commands/fields.ts';
 import { NewProject, projectDecider, projectIdOf } from '../commands/project.ts';
 import type { Config } from '../config/config.ts';
-import { readProjectEvent } from '../events/codec.ts';
 import type { Cause } from '../events/envelope.ts';
 import { projectStream } from '../events/project.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
@@ -51,7 +50,7 @@ async function register(
   cause: Cause,
 ): Promise<{ id: string; isNew: boolean }> {
   const id = projectIdOf(transactionIdKey, project.name);
-  const execute = createExecute({ eventStore, decider: projectDecider, read: readProjectEvent });
+  const execute = createExecute({ eventStore, decider: projectDecider });
   const { events } = await execute(
     projectStream(id),
     { type: 'RegisterProject', at: new Date().toISOString(), id, project },

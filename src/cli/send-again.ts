@@ -8,7 +8,6 @@ import {
   requestDeliveries,
 } from '../commands/send-again.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
-import { readPaymentEvent } from '../events/codec.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
@@ -41,7 +40,7 @@ export const sendAgain: Command = {
     const log = createLog('warn', 'send-again');
     const db = connectPostgres({ url: config.databaseUrl, log });
     const eventStore = connectEventStore({ url: config.esdbUrl, log });
-    const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
+    const execute = createExecute({ eventStore, decider: paymentDecider });
     try {
       const chosen = await choose(db);
       if (chosen.length > maxInRange) {

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { Config } from '../config/config.ts';
 import { boundsOfDay } from '../kernel/malaysian-time.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { type Collection, collectedReceipts } from '../projections/journal/collection-queries.ts';
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionCsv } from '../statements/csv.ts';
@@ -59,5 +60,5 @@ async function documentOf(
   const { agency, collection, format, lang } = asked;
   const receipts = collectedReceipts(db, collection);
   if (format === 'csv') return collectionCsv(collection, receipts);
-  return await collectionPdf({ agency, collection, printedAt: new Date() }, receipts, lang);
+  return await collectionPdf({ agency, collection, runtime: systemRuntime }, receipts, lang);
 }

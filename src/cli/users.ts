@@ -94,7 +94,7 @@ async function give(
   command: (id: string) => UserCommand,
 ): Promise<string> {
   const id = userIdOf(transactionIdKey, address);
-  const execute = createExecute({ eventStore, decider: userDecider, read: readUserEvent });
+  const execute = createExecute({ eventStore, decider: userDecider });
   const given = command(id);
   await execute(userStream(id), given, staffCause(), { creates: given.type === 'CreateUser' });
   return id;

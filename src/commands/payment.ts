@@ -1,5 +1,6 @@
 /** What may happen to a payment, on either channel: one function per command, pure. The events are in src/events/payment.ts. */
 
+import { readPaymentEvent } from '../events/codec.ts';
 import {
   type Attempt,
   evolve,
@@ -43,6 +44,7 @@ export const maxAttempts = 50;
 
 export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
   initial: noPayment,
+  read: readPaymentEvent,
   evolve,
   decide(command, state) {
     switch (command.type) {

@@ -18,7 +18,7 @@ import {
   string,
   unknown,
 } from 'superstruct';
-import { sen, utc } from '../kernel/structs.ts';
+import { type EventOf, sen, utc } from '../kernel/structs.ts';
 import {
   type Delivery,
   deliveryEvents,
@@ -190,16 +190,15 @@ export const paymentEvents = {
   ...deliveryEvents,
 };
 
-type DataOf = { [Type in keyof typeof paymentEvents]: Infer<(typeof paymentEvents)[Type]> };
-export type PaymentEvent = { [Type in keyof DataOf]: { type: Type; data: DataOf[Type] } }[keyof DataOf];
-export type PaymentRequested = DataOf['PaymentRequested'];
+export type PaymentEvent = EventOf<typeof paymentEvents>;
+export type PaymentRequested = Infer<typeof paymentEvents.PaymentRequested>;
 
 export const paymentStreamPrefix = 'payment-';
 export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}${transactionId}`;
 
 // ── State ────────────────────────────────────────────────────────────────────────────────────────────
 
-export type Attempt = Omit<DataOf['PaymentMethodChosen'], 'attempt'>;
+export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'attempt'>;
 
 /**
  * What one recorded result was, without its evidence: enough to recognise it and to tell the history.

@@ -1,17 +1,30 @@
 /** GET /: says what this is; where the sandbox runs, also how to try a first payment. */
-
-import type { HttpConfig } from './dependencies.ts';
+import type { Config } from '../config/config.ts';
 import { otherLanguage } from './pay/links.ts';
-import type { HomePage } from './pay/models.ts';
-import { texts } from './pay/texts.ts';
+import type { Page } from './pay/models.ts';
 import { type Context, languageOf } from './server/context.ts';
+import { viewTexts } from './view-texts.ts';
 
-export function createHome({ config }: { config: Pick<HttpConfig, 'baseUrl' | 'gateway' | 'sandbox'> }) {
-  const { baseUrl, gateway, sandbox } = config;
+export type HomePage = Page & {
+  /** In development: a first payment to try. */
+  readonly tryOut?:
+    | {
+        readonly command: string;
+        readonly gatewayUrl: string;
+        readonly links: readonly { readonly url: string; readonly text: string }[];
+      }
+    | undefined;
+};
+
+export function createHome({
+  baseUrl,
+  gateway,
+  sandbox,
+}: Pick<Config, 'baseUrl' | 'gateway'> & { sandbox: { enabled: boolean } }) {
   const testPages = ['simulate', 'debug'] as const;
   return (ctx: Context): Promise<void> => {
     const lang = languageOf(ctx);
-    const { home, ...pages } = texts[lang];
+    const { home, ...pages } = viewTexts[lang];
     const links = [
       ...testPages.map((name) => ({
         url: `${baseUrl}/generic/${name}?lang=${lang}`,

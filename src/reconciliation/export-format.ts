@@ -1,7 +1,8 @@
 /** The two exports that can be imported, known by their header, and what a row of each says. */
 
-import { oneLine, readGatewayResult } from '../clients/gateway/read-result.ts';
-import { readRegistryStatus } from '../clients/registry/status.ts';
+import { readGatewayResult } from '../clients/gateway/read-result.ts';
+import { readRegistryStatus } from '../clients/registry/answer.ts';
+import { oneLine } from '../clients/wire-fields.ts';
 import type { ExportSource, TheirStatus } from '../events/reconciliation.ts';
 import { readGatewayTime } from '../kernel/malaysian-time.ts';
 import { readAmount, type Sen } from '../kernel/money.ts';

@@ -3,8 +3,8 @@
  * It changes no payment: what the registry knows better, a requery brings in.
  */
 import type { Knex } from 'knex';
-import { createExecute, type Execute } from '../commands/execute.ts';
-import { loadPayment } from '../commands/load-payment.ts';
+import { createExecute, type Execute, loadHead } from '../commands/execute.ts';
+import { paymentDecider } from '../commands/payment.ts';
 import {
   discrepancyIdOf,
   type ReconciliationCommand,
@@ -12,9 +12,8 @@ import {
   reconciliationDecider,
 } from '../commands/reconciliation.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
-import { readReconciliationEvent } from '../events/codec.ts';
 import type { Cause } from '../events/envelope.ts';
-import { noPayment } from '../events/payment.ts';
+import { noPayment, paymentStream } from '../events/payment.ts';
 import {
   type Difference,
   type DiscrepancyFound,
@@ -79,7 +78,6 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
       execute: createExecute({
         eventStore: dependencies.eventStore,
         decider: reconciliationDecider,
-        read: readReconciliationEvent,
       }),
       task,
       staged,
@@ -140,7 +138,9 @@ async function comparePage(run: Run, subjects: readonly string[]): Promise<void>
 /** Counts the verdicts on one subject; resolves to the differences among them, each to be reported. */
 async function compareSubject(run: Run, subject: string): Promise<Given<ReportDiscrepancy>[]> {
   const { eventStore, file, scope, staged, task, totals, transactionIdKey } = run;
-  const payment = transactionIdPattern.test(subject) ? await loadPayment(eventStore, subject) : noPayment;
+  const { state: payment } = transactionIdPattern.test(subject)
+    ? await loadHead(eventStore, paymentStream(subject), paymentDecider)
+    : { state: noPayment };
   const records = staged.recordsOf(subject, maxRecordsOfPayment);
   for (const line of staged.linesAfter(subject, maxRecordsOfPayment)) {
     totals.badRows += 1;

@@ -5,17 +5,12 @@ import { createMailer } from '../clients/mail/mailer.ts';
 import { createExecute } from '../commands/execute.ts';
 import { rebuildDecider } from '../commands/rebuild.ts';
 import { reconciliationDecider } from '../commands/reconciliation.ts';
-import { sessionDecider } from '../commands/session.ts';
-import { createResolveUnmatched, unmatchedDecider } from '../commands/unmatched-resolution.ts';
+import { createExecuteSession } from '../commands/session.ts';
+import { unmatchedDecider } from '../commands/unmatched.ts';
 import type { Config } from '../config/config.ts';
-import {
-  readRebuildEvent,
-  readReconciliationEvent,
-  readSessionEvent,
-  readUnmatchedEvent,
-} from '../events/codec.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Dependencies } from '../http/app.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 
 export function createConsole({
   config,
@@ -32,17 +27,14 @@ export function createConsole({
   return {
     db,
     closing,
-    executeRebuild: createExecute({ eventStore, decider: rebuildDecider, read: readRebuildEvent }),
-    executeSession: createExecute({ eventStore, decider: sessionDecider, read: readSessionEvent }),
-    resolveUnmatched: createResolveUnmatched({
-      eventStore,
-      execute: createExecute({ eventStore, decider: unmatchedDecider, read: readUnmatchedEvent }),
+    executeRebuild: createExecute({ eventStore, decider: rebuildDecider }),
+    executeSession: createExecuteSession(eventStore),
+    executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
+    executeDiscrepancy: createExecute({ eventStore, decider: reconciliationDecider }),
+    mailer: createMailer({
+      mail: config.mail,
+      outboxDir: join(config.dataDir, 'outbox'),
+      runtime: systemRuntime,
     }),
-    executeDiscrepancy: createExecute({
-      eventStore,
-      decider: reconciliationDecider,
-      read: readReconciliationEvent,
-    }),
-    mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox') }),
   };
 }

@@ -9,7 +9,6 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { userDecider } from '../commands/user.ts';
 import type { Config } from '../config/config.ts';
-import { readPaymentEvent, readUserEvent } from '../events/codec.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { connectEventStore } from '../eventstore/client.ts';
@@ -37,16 +36,16 @@ export async function startHttp(
   log: Log,
 ): Promise<Running & { port: number }> {
   const db = connectPostgres({ url: config.databaseUrl, log });
-  const execute = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
+  const execute = createExecute({ eventStore, decider: paymentDecider });
   const closing = new AbortController();
   const app = createApp({
     config,
     execute,
     eventStore,
     ...createPaymentQueries(db),
-    registry: createTransactionRegistry({ ...config.registry, log }),
+    registry: createTransactionRegistry({ ...config.registry, log, runtime: systemRuntime }),
     content: {
-      executeUser: createExecute({ eventStore, decider: userDecider, read: readUserEvent }),
+      executeUser: createExecute({ eventStore, decider: userDecider }),
       users: createListQueries<Account>(db, users.name),
       projects: createListQueries<Project>(db, projects.name),
       projections: allProjections,

@@ -1,6 +1,7 @@
 /** `ledger reactors`: the role that tells others what became of payments, and asks where nobody told us. */
 import { join } from 'node:path';
 import { type Command, type Running, runUntilSignal, stopAll } from '../cli/command.ts';
+import { createLandRegistry } from '../clients/land-registry/callback.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { createOutbound, type PostOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/registry/registry.ts';
@@ -8,10 +9,10 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import type { Config } from '../config/config.ts';
 import type { LandRegistryConfig } from '../config/land-registry.ts';
-import { readPaymentEvent } from '../events/codec.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
+import { systemRuntime as runtime } from '../kernel/system-runtime.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { createDeliveryQueue } from '../projections/deliveries/queue.ts';
@@ -30,26 +31,26 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
   const common = {
     queue: createDeliveryQueue(db),
     eventStore,
-    execute: createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent }),
+    execute: createExecute({ eventStore, decider: paymentDecider }),
     scheduleMs: callbacks.scheduleMs,
     clock,
     random: Math.random,
     log,
   };
-  const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production });
-  const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox') });
+  const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
+  const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });
   const reactors = [
     startReactor({
       ...common,
       name: 'merchant-callback',
       kind: 'callback',
-      perform: createMerchantCallback({ merchants, post, clock }),
+      perform: createMerchantCallback({ merchants, post, runtime }),
     }),
     startReactor({
       ...common,
       name: 'receipt-email',
       kind: 'email',
-      perform: createReceiptEmail({ mailer, config, clock }),
+      perform: createReceiptEmail({ mailer, config, runtime }),
     }),
   ];
   if (landRegistry)
@@ -58,11 +59,14 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
         ...common,
         name: 'land-registry-callback',
         kind: 'item',
-        perform: createLandRegistryCallback({ config: landRegistry, post: postTo(landRegistry), clock }),
+        perform: createLandRegistryCallback({
+          landRegistry: createLandRegistry({ config: landRegistry, post: postTo(landRegistry), runtime }),
+          runtime,
+        }),
       }),
     );
   else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
-  const registry = createTransactionRegistry({ ...config.registry, log });
+  const registry = createTransactionRegistry({ ...config.registry, log, runtime });
   const requery = config.registry.scheduled
     ? startScheduledRequery({ ...common, registry, db, databaseUrl })
     : null;
@@ -85,7 +89,14 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
 /** The operator named this host, so it may be in our own network. */
 function postTo({ callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig): PostOutbound {
   const allowHosts = [new URL(callbackUrl).hostname.replace(/^\[|\]$/g, '')];
-  return createOutbound({ allowHosts, httpsOnly: false, connectTimeoutMs, timeoutMs, hearOutMs: timeoutMs });
+  return createOutbound({
+    allowHosts,
+    httpsOnly: false,
+    runtime,
+    connectTimeoutMs,
+    timeoutMs,
+    bodyTimeoutMs: timeoutMs,
+  });
 }
 
 export const reactors: Command = {

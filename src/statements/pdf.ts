@@ -1,7 +1,7 @@
 /** A day's collection as a PDF: A4, tagged, in the look of the receipts. */
-import { setImmediate } from 'node:timers/promises';
 import { toDateTime } from '../kernel/malaysian-time.ts';
 import { displaySen, groupedSen } from '../kernel/money.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import type { CollectedReceipt, Collection, MethodTotal } from '../projections/journal/collection-queries.ts';
 import { drawPairs, drawSection, drawText } from '../receipts/pdf/parts.ts';
 import {
@@ -38,7 +38,7 @@ type Document = {
   totals: readonly MethodTotal[];
 };
 
-type Occasion = { agency: string; collection: Collection; printedAt: Date };
+type Occasion = { agency: string; collection: Collection; runtime: Pick<Runtime, 'now' | 'yieldToIo'> };
 
 /** The document that is being drawn: several at a time would be several in memory. */
 let drawing: Promise<unknown> = Promise.resolve();
@@ -55,11 +55,12 @@ export function collectionPdf(
 }
 
 async function draw(
-  { agency, collection, printedAt }: Occasion,
+  { agency, collection, runtime }: Occasion,
   found: AsyncIterable<CollectedReceipt>,
   lang: Language,
 ): Promise<NodeJS.ReadableStream> {
   const receipts = await gather(found);
+  const printedAt = runtime.now();
   const words = statementTexts[lang];
   const { day, merchantCode, asOf } = collection;
   const sheet = createSheet({ lang, title: `${words.title} ${merchantCode} ${day}`, createdAt: printedAt });
@@ -75,7 +76,7 @@ async function draw(
   ]);
   if (receipts.length > 0) {
     drawTotals(document);
-    await drawReceipts(document);
+    await drawReceipts(document, runtime);
   }
   drawText(sheet, sheet.root, 'P', words.note, styles.small);
   drawText(sheet, sheet.root, 'P', texts[lang].pdf.computerGenerated, styles.small);
@@ -213,7 +214,7 @@ const cellText = { ...styles.text, sizePt: 8 } as const;
 const cellHead = { ...styles.columnHead, sizePt: 8 } as const;
 const cellTotal = { ...boldText, sizePt: 8 } as const;
 
-async function drawReceipts(document: Document): Promise<void> {
+async function drawReceipts(document: Document, runtime: Pick<Runtime, 'yieldToIo'>): Promise<void> {
   const { sheet, words, receiptWords, lang, receipts, totals } = document;
   const columns = columnsOf([30, 46, 112, 103, 87, 67, 50], 2);
   const table = sheet.element(drawSection(sheet, words.receipts), 'Table');
@@ -227,7 +228,7 @@ async function drawReceipts(document: Document): Promise<void> {
   drawRow(sheet, table, header, []);
   for (const [index, each] of receipts.entries()) {
     // Whoever else is served by this process is not kept waiting for a long table.
-    if (index % 20 === 0) await setImmediate();
+    if (index % 20 === 0) await runtime.yieldToIo();
     const late = each.isLate ? words.recordedLate(timeText(each.recordedAt.toISOString(), lang)) : '';
     const contents = [
       paragraph(String(index + 1), cellText),

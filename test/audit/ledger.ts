@@ -15,7 +15,6 @@ import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.
 import { projectDecider } from '../../src/commands/project.ts';
 import { createQuarantine } from '../../src/commands/unmatched.ts';
 import { userDecider } from '../../src/commands/user.ts';
-import { readPaymentEvent, readProjectEvent, readUserEvent } from '../../src/events/codec.ts';
 import type { Cause } from '../../src/events/envelope.ts';
 import { type Payment, type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { projectStream } from '../../src/events/project.ts';
@@ -47,17 +46,17 @@ export const filled = 45;
 
 /** Nine payments of four events each, of which every third fails first; a user, a project and an unmatched result. */
 export async function fill(eventStore: EventStore): Promise<void> {
-  const pay = createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent });
+  const pay = createExecute({ eventStore, decider: paymentDecider });
   for (let number = 1; number <= 9; number += 1) await makePayment(pay, number);
   const at = '2026-11-20T01:00:00.000Z';
   const user = { name: 'Aminah', email: 'aminah@agency.example', role: 'member' as const };
-  await createExecute({ eventStore, decider: userDecider, read: readUserEvent })(
+  await createExecute({ eventStore, decider: userDecider })(
     userStream(userId),
     { type: 'CreateUser', at, id: userId, user },
     cause(),
   );
   const project = { name: 'Receipts', status: 'active' as const, stars: 3 };
-  await createExecute({ eventStore, decider: projectDecider, read: readProjectEvent })(
+  await createExecute({ eventStore, decider: projectDecider })(
     projectStream(projectId),
     { type: 'RegisterProject', at, id: projectId, project },
     cause(),

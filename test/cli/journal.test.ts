@@ -11,15 +11,15 @@ import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { stored } from '../audit/helpers.ts';
 import { openStore } from '../audit/ledger.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
-import { startPostgres, stopPostgres } from '../projections/helpers.ts';
+
 import { emptyJournal, feed, paid, recorded } from '../projections/journals.ts';
 import { hasPoppler, textOf } from '../receipts/pdf-reader.ts';
+import { createDatabase } from '../support/postgres.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const postgres = await startPostgres();
+const postgres = await createDatabase();
 const store = await openStore(':memory:');
 test.after.always(() => store.close());
-test.after.always(stopPostgres);
 
 /** Two payments of 20 November, one of them known three days later, and one of the day after. */
 async function startShell(t: ExecutionContext) {

@@ -7,12 +7,12 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
-import { startPostgres, stopPostgres } from '../projections/helpers.ts';
+
 import { gatewayCsv, idOf, type Ledger, startLedger } from '../reconciliation/helpers.ts';
 import { result, succeeded } from '../support/payments.ts';
+import { createDatabase } from '../support/postgres.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 

@@ -1,4 +1,4 @@
-// The land-registry page says what is so: its call is taken, its branches are those of the merchants file.
+// The land-registry page is correct: its example request is accepted, its branches are those of the merchants file.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
@@ -34,7 +34,7 @@ test('the branches are those of the merchants file, as documented', (t) => {
   ]);
 });
 
-test('the request is one that is taken', (t) => {
+test('the example request is accepted', (t) => {
   const body = /-d '(\{.*?\})'\n/s.exec(page)?.[1] ?? '';
   const read = createReadBody({ maxAmountSen: sen(100_000_000), production: false }, agencies);
   t.is(read(JSON.parse(body)).agency.code, 'ptgnm-app');

@@ -2,15 +2,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { pino } from 'pino';
-import { startPostgres as startEmbedded } from '../../packages/embedded/postgres.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { chain, genesisHash } from '../../src/events/envelope.ts';
 import {
@@ -33,22 +30,8 @@ import { query, temporaryFolder, until } from '../embedded/helpers.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
-export type Postgres = { url: string; dataDir: string };
+export type Postgres = { url: string };
 export type Database = { url: string; db: Knex };
-
-const startedHere: (() => Promise<unknown>)[] = [];
-
-/** A Postgres for a whole test file, which ends it with `test.after.always(stopPostgres)`; killed, it comes back by itself. */
-export async function startPostgres(): Promise<Postgres> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'ledger-projections-'));
-  const { url, stop } = await startEmbedded({ dataDir, log });
-  startedHere.push(stop, () => rm(dataDir, { recursive: true, force: true, maxRetries: 10 }));
-  return { url, dataDir };
-}
-
-export async function stopPostgres(): Promise<void> {
-  for (const stop of startedHere) await stop();
-}
 
 /** The database, with nothing of an earlier test in it; for tests that run one after the other. */
 export async function emptyDatabase(t: ExecutionContext, { url }: Postgres): Promise<Database> {

@@ -5,6 +5,7 @@ import type { EventStore, Position } from '../../src/eventstore/event-store.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../src/projections/payments/queries.ts';
 import { postgresPids, query, until } from '../embedded/helpers.ts';
+import { startOwnPostgres } from '../support/postgres.ts';
 import { eventCounts, seen } from './event-counts.ts';
 import {
   append,
@@ -16,15 +17,12 @@ import {
   paymentRequested,
   reached,
   run,
-  startPostgres,
   startRunner,
   startStore,
   statusOf,
-  stopPostgres,
 } from './helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await startOwnPostgres();
 
 const streams = 8;
 const eventsEach = 60;

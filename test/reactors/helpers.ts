@@ -31,6 +31,7 @@ import {
   startStore,
 } from '../projections/helpers.ts';
 import { applied, chosen, request, result } from '../support/payments.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 export { log, until };
 
@@ -76,12 +77,12 @@ export function startCallbacks(
     kind: 'callback',
     perform: createMerchantCallback({
       merchants,
-      post: createOutbound({ allowHosts: configured.allowHosts, httpsOnly: false }),
-      clock: clock.now,
+      post: createOutbound({ runtime: testRuntime(), allowHosts: configured.allowHosts, httpsOnly: false }),
+      runtime: testRuntime({ now: clock.now }),
     }),
     queue: createDeliveryQueue(database.db),
     eventStore: store.eventStore,
-    execute: createExecute({ eventStore: store.eventStore, decider: paymentDecider, read: readPaymentEvent }),
+    execute: createExecute({ eventStore: store.eventStore, decider: paymentDecider }),
     scheduleMs,
     clock: clock.now,
     random: () => 0.5,

@@ -8,13 +8,13 @@ import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/read-models.ts';
 import { isAllMatched } from '../../src/reconciliation/summary.ts';
 import { until } from '../embedded/helpers.ts';
-import { reached, startPostgres, stopPostgres } from '../projections/helpers.ts';
+import { reached } from '../projections/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import { applied, duplicated, mismatched, result, sen, succeeded } from '../support/payments.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { type GatewayRow, gatewayCsv, idOf, type Ledger, startLedger } from './helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const paid = (gatewayTransactionId: string, over: Partial<PaymentResult> = {}): PaymentEvent =>
   succeeded(result(1, 'succeeded', { gatewayTransactionId, sellerOrderNo: '', ...over }));

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { createExecute } from '../../src/commands/execute.ts';
 import { type UserCommand, userDecider, userIdOf } from '../../src/commands/user.ts';
-import { readUserEvent } from '../../src/events/codec.ts';
 import { type Role, userStream } from '../../src/events/user.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { transactionIdKey } from './app.ts';
@@ -49,7 +48,7 @@ export async function changeUser(
 }
 
 async function execute(eventStore: EventStore, id: string, command: UserCommand): Promise<void> {
-  const executeUser = createExecute({ eventStore, decider: userDecider, read: readUserEvent });
+  const executeUser = createExecute({ eventStore, decider: userDecider });
   const commandId = randomUUID();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:tests' };
   await executeUser(userStream(id), command, cause);

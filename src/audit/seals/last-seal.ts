@@ -34,7 +34,7 @@ export async function lastSealed(
 export function sealedBy(stored: RecordedEvent): Sealed & { seal: LogSealed } {
   const { revision } = stored;
   try {
-    const seal = readSeal(stored);
+    const seal = readSeal(stored).data;
     const { count, runningHash } = seal;
     const { hash } = stored.metadata as Metadata;
     if (isSigned(seal)) return { seal, tally: { count, runningHash }, revision, hash };

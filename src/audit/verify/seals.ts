@@ -82,7 +82,7 @@ function check(
 /** Null for what is no seal any more. */
 export function readSealOrNull(stored: RecordedEvent): LogSealed | null {
   try {
-    return readSeal(stored);
+    return readSeal(stored).data;
   } catch (error) {
     if (error instanceof UnreadableEvent) return null;
     throw error;

@@ -4,9 +4,9 @@
  */
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { send } from '../docs/answer.ts';
 import { formBody } from '../server/body.ts';
 import { type Context, type RequestState, seeOther } from '../server/context.ts';
+import { send } from '../server/static-files.ts';
 import { changeRole, deactivate, reactivate, showAccounts } from './accounts/accounts.ts';
 import { showAccessLog } from './audit/access-log.ts';
 import { downloadExport, showExportForm } from './audit/export.ts';
@@ -14,14 +14,14 @@ import { showSeals } from './audit/seals.ts';
 import { showDeliveries } from './deliveries/list.ts';
 import { confirmSendList, sendListAgain } from './deliveries/send-list.ts';
 import { sendAgainFromList, sendAgainFromPayment } from './deliveries/send-one.ts';
-import type { ConsoleDependencies } from './dependencies.ts';
+import type { PageDependencies } from './dependencies.ts';
 import { resolveDiscrepancy, showDiscrepancy } from './exceptions/discrepancy.ts';
 import { showExceptions } from './exceptions/list.ts';
 import { resolvePaymentException, showPaymentException } from './exceptions/payment-exception.ts';
 import { resolveUnmatched, showUnmatched, showUnmatchedEvidence } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
-import { createFromOwnSite, createOwnForm, createPermit, signedIn } from './frame/guards.ts';
-import type { Page } from './frame/page.ts';
+import { createFromOwnSite, createOwnForm, createPermit } from './frame/guards.ts';
+import type { Page, StaffContext } from './frame/page.ts';
 import type { Permission } from './frame/permissions.ts';
 import { showHome } from './home/home.ts';
 import { downloadAccount, showAccount } from './journal/account.ts';
@@ -117,14 +117,14 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
   ];
 }
 
-export function addConsoleRoutes(router: Router<RequestState>, dependencies: ConsoleDependencies): void {
-  const { assets, config, sessions } = dependencies;
+export function addConsoleRoutes(router: Router<RequestState>, dependencies: PageDependencies): void {
+  const { assets, config } = dependencies;
   const fromOwnSite = createFromOwnSite(config.baseUrl);
   const permit = createPermit(dependencies);
-  const ownForm = createOwnForm(sessions);
+  const ownForm = createOwnForm(dependencies);
 
   for (const { body = formBody, handle, method, path, permission } of consoleRoutes()) {
-    const answer = (ctx: Context) => handle(signedIn(ctx), dependencies);
+    const answer = (ctx: StaffContext) => handle(ctx, dependencies);
     if (method === 'get') router.get(path, permit(permission), answer);
     else router.post(path, fromOwnSite, permit(permission), body, ownForm, answer);
   }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { switchableStyle } from '../server/design-tokens.ts';
-import { type Answer, createAnswer, hashOf } from './answer.ts';
+import { type Answer, addImmutable } from '../server/static-files.ts';
 import { highlightCss } from './code.ts';
 
 export type Assets = {
@@ -46,13 +46,8 @@ const mermaid = readFileSync(fileURLToPath(import.meta.resolve('@mermaid-js/tiny
 /** After all content has been rendered, since the style holds the colours of its code. */
 export function createAssets(): Assets {
   const answers = new Map<string, Answer>();
-  const add = (name: string, type: string, body: string | Buffer, headers = {}) => {
-    const bytes = Buffer.from(body);
-    const path = `/docs/assets/${name.replace('.', `.${hashOf(bytes)}.`)}`;
-    const forever = { 'Cache-Control': 'public, max-age=31536000, immutable', ...headers };
-    answers.set(path, createAnswer(type, bytes, { headers: forever }));
-    return path;
-  };
+  const add = (name: string, type: string, content: string | Buffer, headers = {}) =>
+    addImmutable(answers, `/docs/assets/${name}`, type, content, headers);
   const style = add('docs.css', 'text/css', switchableStyle(view('docs.css')) + highlightCss());
   const script = add('docs.js', 'text/javascript', view('docs.js'));
   const drawing = [

@@ -19,13 +19,13 @@ export function createAuthenticate(merchants: ReadonlyMap<string, Merchant>): Au
     if (code !== null && !merchant) throw unauthorized('Merchant code not registered');
     if (!merchant || key === null || !isOneOf(digests.get(merchant.code) ?? [], key))
       throw unauthorized('Unauthorized - invalid API key for merchant');
-    ctx.state.merchantCode = merchant.code;
+    ctx.state.logFields = { merchant: merchant.code };
     return merchant;
   };
 }
 
 function unauthorized(message: string): HttpProblem {
-  return new HttpProblem(401, 'unauthorized', message);
+  return new HttpProblem(401, message);
 }
 
 /** What header and body say together: `''` when neither says anything, null when they disagree. */

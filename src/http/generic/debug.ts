@@ -7,19 +7,21 @@ import type { GatewayFields } from '../../clients/gateway/read-result.ts';
 import { paymentModes, type RequestedPayment } from '../../events/payment.ts';
 import { toDateTime, toDigits } from '../../kernel/malaysian-time.ts';
 import { addSen, displaySen, formatSen } from '../../kernel/money.ts';
+import type { LatestPayment } from '../../projections/payments/queries.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { statusName } from '../../receipts/texts.ts';
-import type { Dependencies, HttpConfig } from '../dependencies.ts';
+import type { PayDependencies } from '../pay/dependencies.ts';
 import { otherLanguage } from '../pay/links.ts';
-import type { DebugPage } from '../pay/models.ts';
 import type { ReadPayment } from '../pay/read-payment.ts';
 import { texts } from '../pay/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import type { Language } from '../server/language.ts';
+import type { DebugPage } from './models.ts';
 
-type DebugDependencies = Pick<Dependencies, 'latestPayments'> & {
-  config: Pick<HttpConfig, 'baseUrl' | 'gateway'>;
+type DebugDependencies = {
+  latestPayments(): Promise<readonly LatestPayment[]>;
+  config: Pick<PayDependencies['config'], 'baseUrl' | 'gateway'>;
   readPayment: ReadPayment;
   links: Links;
   clock: () => Date;
@@ -94,7 +96,7 @@ async function find(
 ): Promise<RequestedPayment | undefined> {
   if (transactionId === '') return undefined;
   try {
-    return await readPayment(transactionId);
+    return (await readPayment(transactionId)).payment;
   } catch (error) {
     if (error instanceof HttpProblem && error.status === 404) return undefined;
     throw error;

@@ -14,6 +14,7 @@ import {
   required,
   url,
 } from '../pay/request-fields.ts';
+import { describeFields } from '../server/openapi/structs.ts';
 
 export type RequestBody = Infer<ReturnType<typeof bodyStruct>>;
 
@@ -31,7 +32,7 @@ export function createReadBody(config: { maxAmountSen: Sen; production: boolean 
 }
 
 export function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
-  return maskable({
+  const body = maskable({
     trans_id: reference,
     amount: amount(maxAmountSen),
     service: required(100),
@@ -48,5 +49,24 @@ export function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; pr
     state: optional(100),
     phone_no: optional(30),
     extra: extra(),
+  });
+  return describeFields(body, {
+    trans_id: 'The merchant’s own reference: one payment per reference',
+    amount: 'Amount to pay, in RM',
+    service: 'Name of the service, shown to the payer',
+    description: 'What the payment is for',
+    callback_url: 'Receives every change of status',
+    redirect_url:
+      'Where the payer goes afterwards; trans_id, transaction_id and status are added to its query',
+    name: 'Name of the payer',
+    email: 'Where the receipt is sent; without it no email is sent',
+    ic_no: 'Identity card or user name of the payer',
+    address_1: 'Address of the payer',
+    address_2: 'Second line of the address',
+    city: 'City of the payer',
+    postcode: 'Postcode of the payer',
+    state: 'State of the payer',
+    phone_no: 'Phone number of the payer',
+    extra: 'Anything else to store with the payment',
   });
 }

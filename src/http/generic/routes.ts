@@ -1,9 +1,11 @@
 /** The generic payment API. What it shares with the land registry's is in ../channel and ../payer. */
 import type Router from '@koa/router';
 import { transactionIdOf } from '../../commands/transaction-id.ts';
+import type { LatestPayment } from '../../projections/payments/queries.ts';
+import { createChannelParts } from '../pay/channel-parts.ts';
 import { createCheck } from '../pay/check.ts';
 import { createChooseMethod, createShowPaymentPage } from '../pay/choose-method.ts';
-import { type ChannelDependencies, createChannelParts } from '../pay/dependencies.ts';
+import type { PayDependencies } from '../pay/dependencies.ts';
 import { createDownload } from '../pay/download.ts';
 import { createReceipt } from '../pay/receipt.ts';
 import { createRequery } from '../pay/requery.ts';
@@ -15,10 +17,17 @@ import { createDebug } from './debug.ts';
 import { createRequest } from './request.ts';
 import { createShowSimulate, createSimulate } from './simulate.ts';
 
-export function addGenericRoutes(router: Router<RequestState>, dependencies: ChannelDependencies): void {
+export type GenericDependencies = PayDependencies & {
+  config: { sandbox: { enabled: boolean } };
+  /** The latest generic payments in the read model. Rejects when Postgres is down. */
+  latestPayments(): Promise<readonly LatestPayment[]>;
+};
+
+export function addGenericRoutes(router: Router<RequestState>, dependencies: GenericDependencies): void {
   const { config, registry } = dependencies;
   const authenticate = createAuthenticate(config.merchants);
-  const parts = { ...createChannelParts('generic', dependencies), authenticate };
+  const { latestPayments } = dependencies;
+  const parts = { ...createChannelParts('generic', dependencies), authenticate, latestPayments };
   // The id is made of the merchant's own code: another merchant's payment has no reference that leads to it.
   const identify = (ctx: Context) =>
     transactionIdOf(config.transactionIdKey, 'generic', authenticate(ctx).code, ctx.params.reference ?? '');

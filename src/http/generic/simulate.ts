@@ -3,14 +3,14 @@
  * this very server, so that what is seen is what a merchant would see.
  */
 import { toDigits } from '../../kernel/malaysian-time.ts';
-import type { HttpConfig } from '../dependencies.ts';
+import type { PayDependencies } from '../pay/dependencies.ts';
 import { otherLanguage } from '../pay/links.ts';
-import type { SimulatePage } from '../pay/models.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
+import type { SimulatePage } from './models.ts';
 
 type SimulateDependencies = {
-  config: Pick<HttpConfig, 'baseUrl' | 'gateway' | 'merchants'>;
+  config: Pick<PayDependencies['config'], 'baseUrl' | 'gateway' | 'merchants'>;
   clock: () => Date;
 };
 
@@ -119,7 +119,7 @@ async function make(ctx: Context, { headers, body }: Call): Promise<Answer> {
     const type = response.headers.get('Content-Type') ?? '';
     return { status: response.status, type, body: await response.text() };
   } catch {
-    throw new HttpProblem(503, 'unavailable', 'The request got no answer in time');
+    throw new HttpProblem(503, 'The request got no answer in time');
   }
 }
 

@@ -21,7 +21,7 @@ export function createLandregAuth({
 
   const system = (ctx: Context, next: Next): Promise<unknown> => {
     if (hasKey(ctx)) return next();
-    throw new HttpProblem(401, 'unauthorized', 'Unauthorized - missing or invalid access key');
+    throw new HttpProblem(401, 'Unauthorized - missing or invalid access key');
   };
 
   const payer =
@@ -33,9 +33,9 @@ export function createLandregAuth({
         case 'valid':
           return next();
         case 'expired':
-          throw new HttpProblem(401, 'linkExpired', 'This link has expired');
+          throw new HttpProblem(401, 'This link has expired', { kind: 'linkExpired' });
         case 'invalid':
-          throw new HttpProblem(401, 'unauthorized', 'An access key or a signed link is needed');
+          throw new HttpProblem(401, 'An access key or a signed link is needed');
       }
     };
 

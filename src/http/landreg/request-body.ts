@@ -18,6 +18,7 @@ import {
   url,
   worded,
 } from '../pay/request-fields.ts';
+import { describeFields } from '../server/openapi/structs.ts';
 
 export type RequestBody = Infer<ReturnType<typeof bodyStruct>>;
 
@@ -65,13 +66,21 @@ export function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; pr
     urusan: required(100),
     jumlah_bayaran: amount(maxAmountSen),
   });
-  return maskable({
+  const body = maskable({
     kod_cawangan: required(100),
     transaksi_id: reference,
     jumlah_bayaran: amount(maxAmountSen),
     return_url: url(production),
     maklumat_bayaran: worded(array(worded(item, itemFault)), itemsFault, { minItems: 1, maxItems }),
     extra: extraWith(Extra),
+  });
+  return describeFields(body, {
+    kod_cawangan: 'Branch code of the agency that is paid: 00, 01, 02 or 03',
+    transaksi_id: 'The land registry’s own reference: one payment per reference',
+    jumlah_bayaran: 'Amount to pay, in RM: the sum of the items',
+    return_url: 'Where the payer goes afterwards; trans_id, transaction_id and status are added to its query',
+    maklumat_bayaran: 'The items: urusan is what is paid for, id_hakmilik the land title',
+    extra: 'Details of the payer, and anything else to store with the payment',
   });
 }
 

@@ -32,7 +32,7 @@ export function createRequest(dependencies: {
 
   return async (ctx: Context): Promise<void> => {
     const { body, agency } = readBody(ctx.request.body);
-    ctx.state.merchantCode = agency.code;
+    ctx.state.logFields = { merchant: agency.code };
     const transactionId = landregTransactionId(config.transactionIdKey, body.transaksi_id);
     await startPayment(ctx, requestOf(body, agency, transactionId, clock()), 'land-registry');
   };

@@ -1,9 +1,11 @@
 /** The land registry's payment API. What it shares with the generic one is in ../channel and ../payer. */
 import type Router from '@koa/router';
 import { landregTransactionId } from '../../commands/transaction-id.ts';
+import type { Config } from '../../config/config.ts';
+import { createChannelParts } from '../pay/channel-parts.ts';
 import { createCheck } from '../pay/check.ts';
 import { createChooseMethod, createShowPaymentPage } from '../pay/choose-method.ts';
-import { type ChannelDependencies, createChannelParts } from '../pay/dependencies.ts';
+import type { PayDependencies } from '../pay/dependencies.ts';
 import { createDownload } from '../pay/download.ts';
 import { createReceipt } from '../pay/receipt.ts';
 import { createRequery } from '../pay/requery.ts';
@@ -13,10 +15,12 @@ import type { Context, RequestState } from '../server/context.ts';
 import { createLandregAuth } from './authenticate.ts';
 import { createRequest } from './request.ts';
 
-export function addLandregRoutes(router: Router<RequestState>, dependencies: ChannelDependencies): void {
+export type LandregDependencies = PayDependencies & { config: Pick<Config, 'landregAccessKey'> };
+
+export function addLandregRoutes(router: Router<RequestState>, dependencies: LandregDependencies): void {
   const { config, registry } = dependencies;
   const parts = createChannelParts('landreg', dependencies);
-  const { system, payer } = createLandregAuth(parts);
+  const { system, payer } = createLandregAuth({ config, clock: parts.clock });
   const identify = (ctx: Context) =>
     landregTransactionId(config.transactionIdKey, ctx.params.reference ?? '');
 

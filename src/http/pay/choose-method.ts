@@ -5,10 +5,11 @@ import { chosenAttempt } from '../../commands/payment.ts';
 import { type Attempt, paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { addSen, displaySen } from '../../kernel/money.ts';
 import type { Links } from '../../receipts/payment-links.ts';
-import type { Dependencies, HttpConfig } from '../dependencies.ts';
 import { type Context, causeOf, languageOf, seeOther } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
-import { handOverPolicy } from '../server/security-headers.ts';
+import { scriptHash } from '../server/inline-style.ts';
+import { pagePolicy } from '../server/security-headers.ts';
+import type { PayDependencies } from './dependencies.ts';
 import type { HandOverPage } from './models.ts';
 import type { PageTokens } from './page-token.ts';
 import { isSettled, type PayerPages } from './pages.ts';
@@ -17,9 +18,9 @@ import type { FormFault } from './payment-page.ts';
 import type { ReadPayment } from './read-payment.ts';
 import { texts } from './texts.ts';
 
-type PayDependencies = {
-  config: Pick<HttpConfig, 'gateway'>;
-  execute: Dependencies['execute'];
+type ChooseDependencies = {
+  config: Pick<PayDependencies['config'], 'gateway'>;
+  execute: PayDependencies['execute'];
   readPayment: ReadPayment;
   pages: PayerPages;
   links: Links;
@@ -27,20 +28,21 @@ type PayDependencies = {
   clock: () => Date;
 };
 
-export function createShowPaymentPage({ readPayment, pages, links }: PayDependencies) {
+export function createShowPaymentPage({ readPayment, pages, links }: ChooseDependencies) {
   return async (ctx: Context): Promise<void> => {
-    const payment = await readPayment(ctx.params.id ?? '');
+    const { payment } = await readPayment(ctx.params.id ?? '');
     if (isSettled(payment)) return seeOther(ctx, links.receipt(payment.request.transactionId));
     await pages.showPaymentPage(ctx, payment);
   };
 }
 
-export function createChooseMethod(dependencies: PayDependencies) {
+export function createChooseMethod(dependencies: ChooseDependencies) {
   const { config, readPayment, pages, links } = dependencies;
-  const policy = handOverPolicy(config.gateway.url);
+  // Browsers also check the redirects that follow a post, and the gateway redirects to banks that only it knows.
+  const policy = pagePolicy(scriptHash, `${new URL(config.gateway.url).origin} https:`);
 
   return async (ctx: Context): Promise<void> => {
-    const payment = await readPayment(ctx.params.id ?? '');
+    const { payment, head } = await readPayment(ctx.params.id ?? '');
     const form = formOf(ctx.request.body);
     const { transactionId } = payment.request;
     const attempt = attemptOfToken(form('token'), transactionId, dependencies);
@@ -51,7 +53,7 @@ export function createChooseMethod(dependencies: PayDependencies) {
       ctx.status = 400;
       return pages.showPaymentPage(ctx, payment, choice);
     }
-    const chosen = await choose(ctx, payment, attempt, choice, dependencies);
+    const chosen = await choose(ctx, { payment, head }, attempt, choice, dependencies);
     if (!chosen) return seeOther(ctx, links.receipt(transactionId));
 
     ctx.set('Content-Security-Policy', policy);
@@ -64,15 +66,15 @@ type Choice = { offer: Offer; bankCode: string };
 /** Records the choice, and answers the attempt that it made now or made before; null when the payment was settled meanwhile. */
 async function choose(
   ctx: Context,
-  { request }: RequestedPayment,
+  { payment, head }: Awaited<ReturnType<ReadPayment>>,
   attempt: number,
   { offer, bankCode }: Choice,
-  { execute, clock }: PayDependencies,
+  { execute, clock }: ChooseDependencies,
 ): Promise<Attempt | null> {
   const choice = { attempt, mode: offer.mode, bankCode };
   try {
     const { state } = await execute(
-      paymentStream(request.transactionId),
+      paymentStream(payment.request.transactionId),
       {
         type: 'ChoosePaymentMethod',
         at: clock().toISOString(),
@@ -80,6 +82,7 @@ async function choose(
         ...choice,
       },
       causeOf(ctx, 'payer'),
+      { from: head },
     );
     return state.status === 'none' ? null : chosenAttempt(state, choice);
   } catch (error) {
@@ -92,15 +95,14 @@ async function choose(
 function attemptOfToken(
   token: string,
   transactionId: string,
-  { tokens, links, clock }: PayDependencies,
+  { tokens, links, clock }: ChooseDependencies,
 ): number {
   const read = tokens.read(token, transactionId, clock());
   if (typeof read === 'object') return read.attempt;
-  const [problem, message] =
-    read === 'expired'
-      ? (['expired', 'This payment page has expired'] as const)
-      : (['unauthorized', 'The token of this payment page is not valid'] as const);
-  throw new HttpProblem(401, problem, message, links.pay(transactionId));
+  const actionUrl = links.pay(transactionId);
+  throw read === 'expired'
+    ? new HttpProblem(401, 'This payment page has expired', { kind: 'expired', actionUrl })
+    : new HttpProblem(401, 'The token of this payment page is not valid', { actionUrl });
 }
 
 /** What the payer chose among the offers, or what to tell the payer. Disabled controls are no defence. */
@@ -122,7 +124,7 @@ function handOverPage(
   { request }: RequestedPayment,
   attempt: Attempt,
   { offer, bankCode }: Choice,
-  { config, links }: PayDependencies,
+  { config, links }: ChooseDependencies,
 ): HandOverPage {
   const lang = languageOf(ctx);
   const totalSen = addSen(request.amountSen, attempt.chargeSen);

@@ -1,20 +1,21 @@
 /** GET /<channel>/download/{id}: the receipt, or the statement, as a PDF. */
 import { receiptOf } from '../../receipts/receipt.ts';
 import { createReceiptFiles } from '../../receipts/receipt-file.ts';
-import type { HttpConfig } from '../dependencies.ts';
 import { type Context, languageOf } from '../server/context.ts';
+import type { PayDependencies } from './dependencies.ts';
 import type { ReadPayment } from './read-payment.ts';
 
 export function createDownload({
   config,
   readPayment,
 }: {
-  config: Pick<HttpConfig, 'baseUrl' | 'transactionIdKey'>;
+  config: Pick<PayDependencies['config'], 'baseUrl' | 'transactionIdKey'>;
   readPayment: ReadPayment;
 }) {
   const receiptFile = createReceiptFiles(config);
   return async (ctx: Context): Promise<void> => {
-    const receipt = receiptOf(await readPayment(ctx.params.id ?? ''));
+    const { payment } = await readPayment(ctx.params.id ?? '');
+    const receipt = receiptOf(payment);
     const { name, pdf } = receiptFile(receipt, languageOf(ctx));
     ctx.type = 'application/pdf';
     ctx.set('Content-Disposition', `inline; filename="${name}"`);

@@ -1,11 +1,12 @@
 // What each page shows: one type per template in views/. Builders elsewhere make these from payments; every
 // value is plain text, already formatted and in the page's language; amounts read `RM 1,234.50`, with a no-break
 // space. Templates only lay out and escape.
+import type { ErrorKind } from '../server/errors.ts';
 import type { Language } from '../server/language.ts';
 import type { Texts } from './texts/en.ts';
 
 /** Common to all pages. Every URL in every model is absolute: a merchant may relay the page from its own origin. */
-type Page = {
+export type Page = {
   readonly lang: Language;
   /** The same page in the other language; absent where no GET shows it again. */
   readonly otherLanguageUrl?: string | undefined;
@@ -115,75 +116,10 @@ export type VerifyPage = Page & {
 /** `error`: what went wrong, in plain words. */
 export type ErrorPage = Page & {
   readonly httpStatus: number;
-  readonly problem: keyof Texts['problems'];
-  /** One more sentence about this very request, such as which field is wrong. */
+  readonly problem: ErrorKind;
+  /** One more sentence about this request, such as which field is wrong. */
   readonly detail?: string | undefined;
   readonly requestId: string;
   /** Where the problem's own button leads, such as to a fresh payment page. */
   readonly actionUrl?: string | undefined;
-};
-
-type Field = { readonly name: string; readonly value: string };
-
-/** `debug`: a gateway result, signed and ready to be posted. */
-export type DebugPage = Page & {
-  readonly action: string;
-  /** Undefined when they cannot be listed. */
-  readonly latest?:
-    | readonly {
-        readonly url: string;
-        readonly merchantCode: string;
-        readonly reference: string;
-        readonly status: PaymentStatus;
-        readonly amount: string;
-      }[]
-    | undefined;
-  readonly simulateUrl: string;
-  readonly transactionId: string;
-  readonly unknown: boolean;
-  /** The one chosen; the result below is of it. */
-  readonly payment?:
-    | {
-        readonly status: PaymentStatus;
-        readonly amount: string;
-        readonly agency: string;
-        readonly reference: string;
-        readonly receiptUrl: string;
-      }
-    | undefined;
-  readonly inputs: readonly (Field & {
-    readonly choices?: readonly { readonly value: string; readonly text: string }[] | undefined;
-  })[];
-  readonly responseUrl: string;
-  readonly signed: readonly Field[];
-};
-
-/** `simulate`: a call of /generic/request to fill in, and what it was answered. The form posts `send` as well. */
-export type SimulatePage = Page & {
-  readonly action: string;
-  readonly debugUrl: string;
-  readonly required: readonly Field[];
-  readonly optional: readonly Field[];
-  readonly error?: keyof Texts['simulate']['errors'];
-  readonly curl?: string;
-  readonly answer?:
-    | {
-        readonly status: number;
-        readonly ok: boolean;
-        readonly body: string;
-        readonly paymentUrl?: string | undefined;
-      }
-    | undefined;
-};
-
-/** `home`: the front page. */
-export type HomePage = Page & {
-  /** In development: a first payment to try. */
-  readonly tryOut?:
-    | {
-        readonly command: string;
-        readonly gatewayUrl: string;
-        readonly links: readonly { readonly url: string; readonly text: string }[];
-      }
-    | undefined;
 };

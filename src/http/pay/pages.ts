@@ -1,8 +1,8 @@
 /** Shows a payer the payment as it stands: the page to pay on, or the receipt. */
 import type { RequestedPayment } from '../../events/payment.ts';
 import type { Links } from '../../receipts/payment-links.ts';
-import type { HttpConfig } from '../dependencies.ts';
 import { type Context, languageOf } from '../server/context.ts';
+import type { PayDependencies } from './dependencies.ts';
 import type { PageTokens } from './page-token.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
 import { type FormFault, paymentPage } from './payment-page.ts';
@@ -11,7 +11,7 @@ import { receiptPage } from './receipt-page.ts';
 export type PayerPages = ReturnType<typeof createPayerPages>;
 
 export function createPayerPages(dependencies: {
-  config: Pick<HttpConfig, 'merchants' | 'methods'>;
+  config: Pick<PayDependencies['config'], 'merchants' | 'methods'>;
   links: Links;
   tokens: PageTokens;
   clock: () => Date;

@@ -1,11 +1,16 @@
 /** Reads a payment for a page, which must never show less than what happened. */
-import { loadPayment } from '../../commands/load-payment.ts';
+import { type Head, loadHead } from '../../commands/execute.ts';
+import { paymentDecider } from '../../commands/payment.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import { type Channel, noPayment, type RequestedPayment } from '../../events/payment.ts';
-import type { Dependencies } from '../dependencies.ts';
+import { type Channel, type Payment, paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { HttpProblem } from '../server/errors.ts';
+import type { PayDependencies } from './dependencies.ts';
 
-export type ReadPayment = (transactionId: string) => Promise<RequestedPayment>;
+export type ReadPayment = (transactionId: string) => Promise<{
+  payment: RequestedPayment;
+  /** The stream, for a command on it; null where the row was enough. */
+  head: Head<Payment> | null;
+}>;
 
 /**
  * A row that says succeeded is final and is taken as it is. Any other may be behind, and there may be no row or no
@@ -14,7 +19,7 @@ export type ReadPayment = (transactionId: string) => Promise<RequestedPayment>;
  */
 export function createReadPayment(
   channel: Channel,
-  { eventStore, findPayment, log }: Pick<Dependencies, 'eventStore' | 'findPayment' | 'log'>,
+  { eventStore, findPayment, log }: Pick<PayDependencies, 'eventStore' | 'findPayment' | 'log'>,
 ): ReadPayment {
   async function findFinal(transactionId: string): Promise<RequestedPayment | null> {
     try {
@@ -32,12 +37,13 @@ export function createReadPayment(
 
   return async (transactionId) => {
     const isId = transactionIdPattern.test(transactionId);
-    const payment = isId
-      ? ((await findFinal(transactionId)) ?? (await loadPayment(eventStore, transactionId)))
-      : noPayment;
-    if (payment.status === 'none' || payment.request.channel !== channel)
-      throw new HttpProblem(404, 'paymentNotFound', 'Transaction not found');
-    return payment;
+    const final = isId ? await findFinal(transactionId) : null;
+    const head =
+      isId && !final ? await loadHead(eventStore, paymentStream(transactionId), paymentDecider) : null;
+    const payment = final ?? head?.state;
+    if (!payment || payment.status === 'none' || payment.request.channel !== channel)
+      throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
+    return { payment, head };
   };
 }
 

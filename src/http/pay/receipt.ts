@@ -6,6 +6,7 @@ import type { ReadPayment } from './read-payment.ts';
 
 export function createReceipt({ readPayment, pages }: { readPayment: ReadPayment; pages: PayerPages }) {
   return async (ctx: Context): Promise<void> => {
-    await pages.showReceipt(ctx, await readPayment(ctx.params.id ?? ''));
+    const { payment } = await readPayment(ctx.params.id ?? '');
+    await pages.showReceipt(ctx, payment);
   };
 }

@@ -7,22 +7,23 @@ import {
   type RegistryStatus,
 } from '../../events/payment.ts';
 import { type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
+import type { PayDependencies } from './dependencies.ts';
 import type { ReadPayment } from './read-payment.ts';
 
 export function createRequery(dependencies: {
   /** Which of the caller's payments the path names. Throws HttpProblem 401. */
   identify: (ctx: Context) => string;
   ask: (request: PaymentRequested) => Promise<RegistryAnswer>;
-  execute: Dependencies['execute'];
+  execute: PayDependencies['execute'];
   readPayment: ReadPayment;
   clock: () => Date;
 }) {
   const { ask, clock, execute, identify, readPayment } = dependencies;
   return async (ctx: Context): Promise<void> => {
-    const { request } = await readPayment(identify(ctx));
+    const found = await readPayment(identify(ctx));
+    const { request } = found.payment;
     const answer = await ask(request);
     const { events, state: payment } = await execute(
       paymentStream(request.transactionId),
@@ -34,14 +35,13 @@ export function createRequery(dependencies: {
         answer,
       },
       causeOf(ctx, 'registry'),
+      { from: found.head },
     );
     if (payment.status === 'none') throw new Error('A payment that was requeried has no state');
     if (answer.status === 'not_found')
-      throw new HttpProblem(
-        404,
-        'paymentNotFound',
-        'The transaction registry has no record of this transaction',
-      );
+      throw new HttpProblem(404, 'The transaction registry has no record of this transaction', {
+        kind: 'paymentNotFound',
+      });
     const data = paymentFields(payment);
     ctx.body = { success: true, data, message: messageOf(answer, events, data) };
   };

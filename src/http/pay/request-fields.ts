@@ -40,7 +40,7 @@ export function checkRedirectHost(
 }
 
 export function badRequest(message: string): HttpProblem {
-  return new HttpProblem(400, 'badRequest', message);
+  return new HttpProblem(400, message);
 }
 
 // ── Kinds of field ───────────────────────────────────────────────────────────────────────────────────

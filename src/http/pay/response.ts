@@ -11,14 +11,14 @@ import type { Quarantine } from '../../commands/unmatched.ts';
 import { type Channel, paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
 import type { Links } from '../../receipts/payment-links.ts';
-import type { Dependencies, HttpConfig } from '../dependencies.ts';
 import { type Context, causeOf, seeOther } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
+import type { PayDependencies } from './dependencies.ts';
 
-type ResponseDependencies = Pick<Dependencies, 'execute'> & {
+type ResponseDependencies = Pick<PayDependencies, 'execute'> & {
   channel: Channel;
   quarantine: Quarantine;
-  config: Pick<HttpConfig, 'gateway' | 'merchants'>;
+  config: Pick<PayDependencies['config'], 'gateway' | 'merchants'>;
   links: Links;
   clock: () => Date;
 };
@@ -31,16 +31,16 @@ export function createResponse(dependencies: ResponseDependencies) {
     const reported = readGatewayResult(fields);
     if (!reported) {
       await keepUnmatched(ctx, { verified, reason: 'unreadable', raw: fields }, dependencies);
-      throw new HttpProblem(400, 'badRequest', 'STATUS must be 0, 1, 2 or 3');
+      throw new HttpProblem(400, 'STATUS must be 0, 1, 2 or 3');
     }
     // The land registry's interface asks for this; a generic payment goes on as it was agreed when it was asked for.
     if (channel === 'landreg' && !config.merchants.has(reported.merchantCode)) {
       await keepUnmatched(ctx, { verified, reason: 'unknown_agency', raw: fields }, dependencies);
-      throw new HttpProblem(404, 'agencyNotFound', 'Agency not found');
+      throw new HttpProblem(404, 'Agency not found', { kind: 'agencyNotFound' });
     }
     if (!(await record(ctx, reported, verified, dependencies))) {
       await keepUnmatched(ctx, { verified, reason: 'unknown_transaction', raw: fields }, dependencies);
-      throw new HttpProblem(404, 'paymentNotFound', 'Transaction not found');
+      throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
     }
     // By now the result is durable, whatever becomes of this answer.
     seeOther(ctx, links.receipt(reported.transactionId));
@@ -86,11 +86,14 @@ function keepUnmatched(
 }
 
 /** Whether the checksum proves the result; false only where unsigned ones are taken. Throws HttpProblem 401. */
-function authenticate(fields: GatewayFields, { secret, acceptUnsigned }: HttpConfig['gateway']): boolean {
+function authenticate(
+  fields: GatewayFields,
+  { secret, acceptUnsigned }: PayDependencies['config']['gateway'],
+): boolean {
   const checksum = verifyFields(fields, secret);
   if (checksum === 'valid') return true;
   if (checksum === 'missing' && acceptUnsigned) return false;
-  throw new HttpProblem(401, 'unauthorized', 'CHECKSUM is missing or wrong');
+  throw new HttpProblem(401, 'CHECKSUM is missing or wrong');
 }
 
 /**
@@ -99,14 +102,14 @@ function authenticate(fields: GatewayFields, { secret, acceptUnsigned }: HttpCon
  */
 function fieldsOf(body: unknown): GatewayFields {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new HttpProblem(400, 'badRequest', 'The body must be a form or a JSON object');
+    throw new HttpProblem(400, 'The body must be a form or a JSON object');
   const entries = Object.entries(body).map(([name, value]) => [name, textOf(name, value)] as const);
   if (new Set(entries.map(([name]) => name.toUpperCase())).size < entries.length)
-    throw new HttpProblem(400, 'badRequest', 'A field was sent twice');
+    throw new HttpProblem(400, 'A field was sent twice');
   return Object.fromEntries(entries);
 }
 
 function textOf(name: string, value: unknown): string {
   if (typeof value === 'string' && value.isWellFormed() && name.isWellFormed()) return value;
-  throw new HttpProblem(400, 'badRequest', 'Every field must be a text, sent once');
+  throw new HttpProblem(400, 'Every field must be a text, sent once');
 }

@@ -2,8 +2,8 @@
 import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { statusCodeOf } from '../../receipts/status-code.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { type Context, causeOf } from '../server/context.ts';
+import type { PayDependencies } from './dependencies.ts';
 import { isSettled, type PayerPages } from './pages.ts';
 
 /** Answers the request. Asking again for the same payment shows it as it stands by now. Throws Refused. */
@@ -14,7 +14,7 @@ export function createStartPayment({
   links,
   pages,
 }: {
-  execute: Dependencies['execute'];
+  execute: PayDependencies['execute'];
   links: Links;
   pages: PayerPages;
 }): StartPayment {

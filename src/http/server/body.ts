@@ -57,7 +57,7 @@ function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): 
     }
     return read(ctx, () => {
       if (ctx.request.body === undefined && hasBody(ctx.request))
-        throw new HttpProblem(415, 'badRequest', `The Content-Type must be ${types}`);
+        throw new HttpProblem(415, `The Content-Type must be ${types}`);
       return next();
     });
   };
@@ -86,7 +86,7 @@ export async function readFormData(request: IncomingMessage, maxBytes: number): 
 
 function textOf(value: string | Blob): string {
   if (typeof value === 'string') return value;
-  throw new HttpProblem(400, 'badRequest', 'Files are not taken');
+  throw new HttpProblem(400, 'Files are not taken');
 }
 
 /** Refuses what is announced as too large before any of it is read, and the rest once it is. */

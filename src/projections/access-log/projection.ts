@@ -1,17 +1,18 @@
-/** Who looked at what of people, a row for each look that staff's sessions record. Asked through looks-queries.ts. */
+/** The access log: a row for each time that staff saw personal data, as their sessions record it. */
 import { readSessionEvent } from '../../events/codec.ts';
 import { sessionStreamPrefix } from '../../events/session.ts';
 import { indexable } from '../../postgres/indexable.ts';
 import type { Projection } from '../runtime/projection.ts';
 
-export const looks: Projection = {
-  name: 'looks',
+export const accessLog: Projection = {
+  name: 'access_log',
+  formerName: 'looks',
   version: 1,
   streamPrefixes: [sessionStreamPrefix],
 
   async createTables(db) {
     await db.raw(`
-      create table looks (
+      create table access_log (
         position bigint primary key,
         at timestamptz not null,
         user_id text not null,
@@ -19,8 +20,8 @@ export const looks: Projection = {
         transaction_id text,
         detail text not null
       )`);
-    await db.raw('create index looks_by_user on looks (user_id, position)');
-    await db.raw('create index looks_by_payment on looks (transaction_id, position)');
+    await db.raw('create index access_log_by_user on access_log (user_id, position)');
+    await db.raw('create index access_log_by_payment on access_log (transaction_id, position)');
   },
 
   async project(events, db) {
@@ -39,7 +40,7 @@ export const looks: Projection = {
     });
     if (rows.length === 0) return;
     await db.raw(
-      `insert into looks select * from json_to_recordset(?) as added (
+      `insert into access_log select * from json_to_recordset(?) as added (
          position bigint, at timestamptz, user_id text, what text, transaction_id text, detail text
        )
        on conflict (position) do nothing`,

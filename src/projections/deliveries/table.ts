@@ -16,20 +16,20 @@ export async function createDeliveriesTable(db: Knex.Transaction): Promise<void>
   await db.raw(`
     create table deliveries (
       transaction_id text not null,
-      lane text not null,
+      ordering_key text not null,
       delivery text not null,
       kind text not null,
       receiver text not null,
       merchant_code text not null,
       state text not null,
       due_at timestamptz not null,
-      tries integer not null,
+      attempts integer not null,
       called_at timestamptz not null,
       settled_at timestamptz,
       lease_until timestamptz,
       leased_by text,
       leased_delivery text,
-      primary key (transaction_id, lane)
+      primary key (transaction_id, ordering_key)
     )`);
 }
 
@@ -52,7 +52,7 @@ export async function carryLeasesOver(db: Knex.Transaction, schema: string): Pro
        lease_until = theirs.lease_until, leased_by = theirs.leased_by, leased_delivery = theirs.leased_delivery
      from ??.deliveries as theirs
      where theirs.state = 'due' and theirs.lease_until is not null
-       and mine.transaction_id = theirs.transaction_id and mine.lane = theirs.lane`,
+       and mine.transaction_id = theirs.transaction_id and mine.ordering_key = theirs.ordering_key`,
     [schema],
   );
 }
@@ -65,23 +65,23 @@ export function orderingKeyOf({ kind, key }: Delivery): string {
   return kind === 'callback' ? 'callback' : key;
 }
 
-/** Tries ever made in a lane: they tell a row that is behind from one that says how things are. */
-export function attemptsOf(lane: string, deliveries: readonly Delivery[]): number {
+/** Attempts ever made under an ordering key: a row with fewer is behind its stream. */
+export function attemptsOf(orderingKey: string, deliveries: readonly Delivery[]): number {
   return deliveries
-    .filter((delivery) => orderingKeyOf(delivery) === lane)
+    .filter((delivery) => orderingKeyOf(delivery) === orderingKey)
     .reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
 type Row = {
   transaction_id: string;
-  lane: string;
+  ordering_key: string;
   delivery: string;
   kind: DeliveryKind;
   receiver: string;
   merchant_code: string;
   state: Delivery['state'];
   due_at: string;
-  tries: number;
+  attempts: number;
   called_at: string;
   settled_at: string | null;
 };
@@ -100,17 +100,17 @@ export async function writeDeliveries(
 function rowsOf(transactionId: string, { deliveries, request }: RequestedPayment): Row[] {
   const rows = new Map<string, Row>();
   for (const delivery of deliveries) {
-    const lane = orderingKeyOf(delivery);
-    rows.set(lane, {
+    const orderingKey = orderingKeyOf(delivery);
+    rows.set(orderingKey, {
       transaction_id: transactionId,
-      lane,
+      ordering_key: orderingKey,
       delivery: delivery.key,
       kind: delivery.kind,
       receiver: receiverOf(delivery.kind, request.callbackUrl),
       merchant_code: indexable(request.merchant.code),
       state: delivery.state,
       due_at: delivery.dueAt,
-      tries: attemptsOf(lane, deliveries),
+      attempts: attemptsOf(orderingKey, deliveries),
       called_at: delivery.calledAt,
       settled_at: delivery.settledAt,
     });
@@ -135,23 +135,23 @@ function receiverOf(kind: DeliveryKind, callbackUrl: string): string {
 const upsertAndAnnounce = `
   with written as (
     insert into deliveries (
-      transaction_id, lane, delivery, kind, receiver, merchant_code, state, due_at, tries, called_at, settled_at
+      transaction_id, ordering_key, delivery, kind, receiver, merchant_code, state, due_at, attempts, called_at, settled_at
     )
-    select transaction_id, lane, delivery, kind, receiver, merchant_code, state, due_at, tries, called_at, settled_at
+    select transaction_id, ordering_key, delivery, kind, receiver, merchant_code, state, due_at, attempts, called_at, settled_at
     from json_to_recordset(?) as changed (
-      transaction_id text, lane text, delivery text, kind text, receiver text, merchant_code text, state text,
-      due_at timestamptz, tries integer, called_at timestamptz, settled_at timestamptz
+      transaction_id text, ordering_key text, delivery text, kind text, receiver text, merchant_code text, state text,
+      due_at timestamptz, attempts integer, called_at timestamptz, settled_at timestamptz
     )
-    on conflict (transaction_id, lane) do update set
-      delivery = excluded.delivery, state = excluded.state, due_at = excluded.due_at, tries = excluded.tries,
+    on conflict (transaction_id, ordering_key) do update set
+      delivery = excluded.delivery, state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts,
       called_at = excluded.called_at, settled_at = excluded.settled_at,
       lease_until = case
-        when excluded.tries = deliveries.tries and deliveries.leased_by is not null then deliveries.lease_until
+        when excluded.attempts = deliveries.attempts and deliveries.leased_by is not null then deliveries.lease_until
       end,
-      leased_by = case when excluded.tries = deliveries.tries then deliveries.leased_by end,
-      leased_delivery = case when excluded.tries = deliveries.tries then deliveries.leased_delivery end
-    where (deliveries.delivery, deliveries.state, deliveries.due_at, deliveries.tries, deliveries.settled_at)
-      is distinct from (excluded.delivery, excluded.state, excluded.due_at, excluded.tries, excluded.settled_at)
+      leased_by = case when excluded.attempts = deliveries.attempts then deliveries.leased_by end,
+      leased_delivery = case when excluded.attempts = deliveries.attempts then deliveries.leased_delivery end
+    where (deliveries.delivery, deliveries.state, deliveries.due_at, deliveries.attempts, deliveries.settled_at)
+      is distinct from (excluded.delivery, excluded.state, excluded.due_at, excluded.attempts, excluded.settled_at)
     returning state, due_at
   )
   select pg_notify(?, '') from written where state = 'due' and due_at <= now() limit 1`;

@@ -103,7 +103,10 @@ export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
  * Whether the agencies' tables of the current schema are like those of another: an agency may have made or altered one
  * since they were copied. Nobody alters one there before the transaction ends.
  */
-export async function haveSameAgencyTables(db: Knex.Transaction, schema: string): Promise<boolean> {
+export async function haveSameAgencyTables(
+  db: Knex.Transaction,
+  { schema }: { schema: string },
+): Promise<boolean> {
   for (const name of await agencyTables(db, schema))
     await db.raw(
       `lock table ${quoteIdentifier(schema)}.${quoteIdentifier(name)} in share row exclusive mode`,

@@ -1,4 +1,4 @@
-/** The differences that imports found, a row each: where it stands, and the columns it is found by. */
+/** The discrepancies that imports found, a row each: where it stands, and the columns it is found by. */
 
 import { readReconciliationEvent } from '../../events/codec.ts';
 import {
@@ -12,13 +12,13 @@ import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 
 export const reconciliation: Projection = {
   name: 'reconciliation',
-  version: 1,
+  version: 2,
   streamPrefixes: [reconciliationStreamPrefix],
 
   async createTables(db) {
     // The state is json, not jsonb, which refuses U+0000 and half a surrogate pair: a note may hold them.
     await db.raw(`
-      create table differences (
+      create table discrepancies (
         id text primary key,
         revision integer not null,
         kind text not null,
@@ -31,14 +31,14 @@ export const reconciliation: Projection = {
         resolved_at timestamptz,
         state json not null
       )`);
-    await db.raw('create index differences_open on differences (at, id) where resolved_at is null');
-    await db.raw('create index differences_by_payment on differences (transaction_id)');
+    await db.raw('create index discrepancies_open on discrepancies (at, id) where resolved_at is null');
+    await db.raw('create index discrepancies_by_payment on discrepancies (transaction_id)');
   },
 
   async project(events, db) {
     const ids = [...new Set(events.map(idOf))];
     const { rows } = await db.raw<{ rows: Folded[] }>(
-      'select id, revision, state from differences where id = any(?)',
+      'select id, revision, state from discrepancies where id = any(?)',
       [ids],
     );
     const changed = fold(rows, events);
@@ -50,7 +50,7 @@ type Folded = { id: string; revision: number; state: Difference | null };
 
 const idOf = ({ streamName }: RecordedEvent) => streamName.slice(reconciliationStreamPrefix.length);
 
-/** The differences that the events changed. An event that its row already holds is passed over. */
+/** The discrepancies that the events changed. An event that its row already holds is passed over. */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]): Folded[] {
   const known = new Map(rows.map((row) => [row.id, row]));
   const changed = new Map<string, Folded>();
@@ -72,7 +72,7 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]): Folded
 }
 
 function rowOf({ id, revision, state }: Folded) {
-  if (!state) throw new ProjectionFault('The stream does not begin with a difference');
+  if (!state) throw new ProjectionFault('The stream does not begin with a discrepancy');
   const { at, kind, merchantCode, ours, resolved, source, theirs, transactionId } = state;
   return {
     id,
@@ -91,7 +91,7 @@ function rowOf({ id, revision, state }: Folded) {
 }
 
 const upsert = `
-  insert into differences
+  insert into discrepancies
   select id, revision, kind, source, transaction_id, merchant_code, amount_sen, at, resolution, resolved_at, state::json
   from json_to_recordset(?) as changed (
     id text, revision integer, kind text, source text, transaction_id text, merchant_code text, amount_sen bigint,

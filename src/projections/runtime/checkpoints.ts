@@ -57,6 +57,7 @@ export async function prepare(
        returning name`,
       [schema, projection.version],
     );
+    if (schema === projection.name && projection.formerName) await dropFormer(trx, projection.formerName);
     if (made.length > 0) await makeTables(trx, projection, schema);
     const { rows } = await trx.raw(`select ${columns}, events from checkpoints where name = ?`, [schema]);
     return { ...statusOf(rows[0]), events: rows[0].events };
@@ -94,6 +95,12 @@ async function addEventCount(trx: Knex.Transaction): Promise<void> {
         alter table checkpoints add column events bigint not null default 0;
       end if;
     end $$`);
+}
+
+/** Only what a projection left there: a schema without a checkpoint is somebody else's. */
+async function dropFormer(trx: Knex.Transaction, name: string): Promise<void> {
+  const { rowCount } = await trx.raw('delete from checkpoints where name = ?', [name]);
+  if (rowCount === 1) await trx.raw('drop schema if exists ?? cascade', [name]);
 }
 
 /** Made beside the old ones, which a projection may look at for what is not derived, and put in their place. */

@@ -37,7 +37,7 @@ export const unmatched: Projection = {
 };
 
 function resultRow(event: RecordedEvent) {
-  const { at, channel, reason, verified } = readUnmatchedResult(event);
+  const { at, channel, reason, verified } = readUnmatchedResult(event).data;
   return { revision: event.revision, at, channel, reason, verified };
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pRetry from 'p-retry';
 import type { Logger } from 'pino';
 import { isOvertaken, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
-import type { Execute } from '../../commands/execute.ts';
+import { type Execute, endOf, type Head } from '../../commands/execute.ts';
 import type { PaymentCommand } from '../../commands/payment.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
 import type { Delivery } from '../../events/deliveries.ts';
@@ -39,43 +39,55 @@ export type TryDependencies = {
 const tryTimeoutMs = 40_000;
 
 /** A delivery that is due, and what called for it. */
-export type DueDelivery = { delivery: Delivery; payment: RequestedPayment; cause: RecordedEvent };
+export type DueDelivery = {
+  delivery: Delivery;
+  payment: RequestedPayment;
+  cause: RecordedEvent;
+  /** The payment's stream as it was loaded. */
+  head: Head<Payment>;
+};
+
+/** The stream of a claimed delivery, when the row that was claimed is up to date with it. */
+export type LoadedClaim = { state: RequestedPayment; calls: ReadonlyMap<string, Call>; head: Head<Payment> };
+
+/** Null when the row that was claimed is behind the stream. Throws EventStoreUnavailable and UnreadableEvent. */
+export async function loadClaim(
+  { transactionId, orderingKey, attempts }: ClaimedDelivery,
+  { eventStore }: Pick<TryDependencies, 'eventStore'>,
+): Promise<LoadedClaim | null> {
+  const events = await eventStore.load(paymentStream(transactionId));
+  const { state, calls } = foldWithCalls(events);
+  if (state.status === 'none' || attemptsOf(orderingKey, state.deliveries) !== attempts) return null;
+  return { state, calls, head: { state, ...endOf(events) } };
+}
 
 /**
- * The delivery that was claimed, if it is due, after recording what it has overtaken. Null when the row that was claimed
- * is behind the stream. Throws EventStoreUnavailable and UnreadableEvent.
+ * The delivery that was claimed, if it is due, after recording what it has overtaken. Throws EventStoreUnavailable and
+ * UnreadableEvent.
  */
 export async function findDue(
   claimed: ClaimedDelivery,
+  { state, calls, head }: LoadedClaim,
   dependencies: TryDependencies,
 ): Promise<DueDelivery | null> {
-  const { eventStore, clock } = dependencies;
-  const { state, calls } = foldWithCalls(await eventStore.load(paymentStream(claimed.transactionId)));
-  if (!isUpToDate(state, claimed)) return null;
-  const delivery = state.deliveries.findLast((each) => orderingKeyOf(each) === claimed.lane);
+  const delivery = state.deliveries.findLast((each) => orderingKeyOf(each) === claimed.orderingKey);
   // The lease names what is tried under it: a newer one waits until it can be claimed by its own name.
   if (delivery?.key !== claimed.delivery) return null;
-  await supersede(state, calls, dependencies);
+  const after = await supersede({ state, calls, head }, dependencies);
   const call = calls.get(delivery.key);
-  if (!call || delivery.state !== 'due' || Date.parse(delivery.dueAt) > clock().getTime()) return null;
-  return { delivery, ...call };
+  if (!call || delivery.state !== 'due' || Date.parse(delivery.dueAt) > dependencies.clock().getTime())
+    return null;
+  return { delivery, ...call, head: after };
 }
 
-/** The delivery whose try was cut off before this claim, if that is still to be recorded. Throws as findDue does. */
-export async function findInterrupted(
+/** The delivery whose try was interrupted before this claim, if that is still to be recorded. */
+export function findInterrupted(
   claimed: ClaimedDelivery,
-  { eventStore }: Pick<TryDependencies, 'eventStore'>,
-): Promise<DueDelivery | null> {
-  if (claimed.interrupted === null) return null;
-  const { state, calls } = foldWithCalls(await eventStore.load(paymentStream(claimed.transactionId)));
-  if (!isUpToDate(state, claimed)) return null;
+  { state, calls, head }: LoadedClaim,
+): DueDelivery | null {
   const delivery = state.deliveries.find(({ key }) => key === claimed.interrupted);
   const call = delivery && calls.get(delivery.key);
-  return call && delivery.state === 'due' ? { delivery, ...call } : null;
-}
-
-function isUpToDate(state: Payment, { lane, tries }: ClaimedDelivery): state is RequestedPayment {
-  return state.status !== 'none' && attemptsOf(lane, state.deliveries) === tries;
+  return call && delivery.state === 'due' ? { delivery, ...call, head } : null;
 }
 
 /**
@@ -128,7 +140,7 @@ export async function recordInterrupted(
 
 /** Tries again while the event store cannot be reached, for some seconds: what was sent should be known. */
 async function record(
-  { delivery, payment, cause }: DueDelivery,
+  { delivery, payment, cause, head }: DueDelivery,
   ended: Pick<RecordDeliveryAttempt, 'durationMs' | 'outcome'>,
   { execute, clock, name }: TryDependencies,
 ): Promise<void> {
@@ -140,7 +152,7 @@ async function record(
     ...ended,
   };
   const stream = paymentStream(payment.request.transactionId);
-  await pRetry(() => execute(stream, command, causeOf(cause, name)), {
+  await pRetry(() => execute(stream, command, causeOf(cause, name), { from: head }), {
     retries: 3,
     shouldRetry: ({ error }) => error instanceof EventStoreUnavailable,
   });
@@ -161,22 +173,24 @@ function foldWithCalls(events: readonly RecordedEvent[]): { state: Payment; call
   return { state, calls };
 }
 
-/** Records what a newer status has overtaken: it is not sent any more. */
+/** Records what a newer status has overtaken: it is not sent any more. Returns the stream after that. */
 async function supersede(
-  { request, deliveries }: RequestedPayment,
-  calls: ReadonlyMap<string, Call>,
+  { state: { request, deliveries }, calls, head }: LoadedClaim,
   { execute, clock, name }: TryDependencies,
-): Promise<void> {
+): Promise<Head<Payment>> {
+  let from = head;
   const overtaken = deliveries.filter((each) => each.state === 'due' && isOvertaken(each, deliveries));
   for (const { key } of overtaken) {
     const call = calls.get(key);
     if (!call) continue;
-    await execute(
+    from = await execute(
       paymentStream(request.transactionId),
       { type: 'SupersedeDelivery', at: clock().toISOString(), delivery: key },
       causeOf(call.cause, name),
+      { from },
     );
   }
+  return from;
 }
 
 /** A fault of our own is recorded like any failure: it would come back at every try, and must end up with staff. */

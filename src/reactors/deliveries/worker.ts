@@ -5,7 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import type { DeliveryKind } from '../../events/deliveries.ts';
 import type { Claim, ClaimedDelivery, DeliveryQueue } from '../../projections/deliveries/queue.ts';
-import { findDue, findInterrupted, recordInterrupted, type TryDependencies, tryDelivery } from './attempt.ts';
+import {
+  findDue,
+  findInterrupted,
+  loadClaim,
+  recordInterrupted,
+  type TryDependencies,
+  tryDelivery,
+} from './attempt.ts';
 import { createBreaker } from './breaker.ts';
 
 export type Reactor = {
@@ -97,12 +104,13 @@ export function startReactor(dependencies: Dependencies): Reactor {
   async function attempt(claimed: ClaimedDelivery): Promise<void> {
     let isBegun = false;
     try {
-      const interrupted = await findInterrupted(claimed, dependencies);
+      const loaded = await loadClaim(claimed, dependencies);
+      const interrupted = loaded && findInterrupted(claimed, loaded);
       if (interrupted) {
         await recordInterrupted(interrupted, dependencies);
         return;
       }
-      const due = await findDue(claimed, dependencies);
+      const due = loaded && (await findDue(claimed, loaded, dependencies));
       if (!due || cutting.signal.aborted) {
         await giveBack(claimed, cutting.signal.aborted ? 0 : postponeMs);
         return;
@@ -111,8 +119,11 @@ export function startReactor(dependencies: Dependencies): Reactor {
       const outcome = await tryDelivery(due, cutting.signal, { ...dependencies, log });
       breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
     } catch (error) {
-      const { transactionId, lane } = claimed;
-      log.error({ err: error, transactionId, lane, isBegun }, 'a delivery could not be tried, or recorded');
+      const { transactionId, orderingKey } = claimed;
+      log.error(
+        { err: error, transactionId, orderingKey, isBegun },
+        'a delivery could not be tried, or recorded',
+      );
       // One that was taken over keeps its mark: that a try was cut off is still to be recorded.
       if (!isBegun && claimed.interrupted === null) await giveBack(claimed, postponeMs);
     }

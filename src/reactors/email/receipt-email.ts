@@ -2,6 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { Mailer } from '../../clients/mail/mailer.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { receiptMessage } from '../../receipts/message.ts';
 import { createLinks } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
@@ -12,14 +13,14 @@ import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.
 export function createReceiptEmail({
   mailer,
   config,
-  clock,
+  runtime,
 }: {
   mailer: Mailer;
   config: { baseUrl: string; transactionIdKey: string };
-  clock: () => Date;
+  runtime: Pick<Runtime, 'now'>;
 }): PerformDelivery {
   const receiptFile = createReceiptFiles(config);
-  const links = createLinks({ ...config, clock });
+  const links = createLinks({ ...config, runtime });
   return async ({ payment, delivery, signal }) => {
     const { channel, transactionId, payer } = payment.request;
     const lang = languageOf(payment);

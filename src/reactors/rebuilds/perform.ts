@@ -67,7 +67,7 @@ export async function openRequest(eventStore: Pick<EventStore, 'load'>, name: st
 
 /** The commands of src/commands/rebuild.ts, on the stream of a projection. */
 export function createExecuteRebuild(eventStore: Pick<EventStore, 'append' | 'load'>) {
-  return createExecute({ eventStore, decider: rebuildDecider, read: readRebuildEvent });
+  return createExecute({ eventStore, decider: rebuildDecider });
 }
 
 /** Rebuilds, and records its success while no other rebuild can begin. Throws what `rebuild` throws. */

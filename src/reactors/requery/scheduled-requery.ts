@@ -9,9 +9,8 @@ import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { RegistryUnavailable } from '../../clients/registry/answer.ts';
 import type { TransactionRegistry } from '../../clients/registry/registry.ts';
-import type { Execute } from '../../commands/execute.ts';
-import { loadPayment } from '../../commands/load-payment.ts';
-import type { PaymentCommand } from '../../commands/payment.ts';
+import { type Execute, loadHead } from '../../commands/execute.ts';
+import { type PaymentCommand, paymentDecider } from '../../commands/payment.ts';
 import {
   type Payment,
   type PaymentEvent,
@@ -111,7 +110,8 @@ export function createRequeryPass(dependencies: RequeryDependencies) {
 /** False when the stream, which knows more than the row, says that there is nothing to ask. */
 async function requery(transactionId: string, dependencies: RequeryDependencies): Promise<boolean> {
   const { clock, eventStore, execute } = dependencies;
-  const payment = await loadPayment(eventStore, transactionId);
+  const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider);
+  const { state: payment } = head;
   const at = clock().toISOString();
   if (payment.status === 'none' || !isDue(nextRequeryAt(payment), at)) return false;
   const answer = await askOrPostpone(payment, dependencies);
@@ -122,6 +122,7 @@ async function requery(transactionId: string, dependencies: RequeryDependencies)
     paymentStream(transactionId),
     { type: 'RecordRequeryAnswer', at, channel, merchantCode: merchant.code, answer },
     { commandId, correlationId: commandId, causationId: commandId, actor: 'registry' },
+    { from: head },
   );
   return true;
 }

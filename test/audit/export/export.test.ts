@@ -20,22 +20,16 @@ import { temporaryFolder } from '../../embedded/helpers.ts';
 import {
   type Database,
   emptyDatabase,
-  type Postgres,
   type RunningStore,
   reached,
   run,
-  startPostgres,
   startStore,
-  stopPostgres,
 } from '../../projections/helpers.ts';
 import { applied, request, result } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { stored } from '../helpers.ts';
 
-let postgres: Postgres;
-test.before(async () => {
-  postgres = await startPostgres();
-});
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const november = { from: '2026-11-01', to: '2026-11-30' };
 

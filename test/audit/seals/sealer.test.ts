@@ -1,6 +1,5 @@
 // The sealer: one chain of seals over everything, whoever runs it, whenever it is killed.
 import { fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
@@ -12,34 +11,20 @@ import { readSeal } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { countIn, emptyTally, sealsStream } from '../../../src/events/seals.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
-import { query, until } from '../../embedded/helpers.ts';
+import { until } from '../../embedded/helpers.ts';
 import {
   append,
   end,
   methodChosen,
   paymentRequested,
   type RunningStore,
-  startPostgres,
   startStore,
-  stopPostgres,
 } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { key, otherKey, paymentId, verdictOn } from '../ledger.ts';
 
-let postgresUrl: string;
-
-test.before(async () => {
-  postgresUrl = (await startPostgres()).url;
-});
-test.after.always(stopPostgres);
-
 /** A database of the test's own: locks of leaders belong to one database. */
-async function newDatabase(): Promise<string> {
-  const name = `seals_${randomUUID().replaceAll('-', '')}`;
-  await query(postgresUrl, `create database ${name}`);
-  const url = new URL(postgresUrl);
-  url.pathname = `/${name}`;
-  return url.href;
-}
+const newDatabase = async () => (await createDatabase()).url;
 
 type Logged = { level: number; msg: string; reason?: string };
 
@@ -72,7 +57,7 @@ async function addPayments(eventStore: EventStore, from: number, to: number): Pr
 }
 
 async function sealed(eventStore: EventStore): Promise<number[]> {
-  return (await eventStore.load(sealsStream)).map((stored) => readSeal(stored).count);
+  return (await eventStore.load(sealsStream)).map((stored) => readSeal(stored).data.count);
 }
 
 async function sealedUpTo(eventStore: EventStore, count: number): Promise<void> {
@@ -306,7 +291,7 @@ test.serial('what carries no hash counts by its content', (t) => {
 test.serial('a seal that was once made stays one: what is signed and counted never changes', (t) => {
   const golden = (type: string) =>
     JSON.parse(readFileSync(new URL(`../../events/golden/v1/${type}.json`, import.meta.url), 'utf8'));
-  const seal = readSeal(golden('LogSealed'));
+  const seal = readSeal(golden('LogSealed')).data;
   const { stream, revision, id } = seal.lastEvent;
   t.true(isSigned(seal));
   for (const [field, value] of Object.entries(seal))

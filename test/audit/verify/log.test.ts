@@ -13,7 +13,7 @@ import { paymentStream } from '../../../src/events/payment.ts';
 import { type LogSealed, sealsStream, signedText } from '../../../src/events/seals.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import {
   cause,
   fill,
@@ -33,13 +33,12 @@ let file: string;
 test.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ledger-audit-'));
   file = join(folder, 'eventstore.db');
-  const { url } = await startPostgres();
+  const { url } = await createDatabase();
   const { eventStore, close } = await openStore(file);
   await fill(eventStore);
   await sealAll(eventStore, url, filled);
   await close();
 });
-test.after.always(stopPostgres);
 test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 const stream = paymentStream(paymentId(4));
@@ -319,7 +318,7 @@ async function forgeSeal(
   const last = await eventStore.loadLast(sealsStream);
   if (!last) throw new Error('no seal');
   const { hash } = last.metadata as Metadata;
-  const said = { ...readSeal(last), previousSeal: hash, publicKey: signer.publicKey, ...change };
+  const said = { ...readSeal(last).data, previousSeal: hash, publicKey: signer.publicKey, ...change };
   const data = { ...said, signature: signer.sign(signedText(said)) };
   await eventStore.append(
     sealsStream,

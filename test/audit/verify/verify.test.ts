@@ -16,7 +16,8 @@ import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
-import { log, reached, startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { log, reached } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import {
   fill,
   filled,
@@ -38,7 +39,7 @@ let template: URL;
 test.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ledger-audit-'));
   file = join(folder, 'eventstore.db');
-  const { url } = await startPostgres();
+  const { url } = await createDatabase();
   template = new URL(url);
   template.pathname = '/made';
   await query(url, 'create database made');
@@ -48,7 +49,6 @@ test.before(async () => {
   await sealAll(eventStore, template.href, filled);
   await close();
 });
-test.after.always(stopPostgres);
 test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 async function project(eventStore: EventStore, databaseUrl: string): Promise<void> {
@@ -116,7 +116,7 @@ test.serial('a row edited, removed or put in, in any projection', async (t) => {
   const { faults } = await verdictAfter(t, {
     sql: `
       update payments.payments set status = 'failed' where transaction_id = '${id}';
-      update payments.deliveries set tries = 7 where transaction_id = '${id}';
+      update payments.deliveries set attempts = 7 where transaction_id = '${id}';
       delete from details.generic_details where transaction_id = '${id}';
       update users.users set state = jsonb_set(state::jsonb, '{role}', '"admin"')::json;
       delete from projects.projects;
@@ -127,7 +127,7 @@ test.serial('a row edited, removed or put in, in any projection', async (t) => {
   t.is(faults['rows of payments.payments'], `The row ${id} is not what the events lead to (status)`);
   t.regex(
     faults['rows of payments.deliveries'] ?? '',
-    new RegExp(`^The row ${id} callback is not .* \\(tries\\)$`),
+    new RegExp(`^The row ${id} callback is not .* \\(attempts\\)$`),
   );
   t.is(faults['rows of details.details'], `The row ${id} is missing`);
   t.is(faults['rows of users.users'], `The row ${userId} is not what the events lead to (state)`);

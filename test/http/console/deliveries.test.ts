@@ -2,14 +2,14 @@
 import test from 'ava';
 import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, result, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, type Populated, startPopulated } from './populated.ts';
 
 // Serial, as only one connection of a process can append at a time.
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const paid = [chosen(1), succeeded(result(1, 'succeeded'))];
 const sendAll = '/console/deliveries/send-again';
@@ -133,7 +133,11 @@ test.serial('a refusal does not keep the others from being sent', async (t) => {
   await caughtUp();
   // A row whose payment does not exist.
   const [row] = await db('payments.deliveries').where('transaction_id', id);
-  await db('payments.deliveries').insert({ ...row, transaction_id: 'Y'.repeat(26), lane: 'callback' });
+  await db('payments.deliveries').insert({
+    ...row,
+    transaction_id: 'Y'.repeat(26),
+    ordering_key: 'callback',
+  });
   const member = await signIn(app, 'member');
   const answer = await member.post(sendAll, { state: 'abandoned', count: '3' });
   const html = await answer.text();

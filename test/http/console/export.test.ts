@@ -14,12 +14,13 @@ import { payments } from '../../../src/projections/payments/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { stored } from '../../audit/helpers.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
-import { log, reached, startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { log, reached } from '../../projections/helpers.ts';
 import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { type Member, signIn } from '../../support/console.ts';
 import { applied, request, result } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 
-const { url } = await startPostgres();
+const { url } = await createDatabase();
 const db = connectPostgres({ url, log });
 const app: TestApp = await startApp({ console: { db } });
 const { eventStore } = app;
@@ -40,7 +41,6 @@ test.after.always(async () => {
   await projection.stop();
   await db.destroy();
   await app.close();
-  await stopPostgres();
 });
 
 async function ask(store: EventStore, transactionId: string, index: number) {

@@ -4,14 +4,14 @@ import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { sealsStream } from '../../../src/events/seals.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
 import { cause } from '../../audit/ledger.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, result, sen, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, type Populated, paidTwice, startPopulated } from './populated.ts';
 
 // Serial, as only one connection of a process can append at a time.
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 /** Malaysian midnight of 20 November, and the moments on both sides of its ends. */
 const dayStart = '2026-11-19T16:00:00.000Z';

@@ -4,17 +4,17 @@ import { parse } from 'csv-parse/sync';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { roles } from '../../../src/events/user.ts';
 import { stored } from '../../audit/helpers.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { emptyJournal, feed, paid, recorded } from '../../projections/journals.ts';
 import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
+import { createDatabase } from '../../support/postgres.ts';
 
-const postgres = await startPostgres();
+const postgres = await createDatabase();
 const shared = await startApp();
 test.after.always(async () => {
   await shared.close();
-  await stopPostgres();
 });
 
 const clock = () => new Date('2026-11-24T02:00:00.000Z');

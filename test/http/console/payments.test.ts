@@ -4,15 +4,15 @@ import { RegistryUnavailable } from '../../../src/clients/registry/answer.ts';
 import { paymentStream, type RegistryAnswer } from '../../../src/events/payment.ts';
 import { sessionStream } from '../../../src/events/session.ts';
 import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { startApp } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
 import { type Member, memberOf, signIn } from '../../support/console.ts';
 import { applied, chosen, request, result, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, paidTwice, startPopulated } from './populated.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 /** The personal data in a payment of the tests. */
 const personal = [

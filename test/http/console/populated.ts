@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../../src/events/payment.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
-import { looks } from '../../../src/projections/access-log/projection.ts';
+import { accessLog } from '../../../src/projections/access-log/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
@@ -15,7 +15,7 @@ import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/h
 import { startApp, type TestApp } from '../../support/app.ts';
 import { chosen, duplicated, request, result, succeeded } from '../../support/payments.ts';
 
-const projections = [payments, unmatched, reconciliation, looks];
+const projections = [payments, unmatched, reconciliation, accessLog];
 
 export type Populated = {
   app: TestApp;

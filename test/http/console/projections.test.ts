@@ -8,20 +8,12 @@ import { users } from '../../../src/projections/users/projection.ts';
 import { rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
 import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
 import { until } from '../../embedded/helpers.ts';
-import {
-  append,
-  emptyDatabase,
-  log,
-  paymentRequested,
-  reached,
-  startPostgres,
-  stopPostgres,
-} from '../../projections/helpers.ts';
+import { append, emptyDatabase, log, paymentRequested, reached } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
+import { createDatabase } from '../../support/postgres.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 test.serial('a rebuild is requested on the page, watched, and done', async (t) => {
   const { db, url } = await emptyDatabase(t, postgres);

@@ -1,14 +1,14 @@
 // The console's imports: who may, what is accepted, what is shown, and how a discrepancy is resolved.
 import test from 'ava';
 import { reconciliationStream } from '../../../src/events/reconciliation.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { gatewayCsv, idOf } from '../../reconciliation/helpers.ts';
 import { type Member, signIn } from '../../support/console.ts';
 import { chosen, result, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { startPopulated } from './populated.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const page = '/console/reconciliation';
 

@@ -157,35 +157,29 @@ test.serial('a link that is changed, too old or of a deactivated user lets nobod
   t.is((await press(app, late)).status, 404, 'nor once the user is let in again');
 });
 
-test.serial(
-  'the key together with everything in the store makes neither a link nor a cookie',
-  async (t) => {
-    const member = await signIn(app, 'admin');
-    const [, value = ''] = member.cookie.split('=');
-    const [sessionId = ''] = value.split('.');
-    const stored = JSON.stringify(
-      (await app.eventStore.load(sessionStream(sessionId))).map(({ data }) => data),
-    );
-    const [, secretHash = ''] = /"secretHash":"(\w{64})"/.exec(stored) ?? [];
-    t.not(secretHash, '');
-    const signatures = createExpiringSignatures(transactionIdKey, 'console session');
-    const cookieWith = (secret: string) => {
-      const said = `${sessionId}.${secret}`;
-      return `console=${said}.${signatures.sign(said, now + 10 * minuteMs)}`;
-    };
-    for (const secret of [
-      'A'.repeat(43),
-      secretHash.slice(0, 43),
-      Buffer.from(secretHash, 'hex').toString('base64url'),
-    ])
-      t.is((await memberOf(app.url, member.id, cookieWith(secret)).get(anyPage)).status, 303);
-    t.is(
-      (await memberOf(app.url, member.id, cookieWith(value.split('.')[1] ?? '')).get(anyPage)).status,
-      404,
-    );
-    t.is((await press(app, `/console/sign-in/${sessionId}`)).status, 404);
-  },
-);
+test.serial('the key together with everything in the store makes neither a link nor a cookie', async (t) => {
+  const member = await signIn(app, 'admin');
+  const [, value = ''] = member.cookie.split('=');
+  const [sessionId = ''] = value.split('.');
+  const stored = JSON.stringify(
+    (await app.eventStore.load(sessionStream(sessionId))).map(({ data }) => data),
+  );
+  const [, secretHash = ''] = /"secretHash":"(\w{64})"/.exec(stored) ?? [];
+  t.not(secretHash, '');
+  const signatures = createExpiringSignatures(transactionIdKey, 'console session');
+  const cookieWith = (secret: string) => {
+    const said = `${sessionId}.${secret}`;
+    return `console=${said}.${signatures.sign(said, now + 10 * minuteMs)}`;
+  };
+  for (const secret of [
+    'A'.repeat(43),
+    secretHash.slice(0, 43),
+    Buffer.from(secretHash, 'hex').toString('base64url'),
+  ])
+    t.is((await memberOf(app.url, member.id, cookieWith(secret)).get(anyPage)).status, 303);
+  t.is((await memberOf(app.url, member.id, cookieWith(value.split('.')[1] ?? '')).get(anyPage)).status, 404);
+  t.is((await press(app, `/console/sign-in/${sessionId}`)).status, 404);
+});
 
 test.serial('50 presses at once make one session', async (t) => {
   const { email } = await addUser(app.eventStore, 'member');
@@ -273,19 +267,16 @@ test.serial('signed out is signed out everywhere', async (t) => {
   t.is((await elsewhere.get(anyPage)).headers.get('location'), '/console/sign-in');
 });
 
-test.serial(
-  'a new role and a deactivated account take effect at the next request',
-  async (t) => {
-    const member = await signIn(app, 'admin');
-    t.is((await member.get('/console/staff')).status, 200);
-    await changeUser(app.eventStore, member.id, { type: 'ChangeUserRole', role: 'viewer' });
-    t.is((await member.get('/console/staff')).status, 403);
-    await changeUser(app.eventStore, member.id, { type: 'DeactivateUser' });
-    t.is((await member.get(anyPage)).status, 303);
-    await changeUser(app.eventStore, member.id, { type: 'ReactivateUser' });
-    t.is((await member.get(anyPage)).status, 303, 'let in again is to sign in again');
-  },
-);
+test.serial('a new role and a deactivated account take effect at the next request', async (t) => {
+  const member = await signIn(app, 'admin');
+  t.is((await member.get('/console/staff')).status, 200);
+  await changeUser(app.eventStore, member.id, { type: 'ChangeUserRole', role: 'viewer' });
+  t.is((await member.get('/console/staff')).status, 403);
+  await changeUser(app.eventStore, member.id, { type: 'DeactivateUser' });
+  t.is((await member.get(anyPage)).status, 303);
+  await changeUser(app.eventStore, member.id, { type: 'ReactivateUser' });
+  t.is((await member.get(anyPage)).status, 303, 'let in again is to sign in again');
+});
 
 test.serial('while the event store is down nobody can sign in, and the page says so', async (t) => {
   const member = await signIn(app, 'admin');

@@ -1,12 +1,11 @@
 // One plain example of each page's model; tests vary them.
+import type { DebugPage, SimulatePage } from '../../../src/http/generic/models.ts';
+import type { HomePage } from '../../../src/http/home.ts';
 import type {
-  DebugPage,
   ErrorPage,
   HandOverPage,
-  HomePage,
   PaymentPage,
   ReceiptPage,
-  SimulatePage,
   VerifyPage,
 } from '../../../src/http/pay/models.ts';
 import { texts } from '../../../src/http/pay/texts.ts';

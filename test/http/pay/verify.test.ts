@@ -7,11 +7,12 @@ import { projectionStatus } from '../../../src/projections/runtime/checkpoints.t
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { verificationCheck, verificationKey } from '../../../src/receipts/verification.ts';
 import { until } from '../../embedded/helpers.ts';
-import { log, startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { log } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
 
-const { url: databaseUrl } = await startPostgres();
+const { url: databaseUrl } = await createDatabase();
 const db = connectPostgres({ url: databaseUrl, log });
 const queries = createPaymentQueries(db);
 const app = await startApp({ ...queries, content: { projectionStatus: () => projectionStatus(db) } });
@@ -28,7 +29,6 @@ test.after.always(async () => {
   await projection.stop();
   await app.close();
   await db.destroy();
-  await stopPostgres();
 });
 
 // That of the app under test.

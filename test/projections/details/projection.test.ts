@@ -9,6 +9,7 @@ import type { PaymentRequested } from '../../../src/events/payment.ts';
 import { details } from '../../../src/projections/details/projection.ts';
 import { createDetailsTable, detailsTableOf } from '../../../src/projections/details/tables.ts';
 import { query, until } from '../../embedded/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import {
   append,
   type Database,
@@ -18,15 +19,12 @@ import {
   type RunningStore,
   reached,
   run,
-  startPostgres,
   startStore,
   statusOf,
-  stopPostgres,
 } from '../helpers.ts';
 import { history } from '../histories.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 type Parts = { database: Database; store: RunningStore };
 

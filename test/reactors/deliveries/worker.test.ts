@@ -1,18 +1,15 @@
 // Deliveries on real stores, to real receivers: once each while all is well, again under the same id when it is not.
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { createExecute } from '../../../src/commands/execute.ts';
+import { paymentDecider } from '../../../src/commands/payment.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
-import {
-  append,
-  end,
-  type Postgres,
-  reached,
-  run,
-  startPostgres,
-  stopPostgres,
-} from '../../projections/helpers.ts';
+import { append, end, reached, run } from '../../projections/helpers.ts';
+import { countLoads } from '../../support/count-loads.ts';
 import { applied, result } from '../../support/payments.ts';
+import { startOwnPostgres } from '../../support/postgres.ts';
 import {
   forkCallbacks,
   historyOf,
@@ -26,11 +23,7 @@ import {
 } from '../helpers.ts';
 import { hang, held, ok, startReceiver, status } from '../receiver.ts';
 
-let postgres: Postgres;
-test.before(async () => {
-  postgres = await startPostgres();
-});
-test.after.always(stopPostgres);
+const postgres = await startOwnPostgres();
 const minute = 60_000;
 
 test.serial('a callback is sent once, and the history says so', async (t) => {
@@ -45,14 +38,25 @@ test.serial('a callback is sent once, and the history says so', async (t) => {
     return rows.length > 0 && rows;
   });
   t.like(row, {
-    lane: 'callback',
-    tries: 1,
+    ordering_key: 'callback',
+    attempts: 1,
     lease_until: null,
     leased_by: null,
     leased_delivery: null,
     receiver: receiver.origin,
   });
   t.is(receiver.received.length, 1);
+});
+
+test.serial('an attempt loads the payment once', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  const { eventStore, loadsOf } = countLoads(ledger.store.eventStore);
+  const execute = createExecute({ eventStore, decider: paymentDecider });
+  startCallbacks(t, ledger, { eventStore, execute });
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await untilHistory(ledger, 'P1', 1);
+  t.is(loadsOf(paymentStream('P1')), 1);
 });
 
 test.serial(

@@ -19,13 +19,11 @@ import {
   type RunningStore,
   reached,
   run,
-  startPostgres,
   startStore,
-  stopPostgres,
 } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 type Parts = { database: Database; store: RunningStore };
 

@@ -4,7 +4,6 @@ import { RegistryUnavailable } from '../../../src/clients/registry/answer.ts';
 import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
-import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { nextRequeryAt } from '../../../src/events/requery-schedule.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
@@ -19,14 +18,14 @@ import {
   methodChosen,
   paymentRequested,
   run,
-  startPostgres,
   startStore,
-  stopPostgres,
 } from '../../projections/helpers.ts';
+import { countLoads } from '../../support/count-loads.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -41,9 +40,15 @@ async function start(t: ExecutionContext) {
   const projection = run(t, payments, store, database);
   const { findPayment } = createPaymentQueries(database.db);
   const dependencies = {
-    registry: createTransactionRegistry({ url: registry.url, token: 't', log, timeoutMs: 2_000 }),
+    registry: createTransactionRegistry({
+      runtime: testRuntime(),
+      url: registry.url,
+      token: 't',
+      log,
+      timeoutMs: 2_000,
+    }),
     eventStore,
-    execute: createExecute({ eventStore, decider: paymentDecider, read: readPaymentEvent }),
+    execute: createExecute({ eventStore, decider: paymentDecider }),
     db: database.db,
     log,
   };
@@ -230,6 +235,19 @@ test.serial(
       t.deepEqual(await types(id), ['PaymentRequested', 'PaymentMethodChosen', 'PaymentSucceeded']);
   },
 );
+
+test.serial('a question loads its payment once', async (t) => {
+  const parts = await start(t);
+  await parts.atTheBank('A');
+  parts.registryServer.answer(listOf(registryRecord('A')));
+  const { eventStore, loadsOf } = countLoads(parts.eventStore);
+  const execute = createExecute({ eventStore, decider: paymentDecider });
+  const clock = () => new Date(parts.startedMs + 3 * minuteMs);
+  const pass = createRequeryPass({ ...parts, eventStore, execute, clock });
+  await pass(new AbortController().signal, async () => undefined);
+  t.is(loadsOf(paymentStream('A')), 1);
+  t.is((await parts.types('A')).at(-1), 'PaymentSucceeded');
+});
 
 test.serial('it runs by itself, with one leader, and stops at once', async (t) => {
   const parts = await start(t);

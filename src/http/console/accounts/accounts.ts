@@ -1,12 +1,12 @@
 /** /console/staff: who may sign in, and in which role. Users are added over /api/v1 or on the command line. */
 import { type Role, roles, userStream } from '../../../events/user.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
+import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
 import { readChoice, readForm, readQuery } from '../frame/fields.ts';
 import { leadTo, type NoticeCode } from '../frame/frame.ts';
 import { noSuchPage, pageOf } from '../frame/list.ts';
 import type { Page, StaffContext } from '../frame/page.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import { loadAccount } from '../frame/session.ts';
 
@@ -22,7 +22,7 @@ export const showAccounts: Page = async (ctx, { eventStore, log, show, users }) 
     [users.list({ limit: size + 1, after })],
     'The list of users cannot be read at the moment; `ledger users` still works',
   );
-  if (!found) throw new ConsoleProblem(404, 'The list has no such page');
+  if (!found) throw new HttpProblem(404, 'The list has no such page');
   const { rows, ...links } = pageOf(found, {
     size,
     path,
@@ -41,7 +41,7 @@ export const showAccounts: Page = async (ctx, { eventStore, log, show, users }) 
 
 export const changeRole = change('role-changed', (ctx) => {
   const role = readChoice<Role>(readForm(ctx).role, roles);
-  if (role === null) throw new ConsoleProblem(400, 'Choose a role');
+  if (role === null) throw new HttpProblem(400, 'Choose a role');
   return { type: 'ChangeUserRole', role };
 });
 
@@ -55,7 +55,7 @@ function change(notice: NoticeCode, readChange: (ctx: StaffContext) => Change): 
   return async (ctx, { executeUser, runtime }) => {
     const what = readChange(ctx);
     const { id = '' } = ctx.params;
-    if (!derivedIdPattern.test(id)) throw new ConsoleProblem(404, 'There is no such user');
+    if (!derivedIdPattern.test(id)) throw new HttpProblem(404, 'There is no such user');
     const command = { ...what, at: runtime.now().toISOString(), by: ctx.state.staff.id };
     await executeUser(userStream(id), command, staffCause(ctx));
     leadTo(ctx, path, notice);

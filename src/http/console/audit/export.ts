@@ -10,10 +10,10 @@ import {
 import { InvalidFields } from '../../../commands/fields.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
 import type { Context } from '../../server/context.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import type { PageDependencies } from '../dependencies.ts';
 import { type Fields, readForm } from '../frame/fields.ts';
 import type { Page } from '../frame/page.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
 
 const types: Readonly<Record<ExportFormat, string>> = {
   jsonl: 'application/jsonl; charset=utf-8',
@@ -27,7 +27,7 @@ export const showExportForm: Page = async (ctx, dependencies) => {
 
 async function showForm(
   ctx: Context,
-  { config, show }: ConsoleDependencies,
+  { config, show }: PageDependencies,
   { from = '', to = '', merchant = '', format = 'csv' }: Fields,
   problem: string | null,
 ): Promise<void> {
@@ -71,14 +71,14 @@ function readOrFault(fields: Fields): ExportRequest | string {
 async function beginOrProblem(
   ctx: Context,
   request: ExportRequest,
-  { db, eventStore, log, runtime }: ConsoleDependencies,
+  { db, eventStore, log, runtime }: PageDependencies,
 ) {
   try {
     return await beginExport(request, { eventStore, db }, runtime.now());
   } catch (err) {
-    if (err instanceof ExportImpossible) throw new ConsoleProblem(503, err.message);
+    if (err instanceof ExportImpossible) throw new HttpProblem(503, err.message);
     log.warn({ err, requestId: ctx.state.requestId }, 'an export cannot begin');
-    throw new ConsoleProblem(503, 'The stores do not answer; try again in a few seconds');
+    throw new HttpProblem(503, 'The stores do not answer; try again in a few seconds');
   }
 }
 

@@ -21,9 +21,9 @@ export const showDeliveries: Page = async (ctx, { db, log, show }) => {
   const query = readQuery(ctx);
   const { filter, fields } = readFilter(query);
   const cursor = readCursor(query.after, 2);
-  const [transactionId = '', lane = ''] = cursor?.ids ?? [];
+  const [transactionId = '', orderingKey = ''] = cursor?.ids ?? [];
   const deliveries = createDeliveryList(db);
-  const after = cursor && { calledAt: cursor.at, transactionId, lane };
+  const after = cursor && { calledAt: cursor.at, transactionId, orderingKey };
   const [found, count] = await askReadModels(ctx, log, [
     deliveries.list(filter, { limit: size + 1, after }),
     deliveries.count(filter, maxCounted + 1),
@@ -33,7 +33,7 @@ export const showDeliveries: Page = async (ctx, { db, log, show }) => {
     path: deliveriesPath,
     filter: fields,
     isFirst: cursor === null,
-    nextAfter: (last) => ({ after: cursorText(last.calledAt, last.transactionId, last.lane) }),
+    nextAfter: (last) => ({ after: cursorText(last.calledAt, last.transactionId, last.orderingKey) }),
   });
   await show(ctx, 'deliveries/deliveries.njk', {
     title: 'Deliveries',

@@ -2,11 +2,11 @@
 import { kindsOfMachines, requestDeliveries } from '../../../commands/send-again.ts';
 import { createDeliveryList } from '../../../projections/deliveries/queries.ts';
 import type { Context } from '../../server/context.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import type { PageDependencies } from '../dependencies.ts';
 import { staffCause } from '../frame/access-log.ts';
 import { type Fields, queryOf, readForm, readQuery } from '../frame/fields.ts';
 import type { Page } from '../frame/page.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import {
   canSendAgain,
@@ -26,7 +26,7 @@ const maxAtOnce = 1_000;
 function readSendable(typed: Fields) {
   const { filter, fields } = readFilter(typed);
   if (!canSendAgain(fields.state))
-    throw new ConsoleProblem(400, 'Only deliveries that were delivered or given up can be sent again');
+    throw new HttpProblem(400, 'Only deliveries that were delivered or given up can be sent again');
   return { fields, filter: filter.kinds.length > 0 ? filter : { ...filter, kinds: kindsOfMachines } };
 }
 
@@ -36,7 +36,7 @@ export const confirmSendList: Page = async (ctx, dependencies) => {
 
 async function showConfirmation(
   ctx: Context,
-  { db, log, show }: ConsoleDependencies,
+  { db, log, show }: PageDependencies,
   typed: Fields,
   problem: string | null,
 ): Promise<void> {

@@ -1,12 +1,12 @@
 /** Sends one delivery again, from the list of deliveries or from the page of its payment. */
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentStream } from '../../../events/payment.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import type { PageDependencies } from '../dependencies.ts';
 import { staffCause } from '../frame/access-log.ts';
 import { readForm } from '../frame/fields.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page, StaffContext } from '../frame/page.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
 import { deliveriesPath } from './filter.ts';
 
 export const sendAgainFromList: Page = async (ctx, dependencies) => {
@@ -22,11 +22,11 @@ export const sendAgainFromPayment: Page = async (ctx, dependencies) => {
 
 async function sendAgain(
   ctx: StaffContext,
-  { execute, runtime }: ConsoleDependencies,
+  { execute, runtime }: PageDependencies,
   transactionId: string,
   backUrl: string,
 ): Promise<void> {
-  if (!transactionIdPattern.test(transactionId)) throw new ConsoleProblem(404, 'There is no such delivery');
+  if (!transactionIdPattern.test(transactionId)) throw new HttpProblem(404, 'There is no such delivery');
   const { delivery = '' } = readForm(ctx);
   const command = { type: 'RequestDelivery', at: runtime.now().toISOString(), delivery } as const;
   const { events } = await execute(paymentStream(transactionId), command, staffCause(ctx));

@@ -4,79 +4,78 @@ import { Refused } from '../../../commands/decider.ts';
 import { note as noteField } from '../../../commands/fields.ts';
 import type { Cause } from '../../../events/envelope.ts';
 import type { Context } from '../../server/context.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { PageDependencies } from '../dependencies.ts';
 import { staffCause } from '../frame/access-log.ts';
 import { readForm } from '../frame/fields.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page } from '../frame/page.ts';
 import { resolutionNames } from './texts.ts';
 
-type Resolved<Choice extends string> = { resolution: Choice; note: string; at: string };
+type Resolution<Choice> = { resolution: Choice; note: string; at: string };
 
-/** One source of exceptions: how one is found, shown and resolved. */
-export type ExceptionSource<Found, Choice extends string> = {
+export type FoundException<Choice extends string> = {
+  model: { title: string; meaning: string; url: string } & Record<string, unknown>;
+  /** What staff may choose. */
+  choices: readonly Choice[];
+  resolved: Resolution<Choice> | null;
+  resolvedBy: string;
+  /** Throws Refused where somebody else resolved it before. */
+  resolve(resolution: Resolution<Choice>, cause: Cause): Promise<unknown>;
+};
+
+/** One source of exceptions. */
+export type ExceptionSource<Choice extends string> = {
   /** In views/console/exceptions. */
   template: string;
   /** What each resolution means. */
   meanings: Readonly<Record<Choice, string>>;
-  /** The exception that the path names. Throws ConsoleProblem 404. */
-  find(ctx: Context, dependencies: ConsoleDependencies): Promise<Found>;
-  /** What staff may choose. */
-  choices(found: Found): readonly Choice[];
-  resolved(found: Found): (Resolved<Choice> & { by: string }) | null;
-  model(found: Found): { title: string; meaning: string; url: string } & Record<string, unknown>;
-  /** Throws Refused where somebody else resolved it before. */
-  resolve(
-    found: Found,
-    what: Resolved<Choice>,
-    dependencies: ConsoleDependencies,
-    cause: Cause,
-  ): Promise<unknown>;
+  /** The exception that the path names. Throws HttpProblem 404. */
+  find(ctx: Context, dependencies: PageDependencies): Promise<FoundException<Choice>>;
 };
 
 const emptyForm = { typed: { resolution: '', note: '' }, problem: null };
 
-export function exceptionPage<Found, Choice extends string>(source: ExceptionSource<Found, Choice>) {
-  const { choices, find, meanings, model, resolve, resolved, template } = source;
+/** Shows the exception; `more` adds to its model. */
+export async function showException<Choice extends string>(
+  ctx: Context,
+  { show }: PageDependencies,
+  { meanings, template }: ExceptionSource<Choice>,
+  { choices, model, resolved, resolvedBy }: FoundException<Choice>,
+  more: Record<string, unknown> = {},
+): Promise<void> {
   const textOf = (value: Choice) => ({ name: resolutionNames[value], meaning: meanings[value] });
+  await show(ctx, `exceptions/${template}`, {
+    ...model,
+    resolved: resolved && { ...resolved, ...textOf(resolved.resolution), by: resolvedBy },
+    choices: choices.map((value) => ({ value, ...textOf(value) })),
+    form: emptyForm,
+    ...more,
+  });
+}
 
-  async function show(
-    ctx: Context,
-    dependencies: ConsoleDependencies,
-    found: Found,
-    more: Record<string, unknown> = {},
-  ): Promise<void> {
-    const done = resolved(found);
-    await dependencies.show(ctx, `exceptions/${template}`, {
-      ...model(found),
-      resolved: done && { ...done, ...textOf(done.resolution) },
-      choices: choices(found).map((value) => ({ value, ...textOf(value) })),
-      form: emptyForm,
-      ...more,
-    });
-  }
+export function showOne<Choice extends string>(source: ExceptionSource<Choice>): Page {
+  return async (ctx, dependencies) =>
+    showException(ctx, dependencies, source, await source.find(ctx, dependencies));
+}
 
-  const showOne: Page = async (ctx, dependencies) => show(ctx, dependencies, await find(ctx, dependencies));
-
-  const resolveOne: Page = async (ctx, dependencies) => {
-    const found = await find(ctx, dependencies);
-    const { typed, ...read } = readResolution(ctx, choices(found));
+export function resolveOne<Choice extends string>(source: ExceptionSource<Choice>): Page {
+  return async (ctx, dependencies) => {
+    const { choices, resolve } = await source.find(ctx, dependencies);
+    const { typed, ...read } = readResolution(ctx, choices);
     const showAgain = async (status: number, problem: string) => {
       ctx.status = status;
-      await show(ctx, dependencies, await find(ctx, dependencies), { form: { typed, problem } });
+      const found = await source.find(ctx, dependencies);
+      await showException(ctx, dependencies, source, found, { form: { typed, problem } });
     };
     if ('fault' in read) return showAgain(400, read.fault);
-    const at = dependencies.runtime.now().toISOString();
     try {
-      await resolve(found, { at, ...read }, dependencies, staffCause(ctx));
+      await resolve({ at: dependencies.runtime.now().toISOString(), ...read }, staffCause(ctx));
     } catch (error) {
       if (error instanceof Refused) return showAgain(409, error.message);
       throw error;
     }
     leadTo(ctx, ctx.path, 'resolved');
   };
-
-  return { show, showOne, resolveOne };
 }
 
 /** What was typed, to show the form again, and what it says or what is wrong with it. */

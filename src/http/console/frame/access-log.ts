@@ -1,9 +1,7 @@
 /** The access log: each time staff see personal data, that is in the stream of their session before it is shown. */
-import { createViewPersonalData } from '../../../commands/view-personal-data.ts';
-import type { AccessLogPage } from '../../../events/session.ts';
-import type { EventStore } from '../../../eventstore/event-store.ts';
-import type { Runtime } from '../../../kernel/runtime.ts';
+import { type AccessLogPage, sessionStream } from '../../../events/session.ts';
 import { causeOf } from '../../server/context.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
 import type { StaffContext } from './page.ts';
 
 type Access = { what: AccessLogPage; transactionId: string | null; detail: string };
@@ -12,17 +10,13 @@ type Access = { what: AccessLogPage; transactionId: string | null; detail: strin
 export type RecordAccess = (ctx: StaffContext, access: Access) => Promise<void>;
 
 export function createRecordAccess({
-  eventStore,
+  console: { executeSession },
   runtime,
-}: {
-  eventStore: Pick<EventStore, 'append' | 'loadLast'>;
-  runtime: Pick<Runtime, 'now'>;
-}): RecordAccess {
-  const viewPersonalData = createViewPersonalData({ eventStore });
-  return (ctx, access) => {
-    const { session, ticket } = ctx.state.staff;
+}: ConsoleDependencies): RecordAccess {
+  return async (ctx, access) => {
+    const { head: from, ticket } = ctx.state.staff;
     const command = { type: 'ViewPersonalData' as const, at: runtime.now().toISOString(), ...access };
-    return viewPersonalData(ticket.sessionId, session, command, staffCause(ctx));
+    await executeSession(sessionStream(ticket.sessionId), command, staffCause(ctx), { from });
   };
 }
 

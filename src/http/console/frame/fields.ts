@@ -2,7 +2,7 @@
 import { boundsOfDay } from '../../../kernel/malaysian-time.ts';
 import type { TimeSpan } from '../../../postgres/time-span.ts';
 import type { Context } from '../../server/context.ts';
-import { ConsoleProblem } from './problem.ts';
+import { HttpProblem } from '../../server/errors.ts';
 
 export type Fields = Readonly<Record<string, string | undefined>>;
 
@@ -30,14 +30,14 @@ export const optionsOf = (texts: Readonly<Record<string, string>>) =>
 export const keysOf = <Key extends string>(texts: Readonly<Record<Key, unknown>>) =>
   Object.keys(texts) as Key[];
 
-/** Null where nothing is chosen. Throws ConsoleProblem for anything but one of the choices. */
+/** Null where nothing is chosen. Throws HttpProblem for anything but one of the choices. */
 export function readChoice<Choice extends string>(
   text: string | undefined,
   choices: readonly Choice[],
 ): Choice | null {
   if (text === undefined || text === '') return null;
   const choice = choices.find((each) => each === text);
-  if (choice === undefined) throw new ConsoleProblem(400, 'The list has no such filter');
+  if (choice === undefined) throw new HttpProblem(400, 'The list has no such filter');
   return choice;
 }
 
@@ -46,15 +46,15 @@ export function readText(text: string | undefined): string | null {
   return text?.trim() || null;
 }
 
-/** A Malaysian day. Null where none is chosen; throws ConsoleProblem for a day that does not exist. */
+/** A Malaysian day. Null where none is chosen; throws HttpProblem for a day that does not exist. */
 export function readDay(text: string | null | undefined): TimeSpan | null {
   return text ? spanOfDay(text) : null;
 }
 
-/** A Malaysian day. Throws ConsoleProblem for a day that does not exist. */
+/** A Malaysian day. Throws HttpProblem for a day that does not exist. */
 export function spanOfDay(text: string): TimeSpan {
   const bounds = boundsOfDay(text);
-  if (bounds === null) throw new ConsoleProblem(400, 'There is no such day; write a day as 2026-11-20');
+  if (bounds === null) throw new HttpProblem(400, 'There is no such day; write a day as 2026-11-20');
   return bounds;
 }
 

@@ -3,6 +3,7 @@ import type { Role } from '../../../events/user.ts';
 import { type Context, seeOther } from '../../server/context.ts';
 import type { ConsoleAssets } from './assets.ts';
 import { readQuery } from './fields.ts';
+import type { VisitorContext } from './page.ts';
 import { may, type Permission, permissionsOf } from './permissions.ts';
 import type { Sessions } from './session.ts';
 
@@ -11,7 +12,7 @@ import type { Sessions } from './session.ts';
  * template refers to something that its model lacks.
  */
 export type ShowPage = (
-  ctx: Context,
+  ctx: VisitorContext,
   template: string,
   model: { title: string } & Record<string, unknown>,
 ) => Promise<void>;

@@ -1,6 +1,7 @@
 /** Lists that are read page by page: where a page ends, and the links to the first page and the next. */
+
+import { HttpProblem } from '../../server/errors.ts';
 import { queryOf } from './fields.ts';
-import { ConsoleProblem } from './problem.ts';
 
 type QueryFields = Readonly<Record<string, string | null | undefined>>;
 
@@ -9,13 +10,13 @@ export type Cursor = { at: Date; ids: readonly string[] };
 
 const cursorPattern = /^(\d{1,14})((?:~[\w/-]{1,80})+)$/;
 
-export const noSuchPage = () => new ConsoleProblem(400, 'The list has no such page');
+export const noSuchPage = () => new HttpProblem(400, 'The list has no such page');
 
 export function cursorText(at: Date, ...ids: readonly string[]): string {
   return [at.getTime(), ...ids].join('~');
 }
 
-/** Null for the first page. Throws ConsoleProblem for a cursor that no link of ours has. */
+/** Null for the first page. Throws HttpProblem for a cursor that no link of ours has. */
 export function readCursor(text: string | undefined, idCount: number): Cursor | null {
   if (text === undefined) return null;
   const [, ms = '', rest = ''] = cursorPattern.exec(text) ?? [];

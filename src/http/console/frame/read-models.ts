@@ -1,9 +1,9 @@
 /** Asks Postgres for a page. When it is down the console says so, and nothing about the cause. */
 import type { Log } from '../../../kernel/log.ts';
 import type { Context } from '../../server/context.ts';
-import { ConsoleProblem } from './problem.ts';
+import { HttpProblem } from '../../server/errors.ts';
 
-/** Resolves to the answers of the queries. Throws ConsoleProblem 503 with the message when one of them fails. */
+/** Resolves to the answers of the queries. Throws HttpProblem 503 with the message when one of them fails. */
 export async function askReadModels<Answers extends readonly unknown[]>(
   ctx: Context,
   log: Log,
@@ -16,6 +16,6 @@ export async function askReadModels<Answers extends readonly unknown[]>(
     // Not the error itself: it may quote what was searched for.
     const reason = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
     log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
-    throw new ConsoleProblem(503, message);
+    throw new HttpProblem(503, message);
   }
 }

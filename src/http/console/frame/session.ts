@@ -3,14 +3,26 @@
  * that signing out, a new role or a deactivated account counts at once and everywhere.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { readSessionEvent, readUserEvent } from '../../../events/codec.ts';
-import { evolveSession, type Session, sessionStream } from '../../../events/session.ts';
-import { type Account, evolveUser, userStream } from '../../../events/user.ts';
+import { type Head, headOf, loadHead } from '../../../commands/execute.ts';
+import { loadSessionEnds, sessionDecider } from '../../../commands/session.ts';
+import { userDecider } from '../../../commands/user.ts';
+import { type Session, sessionStream } from '../../../events/session.ts';
+import { type Account, type User, userStream } from '../../../events/user.ts';
 import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
 import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../../kernel/runtime.ts';
 import type { Context } from '../../server/context.ts';
-import type { Staff, Ticket } from './staff.ts';
+
+/** What the cookie says. The secret is nowhere else: the session's stream has its hash. */
+type Ticket = { sessionId: string; secret: string };
+
+/** Somebody who is signed in. */
+export type Staff = User & {
+  ticket: Ticket;
+  session: Session;
+  /** The end of the session's stream when the request came in. */
+  head: Head<Session | null>;
+};
 
 const idleMs = 30 * 60_000;
 export const longestSessionMs = 12 * 60 * 60_000;
@@ -82,7 +94,7 @@ export function createSessions({
       const isDue = Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
       if (isDue) issue(ctx, ticket, found.session.endsAt);
       const { active: _, ...user } = account;
-      return { ...user, ticket, session: found.session };
+      return { ...user, ticket, session: found.session, head: found.head };
     },
 
     /** For the forms of this session and of no other. */
@@ -94,21 +106,14 @@ export function createSessions({
 }
 
 /** `begun` is the first event of the stream, which issued the link. */
-type FoundSession = { session: Session; begun: RecordedEvent };
+type FoundSession = { session: Session; begun: RecordedEvent; head: Head<Session | null> };
 
-/**
- * The session of a stream, or null. Throws EventStoreUnavailable. Only the first two events and the last are read: the
- * link, its use and perhaps the sign-out; thousands of access-log entries may lie between.
- */
+/** The session of a stream, or null. Throws EventStoreUnavailable. */
 export async function loadSession(eventStore: Streams, id: string): Promise<FoundSession | null> {
-  const [beginning, last] = await Promise.all([
-    eventStore.load(sessionStream(id), 0, 2),
-    eventStore.loadLast(sessionStream(id)),
-  ]);
-  const [begun] = beginning;
-  const events = [...beginning, ...(last ? [last] : [])].map(readSessionEvent);
-  const session = events.reduce<Session | null>(evolveSession, null);
-  return session && begun ? { session, begun } : null;
+  const events = await loadSessionEnds(eventStore, sessionStream(id));
+  const head = headOf(events, sessionDecider);
+  const { state: session } = head;
+  return session && events[0] ? { session, begun: events[0], head } : null;
 }
 
 /**
@@ -120,7 +125,7 @@ export async function loadHolder(
   { begun, session }: FoundSession,
 ): Promise<Account | null> {
   const history = await eventStore.load(userStream(session.userId));
-  const account = accountOf(history);
+  const { state: account } = headOf(history, userDecider);
   const deactivated = history.findLast(({ type }) => type === 'UserDeactivated');
   const wasDeactivatedSince =
     deactivated !== undefined && deactivated.position.commit > begun.position.commit;
@@ -137,9 +142,5 @@ function isSecretOf({ secretHash }: Session, secret: string): boolean {
 
 /** Null where there is no such user. Throws EventStoreUnavailable. */
 export async function loadAccount(eventStore: Pick<EventStore, 'load'>, id: string): Promise<Account | null> {
-  return accountOf(await eventStore.load(userStream(id)));
-}
-
-function accountOf(history: readonly RecordedEvent[]): Account | null {
-  return history.map(readUserEvent).reduce<Account | null>(evolveUser, null);
+  return (await loadHead(eventStore, userStream(id), userDecider)).state;
 }

@@ -10,11 +10,11 @@ import {
 } from '../../../projections/journal/queries.ts';
 import { accountCsv } from '../../../statements/account-csv.ts';
 import type { Context } from '../../server/context.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import type { PageDependencies } from '../dependencies.ts';
 import { queryOf, readQuery } from '../frame/fields.ts';
 import { cursorText, noSuchPage, readCursor } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import { readAsOf, refuseGap } from './as-of.ts';
 
@@ -44,19 +44,16 @@ export function periodOf(from: string | undefined, to: string): { from: string; 
   return { from: from || `${to.slice(0, 8)}01`, to };
 }
 
-/** Throws ConsoleProblem where the query names no account or no period. */
-async function readRequest(ctx: Context, { db, log, runtime }: ConsoleDependencies) {
+/** Throws HttpProblem where the query names no account or no period. */
+async function readRequest(ctx: Context, { db, log, runtime }: PageDependencies) {
   const { account = '', from, to } = readQuery(ctx);
   const now = runtime.now();
   const period = periodOf(from, to || dayOf(now.toISOString()));
   if (!boundsOfDay(period.from) || !boundsOfDay(period.to) || period.from > period.to)
-    throw new ConsoleProblem(
-      400,
-      'A period takes two days, the earlier one first; write a day as 2026-11-20',
-    );
+    throw new HttpProblem(400, 'A period takes two days, the earlier one first; write a day as 2026-11-20');
   const [{ debitSen, creditSen }] = await askReadModels(ctx, log, [accountSums(db, account, now)]);
   if (debitSen === 0n && creditSen === 0n)
-    throw new ConsoleProblem(404, 'Nothing was ever posted to an account of this name');
+    throw new HttpProblem(404, 'Nothing was ever posted to an account of this name');
   return { request: { account, ...period }, asOf: readAsOf(period.to, now), now };
 }
 

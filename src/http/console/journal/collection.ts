@@ -13,11 +13,11 @@ import { collectionCsv } from '../../../statements/csv.ts';
 import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../../statements/pdf.ts';
 import { grandTotal } from '../../../statements/totals.ts';
 import type { Context } from '../../server/context.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import type { PageDependencies } from '../dependencies.ts';
 import { queryOf, readQuery } from '../frame/fields.ts';
 import { cursorText, pageOf, readCursor } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
 import { askReadModels } from '../frame/read-models.ts';
 import { readAsOf, refuseGap } from './as-of.ts';
 
@@ -31,20 +31,20 @@ type Agencies = ReadonlyMap<string, string>;
 type Request = { agency: string; collection: Collection };
 
 /** Names by code: every agency of the configuration, and those that left it after collecting something. */
-async function findAgencies(ctx: Context, { config, db, log }: ConsoleDependencies): Promise<Agencies> {
+async function findAgencies(ctx: Context, { config, db, log }: PageDependencies): Promise<Agencies> {
   const [codes] = await askReadModels(ctx, log, [merchantsWithAccount(db)]);
   const configured = Array.from(config.merchants.values(), ({ code, name }) => [code, name] as const);
   const left = codes.filter((code) => !config.merchants.has(code)).map((code) => [code, code] as const);
   return new Map([...configured, ...left]);
 }
 
-/** Null before an agency is chosen. Throws ConsoleProblem for an agency or a day that does not exist. */
+/** Null before an agency is chosen. Throws HttpProblem for an agency or a day that does not exist. */
 function readRequest(ctx: Context, agencies: Agencies, now: Date): Request | null {
   const { merchant, day = '', known } = readQuery(ctx);
   if (merchant === undefined) return null;
   const agency = agencies.get(merchant);
-  if (agency === undefined) throw new ConsoleProblem(404, 'There is no such agency');
-  if (!boundsOfDay(day)) throw new ConsoleProblem(400, 'There is no such day; write a day as 2026-11-20');
+  if (agency === undefined) throw new HttpProblem(404, 'There is no such agency');
+  if (!boundsOfDay(day)) throw new HttpProblem(400, 'There is no such day; write a day as 2026-11-20');
   return { agency, collection: { merchantCode: merchant, day, asOf: readAsOf(known, now) } };
 }
 
@@ -69,7 +69,7 @@ export const showCollection: Page = async (ctx, dependencies) => {
 /** The totals of the day, and a page of its receipts. */
 async function statementOf(
   ctx: Context,
-  { db, eventStore, log, runtime }: ConsoleDependencies,
+  { db, eventStore, log, runtime }: PageDependencies,
   { agency, collection }: Request,
 ) {
   const cursor = readCursor(readQuery(ctx).after, 1);
@@ -120,11 +120,11 @@ function methodName(method: CollectedReceipt['method']): string {
   return method === 'unknown' ? 'Not known' : texts.en.modes[method];
 }
 
-/** Throws ConsoleProblem also where the journal lacks something: a document is complete or refused. */
-async function readDownload(ctx: Context, dependencies: ConsoleDependencies): Promise<Request> {
+/** Throws HttpProblem also where the journal lacks something: a document is complete or refused. */
+async function readDownload(ctx: Context, dependencies: PageDependencies): Promise<Request> {
   const agencies = await findAgencies(ctx, dependencies);
   const request = readRequest(ctx, agencies, dependencies.runtime.now());
-  if (!request) throw new ConsoleProblem(400, 'Choose an agency');
+  if (!request) throw new HttpProblem(400, 'Choose an agency');
   await refuseGap(ctx, dependencies, request.collection.asOf);
   return request;
 }
@@ -144,11 +144,10 @@ export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
   const { agency, collection } = await readDownload(ctx, dependencies);
   const lang = readQuery(ctx).lang === 'en' ? 'en' : 'ms';
   const receipts = collectedReceipts(dependencies.db, collection);
-  const printedAt = dependencies.runtime.now();
   try {
-    ctx.body = await collectionPdf({ agency, collection, printedAt }, receipts, lang);
+    ctx.body = await collectionPdf({ agency, collection, runtime: dependencies.runtime }, receipts, lang);
   } catch (error) {
-    if (error instanceof TooManyReceipts) throw new ConsoleProblem(409, error.message);
+    if (error instanceof TooManyReceipts) throw new HttpProblem(409, error.message);
     throw error;
   }
   attach(ctx, collection, 'pdf');

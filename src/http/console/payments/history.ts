@@ -1,9 +1,9 @@
 /** GET /console/payments/{id}/history.json?at=&revision=: what `ledger history --json` prints, for auditors' programs. */
 import { entriesUntil, type History, readUntil } from '../../../audit/history/history.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
+import { HttpProblem } from '../../server/errors.ts';
 import { type Fields, readQuery } from '../frame/fields.ts';
 import type { Page } from '../frame/page.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
 import { loadHistory } from './load.ts';
 
 export const answerHistory: Page = async (ctx, { eventStore, recordAccess }) => {
@@ -20,7 +20,7 @@ function entriesOrProblem(history: History, { at, revision }: Fields) {
     return entriesUntil(history, readUntil({ at, revision }));
   } catch (error) {
     // The message names the field, never its value.
-    if (error instanceof InvalidFields) throw new ConsoleProblem(400, error.message);
+    if (error instanceof InvalidFields) throw new HttpProblem(400, error.message);
     throw error;
   }
 }

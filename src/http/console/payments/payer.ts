@@ -1,13 +1,13 @@
 /** GET /console/payments/{id}/payer: who pays, and for what. */
 import type { RequestedPayment } from '../../../events/payment.ts';
+import { HttpProblem } from '../../server/errors.ts';
 import type { Page } from '../frame/page.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
 import { loadHistory, stateOf } from './load.ts';
 import { paymentsPath } from './search.ts';
 
 export const showPayer: Page = async (ctx, { eventStore, recordAccess, show }) => {
   const payment = stateOf(await loadHistory(ctx, eventStore));
-  if (!payment) throw new ConsoleProblem(404, 'This payment does not say who pays');
+  if (!payment) throw new HttpProblem(404, 'This payment does not say who pays');
   const { request } = payment;
   const { transactionId } = request;
   await recordAccess(ctx, { what: 'payer', transactionId, detail: '' });

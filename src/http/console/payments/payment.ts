@@ -3,7 +3,7 @@ import type { HistoryEntry, HistoryVerdict } from '../../../audit/history/histor
 import { exceptionsOf } from '../../../events/exceptions.ts';
 import { attemptOf, currentResult, type RequestedPayment } from '../../../events/payment.ts';
 import { texts } from '../../../receipts/texts.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { PageDependencies } from '../dependencies.ts';
 import { kindTexts } from '../exceptions/texts.ts';
 import type { Page } from '../frame/page.ts';
 import { loadAccount } from '../frame/session.ts';
@@ -84,7 +84,7 @@ const staffActor = /^staff:([0-9A-HJKMNP-TV-Z]{26})$/;
 /** By actor, the names of the console's staff who acted on the payment. */
 async function staffNames(
   entries: readonly HistoryEntry[],
-  eventStore: ConsoleDependencies['eventStore'],
+  eventStore: PageDependencies['eventStore'],
 ): Promise<ReadonlyMap<string, string>> {
   const actors = new Set(entries.flatMap(({ actor }) => actor ?? []));
   const found = await Promise.all(

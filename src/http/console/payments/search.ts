@@ -5,7 +5,7 @@ import { allPayments, type PaymentFilter, searchPayments } from '../../../projec
 import { termsOf } from '../../../projections/payments/search-tokens.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { type Context, seeOther } from '../../server/context.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { PageDependencies } from '../dependencies.ts';
 import {
   type Fields,
   keysOf,
@@ -78,7 +78,7 @@ export const searchByPayer: Page = async (ctx, dependencies) => {
 
 async function showFound(
   ctx: Context,
-  { config, db, log, show }: ConsoleDependencies,
+  { config, db, log, show }: PageDependencies,
   { fields, filter }: Filter,
   after: string | undefined,
   payer: string,

@@ -1,8 +1,8 @@
 /** GET /console/projections/progress: the progress of rebuilds, as server-sent events. */
 import { Readable } from 'node:stream';
 import type { Runtime } from '../../../kernel/runtime.ts';
+import { HttpProblem } from '../../server/errors.ts';
 import type { Page } from '../frame/page.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
 import type { RebuildView } from './rebuilds.ts';
 
 /** Each keeps a connection open. */
@@ -17,7 +17,7 @@ export function createStreamProgress(): Page {
   let watching = 0;
   return async (ctx, { closing, lookAtRebuilds, runtime }) => {
     if (watching >= maxWatching)
-      throw new ConsoleProblem(503, 'Too many browsers are watching the progress; try again later');
+      throw new HttpProblem(503, 'Too many browsers are watching the progress; try again later');
     const gone = new AbortController();
     watching += 1;
     ctx.res.once('close', () => {

@@ -3,10 +3,10 @@ import { projectionStream } from '../../../events/rebuild.ts';
 import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.ts';
 import { firstUntaken } from '../../../projections/runtime/lag.ts';
 import type { Projection } from '../../../projections/runtime/projection.ts';
+import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page } from '../frame/page.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
 
 const path = '/console/projections';
 const answerWithinMs = 2_000;
@@ -66,7 +66,7 @@ function lagText(lagMs: number): string {
 
 export const requestRebuild: Page = async (ctx, { executeRebuild, projections, runtime }) => {
   const projection = projections.find(({ name }) => name === ctx.params.name);
-  if (!projection) throw new ConsoleProblem(404, 'There is no such projection');
+  if (!projection) throw new HttpProblem(404, 'There is no such projection');
   const at = runtime.now().toISOString();
   const command = { type: 'RequestRebuild' as const, at, projection: projection.name };
   await executeRebuild(projectionStream(projection.name), command, staffCause(ctx));

@@ -1,10 +1,10 @@
 /** The progress of rebuilds, for the page and for the browsers that watch it. */
 import { readRebuildEvent } from '../../../events/codec.ts';
 import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
-import type { EventStore, Position } from '../../../eventstore/event-store.ts';
-import type { Runtime } from '../../../kernel/runtime.ts';
+import type { Position } from '../../../eventstore/event-store.ts';
 import { createMeter, secondsLeft, shareDone } from '../../../projections/rebuild/progress.ts';
-import type { RebuildStanding } from '../../../projections/rebuild/queries.ts';
+import { type RebuildStanding, rebuildStandings } from '../../../projections/rebuild/queries.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
 
 export type RebuildView = {
   name: string;
@@ -19,26 +19,20 @@ export type RebuildView = {
 /** All who ask within this time share one answer. */
 const freshForMs = 900;
 
-type Dependencies = {
-  names: readonly string[];
-  eventStore: Pick<EventStore, 'load' | 'head'>;
-  standings: () => Promise<readonly RebuildStanding[]>;
-  runtime: Pick<Runtime, 'monotonicMs'>;
-};
-
-/** The function returned rejects with EventStoreUnavailable, and with what `standings` rejects with. */
+/** The function returned rejects with EventStoreUnavailable, and when Postgres is down. */
 export function createLookAtRebuilds({
-  names,
+  console: { db },
+  content: { projections },
   eventStore,
-  standings,
   runtime,
-}: Dependencies): () => Promise<RebuildView[]> {
+}: ConsoleDependencies): () => Promise<RebuildView[]> {
+  const names = projections.map(({ name }) => name);
   const meters = new Map<string, ReturnType<typeof createMeter>>();
   let latest: { atMs: number; views: Promise<RebuildView[]> } | null = null;
 
   async function look(): Promise<RebuildView[]> {
     const [found, head, ...histories] = await Promise.all([
-      standings(),
+      rebuildStandings(db),
       eventStore.head(),
       ...names.map((name) => eventStore.load(projectionStream(name))),
     ]);

@@ -10,10 +10,10 @@ import { reconcile } from '../../../reconciliation/reconcile.ts';
 import { isAllMatched, type Summary } from '../../../reconciliation/summary.ts';
 import { classNames, scopeText } from '../../../reconciliation/texts.ts';
 import { readFormData } from '../../server/body.ts';
+import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
 import { readDay, readForm } from '../frame/fields.ts';
 import type { Page } from '../frame/page.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
 import { rowOf, showProblem } from './list.ts';
 
 const maxUploadBytes = 20 * 1024 * 1024;
@@ -21,12 +21,14 @@ const maxUploadBytes = 20 * 1024 * 1024;
 const maxShown = 500;
 const readModelWaitMs = 5_000;
 
-/** Reads the texts of the form as those of other forms are read, and keeps the file beside them. */
+/** The file of each upload; the texts of its form are in the body, as with every form. */
+const uploads = new WeakMap<object, Blob>();
+
 export const readUpload: Middleware = async (ctx, next) => {
-  if (!ctx.is('multipart/form-data')) throw new ConsoleProblem(415, 'Send the form of the page');
+  if (!ctx.is('multipart/form-data')) throw new HttpProblem(415, 'Send the form of the page');
   const form = await readFormData(ctx.req, maxUploadBytes);
   const file = form.get('file');
-  if (file instanceof Blob) ctx.state.upload = file;
+  if (file instanceof Blob) uploads.set(ctx, file);
   ctx.request.body = Object.fromEntries(
     Array.from(form).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
@@ -49,7 +51,8 @@ export function createImportExport(): Page {
 
 const importExport: Page = async (ctx, dependencies) => {
   const { config, db, eventStore, log, runtime, show } = dependencies;
-  const { requestId, upload: file } = ctx.state;
+  const { requestId } = ctx.state;
+  const file = uploads.get(ctx);
   const { from, to, dry } = readForm(ctx);
   if (!file || file.size === 0) return showProblem(ctx, dependencies, 400, 'Choose a file');
   const period = { from: readDay(from)?.start ?? null, to: readDay(to)?.end ?? null };
@@ -75,7 +78,7 @@ const importExport: Page = async (ctx, dependencies) => {
     if (err instanceof UnreadableExport) return showProblem(ctx, dependencies, 400, err.message);
     if (err instanceof ReadModelBehind) return showProblem(ctx, dependencies, 503, err.message);
     log.warn({ err, requestId }, 'an import was interrupted');
-    throw new ConsoleProblem(
+    throw new HttpProblem(
       503,
       'The import was interrupted because a store did not answer; import the same file again to finish it',
     );

@@ -3,7 +3,7 @@ import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
 import { listDiscrepancies } from '../../../projections/reconciliation/queries.ts';
 import { sideText } from '../../../reconciliation/texts.ts';
 import type { Context } from '../../server/context.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { PageDependencies } from '../dependencies.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
 import { discrepancyTexts } from '../exceptions/texts.ts';
 import { readQuery } from '../frame/fields.ts';
@@ -20,7 +20,7 @@ export const showDiscrepancies: Page = async (ctx, dependencies) => {
 /** The page again, with the status and the reason why an upload was not compared. */
 export async function showProblem(
   ctx: Context,
-  dependencies: ConsoleDependencies,
+  dependencies: PageDependencies,
   status: number,
   problem: string,
 ): Promise<void> {
@@ -30,7 +30,7 @@ export async function showProblem(
 
 async function showList(
   ctx: Context,
-  { db, log, show }: ConsoleDependencies,
+  { db, log, show }: PageDependencies,
   problem: string | null,
 ): Promise<void> {
   const cursor = readCursor(readQuery(ctx).after, 1);

@@ -4,7 +4,7 @@ import { sessionStream } from '../../../events/session.ts';
 import { derivedId } from '../../../kernel/derived-id.ts';
 import { maxEmailLength } from '../../../kernel/email-address.ts';
 import { type Context, causeOf } from '../../server/context.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { PageDependencies } from '../dependencies.ts';
 import { signInPath } from '../frame/addresses.ts';
 import { readForm } from '../frame/fields.ts';
 import { leadTo } from '../frame/frame.ts';
@@ -26,7 +26,7 @@ export function sessionIdOf(transactionIdKey: string, token: string): string {
   return derivedId(transactionIdKey, ['session', token]);
 }
 
-export function createRequestLink(dependencies: ConsoleDependencies) {
+export function createRequestLink(dependencies: PageDependencies) {
   const { config, eventStore, executeSession, log, mailer, runtime } = dependencies;
   const isWithinLimit = createRequestLimit(limit, runtime);
 

@@ -1,8 +1,11 @@
-/** What programs read first: /llms.txt for language models, /sitemap.xml for search engines. */
-import type { Category } from './categories.ts';
+/** The lists of all pages for programs: /llms.txt for language models, /sitemap.xml for search engines. */
 import { escapeHtml } from './escape-html.ts';
+import type { DocsFile } from './files.ts';
 
-/** An index in markdown; each link leads to a page's own markdown. */
+/** The pages of one category, in order. */
+export type Category = { name: string; pages: readonly DocsFile[] };
+
+/** An index in markdown that links to the markdown of each page. */
 export function llmsText(categories: readonly Category[], baseUrl: string): string {
   const lines = categories.flatMap(({ name, pages }) => [
     '',

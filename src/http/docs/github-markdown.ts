@@ -1,9 +1,9 @@
-/** GitHub's five callouts: a quotation whose first line is `[!NOTE]` or another of the words below, and nothing else. */
+/** Plug-ins of markdown-it for two of GitHub's extensions: callouts and task lists. */
 import type { MarkdownIt, Token } from 'markdown-it';
 
 type Kind = { name: string; icon: string };
 
-/** Icons are drawn on 20 × 20 with strokes; they are for the eye only, since the name stands beside them. */
+/** Icons are stroked paths on a 20 × 20 grid. They are decorative: the name is printed beside them. */
 const kinds: Readonly<Record<string, Kind>> = {
   note: { name: 'Note', icon: '<circle cx="10" cy="10" r="8"/><path d="M10 9v5m0-8v.1"/>' },
   tip: { name: 'Tip', icon: '<path d="M7 14.5c-5-4-2-12 3-12s8 8 3 12zM7.5 17.5h5"/>' },
@@ -12,7 +12,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   caution: { name: 'Caution', icon: '<path d="M6.5 2h7L18 6.5v7L13.5 18h-7L2 13.5v-7zM10 6v5m0 2.9v.1"/>' },
 };
 
-/** Plug-in of markdown-it. */
+/** A callout is a quotation whose first line is `[!NOTE]` or another of the words above, and nothing else. */
 export function callouts(md: MarkdownIt): void {
   md.core.ruler.push('callouts', ({ tokens }) => {
     tokens.forEach((token, index) => {
@@ -32,7 +32,7 @@ export function callouts(md: MarkdownIt): void {
 
 const kindOf = (token: Token | undefined): Kind | undefined => kinds[String(token?.meta?.callout)];
 
-/** Marks the quotation that opens at `index`, and its end, when it is a callout; takes the marker out of its text. */
+/** If the quotation that opens at `index` is a callout, marks its two ends and removes the `[!NOTE]` from its text. */
 function markCallout(tokens: Token[], index: number): void {
   const [open, paragraph, inline, paragraphEnd] = tokens.slice(index, index + 4);
   if (!open || paragraph?.type !== 'paragraph_open' || !inline?.children || !paragraphEnd) return;
@@ -52,4 +52,27 @@ function markCallout(tokens: Token[], index: number): void {
     paragraph.hidden = true;
     paragraphEnd.hidden = true;
   }
+}
+
+/** An item that begins with `[ ]` or `[x]` gets a checkbox that shows whether it is done. */
+export function taskLists(md: MarkdownIt): void {
+  md.core.ruler.push('task_lists', ({ tokens }) => {
+    tokens.forEach((item, index) => {
+      const inline = tokens[index + 2];
+      const first = inline?.children?.[0];
+      if (item.type !== 'list_item_open' || inline?.type !== 'inline' || first?.type !== 'text') return;
+      const done = /^\[([ xX])\]\s+/.exec(first.content);
+      if (!done) return;
+      first.content = first.content.slice(done[0].length);
+      item.attrSet('class', 'task');
+      item.meta = { done: done[1] !== ' ' };
+    });
+  });
+  md.renderer.rules.list_item_open = (tokens, index, options, _env, self) => {
+    const open = self.renderToken(tokens, index, options);
+    const done: unknown = tokens[index]?.meta?.done;
+    if (typeof done !== 'boolean') return open;
+    const state = done ? 'checked aria-label="done"' : 'aria-label="to do"';
+    return `${open}<input type="checkbox" disabled ${state}> `;
+  };
 }

@@ -1,30 +1,30 @@
-/** Answers that are made before they are asked for: their bytes, their validator, their headers. */
+/** Pages, styles and scripts that are made at startup and sent as they are: bytes, ETag, headers, gzip. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Context } from '../server/context.ts';
+import type { Context } from './context.ts';
 
 export type Answer = {
   status: number;
   body: Buffer;
   headers: Readonly<Record<string, string>>;
-  /** Made when the first reader takes it. */
+  /** Made for the first reader that accepts it. */
   gzipped?: Promise<Buffer>;
 };
 
 const compress = promisify(gzip);
 
-/** What is smaller is not worth the time that packing takes. */
+/** Compressing less than this saves nothing. */
 const minGzipLength = 1024;
 
-/** `type` is a media type; `headers` outrank those that every page of the service has. */
+/** `headers` override those that every answer of the service has. */
 export function createAnswer(
   type: string,
   text: string | Buffer,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
 ): Answer {
   const body = Buffer.from(text);
-  // A weak one, because it is the same for the packed and the plain bytes.
+  // A weak one, because the gzipped and the plain bytes share it.
   const etag = `W/"${hashOf(body)}"`;
   const charset = type.startsWith('text/') ? '; charset=utf-8' : '';
   return {
@@ -41,10 +41,27 @@ export function createAnswer(
 }
 
 /** Enough of the SHA-256 to tell versions apart. */
-export const hashOf = (body: Buffer): string =>
-  createHash('sha256').update(body).digest('base64url').slice(0, 16);
+const hashOf = (body: Buffer): string => createHash('sha256').update(body).digest('base64url').slice(0, 16);
 
-/** 304 where the reader has it already. */
+/**
+ * Adds a file to `answers` under a path that contains its hash (`/docs/assets/docs.<hash>.css`), so that browsers may keep
+ * it for ever. Returns that path.
+ */
+export function addImmutable(
+  answers: Map<string, Answer>,
+  path: string,
+  type: string,
+  content: string | Buffer,
+  headers: Record<string, string> = {},
+): string {
+  const hashedPath = path.replace('.', `.${hashOf(Buffer.from(content))}.`);
+  answers.set(hashedPath, createAnswer(type, content, { headers: { ...immutable, ...headers } }));
+  return hashedPath;
+}
+
+export const immutable = { 'Cache-Control': 'public, max-age=31536000, immutable' };
+
+/** Answers 304 where the reader has it already. */
 export async function send(ctx: Context, answer: Answer): Promise<void> {
   ctx.status = answer.status;
   ctx.set(answer.headers);
