@@ -23,9 +23,7 @@ import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
-import { createConsoleParts } from '../../src/http/console/frame/parts.ts';
-import type { ConsoleRoute } from '../../src/http/console/frame/route.ts';
-import { consoleRoutes } from '../../src/http/console/routes.ts';
+import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { sen } from './payments.ts';
@@ -166,10 +164,7 @@ export async function startApp(
       executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
       executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider }),
       closing: new AbortController().signal,
-      executeDifference: createExecute({
-        eventStore: parts,
-        decider: reconciliationDecider,
-      }),
+      executeDiscrepancy: createExecute({ eventStore: parts, decider: reconciliationDecider }),
       ...changes.console,
     },
     log,
@@ -182,7 +177,7 @@ export async function startApp(
     eventStore,
     logged,
     mails,
-    consoleRoutes: consoleRoutes(createConsoleParts(dependencies)),
+    consoleRoutes: consoleRoutes(),
     events: async (transactionId) =>
       (await eventStore.load(paymentStream(transactionId))).map(readPaymentEvent),
     async close() {
