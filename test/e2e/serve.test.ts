@@ -1,16 +1,12 @@
-// `npm start` as a newcomer and as an accident meets it.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
+import { runLedger } from '../support/ledger.ts';
 import { paymentRequest, requestPayment, startRole } from './ledger.ts';
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 async function environmentOf(t: ExecutionContext): Promise<Record<string, string>> {
   const [port, sandboxPort] = [await freePort(), await freePort()];
@@ -18,15 +14,6 @@ async function environmentOf(t: ExecutionContext): Promise<Record<string, string
 }
 
 const isUp = (output: string) => output.includes('is running');
-
-/** Runs a command to its end. */
-async function run(args: readonly string[], environment: Record<string, string>) {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...environment } });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const [code] = await once(child, 'close');
-  return { code, output };
-}
 
 async function transactionId(environment: Record<string, string>): Promise<string> {
   const answer = await requestPayment(`http://localhost:${environment.PORT}`, paymentRequest('SERVE-1'));
@@ -37,7 +24,7 @@ test('a second start on the same folder says so, and the first goes on', async (
   t.timeout(60_000);
   const environment = await environmentOf(t);
   const first = await startRole(t, ['serve'], environment, isUp);
-  const second = await run(['serve'], { ...environment, PORT: String(await freePort()) });
+  const second = await runLedger(['serve'], { ...environment, PORT: String(await freePort()) });
   t.is(second.code, 1);
   t.regex(second.output, /is in use by process \d+/);
   t.notRegex(second.output, /\n\s+at /, 'a sentence, no stack');
@@ -96,7 +83,7 @@ test('a port that is taken is a sentence, and nothing stays behind', async (t) =
     DATA_DIR: await temporaryFolder(t),
     SANDBOX_PORT: String(await freePort()),
   };
-  const { code, output } = await run(['serve'], other);
+  const { code, output } = await runLedger(['serve'], other);
   t.is(code, 1);
   t.regex(output, /EADDRINUSE|in use/);
   await t.throwsAsync(readFile(join(other.DATA_DIR, 'postgres/data/postmaster.pid')));
@@ -115,7 +102,7 @@ test('the data folder is for its owner alone, also one that was there before', a
 });
 
 test('faults of the configuration are all named before anything starts', async (t) => {
-  const { code, output } = await run(['serve'], {
+  const { code, output } = await runLedger(['serve'], {
     ...(await environmentOf(t)),
     NODE_ENV: 'production',
     PORT: 'x',
@@ -133,11 +120,11 @@ test('faults of the configuration are all named before anything starts', async (
 });
 
 test('help lists the commands; an unknown one is an error', async (t) => {
-  const help = await run(['help'], {});
+  const help = await runLedger(['help'], {});
   t.is(help.code, 0);
   for (const command of ['serve', 'http', 'projections', 'eventstore'])
     t.true(help.output.includes(`  ${command}`));
-  const unknown = await run(['server'], {});
+  const unknown = await runLedger(['server'], {});
   t.is(unknown.code, 2);
   t.true(unknown.output.includes('Unknown command server'));
 });

@@ -10,12 +10,12 @@ import { createListQueries } from '../../../src/projections/runtime/list-queries
 import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
-import { type Server, startServer } from '../../eventstore/helpers.ts';
 import { log, type Postgres } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
+import { type ServerProcess, startServerProcess } from '../../support/event-store.ts';
 
 export type Service = TestApp & {
-  server: Server;
+  server: ServerProcess;
   databaseUrl: string;
   runs: ProjectionRun[];
   /** Runs users and projects until the test is over at the latest; resolves when both have begun. */
@@ -33,8 +33,8 @@ export async function startService(
 ): Promise<Service> {
   await query(postgres.url, 'drop schema if exists users, projects cascade');
   await query(postgres.url, 'drop table if exists checkpoints');
-  const server = await startServer(t);
-  const eventStore = connectEventStore({ url: `esdb://127.0.0.1:${server.port}?tls=false`, log });
+  const server = await startServerProcess(t);
+  const eventStore = connectEventStore({ url: server.url, log });
   const db = connectPostgres({ url: postgres.url, log });
   const runs: ProjectionRun[] = [];
   const app = await startApp(
