@@ -1,11 +1,11 @@
 // The console in a real browser: staff who sign in by the link of an email in the sandbox's mailbox.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { runLedger } from '../support/ledger.ts';
+import type { Owner } from '../support/whole-file.ts';
 import { startRole } from './ledger.ts';
 
 export type ConsoleService = {
@@ -16,7 +16,7 @@ export type ConsoleService = {
 };
 
 /** `npm start`, and a shell beside it, on ports and a folder of the test's own. */
-export async function startConsole(t: ExecutionContext): Promise<ConsoleService> {
+export async function startConsole(t: Owner): Promise<ConsoleService> {
   const [port, sandboxPort] = [await freePort(), await freePort()];
   const environment = {
     PORT: String(port),

@@ -4,13 +4,13 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { startPostgres } from '../../packages/embedded/postgres.ts';
 import { checksumOf } from '../../packages/sandbox/checksum.ts';
 import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
 import { settingsFor, spawnLedger } from '../support/ledger.ts';
+import type { Owner } from '../support/whole-file.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 export const gatewaySecret = 'a gateway secret of this test only';
@@ -27,7 +27,7 @@ export type Role = {
 
 /** Starts `ledger <args>` and waits until `ready` says so. It is stopped when the test ends. */
 export async function startRole(
-  t: ExecutionContext,
+  t: Owner,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   ready: (output: string) => boolean | Promise<boolean>,
@@ -81,7 +81,7 @@ export type Deployment = {
 };
 
 /** Every role in a process of its own, as in production, on a folder of the test's own. */
-export async function startDeployment(t: ExecutionContext): Promise<Deployment> {
+export async function startDeployment(t: Owner): Promise<Deployment> {
   const dataDir = await temporaryFolder(t);
   const [eventStorePort, httpPort] = [await freePort(), await freePort()];
   const postgres = await startPostgres({ dataDir, log });

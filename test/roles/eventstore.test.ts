@@ -1,3 +1,4 @@
+// `ledger eventstore` and the roles, called the wrong way or in the wrong place: a sentence each, never a stack.
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';

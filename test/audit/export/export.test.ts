@@ -1,6 +1,6 @@
+// `ledger export` against running stores: complete, in order, verifying by itself, and never a part of the whole.
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
 import {
@@ -164,8 +164,6 @@ test.serial('a read model that is behind, and a stream that is gone, make no exp
     message: 'The stream of payment GONE is gone from the event store',
   });
 });
-
-const _main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 
 test.serial(
   '30 MB of payments leave through a heap that does not hold them, into a file that is whole or not there',

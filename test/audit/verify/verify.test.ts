@@ -1,3 +1,5 @@
+// `verify` as a whole: what somebody does to the read models is named by table and key, and so is what a log that was
+// tampered with leaves behind in them.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// The tables of request details: who goes where, what fills a column, and what no merchant and no agency can break.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { PaymentRequested } from '../../../src/events/payment.ts';
