@@ -1,6 +1,6 @@
 // A real browser, where the machine has one. Tests that need it say so when they are skipped.
 import { existsSync } from 'node:fs';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import {
   type Browser,
   type BrowserContext,
@@ -8,6 +8,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
+import { wholeFile } from '../support/whole-file.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
@@ -38,13 +39,16 @@ export type Visitor = {
 };
 
 let browser: Promise<Browser> | undefined;
-test.after.always(async () => {
-  await (await browser)?.close();
-});
+
+async function launch(): Promise<Browser> {
+  const launched = await chromium.launch({ executablePath, args: quiet });
+  wholeFile.teardown(() => launched.close());
+  return launched;
+}
 
 /** A page of a visitor whom the site has not seen before, gone with the test; the browser is the test file's one. */
 export async function openBrowser(t: ExecutionContext, options: BrowserContextOptions): Promise<Visitor> {
-  browser ??= chromium.launch({ executablePath, args: quiet });
+  browser ??= launch();
   const context = await (await browser).newContext(options);
   t.teardown(() => context.close());
   const page = await context.newPage();
