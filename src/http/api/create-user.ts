@@ -5,7 +5,7 @@ import { readFields } from '../../commands/fields.ts';
 import { NewUser, userIdOf } from '../../commands/user.ts';
 import { type Account, userOf, userStream } from '../../events/user.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { ListQueries } from '../../projections/runtime/list-queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { ContentDependencies } from './dependencies.ts';
 

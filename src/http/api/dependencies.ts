@@ -4,7 +4,7 @@ import type { UserCommand } from '../../commands/user.ts';
 import type { Project } from '../../events/project.ts';
 import type { Account, UserEvent } from '../../events/user.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
-import type { ListQueries } from '../../projections/runtime/list-queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Projection } from '../../projections/runtime/projection.ts';
 
 export type ContentDependencies = {

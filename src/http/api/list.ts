@@ -1,7 +1,7 @@
 /** GET /api/v1/users and /api/v1/projects: a bare array in the order of creation, a page at a time. */
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { ListQueries } from '../../projections/runtime/list-queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Context } from '../server/context.ts';
 import { ApiProblem } from './problem.ts';
 

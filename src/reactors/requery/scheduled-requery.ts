@@ -23,7 +23,7 @@ import { nextRequeryAt, requeryAgainAt } from '../../events/requery-schedule.ts'
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
-import { findDueRequeries, postponeRequery } from '../../projections/payments/requery-queries.ts';
+import { findDueRequeries, postponeRequery } from '../../projections/payments/queries.ts';
 
 export type RequeryDependencies = {
   registry: TransactionRegistry;
