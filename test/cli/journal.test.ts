@@ -187,7 +187,7 @@ test.serial('a journal that stands still or was never made warns whoever asks it
   t.is(still.code, 0);
   t.is(
     still.stderr,
-    'The journal stands still before X of payment-Z, and lacks all that came after: Unknown event type X.\n',
+    'The journal has halted before X of payment-Z, and lacks all that came after: Unknown event type X.\n',
   );
   await db.raw('drop schema journal cascade');
   await db.raw('drop table checkpoints');

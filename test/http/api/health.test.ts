@@ -116,7 +116,7 @@ test.serial(
 
 test.serial('what stopped a projection for another reason than an event is not told', async (t) => {
   const fault = { message: 'connect ECONNREFUSED 10.0.0.7', event: null };
-  const status = { name: 'users', version: 1, position: null, updatedAt: new Date(), fault };
+  const status = { name: 'users', version: 1, events: 0, position: null, updatedAt: new Date(), fault };
   const service = await startService(t, postgres, {
     content: { projectionStatus: () => Promise.resolve([status]) },
   });
