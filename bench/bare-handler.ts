@@ -1,14 +1,14 @@
 // The baseline of bench/http.ts: a bare Koa handler that does one append of a payment's size, and nothing else.
-
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { connectEventStore } from '../src/eventstore/client.ts';
 import { createLog } from '../src/kernel/log.ts';
+import { systemRuntime } from '../src/kernel/system-runtime.ts';
 
 const [url = ''] = process.argv.slice(2);
-const eventStore = connectEventStore({ url, log: createLog('silent', 'bench') });
+const eventStore = connectEventStore({ url, log: createLog('silent', 'bench'), runtime: systemRuntime });
 const data = { text: 'x'.repeat(900) };
 
 const app = new Koa();

@@ -1,5 +1,4 @@
 // A log of payments for the benchmarks of rebuilds.
-
 import { randomUUID } from 'node:crypto';
 import { openStorage } from '../packages/embedded/eventstore/storage.ts';
 import { chain, genesisHash } from '../src/events/envelope.ts';

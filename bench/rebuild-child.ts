@@ -1,9 +1,9 @@
 // A process of its own for the benchmark of rebuilds, so that its memory is that of the rebuild alone: merely reads the log,
 // or rebuilds a projection, and tells how long it took and how much memory it had.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { connectEventStore } from '../src/eventstore/client.ts';
+import { systemRuntime } from '../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../src/postgres/pool.ts';
 import { allProjections } from '../src/projections/all.ts';
 import type { RebuildProgress } from '../src/projections/rebuild/progress.ts';
@@ -19,7 +19,7 @@ export type Measured = {
 
 const [what = '', total = '', esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 const log = pino({ level: 'warn' });
-const eventStore = connectEventStore({ url: esdbUrl, log });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 let residentPeak = 0;
 const heaps: number[] = [];
 const watch = setInterval(() => {

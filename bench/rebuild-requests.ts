@@ -1,6 +1,5 @@
 // What those notice who ask while read models are made anew, on one machine with everything: the same requests before and
 // during rebuilds of payments that staff ask for in the console.
-
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,6 +13,7 @@ import { pino } from 'pino';
 import { freePort } from '../packages/embedded/free-port.ts';
 import { projectionStream } from '../src/events/rebuild.ts';
 import { connectEventStore } from '../src/eventstore/client.ts';
+import { systemRuntime } from '../src/kernel/system-runtime.ts';
 import { createExecuteRebuild, openRequest } from '../src/reactors/rebuilds/perform.ts';
 import { fill } from './payments-log.ts';
 import type { Row } from './row.ts';
@@ -72,7 +72,7 @@ async function ready(service: ChildProcess, baseUrl: string): Promise<void> {
 
 /** Asks for one rebuild after the other, as the console does; `stop` waits for the last. */
 function startRebuilds(url: string): { stop(): Promise<void> } {
-  const eventStore = connectEventStore({ url, log: pino({ level: 'warn' }) });
+  const eventStore = connectEventStore({ url, log: pino({ level: 'warn' }), runtime: systemRuntime });
   const execute = createExecuteRebuild(eventStore);
   let going = true;
   const rebuilding = (async () => {

@@ -3,6 +3,7 @@ import { beginExport, type Export, ExportImpossible, readExportRequest } from '.
 import { InvalidFields } from '../commands/fields.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
 import { type Command, UsageError } from './command.ts';
@@ -25,7 +26,7 @@ export const exportPayments: Command = {
     const config = loadRoleConfig();
     const log = createLog('warn', 'export');
     const db = connectPostgres({ url: config.databaseUrl, log });
-    const eventStore = connectEventStore({ url: config.esdbUrl, log });
+    const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
     try {
       const begun = await beginExport(request, { eventStore, db });
       await writeOutput(begun.pieces, output);

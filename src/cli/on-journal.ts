@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
 import { parseAsOf } from '../kernel/malaysian-time.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { journalGap } from '../projections/journal/queries.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
@@ -23,7 +24,7 @@ export async function onJournal(
   const config = loadRoleConfig();
   const log = createLog('warn', 'journal');
   const db = connectPostgres({ url: config.databaseUrl, log });
-  const eventStore = connectEventStore({ url: config.esdbUrl, log });
+  const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
   try {
     const gap = await journalGap({ eventStore, db }, asOf);
     if (gap) process.stderr.write(`${gap.message}.\n`);

@@ -4,6 +4,7 @@ import { projectionStream } from '../events/rebuild.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { compareWithFresh } from '../projections/rebuild/compare.ts';
@@ -66,7 +67,7 @@ function choose(names: readonly string[]): readonly Projection[] {
 function connect({ esdbUrl, databaseUrl }: Config) {
   const log = createLog('warn', 'rebuild');
   return {
-    eventStore: connectEventStore({ url: esdbUrl, log }),
+    eventStore: connectEventStore({ url: esdbUrl, log, runtime: systemRuntime }),
     db: connectPostgres({ url: databaseUrl, log }),
     databaseUrl,
     log,

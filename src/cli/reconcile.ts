@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
 import { readSpan } from '../kernel/malaysian-time.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
 import type { AskedPeriod } from '../reconciliation/scope.ts';
@@ -37,7 +38,7 @@ export const reconcile: Command<typeof options> = {
 async function importFile(path: string, period: AskedPeriod, dryRun: boolean): Promise<number> {
   const { databaseUrl, esdbUrl, transactionIdKey } = loadRoleConfig();
   const log = createLog('warn', 'reconcile');
-  const eventStore = connectEventStore({ url: esdbUrl, log });
+  const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
   const db = connectPostgres({ url: databaseUrl, log });
   const print = (text: string) => process.stdout.write(`${text}\n`);
   try {

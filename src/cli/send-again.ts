@@ -11,6 +11,7 @@ import { transactionIdPattern } from '../commands/transaction-id.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allDeliveries, createDeliveryList, type DeliveryFilter } from '../projections/deliveries/queries.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
@@ -39,7 +40,7 @@ export const sendAgain: Command = {
     const config = loadRoleConfig();
     const log = createLog('warn', 'send-again');
     const db = connectPostgres({ url: config.databaseUrl, log });
-    const eventStore = connectEventStore({ url: config.esdbUrl, log });
+    const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
     const execute = createExecute({ eventStore, decider: paymentDecider });
     try {
       const chosen = await choose(db);
@@ -47,7 +48,7 @@ export const sendAgain: Command = {
         process.stderr.write(`The range holds more than ${maxInRange} deliveries; nothing was asked for.\n`);
         return 1;
       }
-      return report(await requestDeliveries({ execute, cause: staffCause }, chosen));
+      return report(await requestDeliveries({ execute, cause: staffCause, runtime: systemRuntime }, chosen));
     } finally {
       await Promise.all([eventStore.close(), db.destroy()]);
     }

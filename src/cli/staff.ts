@@ -8,6 +8,7 @@ import type { Cause } from '../events/envelope.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
 import { UsageError } from './command.ts';
 
@@ -39,7 +40,11 @@ export async function asStaff(
   work: (eventStore: EventStore, config: Config) => Promise<string>,
 ): Promise<number> {
   const config = loadRoleConfig();
-  const eventStore = connectEventStore({ url: config.esdbUrl, log: createLog('warn', 'staff') });
+  const eventStore = connectEventStore({
+    url: config.esdbUrl,
+    log: createLog('warn', 'staff'),
+    runtime: systemRuntime,
+  });
   try {
     process.stdout.write(`${await work(eventStore, config)}\n`);
     return 0;

@@ -5,6 +5,7 @@ import { verifyFile } from '../audit/verify/file.ts';
 import { type VerifyReport, verify as verifyAll } from '../audit/verify/verify.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
 import { loadRoleConfig } from '../roles/role-config.ts';
@@ -38,7 +39,7 @@ function keysOf(file: string): string[] {
 async function verifyStores(given: readonly string[] | null): Promise<VerifyReport> {
   const config = loadRoleConfig();
   const log = createLog('warn', 'verify');
-  const eventStore = connectEventStore({ url: config.esdbUrl, log });
+  const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
   const db = connectPostgres({ url: config.databaseUrl, log, longestQueryMs: longestStatementMs });
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));

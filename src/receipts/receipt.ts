@@ -1,5 +1,4 @@
 /** What a receipt says, made from the payment alone: one logic for the page, the PDF and the email. Languages are theirs. */
-
 import {
   currentResult,
   type PaymentStatus,

@@ -15,6 +15,7 @@ import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createApp } from '../http/app.ts';
 import { createLog, type Log } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
@@ -85,7 +86,7 @@ export const http: Command = {
     const config = loadRoleConfig();
     const log = createLog(config.logLevel, 'http');
     return runUntilSignal(log, async () => {
-      const eventStore = connectEventStore({ url: config.esdbUrl, log });
+      const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
       const role = await startHttp(config, eventStore, log);
       return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
     });

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
@@ -75,7 +76,7 @@ export const projections: Command = {
     const config = loadRoleConfig({ seals: true });
     const log = createLog(config.logLevel, 'projections');
     return runUntilSignal(log, async () => {
-      const eventStore = connectEventStore({ url: config.esdbUrl, log });
+      const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
       const role = startProjections(config, eventStore, log);
       return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
     });

@@ -11,6 +11,7 @@ import type { LandRegistryConfig } from '../config/land-registry.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { createDeliveryQueue } from '../projections/deliveries/queue.ts';
@@ -95,7 +96,7 @@ export const reactors: Command = {
     const config = loadRoleConfig();
     const log = createLog(config.logLevel, 'reactors');
     return runUntilSignal(log, async () => {
-      const eventStore = connectEventStore({ url: config.esdbUrl, log });
+      const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
       const role = startReactors(config, eventStore, log);
       return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
     });

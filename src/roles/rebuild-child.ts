@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { lowerPriority } from '../cli/command.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
@@ -18,7 +19,7 @@ lowerPriority();
 const [task] = (await once(process, 'message')) as [RebuildTask];
 const { databaseUrl, esdbUrl, logLevel } = task;
 const log = createLog(logLevel, 'rebuild');
-const eventStore = connectEventStore({ url: esdbUrl, log });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const db = connectPostgres({ url: databaseUrl, log });
 const { signal } = interrupt;
 try {

@@ -13,6 +13,7 @@ import { registerSampleProjects } from '../cli/projects.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog, type Log } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { startHttp } from './http.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
@@ -100,7 +101,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
     };
     writeEndpoints(folder.path, endpoints);
     const config = loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
-    const events = connectEventStore({ url: config.esdbUrl, log });
+    const events = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
     started({ stop: events.close });
     started(startProjections(config, events, log));
     if (!config.production)

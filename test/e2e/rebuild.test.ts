@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { connectEventStore } from '../../src/eventstore/client.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { type Deployment, log, paymentRequest, requestPayment, startDeployment } from './ledger.ts';
 
@@ -52,7 +53,7 @@ async function inParallel(count: number, request: (number: number) => Promise<un
 test('500 requests during rebuilds of payments: none fails, and the rows are the same', async (t) => {
   const deployment = await startDeployment(t);
   const { baseUrl, databaseUrl, esdbUrl } = deployment;
-  const eventStore = connectEventStore({ url: esdbUrl, log });
+  const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
   t.teardown(() => eventStore.close());
   const types = async () => (await eventStore.load('projection-payments')).map(({ type }) => type);
   const asked = await requestPayment(baseUrl, paymentRequest('before'));

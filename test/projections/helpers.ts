@@ -25,6 +25,7 @@ import { schemaVersion } from '../../src/events/upcast.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { type EventStore, EventStoreUnavailable, type Position } from '../../src/eventstore/event-store.ts';
 import type { Sen } from '../../src/kernel/money.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
 import type { Projection } from '../../src/projections/runtime/projection.ts';
@@ -81,7 +82,7 @@ export async function startStore(t: ExecutionContext): Promise<RunningStore> {
   const port = await launch(0);
   t.teardown(() => end(child));
   const url = `esdb://127.0.0.1:${port}?tls=false`;
-  const eventStore = connectEventStore({ url, log });
+  const eventStore = connectEventStore({ url, log, runtime: systemRuntime });
   t.teardown(() => eventStore.close());
   return {
     url,

@@ -27,6 +27,7 @@ import { createConsoleParts } from '../../src/http/console/frame/parts.ts';
 import type { ConsoleRoute } from '../../src/http/console/frame/route.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/kernel/log.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { sen } from './payments.ts';
 
@@ -109,7 +110,8 @@ export async function startApp(
 ): Promise<TestApp> {
   const store = beside ? null : await startStore();
   const eventStore =
-    beside?.eventStore ?? connectEventStore({ url: store?.url ?? '', log: pino({ level: 'silent' }) });
+    beside?.eventStore ??
+    connectEventStore({ url: store?.url ?? '', log: pino({ level: 'silent' }), runtime: systemRuntime });
   const logged: Record<string, unknown>[] = [];
   const log = createLog('info', 'http', { write: (line: string) => void logged.push(JSON.parse(line)) });
 

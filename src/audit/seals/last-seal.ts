@@ -1,5 +1,4 @@
 /** Where sealing goes on: the last seal, and how the log is counted up to it once more. */
-
 import { readSeal, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, type Metadata } from '../../events/envelope.ts';
 import { emptyTally, type LogSealed, sealsStream, type Tally } from '../../events/seals.ts';

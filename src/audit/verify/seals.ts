@@ -1,5 +1,4 @@
 /** Checks the seals by themselves: that each is what was signed, by a key that is trusted, and follows on the one before. */
-
 import { readSeal, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { type LogSealed, sealsStream } from '../../events/seals.ts';

@@ -1,5 +1,4 @@
 /** The gateway's result fields read in the ledger's own terms, however they came: as a form, or as a row of an export. */
-
 import type { Outcome, PaymentResult } from '../../events/payment-result.ts';
 import { readGatewayTime } from '../../kernel/malaysian-time.ts';
 import { readAmount } from '../../kernel/money.ts';

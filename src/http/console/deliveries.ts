@@ -168,7 +168,11 @@ async function sendAll(ctx: Context, parts: ConsoleParts, staff: Staff): Promise
     return confirm(ctx, parts, typed, 'The list has changed since: look at the number again.');
   }
   const cause = () => staffCause(ctx, staff);
-  const { asked, refused, reasons } = await requestDeliveries({ execute: parts.execute, cause }, chosen);
+  const runtime = { now: parts.clock };
+  const { asked, refused, reasons } = await requestDeliveries(
+    { execute: parts.execute, cause, runtime },
+    chosen,
+  );
   await parts.frame.show(ctx, 'deliveries/sent-again.njk', {
     title: 'Send again',
     asked,

@@ -1,5 +1,4 @@
 /** GET /<channel>/receipt/{id}: the receipt, or the statement of a payment that has not succeeded. */
-
 import type { Context } from '../server/context.ts';
 import type { PayerPages } from './pages.ts';
 import type { ReadPayment } from './read-payment.ts';

@@ -3,6 +3,7 @@ import type { ExecutionContext } from 'ava';
 import type { Project } from '../../../src/events/project.ts';
 import type { Account } from '../../../src/events/user.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { projects } from '../../../src/projections/projects/projection.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
@@ -34,7 +35,11 @@ export async function startService(
   await query(postgres.url, 'drop schema if exists users, projects cascade');
   await query(postgres.url, 'drop table if exists checkpoints');
   const server = await startServer(t);
-  const eventStore = connectEventStore({ url: `esdb://127.0.0.1:${server.port}?tls=false`, log });
+  const eventStore = connectEventStore({
+    url: `esdb://127.0.0.1:${server.port}?tls=false`,
+    log,
+    runtime: systemRuntime,
+  });
   const db = connectPostgres({ url: postgres.url, log });
   const runs: ProjectionRun[] = [];
   const app = await startApp(

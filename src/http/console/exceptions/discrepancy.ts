@@ -1,5 +1,4 @@
 /** One difference between the ledger and an export: both sides, and what staff know of it. */
-
 import { Refused } from '../../../commands/decider.ts';
 import { type Head, headOf } from '../../../commands/execute.ts';
 import { reconciliationDecider } from '../../../commands/reconciliation.ts';

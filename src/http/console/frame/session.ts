@@ -6,6 +6,7 @@ import { readUserEvent } from '../../../events/codec.ts';
 import { type Session, sessionStream } from '../../../events/session.ts';
 import { type Account, evolveUser, userStream } from '../../../events/user.ts';
 import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
+import { isAfter } from '../../../eventstore/position.ts';
 import type { Context } from '../../server/context.ts';
 import type { SessionCookies } from './cookie.ts';
 import type { Staff } from './staff.ts';
@@ -62,7 +63,7 @@ export async function loadHolder(
   const history = await eventStore.load(userStream(session.userId));
   const account = accountOf(history);
   const shut = history.findLast(({ type }) => type === 'UserDeactivated');
-  const wasShutSince = shut !== undefined && shut.position.commit > begun.position.commit;
+  const wasShutSince = shut !== undefined && isAfter(shut.position, begun.position);
   return account?.active && !wasShutSince ? account : null;
 }
 

@@ -1,5 +1,4 @@
 /** What an event says happened, in a few words that name nobody: the evidence itself is behind a click. */
-
 import type { PaymentEvent } from '../../../events/payment.ts';
 import type { PaymentResult, Source } from '../../../events/payment-result.ts';
 import { displaySen } from '../../../kernel/money.ts';
