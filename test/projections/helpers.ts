@@ -21,7 +21,6 @@ import {
   type PaymentRequested,
   paymentStream,
 } from '../../src/events/payment.ts';
-import { schemaVersion } from '../../src/events/upcast.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { type EventStore, EventStoreUnavailable, type Position } from '../../src/eventstore/event-store.ts';
 import type { Sen } from '../../src/kernel/money.ts';
@@ -136,7 +135,7 @@ export async function append(
     causationId: randomUUID(),
     actor: 'gateway',
   };
-  const sealed = chain(events, genesisHash, cause, schemaVersion);
+  const sealed = chain(events, genesisHash, cause);
   const { position } = await until(() =>
     eventStore.append(paymentStream(transactionId), sealed, expected).catch(falseWhenUnavailable),
   );

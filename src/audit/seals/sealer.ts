@@ -16,7 +16,6 @@ import {
   type Tally,
 } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
-import { schemaVersion } from '../../events/upcast.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import type { SealKey } from './key.ts';
@@ -159,7 +158,7 @@ async function append(
   const commandId = randomUUID();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'sealer' };
   const event: LogSealedEvent = { type: 'LogSealed', data };
-  const envelopes = chain([event], previousSeal, cause, schemaVersion);
+  const envelopes = chain([event], previousSeal, cause);
   const appended = await eventStore.append(sealsStream, envelopes, revision);
   const hash = envelopes[0]?.metadata.hash ?? genesisHash;
   return { seal: data, tally, revision: appended.revision, hash };

@@ -4,7 +4,6 @@ import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../../src/events/payment.ts';
-import { schemaVersion } from '../../../src/events/upcast.ts';
 import { looks } from '../../../src/projections/access-log/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
@@ -58,7 +57,7 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
       const first = { type: 'PaymentRequested', data: request({ ...over, transactionId }) } as const;
       const commandId = randomUUID();
       const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'gateway' };
-      const sealed = chain([first, ...events], genesisHash, cause, schemaVersion);
+      const sealed = chain([first, ...events], genesisHash, cause);
       await eventStore.append(paymentStream(transactionId), sealed, 'no_stream');
       return transactionId;
     },
