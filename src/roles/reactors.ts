@@ -7,7 +7,7 @@ import { createTransactionRegistry } from '../clients/registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import type { Config } from '../config/config.ts';
-import type { LandRegistryConfig } from '../config/land-registry.ts';
+import type { LandRegistryConfig } from '../config/outgoing.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
