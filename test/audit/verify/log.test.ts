@@ -11,7 +11,6 @@ import { readSeal } from '../../../src/events/codec.ts';
 import { chain, genesisHash, hashOf, type Metadata } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { type LogSealed, sealsStream, signedText } from '../../../src/events/seals.ts';
-import { schemaVersion } from '../../../src/events/upcast.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import {
@@ -323,11 +322,7 @@ async function forgeSeal(
   const { hash } = last.metadata as Metadata;
   const said = { ...readSeal(last).data, previousSeal: hash, publicKey: signer.publicKey, ...change };
   const data = { ...said, signature: signer.sign(signedText(said)) };
-  await eventStore.append(
-    sealsStream,
-    chain([{ type: 'LogSealed', data }], hash, cause(), schemaVersion),
-    last.revision,
-  );
+  await eventStore.append(sealsStream, chain([{ type: 'LogSealed', data }], hash, cause()), last.revision);
 }
 
 test.serial('a forged seal: another’s key, a borrowed name of the key, a count that goes back', async (t) => {
