@@ -9,5 +9,5 @@ import { key } from './ledger.ts';
 const [esdbUrl = '', databaseUrl = '', everyEvents = ''] = process.argv.slice(2);
 const eventStore = connectEventStore({ url: esdbUrl, log });
 const pace = { everyEvents: Number(everyEvents), everyMs: 50 };
-startSealer({ eventStore, databaseUrl, key, clock: () => new Date(), runtime: systemRuntime, log, pace });
+startSealer({ eventStore, databaseUrl, key, runtime: systemRuntime, log, pace });
 process.on('disconnect', () => process.exit());

@@ -19,7 +19,7 @@ import { createDeliveryQueue } from '../../src/projections/deliveries/queue.ts';
 import { dueChannel } from '../../src/projections/deliveries/table.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createMerchantCallback } from '../../src/reactors/callbacks/merchant-callback.ts';
-import { type Reactor, startReactor } from '../../src/reactors/deliveries/worker.ts';
+import { type DeliveryWorker, startDeliveryWorker } from '../../src/reactors/deliveries/worker.ts';
 import { until } from '../embedded/helpers.ts';
 import {
   append,
@@ -65,7 +65,7 @@ export async function startLedger(t: ExecutionContext, postgres: Postgres): Prom
   return { store, database, clock: stillClock() };
 }
 
-type Changes = Partial<Parameters<typeof startReactor>[0]> & {
+type Changes = Partial<Parameters<typeof startDeliveryWorker>[0]> & {
   merchants?: ReadonlyMap<string, Pick<Merchant, 'webhookSecrets' | 'callbackFormat'>>;
 };
 
@@ -74,8 +74,8 @@ export function startCallbacks(
   t: Pick<ExecutionContext, 'teardown'>,
   { store, database, clock }: Ledger,
   { merchants = new Map(), ...changes }: Changes = {},
-): Reactor {
-  const reactor = startReactor({
+): DeliveryWorker {
+  const reactor = startDeliveryWorker({
     name: 'merchant-callback',
     kind: 'callback',
     perform: createMerchantCallback({
@@ -87,8 +87,7 @@ export function startCallbacks(
     eventStore: store.eventStore,
     execute: createExecute({ eventStore: store.eventStore, decider: paymentDecider }),
     scheduleMs,
-    clock: clock.now,
-    random: () => 0.5,
+    runtime: testRuntime({ now: clock.now, random: () => 0.5 }),
     log,
     // On a clock that leaps by hours, a lease of a minute would end before its try.
     leaseMs: 3 * day,

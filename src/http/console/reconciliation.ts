@@ -6,8 +6,7 @@ import { listDiscrepancies } from '../../projections/reconciliation/queries.ts';
 import { type VerdictClass, verdictClasses } from '../../reconciliation/compare.ts';
 import type { BadRow } from '../../reconciliation/csv-rows.ts';
 import { UnreadableExport } from '../../reconciliation/export-format.ts';
-import { ReadModelBehind } from '../../reconciliation/read-models.ts';
-import { reconcile } from '../../reconciliation/reconcile.ts';
+import { ReadModelBehind, reconcile } from '../../reconciliation/reconcile.ts';
 import { isAllMatched, type Summary } from '../../reconciliation/summary.ts';
 import { classNames, scopeText, sideText } from '../../reconciliation/texts.ts';
 import { readFormData } from '../server/body.ts';
@@ -71,7 +70,7 @@ type Problem = { status: number; text: string };
 type Shown = { id: string; difference: DiscrepancyFound };
 
 async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Promise<void> {
-  const { clock, config, console: own, eventStore, frame, log, runtime } = parts;
+  const { config, console: own, eventStore, frame, log, runtime } = parts;
   const { requestId } = ctx.state;
   const file = uploads.get(ctx);
   const { from, to, dry } = readForm(ctx);
@@ -81,7 +80,7 @@ async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Prom
   const badRows: BadRow[] = [];
   const found: Shown[] = [];
   const { transactionIdKey } = config;
-  const stores = { eventStore, db: own.db, transactionIdKey, clock, runtime };
+  const stores = { eventStore, db: own.db, transactionIdKey, runtime };
   let summary: Summary;
   try {
     summary = await reconcile(stores, {
@@ -91,7 +90,7 @@ async function takeUpload(ctx: Context, staff: Staff, parts: ConsoleParts): Prom
       waitMs: readModelWaitMs,
       newCause: () => staffCause(ctx, staff),
       onBadRow: (row) => badRows.length < maxShown && badRows.push(row),
-      onDifference: (id, difference) => found.length < maxShown && found.push({ id, difference }),
+      onDiscrepancy: (id, difference) => found.length < maxShown && found.push({ id, difference }),
     });
   } catch (err) {
     if (err instanceof UnreadableExport) return showList(ctx, parts, { status: 400, text: err.message });
@@ -120,7 +119,7 @@ function resultModel(
       return { name: classNames[each], count, oursSen: oursSen as Sen, theirsSen: theirsSen as Sen };
     }),
     opened: summary.opened,
-    vanished: summary.vanished,
+    vanished: summary.cleared,
     badRowCount: summary.badRows,
     badRows,
     // In a dry run nothing was kept: there may be no page of a difference to lead to.

@@ -5,9 +5,10 @@
 import { signFields } from '../../clients/gateway/hand-over.ts';
 import type { GatewayFields } from '../../clients/gateway/read-result.ts';
 import type { Config } from '../../config/config.ts';
-import { paymentModes, type RequestedPayment } from '../../events/payment.ts';
+import type { RequestedPayment } from '../../events/payment.ts';
 import { toDateTime, toDigits } from '../../kernel/malaysian-time.ts';
 import { addSen, displaySen, formatSen } from '../../kernel/money.ts';
+import { paymentModes } from '../../kernel/payment-modes.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { LatestPayment } from '../../projections/payments/queries.ts';
 import type { Links } from '../../receipts/payment-links.ts';

@@ -1,11 +1,6 @@
 /** GET /<channel>/requery/{transaksi_id}: asks the transaction registry what became of a payment, and records its answer. */
-import {
-  type PaymentEvent,
-  type PaymentRequested,
-  paymentStream,
-  type RegistryAnswer,
-  type RegistryStatus,
-} from '../../events/payment.ts';
+import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../events/payment.ts';
+import type { RegistryAnswer, RegistryStatus } from '../../events/payment-result.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';

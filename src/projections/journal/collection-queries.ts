@@ -3,9 +3,9 @@
  * postings, so that no figure of a statement can be another than the books'.
  */
 import type { Knex } from 'knex';
-import type { PaymentMode } from '../../events/payment.ts';
 import { boundsOfDay } from '../../kernel/malaysian-time.ts';
 import type { Sen } from '../../kernel/money.ts';
+import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import { journal } from './projection.ts';
 import { merchantAccount } from './queries.ts';
 

@@ -1,7 +1,8 @@
 /** What staff see of a day: how much was asked for, paid and told, each figure by the rows that it counts. */
 import type { Knex } from 'knex';
-import type { PaymentMode, PaymentStatus } from '../../events/payment.ts';
+import type { PaymentStatus } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
+import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import type { TimeSpan } from '../../postgres/time-span.ts';
 import { payments } from './projection.ts';
 

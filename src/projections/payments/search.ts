@@ -1,7 +1,8 @@
 /** How staff find payments: by what is on a receipt or in a complaint, or by what they have in common. */
 import type { Knex } from 'knex';
-import type { Channel, PaymentMode, PaymentStatus } from '../../events/payment.ts';
+import type { Channel, PaymentStatus } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
+import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import { indexable } from '../../postgres/indexable.ts';
 import { type TimeSpan, within } from '../../postgres/time-span.ts';
 import { payments } from './projection.ts';

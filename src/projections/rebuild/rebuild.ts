@@ -12,7 +12,7 @@ import { isRefusal } from '../../postgres/error-codes.ts';
 import { quoteIdentifier } from '../../postgres/identifiers.ts';
 import { type LeaderLock, tryWithLeaderLock } from '../../postgres/leader-lock.ts';
 import { connectPostgres } from '../../postgres/pool.ts';
-import { discard, type ProjectionStatus, projectionStatus } from '../runtime/checkpoints.ts';
+import { createIndexes, discard, type ProjectionStatus, projectionStatus } from '../runtime/checkpoints.ts';
 import { ProjectionHalted } from '../runtime/failures.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { dropRetired, ShadowTablesOutdated, swap } from './cutover.ts';
@@ -197,7 +197,7 @@ async function goal(
 async function finish(db: Knex, projection: Projection, schema: string): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw('set local search_path to ??', [schema]);
-    await projection.createIndexes?.(trx);
+    await createIndexes(trx, projection);
     const { rows } = await trx.raw('select tablename from pg_tables where schemaname = ?', [schema]);
     for (const { tablename } of rows) await trx.raw(`analyze ${quoteIdentifier(tablename)}`);
   });

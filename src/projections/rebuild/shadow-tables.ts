@@ -28,7 +28,7 @@ export const fewEvents = 500;
 
 /** Makes the tables, without the indexes that only queries need, or goes on with those that are there. */
 export async function openShadowTables({
-  projection: { createIndexes: _, ...projection },
+  projection: { indexes: _, ...projection },
   schema,
   eventStore,
   db,

@@ -109,10 +109,15 @@ async function makeTables(trx: Knex.Transaction, projection: Projection, schema:
   await trx.raw('create schema ??', [next]);
   await trx.raw('set local search_path to ??', [next]);
   await projection.createTables(trx);
-  await projection.createIndexes?.(trx);
+  await createIndexes(trx, projection);
   await trx.raw('set local search_path to default');
   await trx.raw('drop schema if exists ?? cascade', [schema]);
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
+}
+
+/** Those that are missing, in the current schema. */
+export async function createIndexes(trx: Knex.Transaction, { indexes = [] }: Projection): Promise<void> {
+  for (const index of indexes) await trx.raw(`create index if not exists ${index}`);
 }
 
 /**

@@ -13,11 +13,8 @@ export type Projection = {
   streamPrefixes: readonly string[];
   /** Creates the tables, once, in an empty schema. Names no schema: the search path leads to the right one. */
   createTables(db: Knex.Transaction): Promise<void>;
-  /**
-   * Indexes that queries need and `project` does not: a rebuild makes them when all rows are in. May be called again
-   * (`if not exists`).
-   */
-  createIndexes?(db: Knex.Transaction): Promise<void>;
+  /** Indexes that queries need and `project` does not, as `<name> on <table> …`: a rebuild makes them last. */
+  indexes?: readonly string[];
   /**
    * When the tables in the current schema are about to take the place of those in `serving.schema`: brings over what is
    * not derived from events. False when the new ones no longer fit and must be made again.

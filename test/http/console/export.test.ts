@@ -95,7 +95,7 @@ for (const role of roles)
       lines.headers.get('content-disposition'),
       'attachment; filename="payments-2026-11-01-to-2026-11-30.jsonl"',
     );
-    t.like(await verdictOn(t, await lines.text()), { fault: null, payments: 40, events: 80 });
+    t.like(await verdictOn(t, await lines.text()), { violation: null, payments: 40, events: 80 });
     const csv = await member.post('/console/export', { ...november, merchant: 'museum', format: 'csv' });
     t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
     t.deepEqual(parse(await csv.text(), { bom: true, columns: true }), [], 'another merchant has none');

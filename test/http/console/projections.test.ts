@@ -14,6 +14,7 @@ import { append, emptyDatabase, log, paymentRequested, reached } from '../../pro
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const postgres = await createDatabase();
 
@@ -68,6 +69,7 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
     projections: [payments.name],
     eventStore,
     log,
+    runtime: testRuntime(),
     takeUp: (_, signal) =>
       rebuildAsRequested({
         projection: payments,
@@ -75,7 +77,7 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
         db,
         databaseUrl: url,
         log,
-        runtime: systemRuntime,
+        runtime: testRuntime(),
         signal,
       }),
     onRebuilt: () => {},

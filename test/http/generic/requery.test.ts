@@ -279,10 +279,10 @@ test('no connection to the registry: 502', async (t) => {
 test('a requery loads the payment once', async (t) => {
   const registry = await startRegistry(t);
   const client = createTransactionRegistry({
+    runtime: testRuntime(),
     url: registry.url,
     token: 'a-token',
     log,
-    runtime: testRuntime(),
   });
   const { eventStore, loadsOf } = countLoads(store.eventStore);
   const app = await startApp({ registry: client, eventStore }, store);

@@ -5,7 +5,6 @@ import test, { type ExecutionContext } from 'ava';
 import { readRebuildEvent } from '../../../src/events/codec.ts';
 import type { Metadata } from '../../../src/events/envelope.ts';
 import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../src/events/rebuild.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { createExecuteRebuild, rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
@@ -24,6 +23,7 @@ import {
   startStore,
 } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const postgres = await createDatabase();
 
@@ -47,6 +47,7 @@ function startRole(
     projections: [projection.name],
     eventStore,
     log,
+    runtime: testRuntime(),
     takeUp: (_, signal) =>
       rebuildAsRequested({
         projection,
@@ -54,7 +55,7 @@ function startRole(
         db,
         databaseUrl: url,
         log,
-        runtime: systemRuntime,
+        runtime: testRuntime(),
         signal,
       }),
     onRebuilt,

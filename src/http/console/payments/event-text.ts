@@ -1,6 +1,7 @@
 /** What an event says happened, in a few words that name nobody: the evidence itself is behind a click. */
 
-import type { PaymentEvent, PaymentResult, Source } from '../../../events/payment.ts';
+import type { PaymentEvent } from '../../../events/payment.ts';
+import type { PaymentResult, Source } from '../../../events/payment-result.ts';
 import { displaySen } from '../../../kernel/money.ts';
 import { texts } from '../../../receipts/texts.ts';
 

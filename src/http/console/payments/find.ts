@@ -1,6 +1,6 @@
 /** Finding payments: by what names one, by what several have in common, or by who paid, which is recorded first. */
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
-import { paymentModes } from '../../../events/payment.ts';
+import { paymentModes } from '../../../kernel/payment-modes.ts';
 import {
   allPayments,
   type FoundPayment,

@@ -1,12 +1,8 @@
 /** GET /console/payments/{id}: what happened to a payment, all of it, and nothing about who paid. */
 import type { HistoryEntry, HistoryVerdict } from '../../../audit/history/history.ts';
 import { exceptionsOf } from '../../../events/exceptions.ts';
-import {
-  attemptOf,
-  currentResult,
-  type PaymentEvent,
-  type RequestedPayment,
-} from '../../../events/payment.ts';
+import { currentResult, type PaymentEvent, type RequestedPayment } from '../../../events/payment.ts';
+import { attemptOf } from '../../../events/payment-result.ts';
 import { texts } from '../../../receipts/texts.ts';
 import type { Context } from '../../server/context.ts';
 import { kindTexts } from '../exceptions/texts.ts';
