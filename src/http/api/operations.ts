@@ -1,6 +1,7 @@
 /** The operations of /api/v1. */
 import { NewUser } from '../../commands/user.ts';
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
+import { maskable } from '../../kernel/structs.ts';
 import {
   type Answers,
   bearer,
@@ -13,7 +14,7 @@ import {
   ref,
   type Section,
 } from '../server/openapi/operation.ts';
-import { describeFields } from '../server/openapi/structs.ts';
+import { described } from '../server/openapi/structs.ts';
 import { type ErrorCode, ErrorResponse, Health, Project, User } from './answers.ts';
 import { defaultPageSize, maxPageSize } from './list.ts';
 
@@ -27,10 +28,10 @@ const apiKey = bearer(
 export const apiStructs = {
   HealthResponse: Health,
   User,
-  CreateUserPayload: describeFields(NewUser, {
-    name: 'Without spaces at either end',
-    email: 'Unique: a second user with it is refused',
-    role: 'What the user may do',
+  CreateUserPayload: maskable({
+    name: described(NewUser.schema.name, 'Without spaces at either end'),
+    email: described(NewUser.schema.email, 'Unique: a second user with it is refused'),
+    role: described(NewUser.schema.role, 'What the user may do'),
   }),
   Project,
   ErrorResponse,
