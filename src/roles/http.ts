@@ -21,7 +21,7 @@ import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
 import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
-import { createListQueries } from '../projections/runtime/list-queries.ts';
+import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
 import { type RoleDependencies, type Running, roleCommand } from './running.ts';
 
@@ -53,7 +53,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       executeRebuild: createExecute({ eventStore, decider: rebuildDecider }),
       executeSession: createExecuteSession(eventStore),
       executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
-      executeDifference: createExecute({ eventStore, decider: reconciliationDecider }),
+      executeDiscrepancy: createExecute({ eventStore, decider: reconciliationDecider }),
       mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime }),
     },
     log,
