@@ -2,6 +2,8 @@
 
 export type Decider<State, Command, Event> = {
   initial: State;
+  /** A stored event as one of this decider's. Throws UnreadableEvent. */
+  read(stored: { type: string; data: unknown; metadata: unknown }): Event;
   /**
    * Pure: no clock, no random, no I/O; the command brings times and ids. Returns what happened, `[]` when
    * it already had, or why it may not.

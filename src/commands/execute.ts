@@ -1,60 +1,75 @@
-/** Load → decide → append at the expected revision; on conflict, load and decide again. */
-import { type Cause, chain, type Envelope, genesisHash, type Metadata } from '../events/envelope.ts';
+/** Load → decide → append at the expected revision; after a conflict, load and decide again. */
+import { type Cause, chain, type Envelope, genesisHash, hashIn } from '../events/envelope.ts';
 import { schemaVersion } from '../events/upcast.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
+  type ExpectedRevision,
   type RecordedEvent,
   WrongExpectedRevision,
 } from '../eventstore/event-store.ts';
 import { type Decider, Refused } from './decider.ts';
 
-type AnyEvent = { type: string; data: unknown };
+/** A folded stream, and where its next event goes. */
+export type Head<State> = {
+  state: State;
+  revision: ExpectedRevision;
+  /** The next event is chained onto it. */
+  hash: string;
+};
 
-export type Executed<State, Event> = { state: State; events: readonly Event[] };
+/** The stream after a command, and the events that the command added: none when it had already happened. */
+export type Executed<State, Event> = Head<State> & { events: readonly Event[] };
 
 export type Execute<State, Command, Event> = (
   streamName: string,
   command: Command,
   cause: Cause,
-  options?: { creates: boolean },
+  options?: {
+    /** Tries an append to a new stream first, so that the usual request costs one round trip. */
+    creates?: boolean;
+    /** A head that was loaded already: the stream is loaded only after a conflict. */
+    from?: Head<State> | null;
+  },
 ) => Promise<Executed<State, Event>>;
 
 /** A stream that loses this many races in a row is under attack, not under load. */
-const maxConflicts = 50;
+const maxConflicts = 100;
 
 /**
- * Makes the one way in which a command reaches a stream. `read` turns a stored event into one of the decider's
- * and throws on what it cannot read; it is also asked of every event before it is written.
+ * Makes the one way in which a command reaches a stream. `load` replaces the store's own where a decision needs
+ * only part of a stream; the last event must be in it.
  *
- * The function returned resolves to the state after the command and the events it added (none when it had
- * already happened). It throws what the decider refused (Refused) and EventStoreUnavailable. With `creates`
- * it tries an append to a new stream first, so that the usual request costs one round trip.
+ * The function returned throws what the decider refused (Refused), EventStoreUnavailable, and UnreadableEvent, also
+ * for an event of its own that could not be read back: that one is not written.
  */
-export function createExecute<State, Command, Event extends AnyEvent>(dependencies: {
+export function createExecute<State, Command, Event extends { type: string; data: unknown }>({
+  eventStore,
+  decider,
+  load = eventStore.load,
+}: {
   eventStore: Pick<EventStore, 'append' | 'load'>;
   decider: Decider<State, Command, Event>;
-  read: (stored: AnyEvent & { metadata: unknown }) => Event;
+  load?: (streamName: string) => Promise<readonly RecordedEvent[]>;
 }): Execute<State, Command, Event> {
-  const { eventStore, decider, read } = dependencies;
-  const empty = { state: decider.initial, revision: 'no_stream' as const, hash: genesisHash };
+  const loadAgain = async (streamName: string) => headOf(await load(streamName), decider);
 
-  const load = async (streamName: string) => fold(await eventStore.load(streamName), decider, read);
-
-  return async (streamName, command, cause, options) => {
-    let head: Head<State> = options?.creates ? empty : await load(streamName);
+  return async (streamName, command, cause, { creates = false, from = null } = {}) => {
+    let head = from ?? (creates ? headOf([], decider) : await loadAgain(streamName));
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
       const events = decider.decide(command, head.state);
       if (events instanceof Refused) throw events;
-      if (events.length === 0) return { state: head.state, events };
       const chained: Envelope<Event>[] = chain(events, head.hash, cause, schemaVersion);
-      for (const event of chained) read(event);
+      const last = chained.at(-1);
+      if (!last) return { ...head, events };
+      for (const event of chained) decider.read(event);
       try {
-        await eventStore.append(streamName, chained, head.revision);
-        return { state: events.reduce(decider.evolve, head.state), events };
+        const { revision } = await eventStore.append(streamName, chained, head.revision);
+        const state = events.reduce(decider.evolve, head.state);
+        return { state, revision, hash: last.metadata.hash, events };
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
-        head = await load(streamName);
+        head = await loadAgain(streamName);
       }
     }
     throw new EventStoreUnavailable(
@@ -63,17 +78,28 @@ export function createExecute<State, Command, Event extends AnyEvent>(dependenci
   };
 }
 
-type Head<State> = { state: State; revision: number | 'no_stream'; hash: string };
+type Fold<State, Event> = Pick<Decider<State, never, Event>, 'initial' | 'read' | 'evolve'>;
 
-function fold<State, Command, Event extends AnyEvent>(
+/** Folds a stream, as the decider's `initial` where there is none. Throws EventStoreUnavailable and UnreadableEvent. */
+export async function loadHead<State, Event>(
+  eventStore: Pick<EventStore, 'load'>,
+  streamName: string,
+  decider: Fold<State, Event>,
+): Promise<Head<State>> {
+  return headOf(await eventStore.load(streamName), decider);
+}
+
+export function headOf<State, Event>(
   stored: readonly RecordedEvent[],
-  decider: Decider<State, Command, Event>,
-  read: (stored: RecordedEvent) => Event,
+  { initial, read, evolve }: Fold<State, Event>,
 ): Head<State> {
+  return { state: stored.map((event) => read(event)).reduce(evolve, initial), ...endOf(stored) };
+}
+
+/** Where a stream ends, for one who folded it in another way. */
+export function endOf(stored: readonly RecordedEvent[]): Omit<Head<unknown>, 'state'> {
   const last = stored.at(-1);
-  return {
-    state: stored.map(read).reduce(decider.evolve, decider.initial),
-    revision: last?.revision ?? 'no_stream',
-    hash: last ? (last.metadata as Metadata).hash : genesisHash,
-  };
+  return last
+    ? { revision: last.revision, hash: hashIn(last) }
+    : { revision: 'no_stream', hash: genesisHash };
 }

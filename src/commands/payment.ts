@@ -1,17 +1,18 @@
 /** What may happen to a payment, on either channel: one function per command, pure. The events are in src/events/payment.ts. */
 
+import { readPaymentEvent } from '../events/codec.ts';
 import {
   type Attempt,
   evolve,
   noPayment,
   type Payment,
   type PaymentEvent,
-  type PaymentMode,
   type PaymentRequested,
   type RequestedPayment,
 } from '../events/payment.ts';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Sen } from '../kernel/money.ts';
+import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { type ResolveException, resolveException } from './exceptions.ts';
@@ -43,6 +44,7 @@ export const maxAttempts = 50;
 
 export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
   initial: noPayment,
+  read: readPaymentEvent,
   evolve,
   decide(command, state) {
     switch (command.type) {

@@ -1,5 +1,7 @@
 /** What may happen to a project. The events are in src/events/project.ts. */
+
 import { define, type Infer } from 'superstruct';
+import { readProjectEvent } from '../events/codec.ts';
 import { evolveProject, type Project, type ProjectEvent, projectStatuses } from '../events/project.ts';
 import { derivedId } from '../kernel/derived-id.ts';
 import { maskable } from '../kernel/structs.ts';
@@ -26,6 +28,7 @@ export function projectIdOf(key: string, projectName: string): string {
 
 export const projectDecider: Decider<Project | null, RegisterProject, ProjectEvent> = {
   initial: null,
+  read: readProjectEvent,
   evolve: evolveProject,
   /** Registering the same again changes nothing. */
   decide({ at, id, project }, state) {

@@ -1,4 +1,5 @@
 /** What may happen to a projection's rebuilds. The events are in src/events/rebuild.ts. */
+import { readRebuildEvent } from '../events/codec.ts';
 import { evolveRebuilds, noRebuilds, type RebuildEvent, type Rebuilds } from '../events/rebuild.ts';
 import type { Decider } from './decider.ts';
 
@@ -9,6 +10,7 @@ export type RebuildCommand =
 
 export const rebuildDecider: Decider<Rebuilds, RebuildCommand, RebuildEvent> = {
   initial: noRebuilds,
+  read: readRebuildEvent,
   evolve: evolveRebuilds,
   /** Asking for what is under way changes nothing, nor does an end of what has ended. */
   decide(command, { requestedAt }) {

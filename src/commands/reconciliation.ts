@@ -1,4 +1,5 @@
 /** What may happen to a difference between the ledger and an export. The events are in src/events/reconciliation.ts. */
+import { readReconciliationEvent } from '../events/codec.ts';
 import {
   type Difference,
   type DiscrepancyFound,
@@ -36,6 +37,7 @@ export function discrepancyIdOf(key: string, difference: Omit<DiscrepancyFound, 
 
 export const reconciliationDecider: Decider<Difference | null, ReconciliationCommand, ReconciliationEvent> = {
   initial: null,
+  read: readReconciliationEvent,
   evolve: evolveDiscrepancy,
   decide(command, state) {
     switch (command.type) {

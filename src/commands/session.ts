@@ -1,6 +1,9 @@
 /** What staff may do with a session of the console. The events are in src/events/session.ts. */
+import { readSessionEvent } from '../events/codec.ts';
 import { type AccessLogPage, evolveSession, type Session, type SessionEvent } from '../events/session.ts';
+import type { EventStore, RecordedEvent } from '../eventstore/event-store.ts';
 import { type Decider, Refused } from './decider.ts';
+import { createExecute } from './execute.ts';
 
 /** Begins the session's stream, whose id comes from the link: a link that was not issued opens nothing. */
 export type IssueSignInLink = { type: 'IssueSignInLink'; at: string; userId: string; expiresAt: string };
@@ -21,6 +24,7 @@ export type SessionCommand = IssueSignInLink | SignIn | ViewPersonalData | SignO
 
 export const sessionDecider: Decider<Session | null, SessionCommand, SessionEvent> = {
   initial: null,
+  read: readSessionEvent,
   evolve: evolveSession,
   decide(command, state) {
     switch (command.type) {
@@ -49,6 +53,26 @@ export const sessionDecider: Decider<Session | null, SessionCommand, SessionEven
     }
   },
 };
+
+/**
+ * The events that a session's state follows from: its link, the use of the link, and the last event, which alone can have
+ * ended it. The session of an auditor's program may hold thousands of accesses in between. Throws EventStoreUnavailable.
+ */
+export async function loadSessionEnds(
+  eventStore: Pick<EventStore, 'load' | 'loadLast'>,
+  streamName: string,
+): Promise<RecordedEvent[]> {
+  const [beginning, last] = await Promise.all([
+    eventStore.load(streamName, 0, 2),
+    eventStore.loadLast(streamName),
+  ]);
+  return last ? [...beginning, last] : beginning;
+}
+
+export function createExecuteSession(eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>) {
+  const load = (streamName: string) => loadSessionEnds(eventStore, streamName);
+  return createExecute({ eventStore, decider: sessionDecider, load });
+}
 
 /** What the link of a session offers at the moment `at`, or why it does not. */
 export function offerOf(state: Session | null, at: string): Session | Refused {

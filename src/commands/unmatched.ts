@@ -1,58 +1,74 @@
-/** Keeps a gateway result that no payment takes, so that nothing a gateway said is ever lost. */
-import { assert } from 'superstruct';
-import { readUnmatchedResult } from '../events/codec.ts';
-import { type Cause, chain, genesisHash, type Metadata } from '../events/envelope.ts';
-import { GatewayResultUnmatched, unmatchedStream } from '../events/unmatched.ts';
-import { schemaVersion } from '../events/upcast.ts';
-import { type EventStore, EventStoreUnavailable, WrongExpectedRevision } from '../eventstore/event-store.ts';
+/** Gateway results that no payment takes: the quarantine that keeps them, and what staff may say of one. */
+import { readUnmatchedEvent, readUnmatchedResult } from '../events/codec.ts';
+import type { Cause } from '../events/envelope.ts';
+import {
+  evolveUnmatched,
+  type GatewayResultUnmatched,
+  type QuarantineEvent,
+  type ResolvedUnmatched,
+  type UnmatchedEvent,
+  type UnmatchedResolution,
+  unmatchedStream,
+} from '../events/unmatched.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
 import { canonicalJson } from '../kernel/canonical-json.ts';
+import { type Decider, Refused } from './decider.ts';
+import { createExecute } from './execute.ts';
 
-const maxConflicts = 50;
+/** Decided on the last result of the quarantine: a gateway that repeats itself at once adds nothing. */
+const quarantineDecider: Decider<GatewayResultUnmatched | null, GatewayResultUnmatched, QuarantineEvent> = {
+  initial: null,
+  read: readUnmatchedResult,
+  evolve: (_, { data }) => data,
+  decide: (result, last) =>
+    last && isSameResult(last, result) ? [] : [{ type: 'GatewayResultUnmatched', data: result }],
+};
+
+function isSameResult(a: GatewayResultUnmatched, b: GatewayResultUnmatched): boolean {
+  return a.channel === b.channel && canonicalJson(a.raw) === canonicalJson(b.raw);
+}
 
 /** Keeps one result for good. Throws EventStoreUnavailable. */
 export type Quarantine = (result: GatewayResultUnmatched, cause: Cause) => Promise<void>;
 
 /**
- * Appends to `gateway-unmatched`; a gateway that repeats itself at once adds nothing. All results meet in one stream,
- * so this process takes its own in turn and races with none but other processes.
+ * Appends to `gateway-unmatched`. All results meet in that one stream, so this process takes its own in turn and
+ * races only with other processes.
  */
-export function createQuarantine(eventStore: Pick<EventStore, 'append' | 'loadLast'>): Quarantine {
-  let turn: Promise<void> = Promise.resolve();
-  return (result, cause) => {
-    const kept = turn.then(() => keep(eventStore, result, cause));
+export function createQuarantine(eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>): Quarantine {
+  const execute = createExecute({
+    eventStore,
+    decider: quarantineDecider,
+    async load(streamName) {
+      const last = await eventStore.loadLast(streamName);
+      return last ? [last] : [];
+    },
+  });
+  let turn: Promise<unknown> = Promise.resolve();
+  return async (result, cause) => {
+    const kept = turn.then(() => execute(unmatchedStream, result, cause));
     turn = kept.catch(() => undefined);
-    return kept;
+    await kept;
   };
 }
 
-async function keep(
-  eventStore: Pick<EventStore, 'append' | 'loadLast'>,
-  result: GatewayResultUnmatched,
-  cause: Cause,
-): Promise<void> {
-  assert(result, GatewayResultUnmatched);
-  for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
-    const last = await eventStore.loadLast(unmatchedStream);
-    if (last && sameResult(readUnmatchedResult(last), result)) return;
-    const previousHash = last ? (last.metadata as Metadata).hash : genesisHash;
-    const chained = chain(
-      [{ type: 'GatewayResultUnmatched', data: result }],
-      previousHash,
-      cause,
-      schemaVersion,
-    );
-    try {
-      await eventStore.append(unmatchedStream, chained, last?.revision ?? 'no_stream');
-      return;
-    } catch (error) {
-      if (!(error instanceof WrongExpectedRevision)) throw error;
-    }
-  }
-  throw new EventStoreUnavailable(
-    `Stream ${unmatchedStream} changed ${maxConflicts} times while a result waited`,
-  );
-}
+export type ResolveUnmatchedResult = {
+  type: 'ResolveUnmatchedResult';
+  at: string;
+  /** Of a result that is in `gateway-unmatched`. */
+  revision: number;
+  resolution: UnmatchedResolution;
+  note: string;
+};
 
-function sameResult(a: GatewayResultUnmatched, b: GatewayResultUnmatched): boolean {
-  return a.channel === b.channel && canonicalJson(a.raw) === canonicalJson(b.raw);
-}
+/** On the stream of one result's resolution. No payment is made of the result. */
+export const unmatchedDecider: Decider<ResolvedUnmatched | null, ResolveUnmatchedResult, UnmatchedEvent> = {
+  initial: null,
+  read: readUnmatchedEvent,
+  evolve: evolveUnmatched,
+  decide({ type: _, ...data }, state) {
+    if (state?.resolution === data.resolution && state.note === data.note) return [];
+    if (state) return new Refused('exception_resolved', 'This result is already resolved');
+    return [{ type: 'UnmatchedResultResolved', data }];
+  },
+};

@@ -1,5 +1,7 @@
 /** What may happen to a user. The events are in src/events/user.ts. */
+
 import { defaulted, type Infer } from 'superstruct';
+import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, type Role, roles, type UserEvent } from '../events/user.ts';
 import { derivedId } from '../kernel/derived-id.ts';
 import { maskable } from '../kernel/structs.ts';
@@ -30,6 +32,7 @@ export function userIdOf(key: string, address: string): string {
 
 export const userDecider: Decider<Account | null, UserCommand, UserEvent> = {
   initial: null,
+  read: readUserEvent,
   evolve: evolveUser,
   decide(command, state) {
     if (command.type === 'CreateUser') {

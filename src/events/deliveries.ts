@@ -2,8 +2,8 @@
  * What a payment's outcome sets in motion, and what became of it: callbacks and the receipt email. Part of the payment's
  * own stream and fold, so that its history is complete in one place.
  */
-import { type Infer, integer, min, nullable, object, string } from 'superstruct';
-import { utc } from '../kernel/structs.ts';
+import { integer, min, nullable, object, string } from 'superstruct';
+import { type EventOf, utc } from '../kernel/structs.ts';
 
 const tried = {
   at: utc,
@@ -34,8 +34,7 @@ export const deliveryEvents = {
   ReceiptEmailRequested: object({ at: utc, delivery: string() }),
 };
 
-type DataOf = { [Type in keyof typeof deliveryEvents]: Infer<(typeof deliveryEvents)[Type]> };
-export type DeliveryEvent = { [Type in keyof DataOf]: { type: Type; data: DataOf[Type] } }[keyof DataOf];
+export type DeliveryEvent = EventOf<typeof deliveryEvents>;
 
 export function isDeliveryEvent(event: { type: string }): event is DeliveryEvent {
   return Object.hasOwn(deliveryEvents, event.type);

@@ -1,6 +1,6 @@
 /** A project that the content service lists: what can happen to one, and the fold. See src/commands/project.ts for what may. */
-import { enums, type Infer, integer, min, object, string } from 'superstruct';
-import { utc } from '../kernel/structs.ts';
+import { enums, integer, min, object, string } from 'superstruct';
+import { type EventOf, utc } from '../kernel/structs.ts';
 
 export const projectStatuses = ['active', 'archived', 'draft'] as const;
 
@@ -14,13 +14,12 @@ export const projectEvents = {
   }),
 };
 
-type ProjectRegistered = Infer<typeof projectEvents.ProjectRegistered>;
-export type ProjectEvent = { type: 'ProjectRegistered'; data: ProjectRegistered };
+export type ProjectEvent = EventOf<typeof projectEvents>;
 
 export const projectStreamPrefix = 'project-';
 export const projectStream = (id: string) => `${projectStreamPrefix}${id}`;
 
-export type Project = Omit<ProjectRegistered, 'at'>;
+export type Project = Omit<ProjectEvent['data'], 'at'>;
 
 /** Null before the first event. Total: a second beginning changes nothing. */
 export function evolveProject(state: Project | null, { data }: ProjectEvent): Project {

@@ -1,6 +1,6 @@
 /** What staff asked for of a projection's tables, and what came of it. What may happen is decided in src/commands/rebuild.ts. */
-import { type Infer, integer, min, object, string } from 'superstruct';
-import { utc } from '../kernel/structs.ts';
+import { integer, min, object, string } from 'superstruct';
+import { type EventOf, utc } from '../kernel/structs.ts';
 
 const count = min(integer(), 0);
 
@@ -13,9 +13,7 @@ export const rebuildEvents = {
   ProjectionRebuildFailed: object({ at: utc, reason: string() }),
 };
 
-export type RebuildEvent = {
-  [Type in keyof typeof rebuildEvents]: { type: Type; data: Infer<(typeof rebuildEvents)[Type]> };
-}[keyof typeof rebuildEvents];
+export type RebuildEvent = EventOf<typeof rebuildEvents>;
 
 export const projectionStreamPrefix = 'projection-';
 export const projectionStream = (name: string) => `${projectionStreamPrefix}${name}`;

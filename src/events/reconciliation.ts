@@ -3,8 +3,8 @@
  * and the fold. No personal data is in them. What may happen is decided in src/commands/reconciliation.ts.
  */
 import { enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
-import { sen, utc } from '../kernel/structs.ts';
-import { outcomes, type registryStatuses } from './payment.ts';
+import { type EventOf, sen, utc } from '../kernel/structs.ts';
+import { outcomes, type registryStatuses } from './payment-result.ts';
 
 export const exportSources = ['registry', 'gateway'] as const;
 export type ExportSource = (typeof exportSources)[number];
@@ -65,11 +65,8 @@ export const reconciliationEvents = {
   }),
 };
 
+export type ReconciliationEvent = EventOf<typeof reconciliationEvents>;
 type Resolved = Infer<typeof reconciliationEvents.ReconciliationDifferenceResolved>;
-
-export type ReconciliationEvent =
-  | { type: 'ReconciliationDifferenceFound'; data: DiscrepancyFound }
-  | { type: 'ReconciliationDifferenceResolved'; data: Resolved };
 
 export const reconciliationStreamPrefix = 'reconciliation-';
 export const reconciliationStream = (id: string) => `${reconciliationStreamPrefix}${id}`;

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { array, type Infer, integer, min, object, pattern, string } from 'superstruct';
 import { canonicalJson } from '../kernel/canonical-json.ts';
-import { utc } from '../kernel/structs.ts';
+import { type EventOf, utc } from '../kernel/structs.ts';
 import { genesisHash, hashOf } from './envelope.ts';
 
 export const sealsStream = 'ledger-seals';
@@ -33,7 +33,9 @@ export const LogSealed = object({
   signature: string(),
 });
 export type LogSealed = Infer<typeof LogSealed>;
-export type LogSealedEvent = { type: 'LogSealed'; data: LogSealed };
+
+export const sealEvents = { LogSealed };
+export type LogSealedEvent = EventOf<typeof sealEvents>;
 
 /** How far a count of the log has come. */
 export type Tally = { count: number; runningHash: string };

@@ -1,6 +1,6 @@
 /** What staff do in the console, from the link that lets them in to signing out, one stream per session. What may happen is decided in src/commands/session.ts. */
-import { enums, type Infer, nullable, object, optional, string } from 'superstruct';
-import { utc } from '../kernel/structs.ts';
+import { enums, nullable, object, optional, string } from 'superstruct';
+import { type EventOf, utc } from '../kernel/structs.ts';
 
 /** What of people can be looked at, and what staff took away with them. */
 export const accessLogRoutes = ['payer', 'evidence', 'search', 'history', 'export'] as const;
@@ -24,8 +24,7 @@ export const sessionEvents = {
   SignedOut: object({ at: utc }),
 };
 
-type DataOf = { [Type in keyof typeof sessionEvents]: Infer<(typeof sessionEvents)[Type]> };
-export type SessionEvent = { [Type in keyof DataOf]: { type: Type; data: DataOf[Type] } }[keyof DataOf];
+export type SessionEvent = EventOf<typeof sessionEvents>;
 
 export const sessionStreamPrefix = 'session-';
 export const sessionStream = (id: string) => `${sessionStreamPrefix}${id}`;

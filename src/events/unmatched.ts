@@ -3,7 +3,7 @@
  * one is in a stream beside it.
  */
 import { boolean, enums, type Infer, integer, min, object, record, string } from 'superstruct';
-import { utc } from '../kernel/structs.ts';
+import { type EventOf, utc } from '../kernel/structs.ts';
 import { channels } from './payment.ts';
 
 export const unmatchedStream = 'gateway-unmatched';
@@ -24,6 +24,9 @@ export const GatewayResultUnmatched = object({
 });
 export type GatewayResultUnmatched = Infer<typeof GatewayResultUnmatched>;
 
+export const quarantineEvents = { GatewayResultUnmatched };
+export type QuarantineEvent = EventOf<typeof quarantineEvents>;
+
 /**
  * What staff found of a result that no payment took: the gateway paid the money back; what it reports reached its payment
  * or its agency in another way; or neither, since the note explains it.
@@ -41,14 +44,13 @@ export const unmatchedEvents = {
   }),
 };
 
-type Resolved = Infer<typeof unmatchedEvents.UnmatchedResultResolved>;
-export type UnmatchedEvent = { type: 'UnmatchedResultResolved'; data: Resolved };
+export type UnmatchedEvent = EventOf<typeof unmatchedEvents>;
 
 export const unmatchedStreamPrefix = 'unmatched-';
 export const resolutionStream = (revision: number) => `${unmatchedStreamPrefix}${revision}`;
 
 /** What was said of one unmatched result. */
-export type ResolvedUnmatched = Omit<Resolved, 'revision'>;
+export type ResolvedUnmatched = Omit<UnmatchedEvent['data'], 'revision'>;
 
 /** Null while nobody said anything. Total: what was said first stays. */
 export function evolveUnmatched(

@@ -1,6 +1,6 @@
 /** A user, who is also a member of staff: what can happen to one, and the fold. What may happen is decided in src/commands/user.ts. */
-import { enums, type Infer, object, string } from 'superstruct';
-import { utc } from '../kernel/structs.ts';
+import { enums, object, string } from 'superstruct';
+import { type EventOf, utc } from '../kernel/structs.ts';
 
 export const roles = ['admin', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];
@@ -19,8 +19,7 @@ export const userEvents = {
   UserReactivated: object({ at: utc }),
 };
 
-type DataOf = { [Type in keyof typeof userEvents]: Infer<(typeof userEvents)[Type]> };
-export type UserEvent = { [Type in keyof DataOf]: { type: Type; data: DataOf[Type] } }[keyof DataOf];
+export type UserEvent = EventOf<typeof userEvents>;
 
 export const userStreamPrefix = 'user-';
 export const userStream = (id: string) => `${userStreamPrefix}${id}`;

@@ -1,5 +1,5 @@
 /** Structs that several event files share. */
-import { define, object } from 'superstruct';
+import { define, object, type Struct } from 'superstruct';
 import type { Sen } from './money.ts';
 
 export const sen = define<Sen>('sen', (value) => Number.isSafeInteger(value) && (value as number) >= 0);
@@ -18,3 +18,8 @@ export const utc = define<string>(
  */
 export const maskable: typeof object = (schema?: object) =>
   object(Object.assign(Object.create(null), schema));
+
+/** The events of a kind of stream, as a union, from the structs of their data by type. */
+export type EventOf<Structs extends Record<string, Pick<Struct, 'TYPE'>>> = {
+  [Type in keyof Structs]: { type: Type; data: Structs[Type]['TYPE'] };
+}[keyof Structs];

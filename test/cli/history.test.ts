@@ -56,7 +56,7 @@ test.serial('by id or reference, at a time or a revision', async (t) => {
   t.deepEqual([transactionId, verdict], [id, { kind: 'whole' }]);
   t.like(entries[1], { revision: 1, type: 'PaymentFailed', fits: true, state: { status: 'failed' } });
   const early = await ledger('history', id, '--at', '2026-11-19');
-  t.deepEqual(early, { code: 1, said: 'At that time this payment had not been asked for yet.\n' });
+  t.deepEqual(early, { code: 1, said: 'This payment was not requested until later.\n' });
 });
 
 test.serial(

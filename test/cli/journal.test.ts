@@ -41,7 +41,7 @@ async function append(transactionId: string, events: readonly PaymentEvent[]): P
 
 const rowsOf = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });
 
-test.serial('the trial balance, now and as it was known at a time or at the end of a day', async (t) => {
+test.serial('the trial balance, now and as it was of a time or at the end of a day', async (t) => {
   const { ledger } = await startShell(t);
   const { code, stdout } = await ledger('balances');
   t.is(code, 0);
@@ -54,7 +54,7 @@ merchant:council        0.00        30.06      30.06 Cr
 Total                  30.56        30.56       0.00
 `,
   );
-  t.regex(stdout, /\nDebits equal credits, as known at \d{4}-\d\d-\d\dT/);
+  t.regex(stdout, /\nDebits equal credits, as of \d{4}-\d\d-\d\dT/);
   t.regex(
     (await ledger('balances', '--at', '2025-11-21T09:00:00+08:00')).stdout,
     /merchant:council +0\.00 +20\.04/,
@@ -63,7 +63,7 @@ Total                  30.56        30.56       0.00
     (await ledger('balances', '--at', '2025-11-21T08:59:59+08:00')).stdout,
     /merchant:council +0\.00 +10\.01/,
   );
-  t.regex((await ledger('balances', '--at', '2025-11-22')).stdout, /as known at 2025-11-22T23:59:59\+08:00/);
+  t.regex((await ledger('balances', '--at', '2025-11-22')).stdout, /as of 2025-11-22T23:59:59\+08:00/);
   t.is((await ledger('balances', '--at', 'yesterday')).code, 2);
 });
 
@@ -90,7 +90,7 @@ test('a trial balance without accounts, and one past the safe integers', (t) => 
   t.true(text.includes('DIFFER by RM 0.01'));
 });
 
-test.serial('a day’s statement as CSV, as known at a time, and as PDF in a file of its own', async (t) => {
+test.serial('a day’s statement as CSV, as of a time, and as PDF in a file of its own', async (t) => {
   const { ledger, folder } = await startShell(t);
   const day = ['statement', '--merchant', 'council', '--day', '2025-11-20'];
   const now = await ledger(...day);
@@ -149,8 +149,11 @@ test.serial('what makes no sense is said with the usage', async (t) => {
   const { ledger } = await startShell(t);
   for (const [args, fault] of [
     [['statement', '--merchant', 'nobody', '--day', '2025-11-20'], 'No agency has the code nobody'],
-    [['statement', '--merchant', 'council', '--day', '2025-11-31'], 'Which day? It reads 2026-11-20'],
-    [['statement', '--day', '2025-11-20', '--format', 'pdf'], 'Where to? A PDF needs --output'],
+    [
+      ['statement', '--merchant', 'council', '--day', '2025-11-31'],
+      '--day must be a date such as 2026-11-20',
+    ],
+    [['statement', '--day', '2025-11-20', '--format', 'pdf'], '--format pdf needs --output'],
     [
       ['account', 'merchant:x', '--from', '2025-11-20', '--to', '2025-11-20'],
       'Nothing was ever posted to merchant:x',
@@ -184,7 +187,7 @@ test.serial('a journal that stands still or was never made warns whoever asks it
   t.is(still.code, 0);
   t.is(
     still.stderr,
-    'The journal stands still before X of payment-Z, and lacks all that came after: Unknown event type X.\n',
+    'The journal has halted before X of payment-Z, and lacks all that came after: Unknown event type X.\n',
   );
   await db.raw('drop schema journal cascade');
   await db.raw('drop table checkpoints');

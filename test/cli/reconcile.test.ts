@@ -15,7 +15,7 @@ const postgres = await createDatabase();
 const call = ({ database, store }: Ledger, ...args: string[]) =>
   runLedger(['reconcile', ...args], settingsFor({ esdbUrl: store.url, databaseUrl: database.url }));
 
-test.serial('the exit code tells whether all matched; what is printed names nobody', async (t) => {
+test.serial('the exit code says whether everything matched; the output names nobody', async (t) => {
   const ledger = await startLedger(t, postgres);
   await ledger.pay(idOf(1), [succeeded(result(1, 'succeeded'))]);
   const folder = await temporaryFolder(t);
@@ -33,9 +33,9 @@ test.serial('the exit code tells whether all matched; what is printed names nobo
   const bad = await save('bad.csv', gatewayCsv(rows));
   const dry = await call(ledger, bad, '--dry-run', '--from', '2026-11-20', '--to', '2026-11-20');
   t.is(dry.code, 1, dry.stderr);
-  t.regex(dry.stdout, /unreadable {6}line 3 TRANS_ID is no id/);
+  t.regex(dry.stdout, /unreadable {6}line 3 TRANS_ID is not an id/);
   t.regex(dry.stdout, /amount differs {2}line 2, .* here succeeded RM 120.50, there succeeded RM 99.00/);
-  t.regex(dry.stdout, /0 new differences/);
+  t.regex(dry.stdout, /0 new discrepancies/);
   t.regex(dry.stdout, /from 2026-11-20 00:00:00 to before 2026-11-21 00:00:00/);
   t.notRegex(dry.stdout, /Aminah|Ismail/i);
   const [, id = ''] = /\[(\w{26})\]/.exec(dry.stdout) ?? [];
@@ -43,7 +43,7 @@ test.serial('the exit code tells whether all matched; what is printed names nobo
 
   const kept = await call(ledger, bad);
   t.is(kept.code, 1);
-  t.regex(kept.stdout, /1 new difference, 0 of before have vanished/);
+  t.regex(kept.stdout, /1 new discrepancy, 0 earlier ones cleared/);
   const [event] = await ledger.store.eventStore.load(reconciliationStream(id));
   t.regex(Reflect.get(event?.metadata ?? {}, 'actor'), /^staff:./);
 

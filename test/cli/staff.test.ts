@@ -46,7 +46,7 @@ test('without a name a user is called by what stands before the @', async (t) =>
 test('a user changes role, is shut out and let in again, and the list says so', async (t) => {
   const { ledger } = await startShell(t);
   const user = ['--email', 'siti@agency.example'];
-  t.is((await ledger('users', 'list')).said, 'There is no user yet.\n');
+  t.is((await ledger('users', 'list')).said, 'There are no users yet.\n');
   t.like(await ledger('users', 'role', ...user, '--role', 'viewer'), {
     code: 1,
     said: 'There is no such user.\n',
@@ -78,11 +78,7 @@ test('a project is registered once', async (t) => {
 test('what makes no sense is said with the usage', async (t) => {
   const { ledger } = await startShell(t);
   for (const [args, fault, usage] of [
-    [
-      ['users', 'remove'],
-      'What to do with users is one of add, role, deactivate, reactivate, list',
-      'add --email',
-    ],
+    [['users', 'remove'], 'The action must be one of add, role, deactivate, reactivate, list', 'add --email'],
     [
       ['users', 'role', '--email', 'a@b.example', '--role', 'king'],
       'role must be one of admin, member, viewer',

@@ -2,14 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
-import { createExecute } from '../../src/commands/execute.ts';
+import { createExecute, loadHead } from '../../src/commands/execute.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
 import { readPaymentEvent, UnreadableEvent } from '../../src/events/codec.ts';
 import { type Cause, genesisHash, type Metadata, uuidV5 } from '../../src/events/envelope.ts';
-import { paymentStream } from '../../src/events/payment.ts';
+import { noPayment, paymentStream } from '../../src/events/payment.ts';
 import { type EventStore, EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
 import { checkChain } from '../support/chain.ts';
+import { countLoads } from '../support/count-loads.ts';
 import {
   choose,
   orderNo,
@@ -37,7 +38,7 @@ function cause(): Cause {
 async function start(t: ExecutionContext) {
   const eventStore = open(t, (await startServer(t)).port);
   const through = (store: Pick<EventStore, 'append' | 'load'>) =>
-    createExecute({ eventStore: store, decider: paymentDecider, read: readPaymentEvent });
+    createExecute({ eventStore: store, decider: paymentDecider });
   const execute = through(eventStore);
   return {
     eventStore,
@@ -126,19 +127,40 @@ test.serial('a request that finds its stream there is decided on what the stream
 
 test.serial('a request reads nothing unless its stream is there already', async (t) => {
   const { eventStore, through } = await start(t);
-  let reads = 0;
-  const counted = through({
-    append: eventStore.append,
-    async load(...args) {
-      reads += 1;
-      return await eventStore.load(...args);
-    },
-  });
-  await counted(stream, requestPayment(), cause(), { creates: true });
-  t.is(reads, 0);
-  await counted(stream, requestPayment(), cause(), { creates: true });
-  t.is(reads, 1);
+  const { eventStore: counted, loadsOf } = countLoads(eventStore);
+  const execute = through(counted);
+  await execute(stream, requestPayment(), cause(), { creates: true });
+  t.is(loadsOf(stream), 0);
+  await execute(stream, requestPayment(), cause(), { creates: true });
+  t.is(loadsOf(stream), 1);
 });
+
+test.serial(
+  'a head that was loaded is decided on as it is, and loaded again only after a conflict',
+  async (t) => {
+    const { create, run, eventStore, load } = await start(t);
+    const { eventStore: counted, loadsOf } = countLoads(eventStore);
+    const execute = createExecute({ eventStore: counted, decider: paymentDecider });
+    await create(requestPayment());
+    const from = await loadHead(eventStore, stream, paymentDecider);
+    const chosen = await execute(stream, choose(1), cause(), { from });
+    t.is(loadsOf(stream), 0);
+    t.is(chosen.revision, 1);
+    const { hash } = (await load()).at(-1)?.metadata as Metadata;
+    t.is(chosen.hash, hash, 'the answer is the head for the next command');
+    await execute(stream, record(result(1, 'failed')), cause(), { from: chosen });
+    t.is(loadsOf(stream), 0);
+    await execute(stream, choose(2), cause(), { from: chosen });
+    t.is(loadsOf(stream), 1);
+    await t.throwsAsync(execute(stream, choose(1), cause(), { from: { ...from, state: noPayment } }), {
+      instanceOf: Refused,
+    });
+    await run(record(result(2, 'succeeded')));
+    const stored = await load();
+    t.is(stored.length, 5);
+    checkChain(t, stored);
+  },
+);
 
 test.serial(
   'the answer is the state that the stream folds into, and the events that were added',

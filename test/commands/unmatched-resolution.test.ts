@@ -1,14 +1,8 @@
-// What staff say of a result that no payment took: once, of a result that there is, and no payment is made of it.
+// What staff say of a result that no payment took: it is said once.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { createExecute } from '../../src/commands/execute.ts';
-import { createQuarantine } from '../../src/commands/unmatched.ts';
-import {
-  createResolveUnmatched,
-  type ResolveUnmatchedResult,
-  unmatchedDecider,
-} from '../../src/commands/unmatched-resolution.ts';
-import { readUnmatchedEvent } from '../../src/events/codec.ts';
+import { type ResolveUnmatchedResult, unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { resolutionStream } from '../../src/events/unmatched.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
 import { checkChain } from '../support/chain.ts';
@@ -44,37 +38,18 @@ const cause = () => {
   return { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:1' };
 };
 
-async function startWithResults(t: ExecutionContext, results: number) {
-  const eventStore = open(t, (await startServer(t)).port);
-  const quarantine = createQuarantine(eventStore);
-  const result = { at: resultAt, channel: 'generic', verified: true, reason: 'unknown_transaction' } as const;
-  for (let index = 0; index < results; index += 1)
-    await quarantine({ ...result, raw: { TRANS_ID: `X${index}` } }, cause());
-  const execute = createExecute({ eventStore, decider: unmatchedDecider, read: readUnmatchedEvent });
-  return { eventStore, resolveUnmatched: createResolveUnmatched({ eventStore, execute }) };
-}
-
-test.serial('a result that is not there cannot be resolved', async (t) => {
-  const { eventStore, resolveUnmatched } = await startWithResults(t, 2);
-  await t.throwsAsync(resolveUnmatched(resolve({ revision: 2 }), cause()), {
-    name: 'Refused',
-    code: 'unknown_exception',
-  });
-  t.deepEqual(await eventStore.load(resolutionStream(2)), []);
-  await resolveUnmatched(resolve({ revision: 1 }), cause());
-  t.is((await eventStore.load(resolutionStream(1))).length, 1);
-});
-
 test.serial('of two at once one is heard, and the other told so', async (t) => {
-  const { eventStore, resolveUnmatched } = await startWithResults(t, 1);
+  const eventStore = open(t, (await startServer(t)).port);
+  const execute = createExecute({ eventStore, decider: unmatchedDecider });
+  const stream = resolutionStream(0);
   const outcomes = await Promise.allSettled([
-    resolveUnmatched(resolve({ note: 'one' }), cause()),
-    resolveUnmatched(resolve({ note: 'two' }), cause()),
+    execute(stream, resolve({ note: 'one' }), cause()),
+    execute(stream, resolve({ note: 'two' }), cause()),
   ]);
   t.deepEqual(outcomes.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
   const refused = outcomes.find((outcome) => outcome.status === 'rejected');
   t.like(refused?.reason, { name: 'Refused', code: 'exception_resolved' });
-  const stored = await eventStore.load(resolutionStream(0));
+  const stored = await eventStore.load(stream);
   t.is(stored.length, 1);
   checkChain(t, stored);
 });

@@ -69,7 +69,7 @@ test.serial('what does not fit its schema is not written', async (t) => {
   const eventStore = open(t, (await startServer(t)).port);
   const quarantine = createQuarantine(eventStore);
   await t.throwsAsync(quarantine(unmatched({}, { at: 'today' }), cause()), {
-    name: 'StructError',
+    name: 'UnreadableEvent',
   });
   t.is(await eventStore.loadLast(unmatchedStream), null);
 });

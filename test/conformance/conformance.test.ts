@@ -14,6 +14,7 @@ import { createLandPayment, landResult } from '../http/landreg/helpers.ts';
 import { apiKey, landregAccessKey, type TestApp } from '../support/app.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { registryRecord, startRegistry } from '../support/registry.ts';
+import { testRuntime } from '../support/runtime.ts';
 import { createCheck, type DescribedOperation, type Description, type Received } from './answers.ts';
 
 const postgres = await createDatabase();
@@ -251,7 +252,13 @@ test('the service does as it says', async (t) => {
   const log = pino({ level: 'silent' });
   const service = await startService(t, postgres, {
     config: { apiKeys: [usersKey], sandbox: { enabled: true } },
-    registry: createTransactionRegistry({ url: registry.url, token: 'a-token', log, timeoutMs: 5_000 }),
+    registry: createTransactionRegistry({
+      runtime: testRuntime(),
+      url: registry.url,
+      token: 'a-token',
+      log,
+      timeoutMs: 5_000,
+    }),
   });
   await service.runProjections();
   const description = (await (await fetch(`${service.url}/openapi.json`)).json()) as Description;

@@ -181,7 +181,7 @@ test.serial('20 items are paid at once and reported one by one', async (t) => {
   // One land title is refused at first.
   await page.goto(`${service.gatewayUrl}/land-registry`);
   await page.getByLabel('Refuse one land title').fill('010101007');
-  await page.getByRole('button', { name: 'Behave so from now on' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
 
   await page.goto(await requestLandPayment('LAND-20'));
   t.true((await page.getByRole('heading', { level: 1 }).innerText()).includes('201.00'));
@@ -195,7 +195,7 @@ test.serial('20 items are paid at once and reported one by one', async (t) => {
   await until(async () => (await counts())('✓ Accepted') === 19 && (await counts())('✕ Refused') >= 1);
   await page.goto(`${service.gatewayUrl}/land-registry`);
   await page.getByLabel('Refuse one land title').fill('');
-  await page.getByRole('button', { name: 'Behave so from now on' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
   await until(async () => (await counts())('✓ Accepted') === 20);
   t.is((await counts())('✕ Refused as a duplicate'), 0);
 });

@@ -31,7 +31,7 @@ async function isWell(t: ExecutionContext, page: Page, what: string): Promise<vo
   t.is(overflow, 0, `${what} scrolls sideways`);
 }
 
-/** Finds the payment and comes to its page, by keyboard where scripts help. */
+/** Finds the payment and opens its page, by keyboard where scripts run. */
 async function findPayment(page: Page, { baseUrl }: ConsoleService, scripts: boolean): Promise<void> {
   await page.goto(`${baseUrl}/console/payments`);
   const search = page.locator('main').getByRole('searchbox');
@@ -45,13 +45,13 @@ async function findPayment(page: Page, { baseUrl }: ConsoleService, scripts: boo
   await page.getByRole('heading', { level: 1, name: reference }).waitFor();
 }
 
-const may: Record<Role, { act: boolean; seeLooks: boolean; manage: boolean }> = {
-  admin: { act: true, seeLooks: true, manage: true },
-  member: { act: true, seeLooks: false, manage: false },
-  viewer: { act: false, seeLooks: true, manage: false },
+const may: Record<Role, { act: boolean; readAccessLog: boolean; manage: boolean }> = {
+  admin: { act: true, readAccessLog: true, manage: true },
+  member: { act: true, readAccessLog: false, manage: false },
+  viewer: { act: false, readAccessLog: true, manage: false },
 };
 
-test.serial('staff of each role do what they may, with and without scripts', async (t) => {
+test.serial('staff of each role do what their role allows, with and without scripts', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   t.timeout(300_000);
   t.regex(
@@ -65,7 +65,7 @@ test.serial('staff of each role do what they may, with and without scripts', asy
     { role: 'member', scripts: false, width: 360 },
     { role: 'viewer', scripts: true, width: 360 },
   ] as const) {
-    const { act, manage, seeLooks } = may[role];
+    const { act, manage, readAccessLog } = may[role];
     if (role !== 'admin')
       await service.ledger('users', 'add', '--role', role, '--email', `${role}@agency.example`);
     const { page, complaints } = await openBrowser(t, {
@@ -112,14 +112,14 @@ test.serial('staff of each role do what they may, with and without scripts', asy
     await page.getByRole('link', { name: reference }).waitFor();
 
     const navigation = page.getByRole('navigation', { name: 'Console' });
-    t.is(await navigation.getByRole('link', { name: 'Who looked' }).count(), seeLooks ? 1 : 0);
+    t.is(await navigation.getByRole('link', { name: 'Access log' }).count(), readAccessLog ? 1 : 0);
     t.is(await navigation.getByRole('link', { name: 'Staff' }).count(), manage ? 1 : 0);
-    if (seeLooks) {
-      await page.goto(`${baseUrl}/console/looks`);
-      await page.getByRole('cell', { name: 'A search by payer' }).first().waitFor();
-      await look('looks');
-      const here = await navigation.getByRole('link', { name: 'Who looked' }).boundingBox();
-      t.true(here !== null && here.x >= 0 && here.x + here.width <= width, 'the present page is in sight');
+    if (readAccessLog) {
+      await page.goto(`${baseUrl}/console/access-log`);
+      await page.getByRole('cell', { name: 'Search by payer' }).first().waitFor();
+      await look('access log');
+      const here = await navigation.getByRole('link', { name: 'Access log' }).boundingBox();
+      t.true(here !== null && here.x >= 0 && here.x + here.width <= width, 'the current page is in sight');
     }
     if (!manage) {
       const answer = await page.goto(`${baseUrl}/console/staff`);
@@ -136,7 +136,7 @@ test.serial('staff of each role do what they may, with and without scripts', asy
   }
 });
 
-test.serial('an admin changes a role and shuts somebody out, at once', async (t) => {
+test.serial('an admin changes a role and deactivates a user, with immediate effect', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   for (const [name, role] of [
     ['chief', 'admin'],
@@ -160,7 +160,7 @@ test.serial('an admin changes a role and shuts somebody out, at once', async (t)
   await admin.page.getByText('The role is changed').waitFor();
   t.is(await admin.page.getByLabel('Role of clerk').inputValue(), 'viewer');
   await member.page.reload();
-  await member.page.getByRole('link', { name: 'Who looked' }).waitFor();
+  await member.page.getByRole('link', { name: 'Access log' }).waitFor();
   await clerk.getByRole('button', { name: 'Deactivate' }).click();
   await clerk.getByText('deactivated', { exact: true }).waitFor();
   await member.page.reload();

@@ -1,4 +1,4 @@
-/** Temporary folders, processes to kill, and a connection: what the tests of the embedded servers share. */
+/** Shared by the tests of the embedded stores: temporary folders, processes to kill, and a connection. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ export function spawnLedger(
   return ledger;
 }
 
-/** The connection string, once it is ready to serve. */
+/** The connection string, when PostgreSQL is ready. */
 export async function urlOf(ledger: ChildProcess): Promise<string> {
   let complaint = '';
   ledger.stderr?.on('data', (chunk) => {
@@ -72,7 +72,7 @@ export async function query(url: string, sql: string): Promise<Record<string, un
   }
 }
 
-/** Whether a process still runs; one that has ended and only waits to be collected by its parent does not. */
+/** Whether a process is still running; a zombie is not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

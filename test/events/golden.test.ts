@@ -50,8 +50,8 @@ function stateAfter(version: number, type: string): unknown {
     const events = types.map((name) => readReconciliationEvent(golden(version, name)));
     return events.reduce<Difference | null>(evolveDiscrepancy, null);
   }
-  if (type === 'GatewayResultUnmatched') return readUnmatchedResult(golden(version, type));
-  if (type === 'LogSealed') return readSeal(golden(version, type));
+  if (type === 'GatewayResultUnmatched') return readUnmatchedResult(golden(version, type)).data;
+  if (type === 'LogSealed') return readSeal(golden(version, type)).data;
   if (Object.hasOwn(unmatchedEvents, type))
     return evolveUnmatched(null, readUnmatchedEvent(golden(version, type)));
   const events = [...before(type), type].map((name) => readPaymentEvent(golden(version, name)));

@@ -1,4 +1,5 @@
 /** Real stores for the tests of projections: an event store and a Postgres that may be killed, and histories to put in. */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -21,6 +22,7 @@ import { schemaVersion } from '../../src/events/upcast.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { type EventStore, EventStoreUnavailable, type Position } from '../../src/eventstore/event-store.ts';
 import type { Sen } from '../../src/kernel/money.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
 import type { Projection } from '../../src/projections/runtime/projection.ts';
@@ -87,7 +89,15 @@ export function run(
   { url, db }: Database,
   schema = projection.name,
 ): ProjectionRun {
-  const started = runProjection({ projection, eventStore, db, databaseUrl: url, log, schema });
+  const started = runProjection({
+    projection,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log,
+    runtime: systemRuntime,
+    schema,
+  });
   t.teardown(() => started.stop());
   return started;
 }

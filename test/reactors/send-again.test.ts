@@ -38,7 +38,8 @@ test('one delivery, a range, and what makes no sense', async (t) => {
 
   await until(
     async () =>
-      (await ledger.database.db('payments.deliveries').where({ state: 'abandoned', tries: 2 })).length === 1,
+      (await ledger.database.db('payments.deliveries').where({ state: 'abandoned', attempts: 2 })).length ===
+      1,
   );
   const range = ['--from', '2026-11-20T00:00:00+08:00', '--to', '2099-01-01T00:00:00Z'];
   // Rows that are about no payment, as a table can hold that is behind or ahead of its log: each is refused.
@@ -48,7 +49,7 @@ test('one delivery, a range, and what makes no sense', async (t) => {
   const stray = { ...row, transaction_id: '0'.repeat(26), receiver: 'stray', called_at };
   await db('payments.deliveries').insert([
     stray,
-    { ...stray, lane: 'email', delivery: 'email', kind: 'email' },
+    { ...stray, ordering_key: 'email', delivery: 'email', kind: 'email' },
   ]);
   t.like(await ledgerSendAgain(...range, '--kind', 'email'), {
     code: 1,

@@ -16,7 +16,7 @@ test('a port that is none is a fault of the call', async (t) => {
   for (const port of ['abc', '70000', '-1', ''])
     await t.throwsAsync(eventstore.run({ port }, []), {
       instanceOf: UsageError,
-      message: '--port is a number, 0 to 65535',
+      message: '--port must be a number from 0 to 65535',
     });
 });
 

@@ -9,30 +9,22 @@ import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { rebuildDecider } from '../../src/commands/rebuild.ts';
 import { reconciliationDecider } from '../../src/commands/reconciliation.ts';
-import { sessionDecider } from '../../src/commands/session.ts';
-import { createResolveUnmatched, unmatchedDecider } from '../../src/commands/unmatched-resolution.ts';
+import { createExecuteSession } from '../../src/commands/session.ts';
+import { unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { userDecider } from '../../src/commands/user.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
-import {
-  readPaymentEvent,
-  readRebuildEvent,
-  readReconciliationEvent,
-  readSessionEvent,
-  readUnmatchedEvent,
-  readUserEvent,
-} from '../../src/events/codec.ts';
+import { readPaymentEvent } from '../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
-import { createConsoleParts } from '../../src/http/console/frame/parts.ts';
-import type { ConsoleRoute } from '../../src/http/console/frame/route.ts';
-import { consoleRoutes } from '../../src/http/console/routes.ts';
+import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
+import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
 export const transactionIdKey = 'a key of the tests';
@@ -147,14 +139,14 @@ export async function startApp(
       sandbox: { enabled: false },
       ...changes.config,
     },
-    execute: createExecute({ eventStore: parts, decider: paymentDecider, read: readPaymentEvent }),
+    execute: createExecute({ eventStore: parts, decider: paymentDecider }),
     eventStore: parts,
     findPayment: changes.findPayment ?? (async () => null),
     latestPayments: changes.latestPayments ?? (async () => []),
     findByReceiptNo: changes.findByReceiptNo ?? (async () => []),
     registry: changes.registry ?? { ask: noRegistry, askByTransaksiId: noRegistry },
     content: {
-      executeUser: createExecute({ eventStore: parts, decider: userDecider, read: readUserEvent }),
+      executeUser: createExecute({ eventStore: parts, decider: userDecider }),
       users: { list: async () => [], has: async () => true },
       projects: { list: async () => [], has: async () => true },
       projections: [],
@@ -164,23 +156,16 @@ export async function startApp(
     },
     console: {
       db,
-      executeSession: createExecute({ eventStore: parts, decider: sessionDecider, read: readSessionEvent }),
+      executeSession: createExecuteSession(parts),
       mailer: { send },
-      resolveUnmatched: createResolveUnmatched({
-        eventStore: parts,
-        execute: createExecute({ eventStore: parts, decider: unmatchedDecider, read: readUnmatchedEvent }),
-      }),
-      executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider, read: readRebuildEvent }),
+      executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
+      executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider }),
       closing: new AbortController().signal,
-      executeDifference: createExecute({
-        eventStore: parts,
-        decider: reconciliationDecider,
-        read: readReconciliationEvent,
-      }),
+      executeDiscrepancy: createExecute({ eventStore: parts, decider: reconciliationDecider }),
       ...changes.console,
     },
     log,
-    ...(changes.clock && { clock: changes.clock }),
+    runtime: testRuntime(changes.clock && { now: changes.clock }),
   };
   handle = createApp(dependencies).callback();
 
@@ -189,7 +174,7 @@ export async function startApp(
     eventStore,
     logged,
     mails,
-    consoleRoutes: consoleRoutes(createConsoleParts(dependencies)),
+    consoleRoutes: consoleRoutes(),
     events: async (transactionId) =>
       (await eventStore.load(paymentStream(transactionId))).map(readPaymentEvent),
     async close() {

@@ -1,12 +1,14 @@
 /** The content service on real parts: an event store and a Postgres that may be frozen, and the projections that run. */
+
 import type { ExecutionContext } from 'ava';
 import type { Project } from '../../../src/events/project.ts';
 import type { Account } from '../../../src/events/user.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { projects } from '../../../src/projections/projects/projection.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
-import { createListQueries } from '../../../src/projections/runtime/list-queries.ts';
+import { createListQueries } from '../../../src/projections/runtime/list-projection.ts';
 import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
@@ -63,7 +65,16 @@ export async function startService(
     runs,
     async runProjections() {
       for (const projection of [users, projects])
-        runs.push(runProjection({ projection, eventStore, db, databaseUrl: postgres.url, log }));
+        runs.push(
+          runProjection({
+            projection,
+            eventStore,
+            db,
+            databaseUrl: postgres.url,
+            log,
+            runtime: systemRuntime,
+          }),
+        );
       for (const { name } of [users, projects]) {
         const { has } = createListQueries(db, name);
         await until(() =>

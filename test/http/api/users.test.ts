@@ -23,7 +23,7 @@ test.serial('a user that was created is where Location says, and in the list, at
       name: aminah.name,
       email: `${n}@agency.example`,
       role: 'admin',
-      createdAt: '2026-11-20T01:02:03.000Z',
+      createdAt: '2026-11-20T09:02:03+08:00',
     });
     t.is(created.headers.get('location'), `${service.url}/api/v1/users/${user.id}`);
     t.deepEqual(await (await service.api(`/users/${user.id}`)).json(), user);

@@ -1,11 +1,13 @@
 /** The console on a real Postgres, its tables filled from the app's own event store by the projections themselves. */
+
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../../src/events/payment.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
-import { looks } from '../../../src/projections/access-log/projection.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
+import { accessLog } from '../../../src/projections/access-log/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
@@ -15,12 +17,12 @@ import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/h
 import { startApp, type TestApp } from '../../support/app.ts';
 import { chosen, duplicated, request, result, succeeded } from '../../support/payments.ts';
 
-const projections = [payments, unmatched, reconciliation, looks];
+const projections = [payments, unmatched, reconciliation, accessLog];
 
 export type Populated = {
   app: TestApp;
   db: Knex;
-  /** Waits until the tables hold all that is in the event store. */
+  /** Waits until the tables hold everything in the event store. */
   caughtUp(): Promise<void>;
   /** Writes a payment's stream; resolves to its id. */
   payment(events: readonly PaymentEvent[], over?: Partial<PaymentRequested>): Promise<string>;
@@ -32,7 +34,7 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
   const app = await startApp({ console: { db } });
   const { eventStore } = app;
   const runs = projections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, log }),
+    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
   );
   t.teardown(async () => {
     await Promise.all(runs.map((run) => run.stop()));
@@ -58,14 +60,14 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
       const first = { type: 'PaymentRequested', data: request({ ...over, transactionId }) } as const;
       const commandId = randomUUID();
       const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'gateway' };
-      const sealed = chain([first, ...events], genesisHash, cause, schemaVersion);
-      await eventStore.append(paymentStream(transactionId), sealed, 'no_stream');
+      const chained = chain([first, ...events], genesisHash, cause, schemaVersion);
+      await eventStore.append(paymentStream(transactionId), chained, 'no_stream');
       return transactionId;
     },
   };
 }
 
-/** A payment that was paid twice: its second result waits for staff. */
+/** A payment that was paid twice, so that its second result waits for staff. */
 export const paidTwice: readonly PaymentEvent[] = [
   chosen(1),
   succeeded(result(1, 'succeeded')),

@@ -1,7 +1,9 @@
 // /generic/pay/{id}: the page, the choice of a method, and what is handed to the gateway.
 import test from 'ava';
 import { verifyFields } from '../../../src/clients/gateway/hand-over.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
 import { apiKey, gatewaySecret, startApp } from '../../support/app.ts';
+import { countLoads } from '../../support/count-loads.ts';
 import {
   chooseMethod,
   createPayment,
@@ -249,4 +251,16 @@ test('a page never shows a secret', async (t) => {
   const html =
     (await (await fetch(payUrl(id))).text()) + (await (await chooseMethod(app, id, { method: 'cc' })).text());
   for (const secret of [apiKey, gatewaySecret, 'a key of the tests']) t.false(html.includes(secret));
+});
+
+test('the choice of a method loads the payment once', async (t) => {
+  const { eventStore, loadsOf } = countLoads(app.eventStore);
+  const counted = await startApp({ eventStore }, app);
+  t.teardown(() => counted.close());
+  const id = await createPayment(counted);
+  const token = tokenOf(await (await fetch(`${counted.url}/generic/pay/${id}`)).text());
+  const before = loadsOf(paymentStream(id));
+  t.is((await chooseMethod(counted, id, { method: 'cc', token })).status, 200);
+  t.is(loadsOf(paymentStream(id)) - before, 1);
+  t.is((await chosen(id)).length, 1);
 });

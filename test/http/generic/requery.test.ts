@@ -2,8 +2,11 @@
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
+import { countLoads } from '../../support/count-loads.ts';
 import { listOf, type Registry, registryRecord, startRegistry } from '../../support/registry.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import { chooseMethod, createPayment, merchantHeaders, postResult, resultFields, signed } from './helpers.ts';
 
 const log = pino({ level: 'silent' });
@@ -18,7 +21,13 @@ type Answer = { status: number; body: Record<string, unknown> };
 
 async function start(t: ExecutionContext, timeoutMs = 10_000): Promise<Parts> {
   const registry = await startRegistry(t);
-  const client = createTransactionRegistry({ url: registry.url, token: 'a-token', log, timeoutMs });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: registry.url,
+    token: 'a-token',
+    log,
+    timeoutMs,
+  });
   const app = await startApp({ registry: client }, store);
   t.teardown(() => app.close());
   return { app, registry, requery: (reference) => requeryAs(app, reference, merchantHeaders) };
@@ -251,7 +260,12 @@ test('a registry that cannot be asked: 502 or 504, and not a word in the history
 });
 
 test('no connection to the registry: 502', async (t) => {
-  const client = createTransactionRegistry({ url: 'http://127.0.0.1:1', token: 'secret-token', log });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: 'http://127.0.0.1:1',
+    token: 'secret-token',
+    log,
+  });
   const app = await startApp({ registry: client }, store);
   t.teardown(() => app.close());
   await paymentAtTheBank(app, 'UNREACHABLE-1');
@@ -260,4 +274,23 @@ test('no connection to the registry: 502', async (t) => {
     body: { success: false, message: 'The transaction registry cannot be reached; try again later' },
   });
   t.notRegex(JSON.stringify(app.logged), /secret-token/);
+});
+
+test('a requery loads the payment once', async (t) => {
+  const registry = await startRegistry(t);
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: registry.url,
+    token: 'a-token',
+    log,
+  });
+  const { eventStore, loadsOf } = countLoads(store.eventStore);
+  const app = await startApp({ registry: client, eventStore }, store);
+  t.teardown(() => app.close());
+  const id = await paymentAtTheBank(app, 'COUNTED-1');
+  registry.answer(listOf(registryRecord(id)));
+  const before = loadsOf(paymentStream(id));
+  t.is((await requeryAs(app, 'COUNTED-1', merchantHeaders)).status, 200);
+  t.is(loadsOf(paymentStream(id)) - before, 1);
+  t.is((await typesOf(store, id)).at(-1), 'PaymentSucceeded');
 });

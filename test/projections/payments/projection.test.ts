@@ -134,7 +134,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     receipt_no: null,
     paid_at: null,
     requery_at: null,
-    payer_terms: ['aminah'],
+    search_tokens: ['aminah'],
   });
   t.like(rows[1], {
     ...common,

@@ -194,7 +194,7 @@ test.serial('a stream that does not begin with a request is a fault', async (t) 
   await run(t, payments, store, database).ended;
   t.is(
     (await statusOf(db, 'payments'))?.fault?.message,
-    'The stream does not begin with a requested payment',
+    'The stream does not begin with the event that creates it',
   );
 });
 
@@ -228,6 +228,23 @@ test.serial(
     t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
   },
 );
+
+test.serial('tables that were made under a former name are dropped, and nobody else’s', async (t) => {
+  const { database, db, store, eventStore } = await startStores(t);
+  const position = await append(eventStore, 'A', [paymentRequested()]);
+  const former = run(t, { ...eventCounts, name: 'counts' }, store, database);
+  await reached(db, 'counts', position);
+  await former.stop();
+  await db.raw('create schema another');
+
+  run(t, { ...eventCounts, formerName: 'counts' }, store, database);
+  run(t, { ...eventCounts, name: 'unrelated', formerName: 'another' }, store, database);
+  await Promise.all([reached(db, 'event_counts', position), reached(db, 'unrelated', position)]);
+  t.deepEqual(await seen(db), ['payment-A 0']);
+  t.is(await statusOf(db, 'counts'), undefined);
+  const { rows } = await db.raw(`select nspname from pg_namespace where nspname in ('counts', 'another')`);
+  t.deepEqual(rows, [{ nspname: 'another' }]);
+});
 
 test.serial('another schema stands beside the first, with a checkpoint of its own', async (t) => {
   const { database, db, store, eventStore } = await startStores(t);

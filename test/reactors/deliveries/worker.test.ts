@@ -1,9 +1,13 @@
 // Deliveries on real stores, to real receivers: once each while all is well, again under the same id when it is not.
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { createExecute } from '../../../src/commands/execute.ts';
+import { paymentDecider } from '../../../src/commands/payment.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
 import { append, end, reached, run } from '../../projections/helpers.ts';
+import { countLoads } from '../../support/count-loads.ts';
 import { applied, result } from '../../support/payments.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
 import {
@@ -34,14 +38,25 @@ test.serial('a callback is sent once, and the history says so', async (t) => {
     return rows.length > 0 && rows;
   });
   t.like(row, {
-    lane: 'callback',
-    tries: 1,
+    ordering_key: 'callback',
+    attempts: 1,
     lease_until: null,
     leased_by: null,
     leased_delivery: null,
     receiver: receiver.origin,
   });
   t.is(receiver.received.length, 1);
+});
+
+test.serial('an attempt loads the payment once', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  const { eventStore, loadsOf } = countLoads(ledger.store.eventStore);
+  const execute = createExecute({ eventStore, decider: paymentDecider });
+  startCallbacks(t, ledger, { eventStore, execute });
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await untilHistory(ledger, 'P1', 1);
+  t.is(loadsOf(paymentStream('P1')), 1);
 });
 
 test.serial(
@@ -204,7 +219,7 @@ test.serial(
     const history = await untilHistory(ledger, 'P1', 2);
     t.like(history[0], {
       type: 'CallbackAttemptFailed',
-      data: { attempt: 1, status: null, reason: 'outcome unknown, the try was cut off' },
+      data: { attempt: 1, status: null, reason: 'outcome unknown, the attempt was interrupted' },
     });
     t.like(history[1], { type: 'CallbackDelivered', data: { attempt: 2, status: 200 } });
     t.deepEqual(
@@ -339,7 +354,7 @@ test.serial('a stop lets a try end and be recorded', async (t) => {
 });
 
 test.serial(
-  'what hangs at a stop is recorded as cut off, and another reactor takes it up at once',
+  'what hangs at a stop is recorded as interrupted, and another reactor takes it up at once',
   async (t) => {
     const ledger = await startLedger(t, postgres);
     const receiver = await startReceiver(t, hang);
@@ -349,7 +364,7 @@ test.serial(
     await reactor.stop();
     const interrupted = {
       type: 'CallbackAttemptFailed',
-      data: { attempt: 1, status: null, reason: 'outcome unknown, the try was cut off' },
+      data: { attempt: 1, status: null, reason: 'outcome unknown, the attempt was interrupted' },
     };
     t.like((await historyOf(ledger, 'P1'))[0], interrupted);
     receiver.answer = ok;
