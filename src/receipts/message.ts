@@ -42,7 +42,7 @@ function contentOf(receipt: Receipt, lang: Language, receiptUrl: (lang: Language
     amountsTitle: words.receipt.amounts,
     items: itemLinesOf(receipt).map(({ text, detail, amount }) => pair(lines(text, detail), amount)),
     sums: [
-      ...(receipt.charge === '' ? [] : [pair(words.charge, receipt.charge)]),
+      ...(receipt.fee === '' ? [] : [pair(words.fee, receipt.fee)]),
       pair(words.total, receipt.total),
     ],
     open: [words.email.open, receiptUrl(lang)] as Pair,

@@ -29,7 +29,7 @@ for (const lang of ['en', 'ms'] as const) {
     const { isOfficial, status, at, history, items, mode, amount, totalSen, ...facts } = receipt;
     for (const fact of Object.values(facts)) t.true(text.includes(fact), fact);
     for (const fact of items.flatMap((item) => Object.values(item))) t.true(text.includes(fact), fact);
-    t.is(receipt.charge, 'RM 0.50');
+    t.is(receipt.fee, 'RM 0.50');
     t.true(text.includes(words.receipt.official.toUpperCase()));
     t.true(text.includes(words.statuses.success));
     t.true(text.includes(timeText(at, lang)));
