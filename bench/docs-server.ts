@@ -7,6 +7,7 @@ import Koa from 'koa';
 import { loadConfig } from '../src/config/config.ts';
 import { connectEventStore } from '../src/eventstore/client.ts';
 import { createLog } from '../src/kernel/log.ts';
+import { systemRuntime } from '../src/kernel/system-runtime.ts';
 import { startHttp } from '../src/roles/http.ts';
 
 const [page = ''] = process.argv.slice(2);
@@ -32,7 +33,12 @@ const config = loadConfig({
   LOG_LEVEL: 'warn',
 });
 const log = createLog(config.logLevel, 'bench');
-const { port } = await startHttp(config, connectEventStore({ url: config.esdbUrl, log }), log);
+const { port } = await startHttp({
+  config,
+  eventStore: connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime }),
+  log,
+  runtime: systemRuntime,
+});
 const answer = await fetch(`http://127.0.0.1:${port}${page}`, { headers: { 'accept-encoding': 'identity' } });
 const bytes = Buffer.from(await answer.arrayBuffer());
 

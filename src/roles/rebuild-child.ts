@@ -1,6 +1,6 @@
 /** The process that rebuild-process.ts starts. Exit code 0: the request has ended. */
 import { once } from 'node:events';
-import { lowerPriority } from '../cli/command.ts';
+import { constants, setPriority } from 'node:os';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
@@ -11,15 +11,15 @@ import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds
 import type { RebuildTask } from './rebuild-process.ts';
 
 const interrupt = new AbortController();
-// Ctrl-C reaches this process, too; its parent tells it to end when it is time.
+// Ctrl-C in a terminal also reaches this process; its parent decides when it ends.
 process.on('SIGINT', () => undefined);
 process.once('SIGTERM', () => interrupt.abort());
 process.once('disconnect', () => interrupt.abort());
-lowerPriority();
+setPriority(constants.priority.PRIORITY_LOW);
 const [task] = (await once(process, 'message')) as [RebuildTask];
 const { databaseUrl, esdbUrl, logLevel } = task;
 const log = createLog(logLevel, 'rebuild');
-const eventStore = connectEventStore({ url: esdbUrl, log });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const db = connectPostgres({ url: databaseUrl, log });
 const { signal } = interrupt;
 try {
@@ -39,7 +39,7 @@ try {
   if (!(error instanceof RebuildUnderWay || error instanceof RebuildInterrupted))
     log.warn(
       { projection: task.projection, reason: describeRebuildFailure(error) },
-      'a rebuild cannot go on',
+      'a rebuild was interrupted',
     );
 } finally {
   await Promise.all([eventStore.close(), db.destroy()]);

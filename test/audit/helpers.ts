@@ -8,7 +8,6 @@ import {
   type PaymentEvent,
   paymentStream,
 } from '../../src/events/payment.ts';
-import { schemaVersion } from '../../src/events/upcast.ts';
 import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
 
 /** A command of its own for every event, by the actor that `actorOf` says. */
@@ -22,7 +21,7 @@ export function stored(
     const commandId = randomUUID();
     const cause = { commandId, correlationId: commandId, causationId: commandId, actor: actorOf(event) };
     const previous = recorded.at(-1);
-    const [sealed] = chain([event], previous ? hashIn(previous) : genesisHash, cause, schemaVersion);
+    const [sealed] = chain([event], previous ? hashIn(previous) : genesisHash, cause);
     if (!sealed) throw new Error('An event was not sealed');
     const revision = recorded.length;
     recorded.push({

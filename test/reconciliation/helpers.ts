@@ -47,7 +47,7 @@ export async function startLedger(t: ExecutionContext, postgres: Postgres) {
 
 type Options = { from?: string; to?: string; dryRun?: boolean; waitMs?: number };
 
-/** Imports a file; the differences in the order in which they were told. */
+/** Imports a file; `found` has the discrepancies in the order in which they were reported. */
 async function compare(
   { eventStore }: RunningStore,
   { db }: Database,
@@ -58,7 +58,7 @@ async function compare(
   const found: (DiscrepancyFound & { id: string })[] = [];
   const bytes = typeof csv === 'string' ? Buffer.from(csv) : csv;
   const summary = await reconcile(
-    { eventStore, db, transactionIdKey: key, clock: () => new Date(), runtime: systemRuntime },
+    { eventStore, db, transactionIdKey: key, runtime: systemRuntime },
     {
       file: pieces(bytes),
       period: { from: from ?? null, to: to ?? null },
@@ -71,7 +71,7 @@ async function compare(
         actor: 'staff:test',
       }),
       onBadRow: (row) => badRows.push(row),
-      onDifference: (id, difference) => found.push({ id, ...difference }),
+      onDiscrepancy: (id, discrepancy) => found.push({ id, ...discrepancy }),
     },
   );
   return { summary, badRows, found };

@@ -20,36 +20,33 @@ import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
-import type { ListQueries } from '../../projections/runtime/list-queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Projection } from '../../projections/runtime/projection.ts';
 
 export type ConsoleDependencies = {
-  config: Pick<Config, 'baseUrl' | 'transactionIdKey' | 'merchants'>;
+  config: Pick<Config, 'baseUrl' | 'merchants' | 'transactionIdKey'>;
   execute: Execute<Payment, PaymentCommand, PaymentEvent>;
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
   registry: TransactionRegistry;
+  log: Log;
+  runtime: Runtime;
   content: {
     executeUser: Execute<Account | null, UserCommand, UserEvent>;
     users: ListQueries<Account>;
-    /** Those that should be running. */
     projections: readonly Projection[];
-    /** Where they stand. Rejects when Postgres is down. */
+    /** Rejects when Postgres is down. */
     projectionStatus(): Promise<readonly ProjectionStatus[]>;
   };
-  console: ConsoleOwn;
-  log: Log;
-  runtime: Runtime;
-};
-
-/** What no other interface needs. */
-type ConsoleOwn = {
-  executeSession: Execute<Session | null, SessionCommand, SessionEvent>;
-  mailer: Mailer;
-  executeUnmatched: Execute<ResolvedUnmatched | null, ResolveUnmatchedResult, UnmatchedEvent>;
-  executeDifference: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
-  executeRebuild: Execute<Rebuilds, RebuildCommand, RebuildEvent>;
-  /** The process is asked to end: what stays open by itself must not hold it up. */
-  closing: AbortSignal;
-  /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */
-  db: Knex;
+  /** What no other interface needs. */
+  console: {
+    executeSession: Execute<Session | null, SessionCommand, SessionEvent>;
+    executeUnmatched: Execute<ResolvedUnmatched | null, ResolveUnmatchedResult, UnmatchedEvent>;
+    executeDiscrepancy: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
+    executeRebuild: Execute<Rebuilds, RebuildCommand, RebuildEvent>;
+    mailer: Mailer;
+    /** Aborts when the process is asked to stop: open streams of events end with it. */
+    closing: AbortSignal;
+    /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */
+    db: Knex;
+  };
 };

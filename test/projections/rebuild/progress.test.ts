@@ -1,6 +1,6 @@
 /** What is said of a rebuild while it runs. */
 import test from 'ava';
-import { progressText } from '../../../src/cli/rebuild-progress.ts';
+import { progressText } from '../../../src/cli/progress.ts';
 import { createMeter, secondsLeft, shareDone } from '../../../src/projections/rebuild/progress.ts';
 
 const at = (commit: bigint) => ({ commit, prepare: commit });

@@ -1,39 +1,23 @@
-/** Where the parts of a plot go: the templates only draw them. Units are those of the drawing's viewBox. */
+/** The layout of plots, which the templates draw. Units are those of the drawing's viewBox. */
 import { scaleBand, scaleLinear } from 'd3-scale';
 
-/** Which of the two colours, as the key of the plot says. */
+/** Which of the two colours. */
 type Series = 'quiet' | 'main';
-export type Bar = { x: number; y: number; width: number; height: number; title: string; series: Series };
-export type Tick = { at: number; label: string };
-
-export type ColumnPlot = {
-  width: number;
-  height: number;
-  /** Where the columns stand. */
-  base: number;
-  left: number;
-  bars: readonly Bar[];
-  /** Of the scale, by height. */
-  ticks: readonly Tick[];
-  /** Of the columns, by place. */
-  labels: readonly Tick[];
-};
-
 const width = 360;
 const columnsHeight = 180;
 const left = 34;
 const top = 8;
 const base = columnsHeight - 20;
 
-export type Column = {
-  /** `''` where there is no room for one. */
+type Column = {
+  /** `''` for a column without one. */
   label: string;
   /** A bar of each series, side by side. */
   values: readonly { series: Series; value: number; title: string }[];
 };
 
 /** Counts as columns. */
-export function columnPlot(columns: readonly Column[]): ColumnPlot {
+export function columnPlot(columns: readonly Column[]) {
   const places = scaleBand<number>()
     .domain(columns.map((_, index) => index))
     .range([left, width])
@@ -42,7 +26,7 @@ export function columnPlot(columns: readonly Column[]): ColumnPlot {
   const highest = Math.max(1, ...columns.flatMap(({ values }) => values.map(({ value }) => value)));
   const heights = scaleLinear().domain([0, highest]).nice(4).range([base, top]);
   const bars = columns.flatMap(({ values }, index) =>
-    values.map(({ series, title, value }, place): Bar => {
+    values.map(({ series, title, value }, place) => {
       const barWidth = places.bandwidth() / values.length;
       const y = heights(value);
       const x = (places(index) ?? 0) + place * barWidth;
@@ -56,10 +40,11 @@ export function columnPlot(columns: readonly Column[]): ColumnPlot {
   return {
     width,
     height: columnsHeight,
+    /** Where the columns stand. */
     base,
     left,
     bars,
-    // No half payments.
+    // Payments come in whole numbers.
     ticks: heights
       .ticks(4)
       .filter(Number.isInteger)
@@ -68,16 +53,10 @@ export function columnPlot(columns: readonly Column[]): ColumnPlot {
   };
 }
 
-export type SharePlot = {
-  width: number;
-  height: number;
-  rows: readonly { y: number; label: string; text: string; width: number; full: number }[];
-};
-
 const rowHeight = 38;
 
-/** Shares from 0 to 1, a row each; null where there is nothing to have a share of. */
-export function sharePlot(rows: readonly { label: string; text: string; share: number | null }[]): SharePlot {
+/** Shares from 0 to 1, a row each; null where there is no share to show. */
+export function sharePlot(rows: readonly { label: string; text: string; share: number | null }[]) {
   const widths = scaleLinear().domain([0, 1]).range([0, width]);
   return {
     width,

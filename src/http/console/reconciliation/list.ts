@@ -1,0 +1,57 @@
+/** GET /console/reconciliation: the form to compare an export, and the discrepancies that are open. */
+import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
+import { listDiscrepancies } from '../../../projections/reconciliation/queries.ts';
+import { sideText } from '../../../reconciliation/texts.ts';
+import type { Context } from '../../server/context.ts';
+import { paymentIdOf } from '../exceptions/discrepancy.ts';
+import { discrepancyTexts } from '../exceptions/texts.ts';
+import { cursorText, pageOf, readCursor, readQuery } from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
+
+const size = 50;
+
+export const showDiscrepancies: Page = (ctx, dependencies) => showList(ctx, dependencies, null);
+
+/** `problem` is why an upload was not compared. */
+export async function showList(
+  ctx: Context,
+  { askReadModels, db, show }: PageDependencies,
+  problem: { status: number; message: string } | null,
+): Promise<void> {
+  if (problem) ctx.status = problem.status;
+  const cursor = readCursor(readQuery(ctx).after, 1);
+  const after = cursor && { at: cursor.at, id: cursor.ids[0] ?? '' };
+  const [found] = await askReadModels(ctx, [
+    listDiscrepancies(db, { state: 'open', source: null }, { limit: size + 1, after }),
+  ]);
+  const { rows, ...links } = pageOf(found, {
+    size,
+    path: '/console/reconciliation',
+    isFirst: cursor === null,
+    nextAfter: ({ id, difference }) => ({ after: cursorText(new Date(difference.at), id) }),
+  });
+  await show(ctx, 'reconciliation/reconciliation.njk', {
+    title: 'Reconciliation',
+    problem: problem?.message ?? null,
+    rows: rows.map(rowOf),
+    ...links,
+  });
+}
+
+/** A discrepancy as a row of a table: of this list, or of what an import found. */
+export function rowOf({ id, difference }: { id: string; difference: DiscrepancyFound }) {
+  const { file, kind, merchantCode, ours, paidAt, recordId, source, theirs, transactionId } = difference;
+  return {
+    id,
+    name: discrepancyTexts[kind].name,
+    source,
+    merchantCode,
+    paidAt,
+    recordId,
+    transactionId,
+    paymentId: paymentIdOf(difference),
+    line: file.line,
+    ours: sideText(ours),
+    theirs: sideText(theirs),
+  };
+}
