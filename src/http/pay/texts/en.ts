@@ -9,7 +9,7 @@ export const en = {
   limits: (min: string, max: string) => `${min} to ${max}`,
   belowLimit: (min: string) => `Not available: this method starts at ${min}.`,
   aboveLimit: (max: string) => `Not available: this method goes up to ${max}.`,
-  withCharge: (charge: string, total: string) => `Charge ${charge}, total ${total}`,
+  withFee: (fee: string, total: string) => `Fee ${fee}, total ${total}`,
 
   amountToPay: 'Amount to pay',
   payTo: 'Pay to',

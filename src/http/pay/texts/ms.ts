@@ -10,7 +10,7 @@ export const ms: Texts = {
   limits: (min, max) => `${min} hingga ${max}`,
   belowLimit: (min) => `Tidak tersedia: kaedah ini bermula pada ${min}.`,
   aboveLimit: (max) => `Tidak tersedia: kaedah ini terhad kepada ${max}.`,
-  withCharge: (charge, total) => `Caj ${charge}, jumlah ${total}`,
+  withFee: (fee, total) => `Caj ${fee}, jumlah ${total}`,
 
   amountToPay: 'Jumlah perlu dibayar',
   payTo: 'Bayar kepada',
