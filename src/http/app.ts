@@ -7,9 +7,8 @@ import type { EventStore } from '../eventstore/event-store.ts';
 import type { ApiDependencies } from './api/dependencies.ts';
 import { isApiPath, presentApiError } from './api/errors.ts';
 import { addApiRoutes } from './api/routes.ts';
-import type { ConsoleDependencies } from './console/dependencies.ts';
+import { type ConsoleDependencies, createPageDependencies } from './console/dependencies.ts';
 import { consoleHeaders, isConsolePath } from './console/frame/addresses.ts';
-import { createConsoleParts } from './console/frame/parts.ts';
 import { createPresentConsoleError } from './console/frame/present-error.ts';
 import { addConsoleRoutes } from './console/routes.ts';
 import { addReferenceRoutes } from './docs/reference.ts';
@@ -47,10 +46,10 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   addApiRoutes(router, dependencies);
   addReferenceRoutes(router, createDocument(config));
   addDocsRoutes(router, { config, log, runtime });
-  const consoleParts = createConsoleParts(dependencies);
-  addConsoleRoutes(router, consoleParts);
+  const consoleDependencies = createPageDependencies(dependencies);
+  addConsoleRoutes(router, consoleDependencies);
 
-  const presentConsoleError = createPresentConsoleError(consoleParts.frame);
+  const presentConsoleError = createPresentConsoleError(consoleDependencies.show);
   const presentError = createPresentError(config.baseUrl);
   const presenterOf = (path: string) => {
     if (isConsolePath(path)) return presentConsoleError;

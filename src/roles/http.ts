@@ -53,7 +53,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       executeRebuild: createExecute({ eventStore, decider: rebuildDecider }),
       executeSession: createExecuteSession(eventStore),
       executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
-      executeDifference: createExecute({ eventStore, decider: reconciliationDecider }),
+      executeDiscrepancy: createExecute({ eventStore, decider: reconciliationDecider }),
       mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime }),
     },
     log,

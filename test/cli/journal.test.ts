@@ -1,9 +1,6 @@
 // `ledger balances`, `ledger statement` and `ledger account`, as staff type them.
-import { execFile } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
 import { balancesText } from '../../src/cli/balances.ts';
@@ -14,9 +11,9 @@ import { temporaryFolder } from '../embedded/helpers.ts';
 
 import { emptyJournal, feed, paid, recorded } from '../projections/journals.ts';
 import { hasPoppler, textOf } from '../receipts/pdf-reader.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const postgres = await createDatabase();
 const store = await openStore(':memory:');
 test.after.always(() => store.close());
@@ -29,25 +26,11 @@ async function startShell(t: ExecutionContext) {
   await feed(db, recorded('B', paid({ no: 2, at: '2025-11-23T01:00:00.000Z', ...value })));
   await feed(db, recorded('C', paid({ no: 3, at: '2025-11-21T01:00:00.000Z' })));
   const folder = await temporaryFolder(t);
-  const env = {
-    PATH: process.env.PATH,
+  const environment = {
+    ...settingsFor({ esdbUrl: `esdb://127.0.0.1:${store.port}?tls=false`, databaseUrl: postgres.url }),
     DATA_DIR: folder,
-    ESDB_URL: `esdb://127.0.0.1:${store.port}?tls=false`,
-    DATABASE_URL: postgres.url,
-    TRANSACTION_ID_KEY: 'a key of this test',
-    GATEWAY_URL: 'http://127.0.0.1:9',
-    GATEWAY_SECRET: 'a secret of this test',
-    REGISTRY_URL: 'http://127.0.0.1:9',
-    REGISTRY_TOKEN: 'a token of this test',
   };
-  const ledger = async (...args: string[]) => {
-    try {
-      const { stdout, stderr } = await promisify(execFile)(process.execPath, [main, ...args], { env });
-      return { code: 0, stdout, stderr };
-    } catch (error) {
-      return error as { code: number; stdout: string; stderr: string };
-    }
-  };
+  const ledger = (...args: string[]) => runLedger(args, environment);
   return { db, ledger, folder };
 }
 

@@ -1,38 +1,19 @@
 // `ledger reconcile` as staff type it, on running stores.
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test from 'ava';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 
 import { gatewayCsv, idOf, type Ledger, startLedger } from '../reconciliation/helpers.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
 import { result, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const postgres = await createDatabase();
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-
-async function call({ database, store }: Ledger, ...args: string[]) {
-  const env = {
-    PATH: process.env.PATH,
-    ESDB_URL: store.url,
-    DATABASE_URL: database.url,
-    TRANSACTION_ID_KEY: 'a key of this test',
-    GATEWAY_URL: 'http://127.0.0.1:9/',
-    GATEWAY_SECRET: 'x',
-    REGISTRY_URL: 'http://127.0.0.1:9/',
-    REGISTRY_TOKEN: 'x',
-  };
-  const called = promisify(execFile)(process.execPath, [main, 'reconcile', ...args], { env });
-  return await called.then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    (error) => error as { code: number; stdout: string; stderr: string },
-  );
-}
+const call = ({ database, store }: Ledger, ...args: string[]) =>
+  runLedger(['reconcile', ...args], settingsFor({ esdbUrl: store.url, databaseUrl: database.url }));
 
 test.serial('the exit code says whether everything matched; the output names nobody', async (t) => {
   const ledger = await startLedger(t, postgres);

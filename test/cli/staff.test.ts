@@ -1,36 +1,23 @@
 // `ledger users` and `ledger projects`, as staff type them.
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { registerSampleProjects } from '../../src/cli/projects.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+import { runLedger, settingsFor } from '../support/ledger.ts';
 
 /** A command line on an event store of the test's own. */
 async function startShell(t: ExecutionContext) {
   const { port } = await startServer(t);
   const environment = {
-    PATH: process.env.PATH,
+    ...settingsFor({
+      esdbUrl: `esdb://127.0.0.1:${port}?tls=false`,
+      databaseUrl: 'postgres://127.0.0.1:9/nowhere',
+    }),
     DATA_DIR: await temporaryFolder(t),
-    ESDB_URL: `esdb://127.0.0.1:${port}?tls=false`,
-    DATABASE_URL: 'postgres://127.0.0.1:9/nowhere',
-    TRANSACTION_ID_KEY: 'a key of this test',
-    GATEWAY_URL: 'http://127.0.0.1:9',
-    GATEWAY_SECRET: 'a secret of this test',
-    REGISTRY_URL: 'http://127.0.0.1:9',
-    REGISTRY_TOKEN: 'a token of this test',
   };
   const ledger = async (...args: string[]) => {
-    try {
-      const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env: environment });
-      return { code: 0, said: stdout };
-    } catch (error) {
-      const { code, stderr } = error as { code: number; stderr: string };
-      return { code, said: stderr };
-    }
+    const { code, stdout, stderr } = await runLedger(args, environment);
+    return { code, said: code === 0 ? stdout : stderr };
   };
   return { ledger, store: open(t, port) };
 }

@@ -1,6 +1,6 @@
 /** Where a payer's page leads: back to the merchant, and to the other language. */
 import type { RequestedPayment } from '../../events/payment.ts';
-import { statusCodeOf } from '../../receipts/status-code.ts';
+import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import type { Language } from '../server/language.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** The end of POST /<channel>/request: records the payment, and shows the page on which to pay it. */
 import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
-import { statusCodeOf } from '../../receipts/status-code.ts';
+import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { PayDependencies } from './dependencies.ts';
 import { drawPaymentPage, isSettled, type PaymentPageDependencies } from './payment-page.ts';

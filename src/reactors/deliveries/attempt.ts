@@ -50,13 +50,14 @@ export async function attemptDelivery(
   stopping: AbortSignal,
   dependencies: AttemptDependencies,
 ): Promise<DeliveryOutcome | null> {
-  const { giveBack, log, runtime } = dependencies;
+  const { giveBack, log, runtime, scheduleMs } = dependencies;
+  const moment = () => ({ scheduleMs, now: runtime.now(), random: runtime.random() });
   let isBegun = false;
   try {
     const loaded = await load(claimed, dependencies);
     const interrupted = loaded && findInterrupted(claimed, loaded);
     if (interrupted) {
-      await recordInterrupted(interrupted, 0, dependencies);
+      await record(interrupted, interruptedOutcome(interrupted.delivery, moment()), 0, dependencies);
       return null;
     }
     const due = loaded && (await findDue(claimed, loaded, dependencies));
@@ -69,9 +70,11 @@ export async function attemptDelivery(
     const outcome = await perform(due, stopping, dependencies);
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
     // Without an answer after `stopping` aborted, the attempt was interrupted by us, not failed by the receiver.
-    if (stopping.aborted && outcome.kind === 'failed' && outcome.status === null)
-      await recordInterrupted(due, durationMs, dependencies);
-    else await recordOutcome(due, outcome, durationMs, dependencies);
+    const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
+    const recorded = isInterrupted
+      ? interruptedOutcome(due.delivery, moment())
+      : recordedOutcome(outcome, due.delivery, moment());
+    await record(due, recorded, durationMs, dependencies);
     return outcome;
   } catch (error) {
     const { transactionId, orderingKey } = claimed;
@@ -168,32 +171,14 @@ async function perform(
   }
 }
 
-async function recordOutcome(
-  due: CalledDelivery,
-  outcome: DeliveryOutcome,
-  durationMs: number,
-  dependencies: AttemptDependencies,
-): Promise<void> {
-  const { runtime, scheduleMs } = dependencies;
-  const moment = { scheduleMs, now: runtime.now(), random: runtime.random() };
-  await record(due, { durationMs, outcome: recordedOutcome(outcome, due.delivery, moment) }, dependencies);
-}
-
-/** `durationMs` is 0 where nobody knows it. */
-async function recordInterrupted(
-  due: CalledDelivery,
-  durationMs: number,
-  dependencies: AttemptDependencies,
-): Promise<void> {
-  const { runtime, scheduleMs } = dependencies;
-  const outcome = interruptedOutcome(due.delivery, { scheduleMs, now: runtime.now() });
-  await record(due, { durationMs, outcome }, dependencies);
-}
-
-/** Retries for some seconds while the event store cannot be reached, so that what was sent is known. */
+/**
+ * Retries for some seconds while the event store cannot be reached, so that what was sent is known. `durationMs` is 0
+ * where nobody knows it.
+ */
 async function record(
   { delivery, payment, cause, head }: CalledDelivery,
-  ended: Pick<RecordDeliveryAttempt, 'durationMs' | 'outcome'>,
+  outcome: RecordDeliveryAttempt['outcome'],
+  durationMs: number,
   dependencies: AttemptDependencies,
 ): Promise<void> {
   const { execute, runtime } = dependencies;
@@ -202,7 +187,8 @@ async function record(
     at: runtime.now().toISOString(),
     delivery: delivery.key,
     attempt: delivery.attempts + 1,
-    ...ended,
+    durationMs,
+    outcome,
   };
   const stream = paymentStream(payment.request.transactionId);
   await retry(() => execute(stream, command, causeOf(cause, dependencies), { from: head }), {

@@ -55,7 +55,7 @@ export function startScheduledRequery(dependencies: RequeryDependencies & { data
 
   const asking = retry(
     (onProgress) =>
-      withLeaderLock({ databaseUrl, name: 'requery', signal, runtime }, async (leading) => {
+      withLeaderLock({ databaseUrl, name: 'requery', runtime, signal }, async (leading) => {
         while (!leading.aborted) {
           await runtime.sleep(pollMs, leading);
           await pass(leading);

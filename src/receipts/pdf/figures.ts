@@ -19,53 +19,20 @@ export function drawQrCode(
   const { data, size } = encode(text, { ecc: 'M', border: 0 });
   const modulePt = sizePt / size;
   for (const [row, modules] of data.entries()) {
-    let start = 0;
-    while (start < size) {
-      let end = start;
-      while (modules[end]) end += 1;
-      // Adjacent dark modules are one rectangle, without hairlines between them.
-      if (end > start) {
-        doc.rect(xPt + start * modulePt, yPt + row * modulePt, (end - start) * modulePt, modulePt);
-      }
-      start = end + 1;
-    }
+    // Adjacent dark modules are one rectangle, without hairlines between them.
+    for (const { 0: dark, index } of modules.map(Number).join('').matchAll(/1+/g))
+      doc.rect(xPt + index * modulePt, yPt + row * modulePt, dark.length * modulePt, modulePt);
   }
   doc.fill(colors.black);
 }
 
-type Stroke = readonly (readonly [number, number])[];
-const clock: readonly Stroke[] = [
-  [
-    [0, -0.55],
-    [0, 0.05],
-    [0.36, 0.3],
-  ],
-];
-/** Strokes within a circle of radius 1 around 0, 0. */
-const signs: Readonly<Record<StatusName, readonly Stroke[]>> = {
-  success: [
-    [
-      [-0.45, 0.02],
-      [-0.12, 0.36],
-      [0.46, -0.32],
-    ],
-  ],
-  failed: [
-    [
-      [-0.34, -0.34],
-      [0.34, 0.34],
-    ],
-    [
-      [0.34, -0.34],
-      [-0.34, 0.34],
-    ],
-  ],
-  cancelled: [
-    [
-      [-0.45, 0],
-      [0.45, 0],
-    ],
-  ],
+const clock = 'M 0 -0.55 V 0.05 L 0.36 0.3';
+
+/** SVG paths within a circle of radius 1 around 0, 0. */
+const signs: Readonly<Record<StatusName, string>> = {
+  success: 'M -0.45 0.02 L -0.12 0.36 L 0.46 -0.32',
+  failed: 'M -0.34 -0.34 L 0.34 0.34 M 0.34 -0.34 L -0.34 0.34',
+  cancelled: 'M -0.45 0 H 0.45',
   pending: clock,
   requested: clock,
 };
@@ -78,16 +45,7 @@ export function drawStatusIcon(
   radiusPt: number,
 ): void {
   doc.circle(xPt, yPt, radiusPt).fill(colors.status[status]);
-  doc
-    .lineWidth(radiusPt / 5)
-    .lineCap('round')
-    .lineJoin('round');
-  for (const points of signs[status]) {
-    for (const [index, [x, y]] of points.entries()) {
-      const [toX, toY] = [xPt + x * radiusPt, yPt + y * radiusPt];
-      if (index === 0) doc.moveTo(toX, toY);
-      else doc.lineTo(toX, toY);
-    }
-    doc.stroke(colors.white);
-  }
+  doc.save().translate(xPt, yPt).scale(radiusPt);
+  doc.lineWidth(0.2).lineCap('round').lineJoin('round').path(signs[status]).stroke(colors.white);
+  doc.restore();
 }

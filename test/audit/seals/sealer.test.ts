@@ -20,6 +20,7 @@ import {
   paymentRequested,
   type RunningStore,
   startStore,
+  startStoreProcess,
 } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
@@ -138,7 +139,7 @@ test.serial(
   'after kill -9 of the sealer and of the event store, sealing continues from the last seal',
   async (t) => {
     t.timeout(60_000);
-    const store = await startStore(t);
+    const store = await startStoreProcess(t);
     const databaseUrl = await newDatabase();
     const script = fileURLToPath(new URL('../sealer-child.ts', import.meta.url));
     const launch = () => {

@@ -1,13 +1,10 @@
 // `verify` as a whole: tampering with the read models is reported by table and key, and so are rows that a tampered log
 // no longer explains.
 
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import { reportText } from '../../../src/cli/verify.ts';
@@ -19,6 +16,7 @@ import { allProjections } from '../../../src/projections/all.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
+import { runLedger, settingsFor } from '../../support/ledger.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
 import {
@@ -294,24 +292,10 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
 });
 
 async function ledger(t: ExecutionContext, esdbUrl: string, ...args: string[]) {
-  const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-  const env = {
-    PATH: process.env.PATH,
+  const { code, stdout, stderr } = await runLedger(args, {
+    ...settingsFor({ esdbUrl, databaseUrl: template.href }),
     DATA_DIR: await temporaryFolder(t),
-    ESDB_URL: esdbUrl,
-    DATABASE_URL: template.href,
-    TRANSACTION_ID_KEY: 'a key of this test',
-    GATEWAY_URL: 'http://127.0.0.1:9',
-    GATEWAY_SECRET: 'a secret of this test',
-    REGISTRY_URL: 'http://127.0.0.1:9',
-    REGISTRY_TOKEN: 'a token of this test',
     SEAL_KEY: '5ea1'.repeat(16),
-  };
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env });
-    return { code: 0, said: stdout };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, said: stdout || stderr };
-  }
+  });
+  return { code, said: stdout || stderr };
 }

@@ -1,5 +1,4 @@
-// What auditors take along from the console: a payment's history as JSON, and the payments of a span of time as a file.
-
+// What auditors download from the console: a payment's history as JSON, and the payments of a period as a file.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -53,16 +52,16 @@ test.after.always(async () => {
 });
 
 async function ask(store: EventStore, transactionId: string, index: number) {
-  // Long, so that not all of them leave in one piece.
+  // Long, so that the file takes several pieces.
   const description = 'x'.repeat(20_000);
   const data = request({ transactionId, reference: `INV-${index}`, description });
   const events = stored([{ type: 'PaymentRequested', data }, applied(result(1, 'failed'))], transactionId);
   return (await store.append(paymentStream(transactionId), events, 'no_stream')).position;
 }
 
-/** What of people the member's session says was looked at. */
-async function looksOf({ id: userId }: Member): Promise<object[]> {
-  const looks: object[] = [];
+/** The accesses to personal data in the member's session. */
+async function accessesOf({ id: userId }: Member): Promise<object[]> {
+  const accesses: object[] = [];
   let after = null;
   while (true) {
     const next = await eventStore.firstAfter({
@@ -70,9 +69,9 @@ async function looksOf({ id: userId }: Member): Promise<object[]> {
       after,
       signal: AbortSignal.timeout(5_000),
     });
-    if (!next) return looks;
+    if (!next) return accesses;
     const { type, data } = readSessionEvent(next);
-    if (type === 'PersonalDataViewed' && data.userId === userId) looks.push(data);
+    if (type === 'PersonalDataViewed' && data.userId === userId) accesses.push(data);
     after = next.position;
   }
 }
@@ -86,7 +85,7 @@ async function verdictOn(t: ExecutionContext, text: string) {
 }
 
 for (const role of roles)
-  test.serial(`${role}: takes both files along, and each is recorded first`, async (t) => {
+  test.serial(`${role}: downloads both files, and each is recorded first`, async (t) => {
     const member = await signIn(app, role);
     t.regex(await (await member.get('/console/export')).text(), /<option value="council"/);
     const lines = await member.post('/console/export', { ...november, format: 'jsonl' });
@@ -100,13 +99,13 @@ for (const role of roles)
     t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
     t.deepEqual(parse(await csv.text(), { bom: true, columns: true }), [], 'another merchant has none');
     const span = '2026-10-31T16:00:00.000Z to 2026-11-30T16:00:00.000Z';
-    t.like(await looksOf(member), [
+    t.like(await accessesOf(member), [
       { what: 'export', transactionId: null, detail: `jsonl of all merchants, ${span}` },
       { what: 'export', transactionId: null, detail: `csv of museum, ${span}` },
     ]);
   });
 
-test.serial('what makes no sense is said above the form, and is no look', async (t) => {
+test.serial('the form says what is wrong with it, and nothing is recorded', async (t) => {
   const member = await signIn(app, 'viewer');
   for (const [fields, fault] of [
     [{ ...november, from: '' }, 'from must be a time'],
@@ -122,10 +121,10 @@ test.serial('what makes no sense is said above the form, and is no look', async 
   }
   const forged = await member.post('/console/export', { ...november, token: 'x' });
   t.is(forged.status, 403);
-  t.deepEqual(await looksOf(member), []);
+  t.deepEqual(await accessesOf(member), []);
 });
 
-test.serial('the history of a payment, now and then; recorded before it is shown', async (t) => {
+test.serial('the history of a payment, as of now and earlier, is recorded before it is shown', async (t) => {
   const member = await signIn(app, 'viewer');
   const path = `/console/payments/${id}/history.json`;
   const answer = await member.get(path);
@@ -138,9 +137,9 @@ test.serial('the history of a payment, now and then; recorded before it is shown
     entries: object[];
   };
   t.is(then.entries.length, 1);
-  const looks = await looksOf(member);
-  t.like(looks[0], { what: 'history', transactionId: id, detail: 'events 0 to 1' });
-  t.like(looks[1], { what: 'history', transactionId: id, detail: 'events 0 to 0' });
+  const accesses = await accessesOf(member);
+  t.like(accesses[0], { what: 'history', transactionId: id, detail: 'events 0 to 1' });
+  t.like(accesses[1], { what: 'history', transactionId: id, detail: 'events 0 to 0' });
   for (const [query, status] of [
     ['?at=noon', 400],
     ['?revision=2', 400],
@@ -149,10 +148,10 @@ test.serial('the history of a payment, now and then; recorded before it is shown
   ] as const)
     t.is((await member.get(`${path}${query}`)).status, status, query);
   t.is((await member.get(`/console/payments/${id.slice(0, 25)}0/history.json`)).status, 404);
-  t.is((await looksOf(member)).length, 2, 'what was not shown was not looked at');
+  t.is((await accessesOf(member)).length, 2, 'what was not shown is not recorded');
 });
 
-test.serial('a download that fails half-way does not look whole', async (t) => {
+test.serial('a download that fails half-way does not look complete', async (t) => {
   const member = await signIn(app, 'admin');
   await db.raw(
     `update payments.payments set transaction_id = 'ZZ' where transaction_id =

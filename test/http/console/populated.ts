@@ -22,7 +22,7 @@ const projections = [payments, unmatched, reconciliation, accessLog];
 export type Populated = {
   app: TestApp;
   db: Knex;
-  /** Waits until the tables hold all that is in the event store. */
+  /** Waits until the tables hold everything in the event store. */
   caughtUp(): Promise<void>;
   /** Writes a payment's stream; resolves to its id. */
   payment(events: readonly PaymentEvent[], over?: Partial<PaymentRequested>): Promise<string>;
@@ -60,14 +60,14 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
       const first = { type: 'PaymentRequested', data: request({ ...over, transactionId }) } as const;
       const commandId = randomUUID();
       const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'gateway' };
-      const sealed = chain([first, ...events], genesisHash, cause, schemaVersion);
-      await eventStore.append(paymentStream(transactionId), sealed, 'no_stream');
+      const chained = chain([first, ...events], genesisHash, cause, schemaVersion);
+      await eventStore.append(paymentStream(transactionId), chained, 'no_stream');
       return transactionId;
     },
   };
 }
 
-/** A payment that was paid twice: its second result waits for staff. */
+/** A payment that was paid twice, so that its second result waits for staff. */
 export const paidTwice: readonly PaymentEvent[] = [
   chosen(1),
   succeeded(result(1, 'succeeded')),

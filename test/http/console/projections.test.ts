@@ -18,7 +18,7 @@ import { testRuntime } from '../../support/runtime.ts';
 
 const postgres = await createDatabase();
 
-test.serial('rebuild asked for on the page, watched, done', async (t) => {
+test.serial('a rebuild is requested on the page, watched, and done', async (t) => {
   const { db, url } = await emptyDatabase(t, postgres);
   const closing = new AbortController();
   const app = await startApp({
@@ -60,7 +60,7 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
   t.is((await admin.post('/console/projections/payments/rebuild')).status, 303);
   t.is((await admin.post('/console/projections/payments/rebuild')).status, 303);
   const events = await eventStore.load(projectionStream('payments'));
-  t.is(events.length, 1, 'asked for once');
+  t.is(events.length, 1, 'requested once');
   t.is(Reflect.get(Object(events[0]?.metadata), 'actor'), `staff:${admin.id}`);
   await until(() => told.includes('"waiting"'));
   t.regex(await (await admin.get('/console/projections')).text(), /<noscript><meta http-equiv="refresh"/);
@@ -92,7 +92,7 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
   t.pass('the stream ended with the process');
 });
 
-test.serial('so many watch at most; whoever leaves makes room', async (t) => {
+test.serial('the number of browsers that watch is limited, and one that leaves makes room', async (t) => {
   const app = await startApp();
   t.teardown(app.close);
   const viewer = await signIn(app, 'viewer');
