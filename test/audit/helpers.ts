@@ -1,4 +1,4 @@
-// Streams as the store would hand them over, sealed as `execute` seals them.
+// Streams as the store returns them, chained as `execute` chains them.
 import { randomUUID } from 'node:crypto';
 import { chain, genesisHash, hashIn } from '../../src/events/envelope.ts';
 import {
@@ -25,7 +25,7 @@ export function stored(
     if (!sealed) throw new Error('An event was not sealed');
     const revision = recorded.length;
     recorded.push({
-      ...sealed,
+      ...chained,
       streamName: paymentStream(transactionId),
       revision,
       position: { commit: BigInt(revision), prepare: BigInt(revision) },

@@ -1,12 +1,12 @@
 /** The words that a payer is found by: those of the name, the email address, and the numbers that identify a person. */
-import type { Payer } from '../../events/payment.ts';
+import type { PaymentRequested } from '../../events/payment.ts';
 import { indexable } from '../../postgres/indexable.ts';
 
 /** No name has more words. */
 const maxTerms = 40;
 
 /** The tokens of a payer, for the row. A number that was written in groups is found as one word, too. */
-export function searchTokens({ name, email, icNo, phoneNo }: Payer): string[] {
+export function searchTokens({ name, email, icNo, phoneNo }: PaymentRequested['payer']): string[] {
   const inOnePiece = [icNo, phoneNo].map((number) => number.replace(/\s/g, ''));
   return termsOf([...inOnePiece, email, icNo, phoneNo, name].join(' '));
 }
