@@ -21,8 +21,8 @@ export function stored(
     const commandId = randomUUID();
     const cause = { commandId, correlationId: commandId, causationId: commandId, actor: actorOf(event) };
     const previous = recorded.at(-1);
-    const [sealed] = chain([event], previous ? hashIn(previous) : genesisHash, cause);
-    if (!sealed) throw new Error('An event was not sealed');
+    const [chained] = chain([event], previous ? hashIn(previous) : genesisHash, cause);
+    if (!chained) throw new Error('An event was not chained');
     const revision = recorded.length;
     recorded.push({
       ...chained,
