@@ -147,7 +147,7 @@ test.serial(
     const chosen = await execute(stream, choose(1), cause(), { from });
     t.is(loadsOf(stream), 0);
     t.is(chosen.revision, 1);
-    const hash = ((await load()).at(-1)?.metadata as Metadata | undefined)?.hash;
+    const hash = ((await load()).at(-1)?.metadata as Metadata | undefined)?.hash ?? '';
     t.is(chosen.hash, hash, 'the answer is the head for the next command');
     await execute(stream, record(result(1, 'failed')), cause(), { from: chosen });
     t.is(loadsOf(stream), 0);
