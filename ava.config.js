@@ -1,7 +1,15 @@
-// Tests start hundreds of processes of the program: what Node compiles of it is kept from one to the next.
+// What all tests share: one PostgreSQL, started when the first test asks for it, and what Node compiles of the program,
+// kept from one process to the next.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const compiled = fileURLToPath(new URL('node_modules/.cache/compiled/', import.meta.url));
+const fileOf = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+const postgres = fork(fileOf('test/support/postgres-server.ts'));
+const [postgresPort] = await once(postgres, 'message');
+postgres.unref();
+postgres.channel.unref();
 
 // biome-ignore lint/style/noDefaultExport: what ava reads
 export default {
@@ -10,5 +18,8 @@ export default {
   timeout: '2m',
   workerThreads: false,
   concurrency: 2,
-  environmentVariables: { NODE_COMPILE_CACHE: compiled },
+  environmentVariables: {
+    NODE_COMPILE_CACHE: fileOf('node_modules/.cache/compiled/'),
+    TEST_POSTGRES_PORT: String(postgresPort),
+  },
 };

@@ -1,4 +1,4 @@
-/** Keeps a child process running for as long as this process lives: started, awaited, restarted, stopped. */
+/** Starts a child process, restarts it when it ends unexpectedly, and stops it. */
 import { fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,14 +8,14 @@ import { StartError } from './start-error.ts';
 export type ChildLog = Pick<Logger, 'debug' | 'info' | 'error'>;
 
 export type SupervisedChild = {
-  /** SIGTERM, and SIGKILL for the child and its own children when 15 s were not enough. */
+  /** Sends SIGTERM; after 15 s SIGKILL, to the child and its own children. */
   stop(): Promise<void>;
 };
 
 type ChildSpec = {
   /** For the log and for errors, e.g. `PostgreSQL`. */
   name: string;
-  /** The module it runs, under this process's own Node. */
+  /** The module to run, with the Node version of this process. */
   modulePath: string;
   args: readonly string[];
   /** Options of Node itself. */
@@ -26,28 +26,28 @@ type ChildSpec = {
 type Run = {
   pid: number | undefined;
   kill(signal: NodeJS.Signals): void;
-  /** True once the child says it is ready, false when it ended without. */
+  /** True once the child reports that it is ready, false if it ends before that. */
   ready: Promise<boolean>;
-  /** Says how it ended, with its last lines on stderr. */
+  /** How the child ended, with its last lines on stderr. */
   ended: Promise<string>;
 };
 
 const startAttempts = 5;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
-/** A child that lived this long had started well: its death is a new fault, not one more of a series. */
+/** When a child that ran for longer than this ends, it counts as the first failure again. */
 const steadyAfterMs = 10_000;
 const stopLimitMs = 15_000;
-const linesToldAtDeath = 20;
+const keptStderrLines = 20;
 
 /**
- * Starts a child and resolves when it is ready, which it says over IPC: `process.send({ ready: … })`. From then
- * on a child that ends unasked is started again with the same arguments, after a pause that grows from 0.1 to 5 s.
- * Its stdout is ours; `process.send({ notice: 'text' })` is logged at info, its stderr at debug.
+ * Starts a child and resolves when it reports over IPC that it is ready: `process.send({ ready: … })`. After that, a
+ * child that ends unexpectedly is started again with the same arguments, after a pause that grows from 0.1 to 5 s.
+ * The child inherits stdout; its stderr is logged at debug, and `process.send({ notice: 'text' })` at info.
  *
- * The child must end itself when its IPC channel disconnects: this process may be killed without a word.
+ * The child must end by itself when its IPC channel disconnects, because this process may be killed at any moment.
  *
- * @throws StartError when 5 attempts ended before the child was ready the first time
+ * @throws StartError after 5 attempts that ended before the child was ready for the first time
  */
 export async function superviseChild(spec: ChildSpec): Promise<SupervisedChild> {
   const { name, log } = spec;
@@ -57,7 +57,7 @@ export async function superviseChild(spec: ChildSpec): Promise<SupervisedChild> 
 
   async function keepRunning(): Promise<void> {
     let wasReady = false;
-    let faults = 0;
+    let failures = 0;
     while (true) {
       const startedAt = performance.now();
       if (await current.ready) {
@@ -66,12 +66,12 @@ export async function superviseChild(spec: ChildSpec): Promise<SupervisedChild> 
       }
       const ending = await current.ended;
       if (stopping.signal.aborted) return;
-      faults = wasReady && performance.now() - startedAt > steadyAfterMs ? 1 : faults + 1;
-      if (!wasReady && faults === startAttempts) {
+      failures = wasReady && performance.now() - startedAt > steadyAfterMs ? 1 : failures + 1;
+      if (!wasReady && failures === startAttempts) {
         firstReady.reject(new StartError(`${name} does not start: ${ending}`));
         return;
       }
-      const pauseMs = Math.min(firstPauseMs * 2 ** (faults - 1), longestPauseMs);
+      const pauseMs = Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs);
       log.error({ child: name, ending, pauseMs }, `${name} ended and is started again`);
       await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
@@ -95,8 +95,8 @@ export async function superviseChild(spec: ChildSpec): Promise<SupervisedChild> 
 function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec): Run {
   const child = fork(modulePath, args, {
     execArgv: [...process.execArgv, ...nodeOptions],
-    // A process group of its own: Ctrl-C in the terminal must reach this process alone, which stops its
-    // children when it has drained, and not before.
+    // In its own process group, so that Ctrl-C in the terminal does not reach the child: this process stops it after
+    // it has finished its own work.
     detached: true,
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });
@@ -106,7 +106,7 @@ function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec): R
       if (line === '') return;
       log.debug({ child: name }, line);
       lastLines.push(line);
-      if (lastLines.length > linesToldAtDeath) lastLines.shift();
+      if (lastLines.length > keptStderrLines) lastLines.shift();
     });
   }
   const ended = new Promise<string>((resolve) => {

@@ -1,4 +1,4 @@
-/** The data folder of one running ledger, and the lock that keeps a second one out of it. */
+/** The data folder, and the lock that keeps a second ledger from using it at the same time. */
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,24 +7,24 @@ import { StartError } from './start-error.ts';
 export type DataFolder = {
   /** Absolute path. */
   path: string;
-  /** Lets another process take the folder. The end of this process, however it comes, does the same. */
+  /** Releases the lock. It is also released when this process ends, however it ends. */
   release(): void;
 };
 
-/** SQLite's SQLITE_BUSY: another connection holds the lock. */
+/** SQLITE_BUSY: another connection holds the lock. */
 const sqliteBusy = 5;
 
-/** Held here too: a connection that is garbage-collected closes its file, and the lock would go with it. */
+/** Keeps the connections from being garbage-collected, which would close the files and release the locks. */
 const heldLocks = new Set<DatabaseSync>();
 
 /**
- * Takes the data folder for this process, made if need be, and closes it to other accounts (0700). Covers all that is kept in it: both
- * embedded stores and the generated keys.
+ * Locks the data folder for this process, creates it if it does not exist, and closes it to other accounts (0700). The
+ * lock covers everything in the folder: both embedded stores and the generated keys.
  *
- * The lock is one of the kernel's, on a file that SQLite opens: unlike a pid file it is gone with the process
- * that held it, even after kill -9. The pid beside it is for the message only.
+ * It is a kernel lock on a file that SQLite opens. Unlike a pid file, it disappears with its process, even after
+ * kill -9. The pid file beside it is used only in the error message.
  *
- * @throws StartError naming the process that holds the folder, or saying why it cannot be used
+ * @throws StartError that names the process holding the lock, or says why the folder cannot be used
  */
 export function lockDataFolder(dataDir: string): DataFolder {
   const path = resolve(dataDir);
@@ -42,7 +42,7 @@ export function lockDataFolder(dataDir: string): DataFolder {
   };
 }
 
-/** It may have been there before, open to all as `mkdir` makes it. One that accounts share, such as /tmp, is left alone. */
+/** An existing folder may be open to all. A folder that accounts share, such as /tmp, is refused. */
 function closeToOthers(path: string): void {
   const { mode } = statSync(path);
   if ((mode & 0o077) === 0) return;

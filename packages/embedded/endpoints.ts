@@ -1,6 +1,6 @@
 /**
- * What the embedded parts supply in place of variables that are not set: keys made once and kept for good, and the
- * addresses of the stores that run now. Other commands of the same data folder read both from here.
+ * Values for variables that are not set: the keys of a data folder, generated once and kept, and the addresses of the
+ * embedded stores that are running. Other commands that use the same data folder read both from here.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
@@ -11,10 +11,10 @@ import { StartError } from './start-error.ts';
 export type Variables = Readonly<Record<string, string>>;
 
 /**
- * The development keys of a data folder whose lock the caller holds: made at the first start, never changed,
- * since every transaction id of the folder is derived from one of them. A folder that has no key for seals yet gets one.
+ * The development keys of a data folder, whose lock the caller holds. They are generated at the first start and never
+ * changed, because every transaction id in the folder is derived from one of them. A missing seal key is added.
  *
- * @throws StartError when they cannot be read, or are missing beside events that they belong to
+ * @throws StartError if the keys cannot be read, or if they are missing although the folder holds events
  */
 export function developmentKeys(dataDir: string): Variables {
   const file = join(dataDir, 'keys.json');
@@ -36,17 +36,17 @@ function keep(dataDir: string, keys: Variables): Variables {
   return keys;
 }
 
-/** Notes the addresses of the stores that `ledger serve` runs, for other commands. */
+/** Writes the addresses of the stores that `ledger serve` runs, for other commands. */
 export function writeEndpoints(dataDir: string, endpoints: Variables): void {
   writeJson(dataDir, 'endpoints.json', endpoints);
 }
 
-/** Keys and addresses of a data folder; empty where no `ledger serve` has run. Throws StartError. */
+/** The keys and addresses of a data folder; empty if `ledger serve` has never run on it. Throws StartError. */
 export function readEndpoints(dataDir: string): Variables {
   return { ...readJson(join(dataDir, 'keys.json')), ...readJson(join(dataDir, 'endpoints.json')) };
 }
 
-/** Null only where there is no such file: one that cannot be read must never be taken for none and replaced. */
+/** Null only if the file does not exist: an unreadable file must never be replaced by a new one. */
 function readJson(file: string): Variables | null {
   let text: string;
   try {
@@ -58,7 +58,7 @@ function readJson(file: string): Variables | null {
   const content = parsed(text);
   if (!is(content, record(string(), string())))
     throw new StartError(
-      `${file} is damaged: it holds no variables. Restore it from the backup of this folder.`,
+      `${file} is damaged: it does not hold variables. Restore it from the backup of this folder.`,
     );
   return content;
 }
@@ -71,7 +71,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Written whole beside the file and renamed: a crash leaves the old one or the new one. Holds secrets: 0600. */
+/** Writes a new file and renames it, so that a crash leaves the old or the new one. The file holds secrets: 0600. */
 function writeJson(folder: string, name: string, content: Variables): void {
   const file = join(folder, name);
   const draft = openSync(`${file}.new`, 'w', 0o600);
@@ -82,7 +82,7 @@ function writeJson(folder: string, name: string, content: Variables): void {
   syncFolder(folder);
 }
 
-/** The new name too must outlive a power cut. Windows opens no folders and needs none of this. */
+/** Makes the rename survive a power cut. Windows cannot open folders, and does not need this. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const opened = openSync(folder, 'r');

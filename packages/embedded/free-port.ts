@@ -1,8 +1,8 @@
-/** Finds ports for the embedded servers, which must keep the same one when they are started again. */
+/** Finds ports for the embedded servers, which keep their port when they are restarted. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A TCP port of 127.0.0.1 that nobody listens on at this moment. */
+/** A TCP port of 127.0.0.1 that is free at this moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-/** A real PostgreSQL in the data folder, for machines where DATABASE_URL names none. */
+/** Runs a real PostgreSQL in the data folder, for use when DATABASE_URL is not set. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type ChildLog, superviseChild } from './child.ts';
@@ -12,11 +12,11 @@ export type EmbeddedPostgres = {
 };
 
 /**
- * Starts PostgreSQL on a free port of 127.0.0.1, with the cluster in `<dataDir>/postgres`, made at the first start.
- * The caller holds the folder's lock (`lockDataFolder`). When PostgreSQL dies it comes back on the same port;
- * when this process dies, PostgreSQL is stopped.
+ * Starts PostgreSQL on a free port of 127.0.0.1, with its cluster in `<dataDir>/postgres`, which the first start
+ * creates. The caller holds the folder's lock (`lockDataFolder`). If PostgreSQL dies, it is restarted on the same port;
+ * if this process dies, PostgreSQL is stopped.
  *
- * @throws StartError with PostgreSQL's own last words when it does not start
+ * @throws StartError with PostgreSQL's last lines on stderr if it does not start
  */
 export async function startPostgres({
   dataDir,

@@ -1,4 +1,4 @@
-/** Something on this machine keeps an embedded part from starting: a sentence for a person, not a bug with a stack. */
+/** Something on this machine keeps an embedded store from starting. Show the operator the message without a stack. */
 export class StartError extends Error {
   override name = 'StartError';
 }

@@ -1,4 +1,4 @@
-/** The gateway's HTTP side: takes hand-overs, shows the bank's page, takes the payer's decision. */
+/** The HTTP side of the gateway: accepts hand-overs, shows the bank's page, and takes the payer's decision. */
 import { randomBytes } from 'node:crypto';
 import Router, { type RouterContext } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
@@ -35,14 +35,14 @@ const Decision = object({
   delaySeconds: optional(enums(['0', '5', '30'])),
 });
 
-// Names stay as they were sent: brackets and dots are part of what was signed, never structure.
+// Names stay as they were sent: brackets and dots are part of the signed text, not structure.
 const form = koaBody({
   multipart: false,
   json: false,
   text: false,
   formLimit: '64kb',
   queryString: { depth: 0, allowDots: false, parseArrays: false, plainObjects: true },
-  // A body that cannot be read (a broken gzip, say) is the sender's fault unless the error says otherwise.
+  // An unreadable body (a broken gzip, for example) is the sender's fault unless the error says otherwise.
   onError: (error, ctx) => ctx.throw(400, error),
 });
 
@@ -75,20 +75,20 @@ function takeHandOver(ctx: Context, { orders, secret, log }: Dependencies): void
   const fields = fieldsOf(ctx);
   if (!hasRightChecksum(fields, secret)) {
     ctx.throw(403, 'The checksum is wrong', {
-      hint: 'CHECKSUM is missing, or was not made with the secret that this gateway and your system share. Nothing was stored and nobody was charged.',
+      hint: 'CHECKSUM is missing, or was not computed with the secret that this gateway and your system share. Nothing was stored and nobody was charged.',
       signedText: signedText(fields),
     });
   }
   const received = readHandOver(fields);
   if ('wrong' in received) {
-    ctx.throw(400, 'This order cannot be taken', {
+    ctx.throw(400, 'This order cannot be accepted', {
       hint: `The checksum is right, but these fields are missing or not valid: ${received.wrong.join(', ')}.`,
     });
   }
   const { handOver, transaksiId } = received;
   if (orders.add(handOver) === 'different') {
     ctx.throw(409, 'This order number is taken', {
-      hint: `Order ${handOver.orderNo} was handed over before with other content. Use a new MERCHANT_ORDER_NO for every try.`,
+      hint: `Order ${handOver.orderNo} was handed over before with different content. Use a new MERCHANT_ORDER_NO for every attempt.`,
     });
   }
   if (transaksiId !== '') orders.nameTransaction(handOver.transId, transaksiId);
@@ -113,7 +113,7 @@ function takeDecision(ctx: RouterContext, { orders, serverPosts, log }: Dependen
   const order = knownOrder(ctx, orders);
   const decision = fieldsOf(ctx);
   if (!is(decision, Decision)) ctx.throw(400, 'No such decision');
-  // A second authoriser approves at the bank, long after the payer's browser has gone back.
+  // A second authoriser decides at the bank, long after the payer's browser has returned.
   const delivery = order.state === 'pending' ? 'server' : (decision.delivery ?? 'both');
   const delayMs = Number(decision.delaySeconds ?? 0) * 1_000;
   if (orders.decide(order.orderNo, decision.outcome, delivery, delayMs)) {
@@ -121,7 +121,7 @@ function takeDecision(ctx: RouterContext, { orders, serverPosts, log }: Dependen
     log.info({ orderNo, outcome: decision.outcome, delivery }, 'sandbox order decided');
     serverPosts.start(order);
   }
-  // The second of two clicks lands where the first one did.
+  // A second click leads to the same page as the first.
   const canReturn = orders.browserResult(order.orderNo) !== undefined;
   seeOther(ctx, `/orders/${order.orderNo}${canReturn ? '/return' : ''}`);
 }
@@ -142,7 +142,7 @@ function knownOrder(ctx: RouterContext, orders: Orders): Order {
   return orders.find(ctx.params.orderNo ?? '') ?? ctx.throw(404, 'There is no such order here');
 }
 
-/** The posted form: every name once, or 400. */
+/** The posted form. Answers 400 if a name occurs twice. */
 function fieldsOf(ctx: Context): Fields {
   const body: unknown = ctx.request.body;
   if (body === undefined) ctx.throw(415, 'Send a form (application/x-www-form-urlencoded)');
@@ -155,7 +155,7 @@ function seeOther(ctx: Context, path: string): void {
   ctx.status = 303;
 }
 
-/** Headers of every answer; and only loopback names are answered, so that no web page can reach in by DNS rebinding. */
+/** Sets the headers of every response, and answers loopback names only, so that DNS rebinding does not work. */
 function guard(ctx: Context, next: Next): Promise<unknown> {
   ctx.set({
     'Cache-Control': 'no-store',
@@ -163,11 +163,11 @@ function guard(ctx: Context, next: Next): Promise<unknown> {
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': contentSecurityPolicy,
   });
-  if (!isLoopback(ctx.hostname)) ctx.throw(421, 'The sandbox answers under localhost only');
+  if (!isLoopback(ctx.hostname)) ctx.throw(421, 'The sandbox answers on localhost only');
   return next();
 }
 
-/** Whether a host name or address means this machine itself. */
+/** Whether a host name or address is this machine. */
 export function isLoopback(host: string): boolean {
   return ['localhost', '127.0.0.1', '::1', '[::1]'].includes(host);
 }
@@ -177,16 +177,18 @@ async function answerErrors(ctx: Context, next: Next, log: Logger): Promise<void
     await next();
     if (ctx.status >= 400 && ctx.body == null) ctx.throw(ctx.status);
   } catch (error) {
-    const shown = asShown(error);
+    const shown = forErrorPage(error);
     if (shown.status >= 500) log.error({ err: error, route: ctx._matchedRoute }, 'sandbox request failed');
     ctx.status = shown.status;
     ctx.body = page('error', shown);
   }
 }
 
-/** What the error page says. Only errors made for the client keep their text; a 500 gives nothing away. */
-function asShown(error: unknown): { status: number; message: string; hint: string; signedText: string } {
-  const made = { status: 500, message: 'The sandbox failed', hint: '', signedText: '' };
-  if (!(error instanceof Error && 'status' in error && typeof error.status === 'number')) return made;
-  return error.status < 500 ? { ...made, ...error, message: error.message, status: error.status } : made;
+/** The content of the error page. Only the message of a client error is shown; a 500 reveals nothing. */
+function forErrorPage(error: unknown): { status: number; message: string; hint: string; signedText: string } {
+  const unknown = { status: 500, message: 'The sandbox failed', hint: '', signedText: '' };
+  if (!(error instanceof Error && 'status' in error && typeof error.status === 'number')) return unknown;
+  return error.status < 500
+    ? { ...unknown, ...error, message: error.message, status: error.status }
+    : unknown;
 }

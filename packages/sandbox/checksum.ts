@@ -1,13 +1,13 @@
 /**
- * The checksum both sides put on what they hand each other. The service has its own: this one is written again
- * on purpose, as the other side would have it, so that two readings of one rule check each other.
+ * The checksum that the service and the gateway put on everything they send each other. The service has its own
+ * implementation; this second one is deliberate, so that two readings of the rule check each other.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Fields of a form as they travel: every name once, every value a text. */
+/** The fields of a form; no name occurs twice. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** The text that is signed: all fields but CHECKSUM, sorted by name, percent-encoded, joined as `NAME=value` with `&`. */
+/** The signed text: all fields except CHECKSUM, sorted by name, percent-encoded, as `NAME=value` joined with `&`. */
 export function signedText(fields: Fields): string {
   return Object.keys(fields)
     .filter((name) => name !== 'CHECKSUM')
@@ -21,14 +21,14 @@ export function checksumOf(fields: Fields, secret: string): string {
   return createHmac('sha256', secret).update(signedText(fields)).digest('hex');
 }
 
-/** Whether `fields.CHECKSUM` is right; false when it is missing. Takes the same time wherever it first differs. */
+/** Whether `fields.CHECKSUM` is right; false if it is missing. Compares in constant time. */
 export function hasRightChecksum(fields: Fields, secret: string): boolean {
   const given = Buffer.from(fields.CHECKSUM ?? '');
   const right = Buffer.from(checksumOf(fields, secret));
   return given.length === right.length && timingSafeEqual(given, right);
 }
 
-/** RFC 3986: only unreserved characters stay. encodeURIComponent leaves five more, from an older RFC. */
+/** Encodes all but the unreserved characters of RFC 3986; encodeURIComponent leaves five more, from an older RFC. */
 function percentEncoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

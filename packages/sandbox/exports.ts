@@ -1,11 +1,10 @@
-/** What the gateway and its registry export for reconciliation: CSV, the latest orders first. */
+/** The exports of the gateway and its registry for reconciliation: CSV, newest orders first. */
 import type Router from '@koa/router';
 import { stringify } from 'csv-stringify/sync';
 import type { Orders } from './orders.ts';
 import { resultFields } from './result-fields.ts';
 
-/** Orders: a sandbox has few. */
-export const maxExported = 10_000;
+export const maxExportedOrders = 10_000;
 
 const settlementColumns = [
   'TRANS_ID',
@@ -20,10 +19,10 @@ const settlementColumns = [
   'CURRENCY',
 ] as const;
 
-/** Adds `/export.csv`: every charge with its latest status. It names no buyer. */
+/** Adds `/export.csv`: every charge with its latest status, without the buyer's name. */
 export function addSettlement(router: Router, { orders, secret }: { orders: Orders; secret: string }): void {
   router.get('/export.csv', (ctx) => {
-    const rows = orders.recent(maxExported).flatMap((order) =>
+    const rows = orders.recent(maxExportedOrders).flatMap((order) =>
       orders.charges(order.orderNo).map((charge) => ({
         ...resultFields(order, charge, secret),
         CURRENCY: 'MYR',
@@ -34,7 +33,7 @@ export function addSettlement(router: Router, { orders, secret }: { orders: Orde
   });
 }
 
-/** A header and the rows; a cell that a spreadsheet would run begins with an apostrophe. */
+/** A header and the rows; a cell that a spreadsheet would execute is prefixed with an apostrophe. */
 export function csvOf(columns: readonly string[], rows: readonly object[]): string {
   return stringify([...rows], { columns: [...columns], header: true, escape_formulas: true });
 }

@@ -1,7 +1,7 @@
 /**
- * A payment gateway for trying things out, with its transaction registry: takes orders, shows a bank's page, and reports
- * what the payer chose there through the payer's browser and from its own server, as real gateways do. On the same port
- * are those who hear of payments: a merchant, a mailbox, a land registry. They know the service only by its wire.
+ * A payment gateway for development, with its transaction registry. Like a real gateway it accepts orders, shows a
+ * bank's page, and reports what the payer chose, both through the payer's browser and from its own server. A merchant,
+ * a mailbox and a land registry run on the same port and receive what the service sends. All use only its interfaces.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -12,15 +12,15 @@ import { openOrders } from './orders.ts';
 import { openRegistrations } from './registrations.ts';
 import { createServerPosts } from './server-posts.ts';
 
-/** How long `close` waits for requests that are being answered. */
+/** How long `close` waits for requests in progress. */
 const drainMs = 1_000;
 
 /**
- * Starts the gateway on a loopback `host` and `port` (0: any free one), its books in the SQLite `file`, and takes up
- * posts that an earlier run left due. `secret` is the one shared with the service. `registryToken` is what the service
- * shows the transaction registry, which is under `/registry`, and the land registry, which takes callbacks at
- * `/land-registry/callback`; `outboxDir` has the emails for `/mailbox`. Throws when the host is not loopback, the secret
- * empty, the port taken or the file unusable.
+ * Starts the gateway on a loopback `host` and `port` (0: any free port), with its data in the SQLite `file`, and
+ * resumes posts that an earlier run left due. `secret` is shared with the service. `registryToken` authenticates the
+ * service at the transaction registry, under `/registry`, and at the land registry, which takes callbacks at
+ * `/land-registry/callback`. `outboxDir` holds the emails for `/mailbox`. Throws if the host is not loopback, the
+ * secret is empty, the port is taken or the file cannot be used.
  */
 export async function startSandboxGateway(options: {
   host: string;
@@ -37,7 +37,7 @@ export async function startSandboxGateway(options: {
 
   const orders = openOrders(options.file);
   const registrations = openRegistrations(options.file);
-  const closeBooks = () => {
+  const closeFile = () => {
     orders.close();
     registrations.close();
   };
@@ -47,7 +47,7 @@ export async function startSandboxGateway(options: {
   try {
     await once(server, 'listening');
   } catch (error) {
-    closeBooks();
+    closeFile();
     throw error;
   }
   for (const order of orders.withDueResults()) serverPosts.start(order);
@@ -63,7 +63,7 @@ export async function startSandboxGateway(options: {
       await closed;
       clearTimeout(impatience);
       await serverPosts.close();
-      closeBooks();
+      closeFile();
     },
   };
 }

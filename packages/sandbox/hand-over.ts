@@ -1,4 +1,4 @@
-/** What the service hands over with the payer: the form it posts to the gateway, read and checked. */
+/** The hand-over: reads and checks the form with which the service sends a payer to the gateway. */
 import {
   coerce,
   create,
@@ -13,9 +13,9 @@ import {
 } from 'superstruct';
 import type { Fields } from './checksum.ts';
 
-/** One line of text: whatever control characters it came with are a space, as a form would mangle them anyway. */
+/** One line of text. Control characters become a space, because a form would mangle them anyway. */
 const line = coerce(size(string(), 0, 500), string(), (text) => text.replace(/\p{Cc}+/gu, ' ').trim());
-/** Echoed to the service in every result and part of a path here, so it has to travel unchanged. */
+/** Returned to the service in every result, and part of a path here: only characters that never need encoding. */
 const code = (maxLength: number) => pattern(string(), new RegExp(`^[A-Za-z0-9_-]{1,${maxLength}}$`));
 
 const responseUrl = define<string>('http(s) address', (value) => {
@@ -51,10 +51,10 @@ export type HandOver = Readonly<{
   responseUrl: string;
 }>;
 
-/** What the land registry calls the transaction goes with it, and is no part of the order; `''` for other merchants. */
+/** `transaksiId` is the land registry's name for the transaction, not part of the order; `''` for other merchants. */
 export type Received = { handOver: HandOver; transaksiId: string };
 
-/** Reads the form; optional fields may be absent. Answers the names of the fields that are wrong when any is. */
+/** Reads the form; optional fields may be absent. If fields are wrong, returns their names. */
 export function readHandOver(fields: Fields): Received | { wrong: string[] } {
   const optional = { BANK_CODE: '', DESCRIPTION: '', BUYER_NAME: '', BUYER_EMAIL: '', TRANSAKSI_ID: '' };
   try {

@@ -1,6 +1,6 @@
 /**
- * A land-registry system for trying things out: takes callbacks as strictly as the real one, and fails as that may. It
- * knows the service only by its wire.
+ * A land-registry system for development: checks callbacks as strictly as the real one, and fails in the same ways on
+ * demand.
  */
 import type Router from '@koa/router';
 import type { Context } from 'koa';
@@ -14,7 +14,7 @@ const listed = 100;
 const text = size(string(), 0, 200);
 const nonempty = size(string(), 1, 200);
 
-/** Every field of the documented payload, and its form. */
+/** The documented payload. */
 const Callback = type({
   accountNo: text,
   idHakmilik: text,
@@ -33,7 +33,7 @@ const Callback = type({
 
 const Settings = object({ mode: enums(modes), failingTitleId: trimmed(text) });
 
-// A body that cannot be read is none: the land registry answers that in its own words.
+// An unreadable body counts as no body, which the land registry refuses in its own format.
 const json = koaBody({
   multipart: false,
   urlencoded: false,
@@ -43,7 +43,7 @@ const json = koaBody({
 });
 const form = koaBody({ multipart: false, json: false, text: false, formLimit: '4kb' });
 
-/** Adds `/land-registry` for people, and `/land-registry/callback` for callers with `token` as Access-Token. */
+/** Adds the page `/land-registry`, and `/land-registry/callback` for callers whose Access-Token is `token`. */
 export function addLandRegistry(
   router: Router,
   { registrations, token }: { registrations: Registrations; token: string },
@@ -81,7 +81,7 @@ function verdictOn(callback: Registration, registrations: Registrations): Verdic
   return mode === 'lose-answer' ? 'answer-lost' : 'accepted';
 }
 
-/** A refusal is HTTP 200 all the same, as the real system has it: only the body tells. */
+/** As in the real system, a refusal is HTTP 200 too: only the body tells. */
 function answer(ctx: Context, { resitNo }: Registration, verdict: Verdict): void {
   switch (verdict) {
     case 'accepted':
@@ -98,7 +98,7 @@ function answer(ctx: Context, { resitNo }: Registration, verdict: Verdict): void
       ctx.req.socket.destroy();
       break;
     case 'hanging':
-      // Until the caller has enough of it.
+      // Never answers; the caller has to give up.
       ctx.respond = false;
       break;
     default:

@@ -1,4 +1,4 @@
-/** A mailbox for trying things out: the emails that the service put into its outbox, as their receivers would see them. */
+/** A mailbox for development: shows the emails in the service's outbox as their receivers would see them. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Router from '@koa/router';
@@ -9,11 +9,11 @@ import { malaysianTime } from './result-fields.ts';
 
 const listed = 50;
 
-/** The email comes from elsewhere: it gets no script, no host and no form, and its links open in windows of their own. */
+/** The content of an email is not trusted: no scripts, no other hosts, no forms; links open in a new window. */
 const emailPolicy =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
 
-/** Adds `/mailbox`. `outboxDir` holds emails as `<name>.eml`; it may come into being later. */
+/** Adds `/mailbox`. `outboxDir` holds emails as `<name>.eml`; the folder may be created later. */
 export function addMailbox(router: Router, outboxDir: string): void {
   const emailOf = (ctx: RouterContext) => readEmail(ctx, outboxDir);
   router.get('/mailbox', async (ctx) => {
@@ -38,7 +38,7 @@ export function addMailbox(router: Router, outboxDir: string): void {
   });
 }
 
-/** The newest first. */
+/** Newest first. */
 async function recent(outboxDir: string) {
   const files = (await readdir(outboxDir).catch(noFolder)).filter((file) =>
     /^[A-Za-z0-9-]+\.eml$/.test(file),

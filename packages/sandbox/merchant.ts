@@ -1,11 +1,11 @@
-/** A merchant for trying things out: it takes callbacks, and a payer comes back to its page after paying. */
+/** A merchant for development: it receives callbacks, and payers return to its page after paying. */
 import type Router from '@koa/router';
 import koaBody from 'koa-body';
 import { page } from './pages.ts';
 
 type Callback = { receivedAtMs: number; webhookId: string; fields: readonly (readonly [string, string])[] };
 
-/** Kept in memory: what matters of a callback is in the payment's history. */
+/** How many callbacks are kept, in memory only: the payment's history has the facts. */
 const kept = 50;
 
 const body = koaBody({ multipart: false, text: false, jsonLimit: '64kb', formLimit: '64kb' });

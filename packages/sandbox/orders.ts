@@ -1,11 +1,9 @@
 /**
- * The gateway's books: orders handed over, results decided, posts made; in one SQLite file. Every write is on the
- * disk before it returns, so an order that was shown to a payer outlives any crash.
+ * The gateway's data: orders, results, and posts to the service, in one SQLite file. Every write is on disk before it
+ * returns, so that an order shown to a payer survives any crash.
  */
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
+import { openDatabase } from './database.ts';
 import type { HandOver } from './hand-over.ts';
 import {
   type Charge,
@@ -18,12 +16,12 @@ import {
 
 export type Order = HandOver & Readonly<{ paymentTransId: string; state: OrderState; createdAtMs: number }>;
 
-/** As much of an order number as may be logged: it holds a transaction id, and whoever has that has the receipt. */
+/** An order number as it may be logged. The full one holds a transaction id, which gives access to the receipt. */
 export function shortOrderNo(orderNo: string): string {
   return orderNo.replace(/^(.{6}).+?(-\d+)?$/, '$1…$2');
 }
 
-/** Who carries a result to the service; a result that nobody carries is lost on the way. */
+/** Who brings a result to the service; with `none` it is lost. */
 export type Delivery = 'both' | 'browser' | 'server' | 'none';
 
 export type Result = Charge &
@@ -31,14 +29,14 @@ export type Result = Charge &
     id: number;
     orderNo: string;
     decidedAtMs: number;
-    /** 1 when the payer's browser brings this result. */
+    /** 1 if the payer's browser brings this result. */
     byBrowser: 0 | 1;
-    /** `none`: the browser alone brings it. `lost`: nobody does. `due` until the service took it, or refused it once and for all. */
+    /** `none`: only the browser brings it. `lost`: nobody does. `due`: until the service has accepted or refused it. */
     serverPost: 'none' | 'lost' | 'due' | 'delivered' | 'refused' | 'given-up';
     notBeforeMs: number;
   }>;
 
-/** One try of the server to post a result, and what came back. */
+/** One attempt of the server to post a result, and the answer. */
 export type Post = Readonly<{ resultId: number; atMs: number; answer: string }>;
 
 export type Orders = ReturnType<typeof openOrders>;
@@ -68,14 +66,9 @@ const schema = `
   create index if not exists postsByResult on posts (resultId);
 `;
 
-/** Opens the books, making the file and its folder when there is none. */
+/** Opens the data, creating the file and its folder if necessary. */
 export function openOrders(file: string) {
-  mkdirSync(dirname(file), { recursive: true });
-  const database = new DatabaseSync(file);
-  database.exec(schema);
-  // The casts below are for rows of our own making, from the strict tables above.
-  const all = <Row>(sql: string, ...values: (string | number)[]) =>
-    database.prepare(sql).all(...values) as unknown as Row[];
+  const { database, all } = openDatabase(file, schema);
   const run = (sql: string, ...values: (string | number)[]) => database.prepare(sql).run(...values);
 
   function find(orderNo: string): Order | undefined {
@@ -85,7 +78,7 @@ export function openOrders(file: string) {
   return {
     find,
 
-    /** Keeps a new order; the same hand-over again is the same order, another under its number is `different`. */
+    /** Stores a new order. The same hand-over again is the same order; `different` if its number is already taken. */
     add(handOver: HandOver): 'kept' | 'different' {
       const existing = find(handOver.orderNo);
       if (existing)
@@ -103,17 +96,17 @@ export function openOrders(file: string) {
       return all<Order>('select * from orders order by createdAtMs desc, rowid desc limit ?', limit);
     },
 
-    /** The orders of one transaction of the service, the oldest first. */
+    /** The orders of one transaction of the service, oldest first. */
     ofTransaction(transId: string): Order[] {
       return all<Order>('select * from orders where transId = ? order by createdAtMs, rowid', transId);
     },
 
-    /** Keeps what the land registry calls a transaction. */
+    /** Stores the land registry's name for a transaction. */
     nameTransaction(transId: string, transaksiId: string): void {
       run('insert or replace into transaksiIds values (?, ?)', transId, transaksiId);
     },
 
-    /** The orders of the transactions that the land registry calls so. */
+    /** The orders of the transactions with this name at the land registry. */
     ofTransaksiId(transaksiId: string): Order[] {
       return all<Order>(
         `select * from orders where transId in (select transId from transaksiIds where transaksiId = ?)
@@ -122,7 +115,7 @@ export function openOrders(file: string) {
       );
     },
 
-    /** The order that a payment with this number belongs to, in a list. */
+    /** The order of the payment with this number, in a list. */
     ofPayment(paymentTransId: string): Order[] {
       return all<Order>(
         `select * from orders where paymentTransId = ?
@@ -133,8 +126,8 @@ export function openOrders(file: string) {
     },
 
     /**
-     * Decides an order, once: false when its state no longer allows the outcome (a second click, another window).
-     * The browser brings the first result only, as a payer returns only once; the server brings every other.
+     * Decides an order; false if its state no longer allows the outcome (a second click, another window). The browser
+     * brings only the first result, because a payer returns once; the server brings the others.
      */
     decide(orderNo: string, outcome: Outcome, delivery: Delivery, delayMs: number): boolean {
       const order = find(orderNo);
@@ -184,12 +177,12 @@ export function openOrders(file: string) {
       );
     },
 
-    /** The result the payer's browser is to bring, if any. */
+    /** The result for the payer's browser to bring, if any. */
     browserResult(orderNo: string): Result | undefined {
       return all<Result>('select * from results where orderNo = ? and byBrowser = 1', orderNo)[0];
     },
 
-    /** The oldest result of an order that the server still has to post. */
+    /** The oldest result that the server still has to post for an order. */
     nextDue(orderNo: string): Result | undefined {
       return all<Result>(
         "select * from results where orderNo = ? and serverPost = 'due' order by id limit 1",
@@ -197,7 +190,7 @@ export function openOrders(file: string) {
       )[0];
     },
 
-    /** The orders with results that an earlier process left unposted. */
+    /** The orders with results that still have to be posted. */
     withDueResults(): Order[] {
       return all<Order>(
         "select * from orders where orderNo in (select orderNo from results where serverPost = 'due')",

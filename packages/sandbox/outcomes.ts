@@ -1,7 +1,7 @@
-/** What the payer (or whoever tries things out) can make of an order, and which results the gateway reports for it. */
+/** The outcomes that a payer can choose for an order, and the results that the gateway reports for each. */
 import { randomInt } from 'node:crypto';
 
-/** `open` until somebody decides; `unanswered` when the payer closed the window; the rest after a result. */
+/** `open` until somebody decides; `unanswered` if the payer closed the window; the others after a result. */
 export type OrderState = 'open' | 'unanswered' | 'pending' | 'approved' | 'declined' | 'cancelled';
 
 export const outcomes = [
@@ -19,13 +19,13 @@ export type Outcome = (typeof outcomes)[number];
 export type Status = '0' | '1' | '2' | '3';
 export type Charge = Readonly<{ status: Status; amountSen: number; paymentTransId: string }>;
 
-/** What may still become of an order: a pending one waits only for its second authoriser; a decided one is done. */
+/** The outcomes that are still possible: a pending order waits for its second authoriser, a decided one is final. */
 export function outcomesFor(state: OrderState): readonly Outcome[] {
   if (state === 'open' || state === 'unanswered') return outcomes;
   return state === 'pending' ? ['approve', 'decline'] : [];
 }
 
-/** The order's next state and what is reported for it, in order. */
+/** The order's next state, and the charges to report, in this order. */
 export function consequenceOf(
   outcome: Outcome,
   order: { amountSen: number; paymentTransId: string },
@@ -53,7 +53,7 @@ export function consequenceOf(
   }
 }
 
-/** 16 digits, as FPX numbers its transactions. Random: the table that holds them refuses a repeat. */
+/** 16 random digits, as in FPX transaction numbers. The table that stores them refuses a repeat. */
 export function newPaymentTransId(): string {
   const eightDigits = () => String(randomInt(100_000_000)).padStart(8, '0');
   return eightDigits() + eightDigits();

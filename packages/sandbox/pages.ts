@@ -1,4 +1,4 @@
-/** The gateway's pages, in a look of their own: nobody should take the bank for the agency, or either for real. */
+/** Renders the sandbox's pages. Their design differs from the service's, so that nobody mistakes them for it. */
 import { fileURLToPath } from 'node:url';
 import nunjucks from 'nunjucks';
 import { bankName, malaysianTime, ringgit } from './result-fields.ts';
@@ -13,11 +13,11 @@ environment.addFilter('rm', (amountSen: number) => ringgit(amountSen).replace(/\
 
 type PageName = 'orders' | 'order' | 'return' | 'mailbox' | 'email' | 'merchant' | 'land-registry' | 'error';
 
-/** Of every page; none loads anything. */
+/** The policy of every page: nothing is loaded. */
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
 
-/** HTML of one page; every value in `locals` is escaped. */
+/** The HTML of a page; every value in `locals` is escaped. */
 export function page(name: PageName, locals: object): string {
   return environment.render(`${name}.html`, locals);
 }

@@ -1,12 +1,10 @@
 /**
- * The land registry's books: what it received, what it answered, and how it is set to behave; in a SQLite file, so that
- * a receipt that was taken before a restart is a duplicate after it.
+ * The land registry's data: what it received, what it answered, and how it is set to behave. It is kept in a SQLite
+ * file, so that a receipt accepted before a restart is a duplicate after it.
  */
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from './database.ts';
 
-/** A callback, as it was sent. */
+/** A callback as it was sent. */
 export type Registration = Readonly<{
   resitNo: string;
   fpxNo: string;
@@ -20,13 +18,13 @@ export type Registration = Readonly<{
   dimasuk: string;
 }>;
 
-/** `answer-lost`: taken, and the caller never learnt of it. */
+/** `answer-lost`: accepted, but the caller never received the answer. */
 export type Verdict = 'accepted' | 'answer-lost' | 'duplicate' | 'refused' | 'hanging';
 
 export const modes = ['accept', 'refuse', 'hang', 'lose-answer'] as const;
 export type Mode = (typeof modes)[number];
 
-/** `failingTitleId`: callbacks of this land title are refused whatever the mode; `''` for none. */
+/** `failingTitleId`: callbacks for this land title are refused in every mode; `''` for none. */
 export type Behaviour = Readonly<{ mode: Mode; failingTitleId: string }>;
 
 export type Received = Registration & Readonly<{ atMs: number; verdict: Verdict }>;
@@ -49,17 +47,12 @@ const schema = `
   insert or ignore into behaviour values (1, 'accept', '');
 `;
 
-/** Opens the books, making the file and its folder when there is none; other books may share the file. */
+/** Opens the data, creating the file and its folder if necessary. The gateway's orders may be in the same file. */
 export function openRegistrations(file: string) {
-  mkdirSync(dirname(file), { recursive: true });
-  const database = new DatabaseSync(file);
-  database.exec(schema);
-  // The casts below are for rows of our own making, from the strict tables above.
-  const all = <Row>(sql: string, ...values: (string | number)[]) =>
-    database.prepare(sql).all(...values) as unknown as Row[];
+  const { database, all } = openDatabase(file, schema);
 
   return {
-    /** Whether this receipt number was taken before with this FPX number. */
+    /** Whether this receipt number has already been accepted with this FPX number. */
     has({ resitNo, fpxNo }: Registration): boolean {
       return (
         all(
@@ -71,7 +64,7 @@ export function openRegistrations(file: string) {
       );
     },
 
-    /** Throws when `verdict` takes a receipt that was taken before. */
+    /** Throws if `verdict` accepts a receipt that has already been accepted. */
     add(registration: Registration, verdict: Verdict): void {
       database
         .prepare(
@@ -81,12 +74,12 @@ export function openRegistrations(file: string) {
         .run({ ...registration, verdict, atMs: Date.now() });
     },
 
-    /** The newest first. */
+    /** Newest first. */
     recent(limit: number): Received[] {
       return all<Received>('select * from registrations order by id desc limit ?', limit);
     },
 
-    /** How many callbacks ever had each verdict; those that none had are left out. */
+    /** The number of callbacks for each verdict that has occurred. */
     counts(): { verdict: Verdict; count: number }[] {
       return all('select verdict, count(*) as count from registrations group by verdict order by verdict');
     },

@@ -1,15 +1,15 @@
 /**
- * The transaction registry beside the gateway: a merchant's system asks it what became of a payment, also of one whose
- * result never arrived. It numbers its statuses in its own way, as the real one does.
+ * The transaction registry beside the gateway: a merchant's system asks it for the status of a payment, for example
+ * when the result never arrived. Like the real one, it has its own numbers for statuses.
  */
 import type Router from '@koa/router';
 import type { Context, Next } from 'koa';
-import { csvOf, maxExported } from './exports.ts';
+import { csvOf, maxExportedOrders } from './exports.ts';
 import type { Order, Orders, Result } from './orders.ts';
 import type { Status } from './outcomes.ts';
 import { bankName, malaysianTime, receiptNo, ringgit } from './result-fields.ts';
 
-/** By the gateway's status. A cancellation is a failure here; the words tell. */
+/** By the gateway's status. A cancellation has the same number as a failure; only the message tells them apart. */
 const statuses: Readonly<Record<Status, readonly [epsStatus: string, message: string]>> = {
   '0': ['2', 'Failed'],
   '1': ['1', 'Successful'],
@@ -17,12 +17,12 @@ const statuses: Readonly<Record<Status, readonly [epsStatus: string, message: st
   '3': ['3', 'Pending authorisation'],
 };
 
-/** With a space. */
+/** The key really contains a space. */
 const transaksiIdKey = 'transaksi id';
 
 /**
  * Adds `/registry/transactions`, `/registry/transactions/{id}`, `/registry/transaction-extras` and
- * `/registry/export.csv`, for callers with `token` as Bearer.
+ * `/registry/export.csv`, for callers whose Bearer token is `token`.
  */
 export function addRegistry(router: Router, { orders, token }: { orders: Orders; token: string }): void {
   const authenticate = (ctx: Context, next: Next) => {
@@ -39,7 +39,7 @@ export function addRegistry(router: Router, { orders, token }: { orders: Orders;
 
   router.get('/registry/export.csv', authenticate, (ctx) => {
     ctx.type = 'text/csv';
-    ctx.body = csvOf(registryColumns, recordsOf(orders.recent(maxExported), orders));
+    ctx.body = csvOf(registryColumns, recordsOf(orders.recent(maxExportedOrders), orders));
   });
 
   router.get('/registry/transactions/:id', authenticate, (ctx) => {
@@ -53,8 +53,7 @@ export function addRegistry(router: Router, { orders, token }: { orders: Orders;
     const { key, value } = ctx.query;
     if (typeof key !== 'string' || typeof value !== 'string')
       return answer(ctx, 400, { message: 'Name one key and one value' });
-    const named = key === transaksiIdKey ? orders.ofTransaksiId(value) : [];
-    const records = recordsOf(named, orders);
+    const records = recordsOf(key === transaksiIdKey ? orders.ofTransaksiId(value) : [], orders);
     answer(
       ctx,
       200,
@@ -82,7 +81,7 @@ function answer(ctx: Context, status: number, body: object): void {
   ctx.body = body;
 }
 
-/** One record for each order that nobody decided, and one for each charge, with its latest status. */
+/** One record for each undecided order, and one for each charge with its latest status. */
 function recordsOf(found: readonly Order[], orders: Orders) {
   return found.flatMap((order) => {
     const charges = orders.charges(order.orderNo);

@@ -1,11 +1,11 @@
-/** A result as it travels to the service: the same fields whether the server or the payer's browser brings it. */
+/** The fields of a result: the same whether the server or the payer's browser brings it. */
 import { checksumOf, type Fields } from './checksum.ts';
 import type { Order, Result } from './orders.ts';
 
-/** The bank everybody uses here; "contoh" is Malay for "example". */
+/** The only bank of the sandbox; "contoh" is Malay for "example". */
 export const bankName = 'Bank Contoh';
 
-/** The signed form of a result. RECEIPT_NO is there on success only. */
+/** The signed form of a result. Only a success has a RECEIPT_NO. */
 export function resultFields(order: Order, result: Result, secret: string): Fields {
   const fields = {
     STATUS: result.status,
@@ -23,12 +23,11 @@ export function resultFields(order: Order, result: Result, secret: string): Fiel
   return { ...fields, CHECKSUM: checksumOf(fields, secret) };
 }
 
-/** Of a success. */
 export function receiptNo(result: Result): string {
   return `SBX${result.paymentTransId}`;
 }
 
-/** `YYYY-MM-DD HH:mm:ss` in Asia/Kuala_Lumpur, where the clock is never changed. */
+/** `YYYY-MM-DD HH:mm:ss` in Asia/Kuala_Lumpur, which has no daylight saving time. */
 export function malaysianTime(atMs: number): string {
   const offsetMs = 8 * 60 * 60 * 1000;
   return new Date(atMs + offsetMs).toISOString().slice(0, 19).replace('T', ' ');

@@ -1,6 +1,6 @@
 /**
- * Posts results from the gateway's server to the service, whatever the payer's browser does. Results of one order
- * go out one after the other; a service that is down or answers 5xx is tried again for half a minute.
+ * Posts results from the gateway's server to the service, independently of the payer's browser. The results of an order
+ * are posted one after the other. If the service is down or answers 5xx, attempts continue for half a minute.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -10,10 +10,10 @@ import { resultFields } from './result-fields.ts';
 const pausesMs = [0, 500, 1_000, 2_000, 4_000, 8_000, 16_000];
 const timeoutMs = 10_000;
 
-/** `start` takes up what is due for an order and returns at once; `close` ends under way, what is left stays due. */
+/** `start` begins to post the due results of an order and returns at once; after `close` the rest stays due. */
 export function createServerPosts({ orders, secret, log }: { orders: Orders; secret: string; log: Logger }) {
   const closing = new AbortController();
-  const underWay = new Map<string, Promise<void>>();
+  const running = new Map<string, Promise<void>>();
 
   async function postAllDue(order: Order): Promise<void> {
     try {
@@ -25,8 +25,8 @@ export function createServerPosts({ orders, secret, log }: { orders: Orders; sec
       if (!closing.signal.aborted)
         log.error({ err: error, orderNo: shortOrderNo(order.orderNo) }, 'sandbox post failed');
     } finally {
-      // In the same turn in which nothing more was due, so that no later `start` finds a loop that has ended.
-      underWay.delete(order.orderNo);
+      // In the same turn in which nothing more was due, so that no later `start` relies on a loop that has ended.
+      running.delete(order.orderNo);
     }
   }
 
@@ -45,7 +45,7 @@ export function createServerPosts({ orders, secret, log }: { orders: Orders; sec
     }
   }
 
-  /** What the service answered; `settled` is missing when it is worth trying again. */
+  /** The service's answer; `settled` is missing if another attempt may succeed. */
   async function postOnce(
     order: Order,
     result: Result,
@@ -69,8 +69,8 @@ export function createServerPosts({ orders, secret, log }: { orders: Orders; sec
 
   return {
     start(order: Order): void {
-      if (underWay.has(order.orderNo)) return;
-      underWay.set(
+      if (running.has(order.orderNo)) return;
+      running.set(
         order.orderNo,
         Promise.resolve().then(() => postAllDue(order)),
       );
@@ -78,7 +78,7 @@ export function createServerPosts({ orders, secret, log }: { orders: Orders; sec
 
     async close(): Promise<void> {
       closing.abort();
-      await Promise.all(underWay.values());
+      await Promise.all(running.values());
     },
   };
 }

@@ -1,49 +1,73 @@
 /** The HTTP role as a Koa application. Read `createApp` for the order in which a request passes through. */
 import { METHODS } from 'node:http';
 import Router from '@koa/router';
-import Koa from 'koa';
+import Koa, { type Next } from 'koa';
 import { createQuarantine } from '../commands/unmatched.ts';
-import { addContentRoutes } from './api/routes.ts';
-import { createConsoleParts } from './console/frame/parts.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
+import type { ApiDependencies } from './api/dependencies.ts';
+import { isApiPath, presentApiError } from './api/errors.ts';
+import { addApiRoutes } from './api/routes.ts';
+import { type ConsoleDependencies, createPageDependencies } from './console/dependencies.ts';
+import { consoleHeaders, isConsolePath } from './console/frame/addresses.ts';
+import { createPresentConsoleError } from './console/frame/present-error.ts';
 import { addConsoleRoutes } from './console/routes.ts';
-import type { Dependencies } from './dependencies.ts';
+import { addReferenceRoutes } from './docs/reference.ts';
 import { addDocsRoutes } from './docs/routes.ts';
-import { addGenericRoutes } from './generic/routes.ts';
+import { addGenericRoutes, type GenericDependencies } from './generic/routes.ts';
 import { createHome } from './home.ts';
-import { addLandregRoutes } from './landreg/routes.ts';
-import { createVerify } from './pay/verify.ts';
-import type { RequestState } from './server/context.ts';
+import { addLandregRoutes, type LandregDependencies } from './landreg/routes.ts';
+import { createDocument } from './openapi/document.ts';
+import { createPresentError } from './pay/present-error.ts';
+import { createVerify, type VerifyDependencies } from './pay/verify.ts';
+import type { Context, RequestState } from './server/context.ts';
 import { createErrorAnswers } from './server/errors.ts';
 import { createRequestLog } from './server/request-log.ts';
 import { createSecurityHeaders } from './server/security-headers.ts';
 import { createViews } from './server/views.ts';
+import { viewTexts } from './view-texts.ts';
 
-export type { Dependencies } from './dependencies.ts';
+/** What the HTTP role needs from the rest of the program: what its interfaces do. */
+export type Dependencies = Omit<GenericDependencies & LandregDependencies, 'quarantine'> &
+  VerifyDependencies &
+  ApiDependencies &
+  ConsoleDependencies & { eventStore: Pick<EventStore, 'append'> };
 
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
-  const { config, log } = dependencies;
-  // One address per page: what may be logged and how errors look goes by the path.
-  // With all methods known to it, the router says 405 where it would say 501, and 404 where there is no path.
+  const { config, eventStore, log, runtime } = dependencies;
+  // One address per page, because what is logged and how errors look depend on the path.
+  // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
   const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
-  router.get('/', createHome(dependencies));
+  router.get('/', createHome(config));
   router.get('/verify/:receiptNo', createVerify(dependencies));
-  // One for both channels: their results meet in one stream.
-  const quarantine = createQuarantine(dependencies.eventStore);
+  // One for both channels, because their unmatched results share a stream.
+  const quarantine = createQuarantine(eventStore);
   addGenericRoutes(router, { ...dependencies, quarantine });
   addLandregRoutes(router, { ...dependencies, quarantine });
-  addContentRoutes(router, dependencies);
-  addDocsRoutes(router, dependencies);
-  const consoleParts = createConsoleParts(dependencies);
-  addConsoleRoutes(router, consoleParts);
+  addApiRoutes(router, dependencies);
+  addReferenceRoutes(router, createDocument(config));
+  addDocsRoutes(router, { config, log, runtime });
+  const consoleDependencies = createPageDependencies(dependencies);
+  addConsoleRoutes(router, consoleDependencies);
+
+  const presentConsoleError = createPresentConsoleError(consoleDependencies.show);
+  const presentError = createPresentError(config.baseUrl);
+  const presenterOf = (path: string) => {
+    if (isConsolePath(path)) return presentConsoleError;
+    return isApiPath(path) ? presentApiError : presentError;
+  };
 
   const app = new Koa<RequestState>();
-  app.use(createRequestLog(log));
+  app.use(createRequestLog({ log, runtime }));
   app.use(createSecurityHeaders(config));
-  app.use(createViews());
-  app.use(createErrorAnswers({ baseUrl: config.baseUrl, log, showInConsole: consoleParts.frame.show }));
+  app.use((ctx: Context, next: Next) => {
+    if (isConsolePath(ctx.path)) ctx.set(consoleHeaders);
+    return next();
+  });
+  app.use(createViews(viewTexts));
+  app.use(createErrorAnswers({ log, presenterOf }));
   app.use(router.routes());
   app.use(router.allowedMethods());
-  // What fails outside all of these: a connection that breaks, an error page that cannot be drawn.
+  // What fails outside the error answers: a connection that breaks, an error page that cannot be rendered.
   app.on('error', (err: unknown) => log.warn({ err }, 'answer failed'));
   return app;
 }

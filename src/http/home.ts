@@ -1,17 +1,18 @@
 /** GET /: says what this is; where the sandbox runs, also how to try a first payment. */
-
-import type { HttpConfig } from './dependencies.ts';
+import type { Config } from '../config/config.ts';
 import { otherLanguage } from './pay/links.ts';
-import type { HomePage } from './pay/models.ts';
-import { texts } from './pay/texts.ts';
 import { type Context, languageOf } from './server/context.ts';
+import { viewTexts } from './view-texts.ts';
 
-export function createHome({ config }: { config: Pick<HttpConfig, 'baseUrl' | 'gateway' | 'sandbox'> }) {
-  const { baseUrl, gateway, sandbox } = config;
+export function createHome({
+  baseUrl,
+  gateway,
+  sandbox,
+}: Pick<Config, 'baseUrl' | 'gateway'> & { sandbox: { enabled: boolean } }) {
   const testPages = ['simulate', 'debug'] as const;
   return (ctx: Context): Promise<void> => {
     const lang = languageOf(ctx);
-    const { home, ...pages } = texts[lang];
+    const { home, ...pages } = viewTexts[lang];
     const links = [
       ...testPages.map((name) => ({
         url: `${baseUrl}/generic/${name}?lang=${lang}`,
@@ -24,12 +25,15 @@ export function createHome({ config }: { config: Pick<HttpConfig, 'baseUrl' | 'g
     const tryOut = sandbox.enabled
       ? { command: firstRequest(baseUrl, gateway.url), gatewayUrl: gateway.url, links }
       : undefined;
-    const page: HomePage = { lang, otherLanguageUrl: `${baseUrl}/?lang=${otherLanguage(lang)}`, tryOut };
-    return ctx.render('home.njk', page);
+    return ctx.render('home.njk', {
+      lang,
+      otherLanguageUrl: `${baseUrl}/?lang=${otherLanguage(lang)}`,
+      tryOut,
+    });
   };
 }
 
-/** As the development merchant of config/merchants.yaml, with the sandbox's merchant page to hear of it. */
+/** A call by the development merchant of config/merchants.yaml; the sandbox's merchant page receives the callback. */
 function firstRequest(baseUrl: string, sandboxUrl: string): string {
   const body = {
     trans_id: 'FIRST-1',

@@ -7,10 +7,15 @@ import type { Runtime } from './runtime.ts';
 
 type RetryOptions = {
   runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'sleep'>;
-  signal: AbortSignal;
+  /** No attempt begins after it aborts, and the result of one that was under way then is dropped. */
+  signal?: AbortSignal;
   /** The pause after the first failure; it doubles with each failure in a row. */
   firstMs?: number;
   longestMs?: number;
+  /** The part of each pause that is random, from 0 to 1, so that processes do not retry in step. */
+  jitter?: number;
+  /** Once so many attempts have failed, the last failure is thrown. */
+  maxAttempts?: number;
   /** Once this has passed, a failure is thrown. Without it attempts go on until the signal aborts. */
   giveUpAfterMs?: number;
   /** Whether another attempt may succeed; a failure for which it says no is thrown at once. */
@@ -30,6 +35,8 @@ export async function retry<T>(
     signal,
     firstMs = 100,
     longestMs = 5_000,
+    jitter = 0.5,
+    maxAttempts = Number.POSITIVE_INFINITY,
     giveUpAfterMs = Number.POSITIVE_INFINITY,
     shouldRetry = () => true,
     onFailure,
@@ -46,19 +53,18 @@ export async function retry<T>(
     });
   try {
     return await pRetry(attempt, {
-      retries: Number.POSITIVE_INFINITY,
+      retries: maxAttempts - 1,
       minTimeout: 0,
-      signal,
+      ...(signal && { signal }),
       async shouldRetry({ error: { cause: failure } }) {
-        if (signal.aborted || !shouldRetry(failure)) return false;
+        if (signal?.aborted || !shouldRetry(failure)) return false;
         failures += 1;
         onFailure?.(failure, failures);
         const fullMs = Math.min(firstMs * 2 ** (failures - 1), longestMs);
-        // Not in step with other processes.
-        const pauseMs = fullMs * (0.5 + runtime.random() / 2);
+        const pauseMs = fullMs * (1 - jitter + jitter * runtime.random());
         if (runtime.monotonicMs() - startedMs + pauseMs > giveUpAfterMs) return false;
         await runtime.sleep(pauseMs, signal);
-        return !signal.aborted;
+        return !signal?.aborted;
       },
     });
   } catch (error) {

@@ -1,6 +1,5 @@
 /** Every projection there is: what the role runs, and what health looks after. */
-
-import { looks } from './access-log/projection.ts';
+import { accessLog } from './access-log/projection.ts';
 import { details } from './details/projection.ts';
 import { journal } from './journal/projection.ts';
 import { payments } from './payments/projection.ts';
@@ -17,6 +16,6 @@ export const allProjections: readonly Projection[] = [
   users,
   projects,
   unmatched,
-  looks,
+  accessLog,
   reconciliation,
 ];

@@ -1,17 +1,17 @@
-/** Addresses of a payment's pages. All are absolute: a merchant may relay a page from its own origin, and emails hold them. */
+/** Links to a payment's pages. They are absolute, because merchants relay pages from their own origin and emails hold links. */
 import type { Channel } from '../events/payment.ts';
 import { createExpiringSignatures } from '../kernel/expiring-signature.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import type { Language } from './texts.ts';
 
 export type PaymentPageName = 'pay' | 'receipt' | 'download';
 
 export type Links = Readonly<Record<PaymentPageName, (transactionId: string, lang?: Language) => string>> & {
-  /** Where the gateway reports. */
+  /** Where the gateway sends its result. */
   gatewayResult: string;
 };
 
 const hourMs = 3_600_000;
-/** A page to pay on is for now, a receipt for as long as one is kept. */
 const lifetimesMs: Readonly<Record<PaymentPageName, number>> = {
   pay: 24 * hourMs,
   receipt: 10 * 365 * 24 * hourMs,
@@ -19,28 +19,28 @@ const lifetimesMs: Readonly<Record<PaymentPageName, number>> = {
 };
 
 const signaturesOf = (transactionIdKey: string) => createExpiringSignatures(transactionIdKey, 'payment link');
-const saidBy = (name: PaymentPageName, transactionId: string) => `${name}.${transactionId}`;
+const signedText = (name: PaymentPageName, transactionId: string) => `${name}.${transactionId}`;
 
 /**
- * Each channel's links. The land registry's carry a signature as `sig`, since a payer's browser can send no key; on the
- * generic channel the id alone opens the page.
+ * Each channel's links. On the generic channel the id alone opens a page. The land registry's links carry a signature,
+ * `sig`, because a payer's browser cannot send a key.
  */
 export function createLinks({
   baseUrl,
   transactionIdKey,
-  clock,
+  runtime,
 }: {
   baseUrl: string;
   transactionIdKey: string;
-  clock: () => Date;
+  runtime: Pick<Runtime, 'now'>;
 }): Readonly<Record<Channel, Links>> {
   const signatures = signaturesOf(transactionIdKey);
   const linksOf = (channel: Channel): Links => {
     const page = (name: PaymentPageName) => (transactionId: string, lang?: Language) => {
       const query = new URLSearchParams(lang && { lang });
       if (channel === 'landreg') {
-        const expiresAtMs = clock().getTime() + lifetimesMs[name];
-        query.set('sig', signatures.sign(saidBy(name, transactionId), expiresAtMs));
+        const expiresAtMs = runtime.now().getTime() + lifetimesMs[name];
+        query.set('sig', signatures.sign(signedText(name, transactionId), expiresAtMs));
       }
       return `${baseUrl}/${channel}/${name}/${transactionId}${query.size > 0 ? `?${query}` : ''}`;
     };
@@ -54,9 +54,9 @@ export function createLinks({
   return { generic: linksOf('generic'), landreg: linksOf('landreg') };
 }
 
-/** Makes the function that says whether `signature` is that of a link to the page. */
+/** Makes the function that checks the signature of a link to a page. */
 export function createLinkCheck(transactionIdKey: string) {
   const signatures = signaturesOf(transactionIdKey);
   return (signature: string, name: PaymentPageName, transactionId: string, now: Date) =>
-    signatures.check(signature, saidBy(name, transactionId), now);
+    signatures.check(signature, signedText(name, transactionId), now);
 }

@@ -8,5 +8,5 @@ import { key } from './ledger.ts';
 const [esdbUrl = '', databaseUrl = '', everyEvents = ''] = process.argv.slice(2);
 const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const pace = { everyEvents: Number(everyEvents), everyMs: 50 };
-startSealer({ eventStore, databaseUrl, key, clock: () => new Date(), log, pace });
+startSealer({ eventStore, databaseUrl, key, runtime: systemRuntime, log, pace });
 process.on('disconnect', () => process.exit());

@@ -10,13 +10,14 @@ import { createTransactionRegistry } from '../../src/clients/registry/registry.t
 import { startService } from '../http/api/helpers.ts';
 import { createPayment, resultFields, signed, tokenOf } from '../http/generic/helpers.ts';
 import { createLandPayment, landResult } from '../http/landreg/helpers.ts';
-import { startPostgres, stopPostgres } from '../projections/helpers.ts';
+
 import { apiKey, landregAccessKey, type TestApp } from '../support/app.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { registryRecord, startRegistry } from '../support/registry.ts';
+import { testRuntime } from '../support/runtime.ts';
 import { createCheck, type DescribedOperation, type Description, type Received } from './answers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const usersKey = 'a-key-of-the-users';
 
@@ -251,7 +252,13 @@ test('the service does as it says', async (t) => {
   const log = pino({ level: 'silent' });
   const service = await startService(t, postgres, {
     config: { apiKeys: [usersKey], sandbox: { enabled: true } },
-    registry: createTransactionRegistry({ url: registry.url, token: 'a-token', log, timeoutMs: 5_000 }),
+    registry: createTransactionRegistry({
+      runtime: testRuntime(),
+      url: registry.url,
+      token: 'a-token',
+      log,
+      timeoutMs: 5_000,
+    }),
   });
   await service.runProjections();
   const description = (await (await fetch(`${service.url}/openapi.json`)).json()) as Description;

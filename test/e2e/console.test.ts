@@ -3,12 +3,15 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import type { Role } from '../../src/events/user.ts';
 import { until } from '../embedded/helpers.ts';
+import { wholeFile } from '../support/whole-file.ts';
 import { openBrowser, skippedWithoutBrowser, type Visitor } from './browser.ts';
 import { type ConsoleService, seriousFaults, signIn, startConsole } from './console.ts';
 import { paymentRequest, requestPayment } from './ledger.ts';
 import { decideAtBank, payByFpx } from './payer.ts';
 
 const reference = 'CONSOLE-1';
+const service = await startConsole(wholeFile);
+const { baseUrl } = service;
 
 async function payOnce(visitor: Visitor, service: ConsoleService): Promise<void> {
   const body = paymentRequest(reference, {
@@ -28,7 +31,7 @@ async function isWell(t: ExecutionContext, page: Page, what: string): Promise<vo
   t.is(overflow, 0, `${what} scrolls sideways`);
 }
 
-/** Finds the payment and comes to its page, by keyboard where scripts help. */
+/** Finds the payment and opens its page, by keyboard where scripts run. */
 async function findPayment(page: Page, { baseUrl }: ConsoleService, scripts: boolean): Promise<void> {
   await page.goto(`${baseUrl}/console/payments`);
   const search = page.locator('main').getByRole('searchbox');
@@ -42,17 +45,15 @@ async function findPayment(page: Page, { baseUrl }: ConsoleService, scripts: boo
   await page.getByRole('heading', { level: 1, name: reference }).waitFor();
 }
 
-const may: Record<Role, { act: boolean; seeLooks: boolean; manage: boolean }> = {
-  admin: { act: true, seeLooks: true, manage: true },
-  member: { act: true, seeLooks: false, manage: false },
-  viewer: { act: false, seeLooks: true, manage: false },
+const may: Record<Role, { act: boolean; readAccessLog: boolean; manage: boolean }> = {
+  admin: { act: true, readAccessLog: true, manage: true },
+  member: { act: true, readAccessLog: false, manage: false },
+  viewer: { act: false, readAccessLog: true, manage: false },
 };
 
-test('staff of each role do what they may, with and without scripts', async (t) => {
+test.serial('staff of each role do what their role allows, with and without scripts', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   t.timeout(300_000);
-  const service = await startConsole(t);
-  const { baseUrl } = service;
   t.regex(
     await service.ledger('users', 'add', '--role', 'admin', '--email', 'admin@agency.example'),
     /is added/,
@@ -64,7 +65,7 @@ test('staff of each role do what they may, with and without scripts', async (t) 
     { role: 'member', scripts: false, width: 360 },
     { role: 'viewer', scripts: true, width: 360 },
   ] as const) {
-    const { act, manage, seeLooks } = may[role];
+    const { act, manage, readAccessLog } = may[role];
     if (role !== 'admin')
       await service.ledger('users', 'add', '--role', role, '--email', `${role}@agency.example`);
     const { page, complaints } = await openBrowser(t, {
@@ -111,14 +112,14 @@ test('staff of each role do what they may, with and without scripts', async (t) 
     await page.getByRole('link', { name: reference }).waitFor();
 
     const navigation = page.getByRole('navigation', { name: 'Console' });
-    t.is(await navigation.getByRole('link', { name: 'Who looked' }).count(), seeLooks ? 1 : 0);
+    t.is(await navigation.getByRole('link', { name: 'Access log' }).count(), readAccessLog ? 1 : 0);
     t.is(await navigation.getByRole('link', { name: 'Staff' }).count(), manage ? 1 : 0);
-    if (seeLooks) {
-      await page.goto(`${baseUrl}/console/looks`);
-      await page.getByRole('cell', { name: 'A search by payer' }).first().waitFor();
-      await look('looks');
-      const here = await navigation.getByRole('link', { name: 'Who looked' }).boundingBox();
-      t.true(here !== null && here.x >= 0 && here.x + here.width <= width, 'the present page is in sight');
+    if (readAccessLog) {
+      await page.goto(`${baseUrl}/console/access-log`);
+      await page.getByRole('cell', { name: 'Search by payer' }).first().waitFor();
+      await look('access log');
+      const here = await navigation.getByRole('link', { name: 'Access log' }).boundingBox();
+      t.true(here !== null && here.x >= 0 && here.x + here.width <= width, 'the current page is in sight');
     }
     if (!manage) {
       const answer = await page.goto(`${baseUrl}/console/staff`);
@@ -135,16 +136,16 @@ test('staff of each role do what they may, with and without scripts', async (t) 
   }
 });
 
-test('an admin changes a role and shuts somebody out, at once', async (t) => {
+test.serial('an admin changes a role and deactivates a user, with immediate effect', async (t) => {
   if (skippedWithoutBrowser(t)) return;
-  t.timeout(120_000);
-  const service = await startConsole(t);
-  const { baseUrl } = service;
-  for (const role of ['admin', 'member'])
-    await service.ledger('users', 'add', '--role', role, '--email', `${role}@agency.example`);
+  for (const [name, role] of [
+    ['chief', 'admin'],
+    ['clerk', 'member'],
+  ] as const)
+    await service.ledger('users', 'add', '--role', role, '--email', `${name}@agency.example`);
   const [admin, member] = [await openBrowser(t, {}), await openBrowser(t, {})];
-  await signIn(admin.page, service, 'admin@agency.example', '/console/payments?status=failed');
-  await signIn(member.page, service, 'member@agency.example');
+  await signIn(admin.page, service, 'chief@agency.example', '/console/payments?status=failed');
+  await signIn(member.page, service, 'clerk@agency.example');
   await admin.page.goto(`${baseUrl}/console/projections`);
   t.deepEqual(
     await admin.page.locator('thead button').allInnerTexts(),
@@ -153,14 +154,15 @@ test('an admin changes a role and shuts somebody out, at once', async (t) => {
   );
   await admin.page.goto(`${baseUrl}/console/staff`);
   await isWell(t, admin.page, 'staff');
-  await admin.page.getByLabel('Role of member').selectOption('viewer');
-  await admin.page.getByRole('button', { name: 'Change' }).click();
+  const clerk = admin.page.getByRole('row', { name: 'clerk' });
+  await admin.page.getByLabel('Role of clerk').selectOption('viewer');
+  await clerk.getByRole('button', { name: 'Change' }).click();
   await admin.page.getByText('The role is changed').waitFor();
-  t.is(await admin.page.getByLabel('Role of member').inputValue(), 'viewer');
+  t.is(await admin.page.getByLabel('Role of clerk').inputValue(), 'viewer');
   await member.page.reload();
-  await member.page.getByRole('link', { name: 'Who looked' }).waitFor();
-  await admin.page.getByRole('button', { name: 'Deactivate' }).click();
-  await admin.page.getByText('deactivated', { exact: true }).waitFor();
+  await member.page.getByRole('link', { name: 'Access log' }).waitFor();
+  await clerk.getByRole('button', { name: 'Deactivate' }).click();
+  await clerk.getByText('deactivated', { exact: true }).waitFor();
   await member.page.reload();
   await member.page.getByRole('heading', { name: 'Sign in' }).waitFor();
   t.deepEqual([...admin.complaints, ...member.complaints], []);

@@ -6,7 +6,7 @@ import { isAlive, temporaryFolder, until } from './helpers.ts';
 
 type Told = { level: string; text: string; fields: { ending?: string } };
 
-/** A child made of a few lines of source, and everything that was logged about it. */
+/** A child with the given source, and everything that was logged about it. */
 async function childOf(t: ExecutionContext, source: string) {
   const folder = await temporaryFolder(t);
   const modulePath = join(folder, 'child.mjs');
@@ -21,7 +21,7 @@ async function childOf(t: ExecutionContext, source: string) {
 const pids = (told: readonly Told[]): number[] =>
   told.filter(({ level }) => level === 'info').map(({ text }) => Number(text));
 
-test('resolves when the child is ready, with its arguments, and stop ends it', async (t) => {
+test('starts the child with its arguments, resolves when it is ready, and stop ends it', async (t) => {
   const { spec, told } = await childOf(
     t,
     `console.error(process.argv.slice(2).join(' '));
@@ -40,12 +40,12 @@ test('resolves when the child is ready, with its arguments, and stop ends it', a
   t.true(told.some(({ level, text }) => level === 'debug' && text === '--port 1'));
   t.false(
     told.some(({ level }) => level === 'error'),
-    'a death that was asked for is no fault',
+    'a requested end is not an error',
   );
   await child.stop();
 });
 
-test('a child that dies is started again, and logged with its last words', async (t) => {
+test('a child that dies is started again, and its last lines are logged', async (t) => {
   const { spec, told } = await childOf(
     t,
     `process.send({ notice: process.pid });
@@ -69,13 +69,13 @@ test('a child that dies is started again, and logged with its last words', async
   t.false(isAlive(pids(told)[2] ?? 0));
 });
 
-test('a child that never becomes ready is given up after five attempts, with its last words', async (t) => {
+test('a child that never becomes ready is given up after five attempts, with its last lines', async (t) => {
   const { spec, told } = await childOf(t, `console.error('no disk'); process.exit(3);`);
   await t.throwsAsync(superviseChild(spec), { message: 'child does not start: exit code 3\nno disk' });
   t.is(told.filter(({ text }) => text === 'no disk').length, 5);
 });
 
-test('stop while a child waits to be started again starts no other', async (t) => {
+test('stop while a child waits for its restart starts no other', async (t) => {
   const { spec, told } = await childOf(
     t,
     `process.send({ notice: process.pid }); process.send({ ready: true });`,

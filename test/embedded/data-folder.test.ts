@@ -7,7 +7,7 @@ import { lockDataFolder } from '../../packages/embedded/data-folder.ts';
 import { StartError } from '../../packages/embedded/start-error.ts';
 import { temporaryFolder } from './helpers.ts';
 
-test('a data folder is made closed to other accounts, with the folders above it', async (t) => {
+test('a data folder is created with its parent folders, and closed to other accounts', async (t) => {
   const folder = join(await temporaryFolder(t), 'above', 'data');
   const held = lockDataFolder(folder);
   t.teardown(held.release);
@@ -22,7 +22,7 @@ test('a data folder that was open to other accounts is closed to them', async (t
   t.is((await stat(folder)).mode & 0o777, 0o700);
 });
 
-test('a folder that accounts share is refused and left as it is', async (t) => {
+test('a folder that several accounts share is refused and left unchanged', async (t) => {
   const folder = await temporaryFolder(t);
   await chmod(folder, 0o1777);
   t.throws(() => lockDataFolder(folder), {
@@ -32,7 +32,7 @@ test('a folder that accounts share is refused and left as it is', async (t) => {
   t.is((await stat(folder)).mode & 0o7777, 0o1777);
 });
 
-test('a held data folder is refused, naming the holder, until it is released', async (t) => {
+test('a locked data folder is refused with the pid of its holder until it is released', async (t) => {
   const folder = await temporaryFolder(t);
   const held = lockDataFolder(folder);
   const refusal = {
@@ -46,7 +46,7 @@ test('a held data folder is refused, naming the holder, until it is released', a
   lockDataFolder(folder).release();
 });
 
-test('kill -9 of the holder frees the folder, whatever pid it left written', async (t) => {
+test('kill -9 of the holder releases the folder, whatever pid file it left', async (t) => {
   const folder = await temporaryFolder(t);
   const program = join(folder, 'holder.ts');
   const lockModule = new URL('../../packages/embedded/data-folder.ts', import.meta.url).href;
@@ -68,7 +68,7 @@ test('kill -9 of the holder frees the folder, whatever pid it left written', asy
   lockDataFolder(folder).release();
 });
 
-test('a folder that cannot be used is named', async (t) => {
+test('the error names a folder that cannot be used', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'file'), '');
   t.throws(() => lockDataFolder(join(folder, 'file')), { message: /file/ });

@@ -1,4 +1,4 @@
-// The keys of a data folder: made once, and never replaced by accident.
+// The keys of a data folder are generated once and never replaced by accident.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -6,7 +6,7 @@ import { developmentKeys, readEndpoints, writeEndpoints } from '../../packages/e
 import { StartError } from '../../packages/embedded/start-error.ts';
 import { temporaryFolder } from './helpers.ts';
 
-test('keys are made at the first start and stay; addresses are read with them', async (t) => {
+test('keys are generated at the first start and kept; addresses are read with them', async (t) => {
   const folder = await temporaryFolder(t);
   t.deepEqual(readEndpoints(folder), {});
   const keys = developmentKeys(folder);
@@ -17,7 +17,7 @@ test('keys are made at the first start and stay; addresses are read with them', 
   t.deepEqual(readEndpoints(folder), { ...keys, ESDB_URL: 'esdb://127.0.0.1:1' });
 });
 
-test('a folder of before seals gets a key for them, and keeps what it has', async (t) => {
+test('a folder older than seals gets a seal key and keeps its other keys', async (t) => {
   const folder = await temporaryFolder(t);
   const old = { TRANSACTION_ID_KEY: 'a'.repeat(64), GATEWAY_SECRET: 'b'.repeat(64) };
   await writeFile(join(folder, 'keys.json'), JSON.stringify(old));
@@ -28,7 +28,7 @@ test('a folder of before seals gets a key for them, and keeps what it has', asyn
   t.deepEqual(developmentKeys(folder), keys);
 });
 
-test('missing keys beside events are not made anew', async (t) => {
+test('keys that are missing beside events are not generated again', async (t) => {
   const folder = await temporaryFolder(t);
   developmentKeys(folder);
   await writeFile(join(folder, 'eventstore.db'), '');
@@ -38,7 +38,7 @@ test('missing keys beside events are not made anew', async (t) => {
   await t.throwsAsync(readFile(join(folder, 'keys.json')), { code: 'ENOENT' });
 });
 
-test('keys that cannot be read are not taken for none', async (t) => {
+test('unreadable keys are not treated as missing', async (t) => {
   const folder = await temporaryFolder(t);
   // A folder in its place cannot be read by anybody, root included.
   await mkdir(join(folder, 'keys.json'));
@@ -47,7 +47,7 @@ test('keys that cannot be read are not taken for none', async (t) => {
 });
 
 for (const damaged of ['', '{"TRANSACTION_ID_KEY": "0f', 'null', '["0f"]', '{"TRANSACTION_ID_KEY": null}']) {
-  test(`damaged keys are a sentence, and are left as they are: ${damaged}`, async (t) => {
+  test(`damaged keys give a clear error and are left unchanged: ${damaged}`, async (t) => {
     const folder = await temporaryFolder(t);
     await writeFile(join(folder, 'keys.json'), damaged);
     for (const read of [developmentKeys, readEndpoints])

@@ -1,4 +1,4 @@
-/** Temporary folders, processes to kill, and a connection: what the tests of the embedded servers share. */
+/** Shared by the tests of the embedded stores: temporary folders, processes to kill, and a connection. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,22 +9,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import pg from 'pg';
+import type { Owner } from '../support/whole-file.ts';
 
-/** A folder of the test's own, deleted after it. */
-export async function temporaryFolder(t: ExecutionContext): Promise<string> {
+/** A folder of the test's own, or of the whole file, deleted at its end. */
+export async function temporaryFolder(t: Owner): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ledger-embedded-'));
   t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 
-/** Waits for something that another process does; the test's own time limit is the limit. */
+/** Waits for something that another process does, looking every `everyMs`; the test's own time limit is the limit. */
 export async function until<T>(
   look: () => T | false | undefined | Promise<T | false | undefined>,
+  everyMs = 20,
 ): Promise<T> {
   while (true) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    await sleep(20);
+    await sleep(everyMs);
   }
 }
 
@@ -40,7 +42,7 @@ export function spawnLedger(
   return ledger;
 }
 
-/** The connection string, once it is ready to serve. */
+/** The connection string, when PostgreSQL is ready. */
 export async function urlOf(ledger: ChildProcess): Promise<string> {
   let complaint = '';
   ledger.stderr?.on('data', (chunk) => {
@@ -70,7 +72,7 @@ export async function query(url: string, sql: string): Promise<Record<string, un
   }
 }
 
-/** Whether a process still runs; one that has ended and only waits to be collected by its parent does not. */
+/** Whether a process is still running; a zombie is not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

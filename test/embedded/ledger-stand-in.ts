@@ -1,4 +1,4 @@
-/** What `ledger serve` does with PostgreSQL, as a process that a test can kill: lock, start, tell, stop on SIGTERM. */
+/** Runs PostgreSQL as `ledger serve` does, in a process that a test can kill: locks, starts, reports, stops on SIGTERM. */
 import { lockDataFolder } from '../../packages/embedded/data-folder.ts';
 import { startPostgres } from '../../packages/embedded/postgres.ts';
 

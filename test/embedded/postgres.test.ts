@@ -17,7 +17,7 @@ import {
 
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
-test('the database is UTF-8, durable, closed to all but its owner, and still there after a restart', async (t) => {
+test('the database is UTF-8, durable, accessible to its owner only, and survives a restart', async (t) => {
   const dataDir = await temporaryFolder(t);
   const first = spawnLedger(t, dataDir);
   const url = await urlOf(first);
@@ -47,7 +47,7 @@ test('the database is UTF-8, durable, closed to all but its owner, and still the
   await stopLedger(second);
 });
 
-test('a start that cannot succeed says why', async (t) => {
+test('a start that fails says why', async (t) => {
   const dataDir = await temporaryFolder(t);
   const first = spawnLedger(t, dataDir);
   await urlOf(first);
@@ -69,7 +69,7 @@ test('a second start on the same data folder is refused and leaves the first alo
 });
 
 onLinux(
-  'whichever process is killed, PostgreSQL comes back at the same address with every commit',
+  'after any process is killed, PostgreSQL returns at the same address with every commit',
   async (t) => {
     const dataDir = await temporaryFolder(t);
     const ledger = spawnLedger(t, dataDir);
@@ -90,7 +90,7 @@ onLinux(
   },
 );
 
-onLinux('kill -9 of the ledger takes PostgreSQL with it, and the next start has every commit', async (t) => {
+onLinux('kill -9 of the ledger ends PostgreSQL too, and the next start has every commit', async (t) => {
   const dataDir = await temporaryFolder(t);
   const ledger = spawnLedger(t, dataDir);
   const url = await urlOf(ledger);
@@ -101,25 +101,22 @@ onLinux('kill -9 of the ledger takes PostgreSQL with it, and the next start has 
   t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select one from kept'), [{ one: 1 }]);
 });
 
-onLinux(
-  'a PostgreSQL that outlived ledger and guard is stopped by the next start, not doubled',
-  async (t) => {
-    const dataDir = await temporaryFolder(t);
-    const ledger = spawnLedger(t, dataDir);
-    const url = await urlOf(ledger);
-    const { guard, postmaster } = await postgresPids(dataDir);
-    await query(url, 'create table kept as select 1 as one');
-    process.kill(guard, 'SIGSTOP');
-    ledger.kill('SIGKILL');
-    process.kill(guard, 'SIGKILL');
-    await until(() => !isAlive(guard));
-    t.true(isAlive(postmaster));
-    t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select one from kept'), [{ one: 1 }]);
-    t.false(isAlive(postmaster));
-  },
-);
+onLinux('the next start stops a PostgreSQL that outlived the ledger and the guard', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const ledger = spawnLedger(t, dataDir);
+  const url = await urlOf(ledger);
+  const { guard, postmaster } = await postgresPids(dataDir);
+  await query(url, 'create table kept as select 1 as one');
+  process.kill(guard, 'SIGSTOP');
+  ledger.kill('SIGKILL');
+  process.kill(guard, 'SIGKILL');
+  await until(() => !isAlive(guard));
+  t.true(isAlive(postmaster));
+  t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select one from kept'), [{ one: 1 }]);
+  t.false(isAlive(postmaster));
+});
 
-onLinux('everything killed at once leaves nothing that stops the next start', async (t) => {
+onLinux('after everything is killed at once, the next start succeeds', async (t) => {
   const dataDir = await temporaryFolder(t);
   const ledger = spawnLedger(t, dataDir);
   const url = await urlOf(ledger);
@@ -130,29 +127,26 @@ onLinux('everything killed at once leaves nothing that stops the next start', as
   t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select one from kept'), [{ one: 1 }]);
 });
 
-onLinux(
-  'a pid file whose pid belongs to somebody else now is no obstacle, and that process is spared',
-  async (t) => {
-    const dataDir = await temporaryFolder(t);
-    const first = spawnLedger(t, dataDir);
-    await urlOf(first);
-    const pidFile = join(dataDir, 'postgres/data/postmaster.pid');
-    const left = await readFile(pidFile, 'utf8');
-    await stopLedger(first);
+onLinux('a stale pid file is no obstacle, and the process that has the pid now is left alone', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const first = spawnLedger(t, dataDir);
+  await urlOf(first);
+  const pidFile = join(dataDir, 'postgres/data/postmaster.pid');
+  const left = await readFile(pidFile, 'utf8');
+  await stopLedger(first);
 
-    const bystanderFile = join(dataDir, 'bystander.mjs');
-    await writeFile(bystanderFile, `process.on('message', () => {}); process.send('here');`);
-    const bystander = fork(bystanderFile);
-    t.teardown(() => bystander.kill('SIGKILL'));
-    await once(bystander, 'message');
-    await writeFile(pidFile, left.replace(/^\d+/, String(bystander.pid)));
+  const bystanderFile = join(dataDir, 'bystander.mjs');
+  await writeFile(bystanderFile, `process.on('message', () => {}); process.send('here');`);
+  const bystander = fork(bystanderFile);
+  t.teardown(() => bystander.kill('SIGKILL'));
+  await once(bystander, 'message');
+  await writeFile(pidFile, left.replace(/^\d+/, String(bystander.pid)));
 
-    t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select 1 as one'), [{ one: 1 }]);
-    t.true(isAlive(bystander.pid ?? 0));
-  },
-);
+  t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select 1 as one'), [{ one: 1 }]);
+  t.true(isAlive(bystander.pid ?? 0));
+});
 
-test('a cluster whose making was cut short by kill -9 is made anew, and its remains removed', async (t) => {
+test('a cluster whose creation was interrupted by kill -9 is created again, and its remains are removed', async (t) => {
   const dataDir = await temporaryFolder(t);
   const home = join(dataDir, 'postgres');
   const cut = spawnLedger(t, dataDir);
@@ -163,10 +157,10 @@ test('a cluster whose making was cut short by kill -9 is made anew, and its rema
   t.deepEqual((await readdir(dataDir)).sort(), ['ledger.lock', 'ledger.pid', 'postgres']);
 });
 
-test('as an ordinary user, in a folder with a space and a quote in its name', async (t) => {
+test('runs as an ordinary user, in a folder with a space and a quote in its name', async (t) => {
   const folder = await temporaryFolder(t);
   const dataDir = join(folder, `agensi's data`);
-  // Run by root, the test stands in for an ordinary user; run by one, it is one.
+  // As root the test starts the ledger under another account; an ordinary user starts it as itself.
   const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
   if (account) await chown(folder, account.uid, account.gid);
   const url = await urlOf(spawnLedger(t, dataDir, account));

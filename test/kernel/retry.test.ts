@@ -61,3 +61,15 @@ test('an abort ends it during a pause, and is told apart from success', async (t
   await t.throwsAsync(retrying);
   t.is(calls, 1);
 });
+
+test('so many attempts, so far apart', async (t) => {
+  const runtime = { ...recordingRuntime(), random: () => 0 };
+  const failing = async () => {
+    throw new Error('away');
+  };
+  const options = { runtime, firstMs: 500, longestMs: 500, maxAttempts: 3 };
+  await t.throwsAsync(retry(failing, { ...options, jitter: 0 }), { message: 'away' });
+  t.deepEqual(runtime.slept, [500, 500]);
+  await t.throwsAsync(retry(failing, options), { message: 'away' });
+  t.deepEqual(runtime.slept, [500, 500, 250, 250]);
+});

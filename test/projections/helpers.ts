@@ -2,15 +2,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { pino } from 'pino';
-import { startPostgres as startEmbedded } from '../../packages/embedded/postgres.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { chain, genesisHash } from '../../src/events/envelope.ts';
 import {
@@ -29,26 +25,13 @@ import { connectPostgres } from '../../src/postgres/pool.ts';
 import { projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
 import type { Projection } from '../../src/projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../../src/projections/runtime/run.ts';
-import { query, temporaryFolder, until } from '../embedded/helpers.ts';
+import { query, until } from '../embedded/helpers.ts';
+import { startServer, startServerProcess } from '../support/event-store.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
-export type Postgres = { url: string; dataDir: string };
+export type Postgres = { url: string };
 export type Database = { url: string; db: Knex };
-
-const startedHere: (() => Promise<unknown>)[] = [];
-
-/** A Postgres for a whole test file, which ends it with `test.after.always(stopPostgres)`; killed, it comes back by itself. */
-export async function startPostgres(): Promise<Postgres> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'ledger-projections-'));
-  const { url, stop } = await startEmbedded({ dataDir, log });
-  startedHere.push(stop, () => rm(dataDir, { recursive: true, force: true, maxRetries: 10 }));
-  return { url, dataDir };
-}
-
-export async function stopPostgres(): Promise<void> {
-  for (const stop of startedHere) await stop();
-}
 
 /** The database, with nothing of an earlier test in it; for tests that run one after the other. */
 export async function emptyDatabase(t: ExecutionContext, { url }: Postgres): Promise<Database> {
@@ -66,31 +49,34 @@ export async function emptyDatabase(t: ExecutionContext, { url }: Postgres): Pro
   return { url, db };
 }
 
-export type RunningStore = { url: string; eventStore: EventStore; kill(): Promise<void> };
+export type RunningStore = { url: string; eventStore: EventStore };
+
+/** An empty event store in this process, and a connection to it. */
+export async function startStore(t: ExecutionContext): Promise<RunningStore> {
+  const { url, close } = await startServer();
+  t.teardown(close);
+  return { url, eventStore: connectTo(t, url) };
+}
 
 /** An event store in a process of its own; `kill` is kill -9, and a new one on the same port and file. */
-export async function startStore(t: ExecutionContext): Promise<RunningStore> {
-  const file = join(await temporaryFolder(t), 'events.sqlite');
-  const script = fileURLToPath(new URL('./store-child.ts', import.meta.url));
-  let child: ChildProcess;
-  const launch = async (port: number): Promise<number> => {
-    child = fork(script, [file, String(port)]);
-    const [listening] = await once(child, 'message');
-    return listening;
-  };
-  const port = await launch(0);
-  t.teardown(() => end(child));
-  const url = `esdb://127.0.0.1:${port}?tls=false`;
-  const eventStore = connectEventStore({ url, log, runtime: systemRuntime });
-  t.teardown(() => eventStore.close());
+export async function startStoreProcess(
+  t: ExecutionContext,
+): Promise<RunningStore & { kill(): Promise<void> }> {
+  const { url, end, start } = await startServerProcess(t);
   return {
     url,
-    eventStore,
+    eventStore: connectTo(t, url),
     async kill() {
-      await end(child);
-      await launch(port);
+      await end('SIGKILL');
+      await start();
     },
   };
+}
+
+function connectTo(t: ExecutionContext, url: string): EventStore {
+  const eventStore = connectEventStore({ url, log, runtime: systemRuntime });
+  t.teardown(() => eventStore.close());
+  return eventStore;
 }
 
 /** Runs a projection in this process, until the test is over at the latest. */
@@ -101,7 +87,15 @@ export function run(
   { url, db }: Database,
   schema = projection.name,
 ): ProjectionRun {
-  const started = runProjection({ projection, eventStore, db, databaseUrl: url, log, schema });
+  const started = runProjection({
+    projection,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log,
+    runtime: systemRuntime,
+    schema,
+  });
   t.teardown(() => started.stop());
   return started;
 }

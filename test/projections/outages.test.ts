@@ -5,6 +5,7 @@ import type { EventStore, Position } from '../../src/eventstore/event-store.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../src/projections/payments/queries.ts';
 import { postgresPids, query, until } from '../embedded/helpers.ts';
+import { startOwnPostgres } from '../support/postgres.ts';
 import { eventCounts, seen } from './event-counts.ts';
 import {
   append,
@@ -16,15 +17,13 @@ import {
   paymentRequested,
   reached,
   run,
-  startPostgres,
   startRunner,
   startStore,
+  startStoreProcess,
   statusOf,
-  stopPostgres,
 } from './helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await startOwnPostgres();
 
 const streams = 8;
 const eventsEach = 60;
@@ -84,7 +83,7 @@ test.serial('kill -9 of the projections, again and again', async (t) => {
 });
 
 test.serial('kill -9 of the event store and of Postgres', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStoreProcess(t)]);
   const { eventStore } = store;
   for (const projection of [payments, eventCounts]) run(t, projection, store, database);
   const appending = appendSlowly(eventStore);

@@ -13,6 +13,7 @@ await rebuild({
   db: connectPostgres({ url: databaseUrl, log }),
   databaseUrl,
   log,
+  runtime: systemRuntime,
   signal: new AbortController().signal,
   onProgress: ({ events }) => process.send?.({ events }),
 });

@@ -11,5 +11,5 @@ const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const db = connectPostgres({ url: databaseUrl, log });
 for (const projection of [payments, eventCounts])
-  runProjection({ projection, eventStore, db, databaseUrl, log });
+  runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime });
 process.on('disconnect', () => process.exit());

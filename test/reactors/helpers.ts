@@ -12,11 +12,13 @@ import { readCallbacks } from '../../src/config/outgoing.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { listenForNotifications } from '../../src/postgres/notifications.ts';
 import { createDeliveryQueue } from '../../src/projections/deliveries/queue.ts';
+import { dueChannel } from '../../src/projections/deliveries/table.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createMerchantCallback } from '../../src/reactors/callbacks/merchant-callback.ts';
-import { type Reactor, startReactor } from '../../src/reactors/deliveries/worker.ts';
+import { type DeliveryWorker, startDeliveryWorker } from '../../src/reactors/deliveries/worker.ts';
 import { until } from '../embedded/helpers.ts';
 import {
   append,
@@ -31,6 +33,7 @@ import {
   startStore,
 } from '../projections/helpers.ts';
 import { applied, chosen, request, result } from '../support/payments.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 export { log, until };
 
@@ -61,7 +64,7 @@ export async function startLedger(t: ExecutionContext, postgres: Postgres): Prom
   return { store, database, clock: stillClock() };
 }
 
-type Changes = Partial<Parameters<typeof startReactor>[0]> & {
+type Changes = Partial<Parameters<typeof startDeliveryWorker>[0]> & {
   merchants?: ReadonlyMap<string, Pick<Merchant, 'webhookSecrets' | 'callbackFormat'>>;
 };
 
@@ -70,27 +73,32 @@ export function startCallbacks(
   t: Pick<ExecutionContext, 'teardown'>,
   { store, database, clock }: Ledger,
   { merchants = new Map(), ...changes }: Changes = {},
-): Reactor {
-  const reactor = startReactor({
+): DeliveryWorker {
+  const reactor = startDeliveryWorker({
     name: 'merchant-callback',
     kind: 'callback',
     perform: createMerchantCallback({
       merchants,
-      post: createOutbound({ allowHosts: configured.allowHosts, httpsOnly: false }),
-      clock: clock.now,
+      post: createOutbound({ runtime: testRuntime(), allowHosts: configured.allowHosts, httpsOnly: false }),
+      runtime: testRuntime({ now: clock.now }),
     }),
     queue: createDeliveryQueue(database.db),
     eventStore: store.eventStore,
     execute: createExecute({ eventStore: store.eventStore, decider: paymentDecider }),
     scheduleMs,
-    clock: clock.now,
-    random: () => 0.5,
+    runtime: testRuntime({ now: clock.now, random: () => 0.5 }),
     log,
     // On a clock that leaps by hours, a lease of a minute would end before its try.
     leaseMs: 3 * day,
     ...changes,
   });
-  const listener = listenForNotifications({ databaseUrl: database.url, onDue: reactor.wake, log });
+  const listener = listenForNotifications({
+    databaseUrl: database.url,
+    channel: dueChannel,
+    onNotification: reactor.wake,
+    log,
+    runtime: systemRuntime,
+  });
   t.teardown(async () => {
     await listener.stop();
     await reactor.stop();

@@ -3,17 +3,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { end, type Postgres, startPostgres, stopPostgres } from '../projections/helpers.ts';
+import { end } from '../projections/helpers.ts';
 import { startGateway } from '../sandbox/helpers.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { historyOf, isReady, type Ledger, makePayment, startLedger, until, untilHistory } from './helpers.ts';
 import { paymentOfItems, startItems, titleOf } from './land-registry.ts';
 import { startReceiver } from './receiver.ts';
 
-let postgres: Postgres;
-test.before(async () => {
-  postgres = await startPostgres();
-});
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 const minute = 60_000;
 
 /** The sandbox's land registry, as a person sees and sets it. */
@@ -97,7 +94,10 @@ test.serial(
       ...Array(3).fill('CallbackDelivered'),
     ]);
     t.like(history[0]?.data, { status: null, reason: 'connection closed before an answer' });
-    t.deepEqual(await registry.counts(), { 'Accepted, the answer lost': 3, 'Refused as a duplicate': 3 });
+    t.deepEqual(await registry.counts(), {
+      'Accepted, but the answer was lost': 3,
+      'Refused as a duplicate': 3,
+    });
   },
 );
 
@@ -129,7 +129,7 @@ test.serial('kill -9 between acceptance and its record: told again, and understo
   const history = await untilHistory(ledger, 'P1', 2);
   t.like(history[0], {
     type: 'CallbackAttemptFailed',
-    data: { delivery: 'item-01', attempt: 1, reason: 'outcome unknown, the try was cut off' },
+    data: { delivery: 'item-01', attempt: 1, reason: 'outcome unknown, the attempt was interrupted' },
   });
   t.like(history[1], { type: 'CallbackDelivered', data: { delivery: 'item-01', attempt: 2, status: 200 } });
   t.deepEqual(await registry.counts(), { Accepted: 1, 'Refused as a duplicate': 1 });

@@ -1,11 +1,13 @@
 /** The reactor of the land registry's items, and payments of many items. */
 import type { ExecutionContext } from 'ava';
+import { createLandRegistry } from '../../src/clients/land-registry/callback.ts';
 import { createOutbound } from '../../src/clients/outbound/post.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { createLandRegistryCallback } from '../../src/reactors/callbacks/land-registry-callback.ts';
-import type { Reactor } from '../../src/reactors/deliveries/worker.ts';
+import type { DeliveryWorker } from '../../src/reactors/deliveries/worker.ts';
 import { registryToken } from '../sandbox/helpers.ts';
 import { chosen, request, result, sen, succeeded } from '../support/payments.ts';
+import { testRuntime } from '../support/runtime.ts';
 import { type Ledger, startCallbacks } from './helpers.ts';
 
 /** As `ledger reactors` has it; it ends with the test. */
@@ -14,8 +16,9 @@ export function startItems(
   ledger: Ledger,
   callbackUrl: string,
   changes: Parameters<typeof startCallbacks>[2] = {},
-): Reactor {
-  const perform = createLandRegistryCallback({
+): DeliveryWorker {
+  const runtime = testRuntime({ now: ledger.clock.now });
+  const landRegistry = createLandRegistry({
     config: {
       callbackUrl,
       accessToken: registryToken,
@@ -24,9 +27,10 @@ export function startItems(
       attempts: 3,
       pauseMs: 5,
     },
-    post: createOutbound({ allowHosts: ['127.0.0.1'], httpsOnly: false }),
-    clock: ledger.clock.now,
+    post: createOutbound({ allowHosts: ['127.0.0.1'], httpsOnly: false, runtime }),
+    runtime,
   });
+  const perform = createLandRegistryCallback({ landRegistry, runtime });
   return startCallbacks(t, ledger, { name: 'land-registry-callback', kind: 'item', perform, ...changes });
 }
 

@@ -2,13 +2,14 @@
 import test from 'ava';
 import { createLinkCheck, createLinks } from '../../src/receipts/payment-links.ts';
 import { transactionId as id } from '../support/payments.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 const transactionIdKey = 'a key of the tests';
 const issuedAt = new Date('2026-11-20T01:00:00.000Z');
 const { generic, landreg } = createLinks({
   baseUrl: 'https://pay.example',
   transactionIdKey,
-  clock: () => issuedAt,
+  runtime: testRuntime({ now: () => issuedAt }),
 });
 const check = createLinkCheck(transactionIdKey);
 const signatureOf = (link: string) => new URL(link).searchParams.get('sig') ?? '';

@@ -1,4 +1,4 @@
-// What the sandbox exports is what `ledger reconcile` takes.
+// `ledger reconcile` accepts the exports of the sandbox.
 import test from 'ava';
 import { readCsv } from '../../src/reconciliation/csv-rows.ts';
 import { type ExportRecord, recogniseExport } from '../../src/reconciliation/export-format.ts';

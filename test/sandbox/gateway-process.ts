@@ -1,4 +1,4 @@
-/** The gateway alone in a process, to be killed: `node gateway-process.ts <file> <port>`; prints its address. */
+/** Runs the gateway in a process that a test can kill: `node gateway-process.ts <file> <port>`; prints its address. */
 import { pino } from 'pino';
 import { startSandboxGateway } from '../../packages/sandbox/gateway.ts';
 import { registryToken, secret } from './helpers.ts';

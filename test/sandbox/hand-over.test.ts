@@ -1,11 +1,11 @@
-/** What the gateway takes from the service, and what it turns away. */
+/** What the gateway accepts from the service, and what it refuses. */
 import { request } from 'node:http';
 import test from 'ava';
 import { pino } from 'pino';
 import { startSandboxGateway } from '../../packages/sandbox/gateway.ts';
 import { order, post, registryToken, secret, startGateway, temporaryFolder } from './helpers.ts';
 
-test('an order is kept and shown with the amount and the payee first', async (t) => {
+test('an order is stored and shown with the amount and the payee first', async (t) => {
   const { url } = await startGateway(t);
   const taken = await post(url, order({}));
   t.is(taken.status, 303);
@@ -15,7 +15,7 @@ test('an order is kept and shown with the amount and the payee first', async (t)
   t.regex(await (await fetch(url)).text(), /0123456789ABCDEFGHJKMNPQRS-1.*1,234\.50.*Waiting for the payer/s);
 });
 
-test('the same hand-over again is the same order; another one under its number is refused', async (t) => {
+test('the same hand-over again is the same order; different content under its number is refused', async (t) => {
   const { url } = await startGateway(t);
   await post(url, order({}));
   t.is((await post(url, order({}))).status, 303);
@@ -25,7 +25,7 @@ test('the same hand-over again is the same order; another one under its number i
   t.regex(list, /1,234\.50/);
 });
 
-test('a wrong or missing checksum stores nothing and does not tell the right one', async (t) => {
+test('with a wrong or missing checksum nothing is stored, and the right one is not revealed', async (t) => {
   const { url } = await startGateway(t);
   const genuine = order({ AMOUNT: '0.01' });
   const overpriced = order({}).CHECKSUM ?? '';
@@ -34,7 +34,7 @@ test('a wrong or missing checksum stores nothing and does not tell the right one
     t.is(refused.status, 403);
     t.notRegex(await refused.text(), new RegExp(genuine.CHECKSUM ?? 'missing'));
   }
-  t.regex(await (await fetch(url)).text(), /Nobody has paid yet/);
+  t.regex(await (await fetch(url)).text(), /No orders yet/);
 });
 
 for (const [name, value] of [
@@ -54,7 +54,7 @@ for (const [name, value] of [
   ['RESPONSE_URL', 'http://user:password@localhost/'],
   ['RESPONSE_URL', '/generic/response'],
 ] as const) {
-  test(`${name} ${JSON.stringify(value.slice(0, 45))} is refused by name`, async (t) => {
+  test(`${name} ${JSON.stringify(value.slice(0, 45))} is refused by its name`, async (t) => {
     const { url } = await startGateway(t);
     const refused = await post(url, order({ [name]: value }));
     t.is(refused.status, 400);
@@ -78,7 +78,7 @@ test('HTML in what a merchant sends stays text, on every page', async (t) => {
   }
 });
 
-test('bad requests are answered as such, never with a 500 or a stack', async (t) => {
+test('bad requests get a 4xx answer, never a 500 or a stack', async (t) => {
   const { url } = await startGateway(t);
   await post(url, order({}));
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -107,7 +107,7 @@ test('bad requests are answered as such, never with a 500 or a stack', async (t)
   }
 });
 
-test('only loopback: in the address it listens on and in the name it is asked under', async (t) => {
+test('loopback only, both for the listening address and for the host name of requests', async (t) => {
   const { port } = await startGateway(t);
   const foreign = request({ host: '127.0.0.1', port, headers: { host: 'evil.example' } }).end();
   const status = await new Promise((resolve) =>

@@ -1,4 +1,4 @@
-/** Both ends of the gateway's wire: a service that hands orders over and takes results, on real ports. */
+/** A gateway, and a service that hands orders over and receives results, on real ports. */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,7 +15,7 @@ export const secret = 'a secret of two';
 export const registryToken = 'a token of the registry';
 export type Fields = Record<string, string>;
 
-/** The checksum rule written a third time, from URL's own encoder, so that a slip in ours cannot hide. */
+/** A third implementation of the checksum, based on URL's own encoder, to expose errors in the other two. */
 export function sign(fields: Fields): string {
   const encoded = (value: string) =>
     new URLSearchParams([['', value]])
@@ -31,14 +31,14 @@ export function sign(fields: Fields): string {
   return createHmac('sha256', secret).update(signed).digest('hex');
 }
 
-/** A folder that is gone after the test. */
+/** A temporary folder, deleted after the test. */
 export async function temporaryFolder(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sandbox-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A gateway that ends with the test, before its folder goes, unless the test ends it. */
+/** A gateway that stops at the end of the test, before its folder is deleted, unless the test stops it. */
 export async function startGateway(
   t: ExecutionContext,
   file?: string,
@@ -63,7 +63,7 @@ export async function startGateway(
   return { ...gateway, close };
 }
 
-/** A service that takes results at `url`. `next` waits for the next one; `answers` are used up before 303 is. */
+/** A service that receives results at `url`. `next` waits for the next one; it sends `answers` first, then 303. */
 export async function startReceiver(t: ExecutionContext, { port = 0, answers = [] as number[] } = {}) {
   const received: Fields[] = [];
   const server = createServer(async (request, response) => {
@@ -91,7 +91,7 @@ export async function startReceiver(t: ExecutionContext, { port = 0, answers = [
   };
 }
 
-/** A hand-over as the service makes it, signed. */
+/** A signed hand-over as the service sends it. */
 export function order(changes: Fields): Fields {
   const fields: Fields = {
     MERCHANT_CODE: 'demo-app',

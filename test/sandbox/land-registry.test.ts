@@ -1,4 +1,4 @@
-// The sandbox's land registry: as strict as the real one, and failing on demand.
+// The sandbox's land registry is as strict as the real one, and fails on demand.
 import { join } from 'node:path';
 import test from 'ava';
 import { registryToken, startGateway, temporaryFolder } from './helpers.ts';
@@ -43,7 +43,7 @@ function behave(url: string, mode: string, failingTitleId = ''): Promise<Respons
 
 const page = async (url: string) => (await fetch(`${url}/land-registry`)).text();
 
-test('a callback is accepted once for its receipt and FPX number, also over a restart', async (t) => {
+test('a callback is accepted once for its receipt and FPX number, also after a restart', async (t) => {
   const file = join(await temporaryFolder(t), 'sandbox.db');
   const first = await startGateway(t, file);
   t.regex(await page(first.url), /None yet/);
@@ -57,7 +57,7 @@ test('a callback is accepted once for its receipt and FPX number, also over a re
   t.regex(shown, /Refused as a duplicate<\/span>: 1/);
 });
 
-test('nobody is heard without the token', async (t) => {
+test('callbacks without the token are refused', async (t) => {
   const { url } = await startGateway(t);
   for (const token of ['', 'another']) t.deepEqual(await reply(url, callback, token), [401, 'FAILED', '']);
   t.regex(await page(url), /None yet/);
@@ -85,14 +85,14 @@ const faults: [string, unknown][] = [
   ['100 KiB', { ...callback, more: 'x'.repeat(100_000) }],
 ];
 for (const [name, body] of faults) {
-  test(`turned away: ${name}`, async (t) => {
+  test(`refused: ${name}`, async (t) => {
     const { url } = await startGateway(t);
     t.deepEqual(await reply(url, body), [400, 'FAILED', '']);
     t.regex(await page(url), /None yet/);
   });
 }
 
-test('it refuses all, or one land title, and takes them afterwards', async (t) => {
+test('it refuses all callbacks, or those for one land title, and accepts them afterwards', async (t) => {
   const { url } = await startGateway(t);
   t.is((await behave(url, 'refuse')).status, 303);
   t.deepEqual(await reply(url, callback), [200, 'FAILED', '']);
@@ -103,14 +103,14 @@ test('it refuses all, or one land title, and takes them afterwards', async (t) =
   t.deepEqual(await reply(url, callback), [200, 'SUCCESS', callback.resitNo]);
 });
 
-test('it accepts, and the answer gets lost: the repeat is a duplicate', async (t) => {
+test('it accepts a callback but loses the answer: the repeat is a duplicate', async (t) => {
   const { url } = await startGateway(t);
   await behave(url, 'lose-answer');
   await t.throwsAsync(send(url, callback));
   t.deepEqual(await reply(url, callback), [200, 'FAILED', '']);
 });
 
-test('it hangs, remembers how it was set, and holds up no stop', async (t) => {
+test('it hangs, remembers its settings, and does not delay the stop', async (t) => {
   const file = join(await temporaryFolder(t), 'sandbox.db');
   const first = await startGateway(t, file);
   await behave(first.url, 'hang');
@@ -124,7 +124,7 @@ test('it hangs, remembers how it was set, and holds up no stop', async (t) => {
   t.deepEqual(await reply(url, callback), [200, 'SUCCESS', callback.resitNo]);
 });
 
-test('a behaviour that there is not', async (t) => {
+test('an unknown behaviour is refused', async (t) => {
   const { url } = await startGateway(t);
   for (const body of [
     'mode=explode&failingTitleId=',
@@ -140,7 +140,7 @@ test('a behaviour that there is not', async (t) => {
   t.regex(await page(url), /value="accept" selected/);
 });
 
-test('what was sent is text on the page', async (t) => {
+test('callbacks are shown as text', async (t) => {
   const { url } = await startGateway(t);
   await send(url, { ...callback, idHakmilik: '<script>alert(1)</script>', resitNo: '"><b>' });
   t.notRegex(await page(url), /<script|<b>/);

@@ -1,4 +1,4 @@
-// What the sandbox may write into a log: of a transaction id, which opens the receipt, its beginning only.
+// The sandbox logs only the beginning of a transaction id, which gives access to the receipt.
 import test from 'ava';
 import { createLog } from '../../src/kernel/log.ts';
 import { order, post, startGateway, startReceiver } from './helpers.ts';

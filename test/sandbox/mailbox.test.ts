@@ -1,4 +1,4 @@
-// The mailbox shows what is in the outbox, and gives the emails in it no power over the page.
+// The mailbox shows the emails in the outbox, and they cannot affect the page.
 import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -51,7 +51,7 @@ async function startMailbox(t: ExecutionContext, emails: Record<string, string>)
 
 const html = '<!doctype html><html><head></head><body><a href="https://pay.example/">Open</a></body></html>';
 
-test('emails are listed, the newest first, without drafts', async (t) => {
+test('emails are listed, newest first, without drafts', async (t) => {
   const { url } = await startMailbox(t, {
     'A-email.eml': eml('First', html),
     'B-email.eml': eml('Second', html),
@@ -64,12 +64,12 @@ test('emails are listed, the newest first, without drafts', async (t) => {
   t.false(page.includes('Draft'));
 });
 
-test('an outbox that is not there yet is an empty mailbox', async (t) => {
+test('a missing outbox is an empty mailbox', async (t) => {
   const { url } = await startGateway(t);
-  t.true((await (await fetch(`${url}/mailbox`)).text()).includes('No email yet'));
+  t.true((await (await fetch(`${url}/mailbox`)).text()).includes('No emails yet'));
 });
 
-test('an email is shown with its text and its file', async (t) => {
+test('an email is shown with its text and its attachment', async (t) => {
   const { url } = await startMailbox(t, { 'A-email.eml': eml('Receipt', html) });
   const page = await (await fetch(`${url}/A-email`)).text();
   for (const part of [
@@ -86,7 +86,7 @@ test('an email is shown with its text and its file', async (t) => {
   t.is(await file.text(), '%PDF-1.7');
 });
 
-test('its HTML is shut off: no script, no host, no form, no way to the page around it', async (t) => {
+test('its HTML is isolated: no scripts, no other hosts, no forms, no access to the surrounding page', async (t) => {
   const evil = `${html}<script>parent.document.title='x'</script><img src="https://example.org/x">`;
   const { url } = await startMailbox(t, { 'A-email.eml': eml('<script>alert(1)</script>', evil) });
   const { headers } = await fetch(`${url}/A-email/html`);
@@ -100,7 +100,7 @@ test('its HTML is shut off: no script, no host, no form, no way to the page arou
   t.false((await (await fetch(url)).text()).includes('<script'));
 });
 
-test('nothing outside the outbox is read', async (t) => {
+test('no file outside the outbox is read', async (t) => {
   const { url, outboxDir } = await startMailbox(t, { 'A-email.eml': eml('Receipt', html) });
   await writeFile(join(outboxDir, '..', 'secret.eml'), eml('Secret', html));
   await symlink(join(outboxDir, '..', 'secret.eml'), join(outboxDir, 'x.y.eml'));
@@ -121,7 +121,7 @@ test('nothing outside the outbox is read', async (t) => {
     t.is((await fetch(`${url}/A-email/attachments/${index}`)).status, 404, index);
 });
 
-test('what is no email at all is still shown', async (t) => {
+test('a file that is not an email is still shown', async (t) => {
   const { url } = await startMailbox(t, { 'A.eml': '', 'B.eml': '\u0000\xff: not\r\n\r\nan email' });
   t.is((await fetch(url)).status, 200);
   for (const name of ['A', 'B', 'A/html']) t.is((await fetch(`${url}/${name}`)).status, 200, name);

@@ -1,8 +1,8 @@
-// The sandbox's merchant: it takes callbacks in either form and shows them as text.
+// The sandbox's merchant accepts callbacks as JSON and as forms, and shows them as text.
 import test from 'ava';
 import { startGateway } from './helpers.ts';
 
-test('callbacks are taken as JSON and as a form, and shown', async (t) => {
+test('callbacks are accepted as JSON and as a form, and shown', async (t) => {
   const { url } = await startGateway(t);
   const nasty = '<script>alert(1)</script>';
   const json = await fetch(`${url}/merchant/callback`, {

@@ -23,7 +23,7 @@ async function open(t: ExecutionContext, answers: number[] = []) {
   await post(url, order({ RESPONSE_URL: receiver.url }));
   const orderUrl = `${url}/orders/${orderNo}`;
   const page = async () => (await fetch(orderUrl)).text();
-  /** The order's page once the server has nothing left to send. */
+  /** The order's page after the server has sent everything. */
   async function settledPage(): Promise<string> {
     for (;;) {
       const html = await page();
@@ -64,7 +64,7 @@ test('approve: browser and server bring the same signed result', async (t) => {
   const brought = browserForm(await (await fetch(`${orderUrl}/return`)).text());
   t.is(brought.action, receiver.url);
   t.deepEqual(brought.fields, result);
-  t.regex(await settledPage(), /Taken by the service.*HTTP 303/s);
+  t.regex(await settledPage(), /Accepted by the service.*HTTP 303/s);
 });
 
 for (const [outcome, status] of [
@@ -132,7 +132,7 @@ test('pending, then approved at the bank: the server brings it, under the same t
   t.is(stale.status, 303);
 });
 
-test('of many decisions at once one counts', async (t) => {
+test('only one of many concurrent decisions counts', async (t) => {
   const { receiver, orderUrl, settledPage } = await open(t);
   const outcomes = Array.from({ length: 20 }, (_, index) => (index % 2 ? 'approve' : 'decline'));
   const answers = await Promise.all(outcomes.map((outcome) => post(orderUrl, { outcome })));
@@ -169,7 +169,7 @@ test('server only, while the service is down and then up again', async (t) => {
   t.is(results[0]?.STATUS, '1');
 });
 
-test('a delayed server post waits its time, and does not hold up another order or the end', async (t) => {
+test('a delayed server post does not delay other orders or the stop', async (t) => {
   const receiver = await startReceiver(t);
   const gateway = await startGateway(t);
   for (const [number, delaySeconds] of [
@@ -190,7 +190,7 @@ test('a result that the service refuses is not sent again', async (t) => {
   t.is(receiver.received.length, 1);
 });
 
-test('kill -9 loses neither the order nor the result that was still to be sent', async (t) => {
+test('kill -9 loses neither the order nor the result still to be sent', async (t) => {
   const down = await startReceiver(t);
   down.close();
   const file = join(await temporaryFolder(t), 'books', 'orders.db');

@@ -1,8 +1,9 @@
-// The sandbox's registry, asked as the service asks it, and a result that only it knows.
+// The sandbox's registry, queried as the service queries it, and a result that only it has.
 import test from 'ava';
 import { pino } from 'pino';
 import { createTransactionRegistry } from '../../src/clients/registry/registry.ts';
 import { apiKey, startApp } from '../support/app.ts';
+import { testRuntime } from '../support/runtime.ts';
 import { browserForm, order, post, registryToken, secret, startGateway } from './helpers.ts';
 
 const log = pino({ level: 'silent' });
@@ -38,18 +39,28 @@ for (const [decisions, epsStatus, message, registryKnows] of [
     });
     const one = await fetch(`${url}/registry/transactions/${records[0]?.id}`, { headers: { authorization } });
     t.deepEqual(await one.json(), records[0]);
-    const client = createTransactionRegistry({ url: `${url}/registry`, token: registryToken, log });
+    const client = createTransactionRegistry({
+      runtime: testRuntime(),
+      url: `${url}/registry`,
+      token: registryToken,
+      log,
+    });
     t.is((await client.ask(transId)).status, registryKnows);
   });
 }
 
-test('a double charge is two records, a second try another, and other transactions none', async (t) => {
+test('a double charge has two records, a second attempt another one, and other transactions have none', async (t) => {
   const { url } = await startGateway(t);
   const { headers } = await post(url, order({}));
   await post(`${url}${headers.get('location')}`, { outcome: 'approve-twice', delivery: 'none' });
   await post(url, order({ MERCHANT_ORDER_NO: `${transId}-2` }));
   await post(url, order({ MERCHANT_ORDER_NO: 'OTHER-1', TRANS_ID: 'OTHER' }));
-  const client = createTransactionRegistry({ url: `${url}/registry`, token: registryToken, log });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: `${url}/registry`,
+    token: registryToken,
+    log,
+  });
   const answer = await client.ask(transId);
   t.is(answer.results.length, 2);
   t.is(new Set(answer.results.map(({ gatewayTransactionId }) => gatewayTransactionId)).size, 2);
@@ -57,14 +68,19 @@ test('a double charge is two records, a second try another, and other transactio
   t.is((await client.ask('NOBODY')).status, 'not_found');
 });
 
-test('what the land registry calls a transaction leads to its records', async (t) => {
+test('the transaction name of the land registry leads to its records', async (t) => {
   const { url } = await startGateway(t);
   const TRANSAKSI_ID = 'T/1 é';
   const { headers } = await post(url, order({ TRANSAKSI_ID }));
   await post(url, order({ TRANSAKSI_ID, MERCHANT_ORDER_NO: `${transId}-2` }));
   await post(url, order({ MERCHANT_ORDER_NO: 'OTHER-1', TRANS_ID: 'OTHER', TRANSAKSI_ID: 'T/2' }));
   await post(`${url}${headers.get('location')}`, { outcome: 'approve', delivery: 'none' });
-  const client = createTransactionRegistry({ url: `${url}/registry`, token: registryToken, log });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: `${url}/registry`,
+    token: registryToken,
+    log,
+  });
   const ask = (reference: string) => client.askByTransaksiId({ transactionId: transId, reference });
   t.is((await ask(TRANSAKSI_ID)).status, 'succeeded');
   t.is((await ask('T/2')).status, 'not_found');
@@ -75,7 +91,7 @@ test('what the land registry calls a transaction leads to its records', async (t
   t.deepEqual(await extras.json(), []);
 });
 
-test('nobody gets in without the token, and what is not there is 404', async (t) => {
+test('requests without the token are refused, and unknown records are 404', async (t) => {
   const { url } = await startGateway(t);
   const statusOf = async (path: string, headers: Record<string, string>) =>
     (await fetch(`${url}/registry/${path}`, { headers })).status;
@@ -91,9 +107,14 @@ test('nobody gets in without the token, and what is not there is 404', async (t)
   t.is(await statusOf('transactions?merchant_trans_id=A&merchant_trans_id=B', known), 400);
 });
 
-test('a payment whose result gets lost is found by requery', async (t) => {
+test('a requery finds a payment whose result was lost', async (t) => {
   const { url } = await startGateway(t);
-  const registry = createTransactionRegistry({ url: `${url}/registry`, token: registryToken, log });
+  const registry = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: `${url}/registry`,
+    token: registryToken,
+    log,
+  });
   const gateway = { url, secret, acceptUnsigned: false };
   const app = await startApp({ registry, config: { gateway } });
   t.teardown(() => app.close());

@@ -10,6 +10,7 @@ import { statementTexts } from '../../src/statements/texts.ts';
 import { grandTotal, totalsByMethod } from '../../src/statements/totals.ts';
 import { hasPoppler, pagesOf, plainParts, textOf } from '../receipts/pdf-reader.ts';
 import { sen } from '../support/payments.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 const reading = hasPoppler ? test : test.skip;
 
@@ -47,7 +48,14 @@ const pdfOf = async (
   receipts: readonly CollectedReceipt[],
   lang: 'en' | 'ms' = 'en',
   agency = 'Example City Council',
-) => buffer(await collectionPdf({ agency, collection, printedAt }, each(receipts), lang));
+) =>
+  buffer(
+    await collectionPdf(
+      { agency, collection, runtime: testRuntime({ now: () => printedAt }) },
+      each(receipts),
+      lang,
+    ),
+  );
 
 test('the CSV read back has every receipt, and its sums are the totals', async (t) => {
   const late = receipt(7, {

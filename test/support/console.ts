@@ -14,7 +14,7 @@ export type Member = {
   cookie: string;
   /** As a browser would: with the cookie, from our own origin, and following nothing. */
   get(path: string, headers?: Record<string, string>): Promise<Response>;
-  /** A form of ours; the token is that of the session unless the fields say otherwise. */
+  /** A form of the console; its token is that of the session unless the fields have another. */
   post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
 };
 
@@ -29,7 +29,7 @@ export async function addUser(
   users += 1;
   const email = `${role}-${users}@agency.example`;
   const id = userIdOf(transactionIdKey, email);
-  await give(eventStore, id, {
+  await execute(eventStore, id, {
     type: 'CreateUser',
     at: new Date().toISOString(),
     id,
@@ -44,14 +44,14 @@ export async function changeUser(
   id: string,
   change: { type: 'ChangeUserRole'; role: Role } | { type: 'DeactivateUser' | 'ReactivateUser' },
 ): Promise<void> {
-  await give(eventStore, id, { ...change, at: new Date().toISOString(), by: null });
+  await execute(eventStore, id, { ...change, at: new Date().toISOString(), by: null });
 }
 
-async function give(eventStore: EventStore, id: string, command: UserCommand): Promise<void> {
-  const execute = createExecute({ eventStore, decider: userDecider });
+async function execute(eventStore: EventStore, id: string, command: UserCommand): Promise<void> {
+  const executeUser = createExecute({ eventStore, decider: userDecider });
   const commandId = randomUUID();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:tests' };
-  await execute(userStream(id), command, cause);
+  await executeUser(userStream(id), command, cause);
 }
 
 type App = { url: string; eventStore: EventStore; mails: { to: string; text: string }[] };

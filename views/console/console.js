@@ -1,6 +1,6 @@
-// What scripts add to the console. Every page works without.
+// What scripts add to the console. Every page works without them.
 
-// `/` goes to the search, as on the documentation.
+// `/` focuses the search, as in the documentation.
 document.addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest('input, select, textarea, [contenteditable]')) return;
@@ -11,11 +11,11 @@ document.addEventListener('keydown', (event) => {
   search.select();
 });
 
-// On a phone the navigation is wider than the screen: the present page is in sight.
+// On a phone the navigation is wider than the screen: scroll to the current page.
 document.querySelector('nav [aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
 
-// Tables marked `data-sort` sort by the column whose heading is pressed; a cell may say by what with data-value. Headings
-// without text, or marked `data-unsorted`, are of what has no order, such as buttons.
+// Tables marked `data-sort` sort by the heading that is clicked, by the data-value of the cells or else by their text.
+// Headings without text or marked `data-unsorted` do not sort.
 const sortValueOf = (row, column) => {
   const cell = row.cells[column];
   const text = cell.dataset.value ?? cell.querySelector('time')?.dateTime ?? cell.textContent.trim();

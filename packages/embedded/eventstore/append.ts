@@ -1,5 +1,4 @@
-// Append: one call for one append, its options first and then a message per event.
-
+// Append: one call per append; the options come first, then one message per event.
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerReadableStream, type sendUnaryData, status } from '@grpc/grpc-js';
@@ -14,7 +13,7 @@ import {
   RequestFault,
 } from './wire.ts';
 
-/** The handler of Append. A wrong expected version is an answer, everything else an error of the call. */
+/** The handler of Append. A wrong expected version is a response; every other failure is an error of the call. */
 export function createAppend(storage: Storage) {
   return (
     call: ServerReadableStream<streams.AppendReq, streams.AppendResp>,
@@ -47,9 +46,9 @@ export function createAppend(storage: Storage) {
         refuse(error);
       }
     });
-    // When a caller dies in the middle the stream ends, too, and in the same turn the call is cancelled: half an append
-    // must not be taken for a whole one. (One who lives and cancels may close the stream properly first, and nobody
-    // can tell; BatchAppend, which marks its last chunk, has no such gap.)
+    // When a caller dies halfway, the stream ends and the call is cancelled in the same turn: wait one turn, so that
+    // half an append is not committed. (A caller that cancels may first end the stream properly, which cannot be told
+    // apart; BatchAppend marks its last chunk and has no such gap.)
     call.on('end', () => setImmediate(() => void commit()));
   };
 }

@@ -1,5 +1,5 @@
-// BatchAppend: one call for all appends of a client. Chunks that share a correlation id are one append, answered once.
-
+// BatchAppend: one call for all appends of a client. Chunks with the same correlation id form one append and get one
+// answer.
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type statusMessages from '@eventstore/db-client/generated/status_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
@@ -31,7 +31,7 @@ import {
 type BatchCall = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>;
 type Answer = AppendResult | { outcome: 'failed'; error: unknown };
 
-/** An append in the making. Once answered it has no draft, and stays so until its last chunk has come. */
+/** An append whose chunks are arriving. Once it is answered it has no draft, and later chunks are ignored. */
 type Batch = {
   correlationId: string;
   stream: string;
@@ -39,12 +39,12 @@ type Batch = {
   deadline: NodeJS.Timeout | undefined;
 };
 
-/** A client's call; `batches` are those whose last chunk is still to come. */
+/** A client's call; `batches` are the appends whose last chunk has not arrived yet. */
 type Session = { call: BatchCall; batches: Map<string, Batch>; unanswered: number; halfClosed: boolean };
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The handler of BatchAppend, and what ends its calls when the server closes. */
+/** The handler of BatchAppend, and a function that ends its calls when the server closes. */
 export function createBatchAppends(storage: Storage) {
   const calls = new Set<BatchCall>();
   return {
@@ -54,7 +54,7 @@ export function createBatchAppends(storage: Storage) {
       serve(call, storage);
     },
 
-    /** Behind the answers given so far: what the client sent and nobody has read is thereby rejected on its side. */
+    /** Ends the calls after the answers given so far, so that the client rejects the appends still unanswered. */
     end(): void {
       for (const call of calls) {
         call.emit('error', { code: status.UNAVAILABLE, details: 'The event store is closing' });
@@ -73,7 +73,7 @@ function serve(call: BatchCall, storage: Storage): void {
       if (chunk.getIsFinal()) commit(session, batch, storage);
       else awaitMore(session, batch);
     } catch (error) {
-      // Without a correlation id there is nobody to answer.
+      // Without a correlation id no append can be answered.
       call.emit('error', grpcError(error));
     }
   });
@@ -145,7 +145,7 @@ function commit(session: Session, batch: Batch, storage: Storage): void {
 }
 
 function answer(session: Session, batch: Batch, result: Answer): void {
-  // From a caller who does not take the answers nothing more is taken either.
+  // A caller that does not read its answers is not read from either.
   if (!session.call.write(responseOf(batch, result))) session.call.pause();
   clearTimeout(batch.deadline);
   batch.draft = undefined;
@@ -196,7 +196,7 @@ function errorOf(
     exceeded.setMaxappendsize(MAX_APPEND_BYTES);
     return statusMessage(result.error.code, result.error.message, 'MaximumAppendSizeExceeded', exceeded);
   }
-  // Of all others the client shows the message, if only because it does not know the details' type.
+  // For any other error the client shows the message, because it does not know the type of the details.
   const { code, details } = grpcError(result.error);
   const badRequest = new shared.BadRequest();
   badRequest.setMessage(details);

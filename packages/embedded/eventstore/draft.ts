@@ -1,5 +1,4 @@
-// An append whose events are still coming in, and why it may be refused before the log is asked.
-
+// An append whose events are still arriving, and the reasons to refuse it before it reaches the log.
 import { status } from '@grpc/grpc-js';
 import type { AppendRequest } from './log.ts';
 import { type ExpectedRevision, type ProposedEvent, RequestFault } from './wire.ts';
@@ -10,7 +9,7 @@ export type Draft = AppendRequest & { events: ProposedEvent[]; sizeBytes: number
 export const MAX_APPEND_BYTES = 1024 * 1024;
 
 export const TOO_LATE = 'The deadline passed before the append was committed';
-export const NO_OPTIONS = 'An append begins with its options';
+export const NO_OPTIONS = 'An append must begin with its options';
 
 export class AppendTooLarge extends RequestFault {
   constructor() {
@@ -21,7 +20,7 @@ export class AppendTooLarge extends RequestFault {
   }
 }
 
-/** Throws RequestFault for a metadata stream: a ledger truncates nothing. */
+/** Throws RequestFault for a metadata stream, which could truncate or hide events. */
 export function openDraft(stream: string, expected: ExpectedRevision, deadlineMs: number): Draft {
   if (stream.startsWith('$$')) {
     const why =
@@ -33,13 +32,13 @@ export function openDraft(stream: string, expected: ExpectedRevision, deadlineMs
 
 /** Throws AppendTooLarge. */
 export function addEvent(draft: Draft, event: ProposedEvent): void {
-  // EventStoreDB counts like this: the type in UTF-16, and nothing for ids.
+  // Counted as EventStoreDB counts: the type in UTF-16, ids not at all.
   draft.sizeBytes += event.type.length * 2 + event.data.length + event.metadata.length;
   if (draft.sizeBytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
   draft.events.push(event);
 }
 
-/** What either kind of append says it expects; `revision` is the figure sent, meant when nothing else is said. */
+/** The expected revision of either kind of append; `revision` applies if no other expectation is set. */
 export function expectedRevisionOf(
   options: { hasAny(): boolean; hasNoStream(): boolean; hasStreamExists(): boolean },
   revision: string,

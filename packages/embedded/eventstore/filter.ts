@@ -1,18 +1,17 @@
-// The filters of a subscription to $all: by regex or prefixes, on the stream's name or the event's type.
-
+// The filters of $all: a regular expression or prefixes, for the stream name or the event type.
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { StoredEvent } from './log.ts';
 import { RequestFault } from './wire.ts';
 
 export type EventFilter = {
   matches(event: StoredEvent): boolean;
-  /** A checkpoint goes out whenever this many events have been looked at. */
+  /** A checkpoint is sent after every so many events, whether they match or not. */
   checkpointInterval: number;
 };
 
 const DEFAULT_SEARCH_WINDOW = 32;
 
-/** Undefined when everything is asked for. Throws RequestFault on a regex that cannot be compiled. */
+/** Undefined without a filter. Throws RequestFault for an invalid regular expression. */
 export function parseFilter(
   options: streams.ReadReq.Options.FilterOptions | undefined,
 ): EventFilter | undefined {

@@ -1,10 +1,9 @@
-// The event log as SQLite tables: what an append may do, and pages of events in order.
-// An event is kept as the very message a reader gets, so that reading is copying bytes.
-
+// The event log as SQLite tables: decides and writes appends, and reads pages of events in order.
+// An event is stored as the complete message that readers receive, so that reading only copies bytes.
 import type { DatabaseSync } from 'node:sqlite';
 import { bytesOfUuid, type ExpectedRevision, encodeEvent, type ProposedEvent } from './wire.ts';
 
-/** What a client asks to have appended to one stream, all or nothing. */
+/** Events to append to one stream, all or none. */
 export type AppendRequest = {
   stream: string;
   expected: ExpectedRevision;
@@ -13,7 +12,7 @@ export type AppendRequest = {
   deadlineMs: number;
 };
 
-/** `revision` is that of the stream's last event then, -1 when there is none. */
+/** `revision` is that of the stream's last event after the append, -1 if there is none. */
 export type AppendResult =
   | { outcome: 'appended'; revision: number; position: number }
   | { outcome: 'wrong-expected-version'; currentRevision: number }
@@ -28,7 +27,7 @@ export type StoredEvent = {
   message: Uint8Array;
 };
 
-/** `from` is included: a position in $all or, with `stream`, a revision in it. */
+/** `from` is inclusive: a revision in `stream`, or without a stream a position in $all. */
 export type PageRequest = {
   stream?: string;
   from: number;
@@ -36,11 +35,11 @@ export type PageRequest = {
   limit: number;
 };
 
-/** The most events in a page; large events make it shorter. */
+/** The maximum number of events in a page; with large events a page is shorter. */
 export const PAGE_EVENTS = 256;
 const PAGE_BYTES = 1024 * 1024;
 
-// A stream's number keeps the indexes small and, streams being young when they grow, their new entries close together.
+// Numbered streams keep the indexes small. They also keep new entries close together, since mostly new streams grow.
 export const SCHEMA = `
   create table if not exists streams (id integer primary key, name text not null unique);
   create table if not exists events (
@@ -55,19 +54,19 @@ export const SCHEMA = `
   create index if not exists events_by_id on events (stream, id);
 `;
 
-/** The log in an open database. `append` is to run inside a transaction of the caller's. */
+/** The log in an open database. The caller runs `append` inside a transaction. */
 export function openLog(db: DatabaseSync) {
   const statements = prepareStatements(db);
   return {
     append: (request: AppendRequest): AppendResult => append(statements, request),
 
-    /** The next events in order, at most `limit`, PAGE_EVENTS and about a mebibyte; none is the end. */
+    /** The next events in order: at most `limit`, PAGE_EVENTS and about 1 MiB. An empty page means the end. */
     page: (request: PageRequest): StoredEvent[] => page(statements, request),
 
-    /** The revision of the stream's last event, -1 when there is none. */
+    /** The revision of the stream's last event, -1 if there is none. */
     head: (stream: string): number => headOf(statements, numberOfStream(statements, stream)),
 
-    /** The position of the last event of all, 0 when there is none. */
+    /** The position of the last event in $all, 0 if there is none. */
     lastPosition: (): number => lastPosition(statements),
   };
 }
@@ -110,9 +109,9 @@ const headOf = ({ findHead }: Statements, stream: number | null): number =>
 const lastPosition = ({ findLast }: Statements): number => (findLast.get()?.position as number | null) ?? 0;
 
 /**
- * Decides and writes one append. A repeat is answered like the first time: for an exact revision below the head when
- * these event ids are at those revisions, for "any" and "stream exists" when they are in the stream at all.
- * As in EventStoreDB, an append at the head is never taken for a repeat, and half a repeat is a conflict.
+ * Decides and writes one append. A repeated append gets the same answer as the first. It counts as a repeat if the
+ * events with these ids are at the expected revisions or, for "any" and "stream exists", anywhere in the stream. As in
+ * EventStoreDB, an append at the head is never a repeat, and a partial repeat is a conflict.
  */
 function append(statements: Statements, request: AppendRequest): AppendResult {
   if (Date.now() > request.deadlineMs) return { outcome: 'deadline-exceeded' };
@@ -131,7 +130,7 @@ function append(statements: Statements, request: AppendRequest): AppendResult {
   return { outcome: 'appended', ...write(statements, stream, head, request) };
 }
 
-/** The head that an append insists on; undefined when any will do. */
+/** The head that an append requires; undefined if it accepts any. */
 function expectedHeadOf(expected: ExpectedRevision): number | undefined {
   if (expected === 'no_stream') return -1;
   return typeof expected === 'bigint' ? Number(expected) : undefined;
@@ -139,7 +138,7 @@ function expectedHeadOf(expected: ExpectedRevision): number | undefined {
 
 type Place = { position: number; revision: number };
 
-/** Where the last of these very events already is; without `firstRevision` they may be anywhere in the stream. */
+/** Where the last of these events already is; without `firstRevision` they may be anywhere in the stream. */
 function findRepeat(
   { findById, findByRevision }: Statements,
   stream: number | null,

@@ -1,5 +1,4 @@
-// Read: a stream or $all, either way, to its end or, as a subscription, for as long as the caller listens.
-
+// Read: a stream or $all, in either direction, up to its end or, as a subscription, until the caller cancels.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
@@ -10,13 +9,13 @@ import { PAGE_EVENTS, type PageRequest, type StoredEvent } from './log.ts';
 import type { Storage } from './storage.ts';
 import { grpcError, parseStreamName, RequestFault, streamIdentifier } from './wire.ts';
 
-/** Responses are ready bytes: a stored event goes out as it is. */
+/** Responses are serialized already: a stored event is sent as it is. */
 export type ReadCall = ServerWritableStream<streams.ReadReq, Uint8Array>;
 
 /** Filters are for $all only, as in EventStoreDB. */
 type Reading = PageRequest & { filter: EventFilter | undefined };
 
-/** The handler of Read, and what ends the subscriptions when the server closes. */
+/** The handler of Read, and a function that ends the subscriptions when the server closes. */
 export function createReads(storage: Storage) {
   const subscriptions = new Set<AbortController>();
 
@@ -43,7 +42,7 @@ export function createReads(storage: Storage) {
   return {
     read: (call: ReadCall): void => void read(call),
 
-    /** As a node of EventStoreDB that is stopped does: CANCELLED, upon which clients subscribe anew. */
+    /** Ends them with CANCELLED, as a stopping EventStoreDB node does; clients then subscribe again. */
     endSubscriptions(): void {
       for (const stop of subscriptions) {
         stop.abort(new RequestFault('The event store is closing', status.CANCELLED));
@@ -78,7 +77,7 @@ async function readToEnd(
   }
 }
 
-/** Never returns: when the caller cancels or the server closes, one of the waits throws. */
+/** Never returns: one of the waits throws when the caller cancels or the server closes. */
 async function follow(
   storage: Storage,
   reading: Reading,
@@ -93,7 +92,7 @@ async function follow(
   for (;;) {
     const page = storage.page({ ...reading, from });
     if (page.length === 0 && live) {
-      // Nothing was awaited since the page came back empty, so no commit can slip by.
+      // Nothing was awaited since the empty page was read, so no commit can be missed.
       await once(storage.commits, 'commit', { signal });
       continue;
     }
@@ -116,8 +115,8 @@ async function follow(
 }
 
 /**
- * Between two pages: everybody else gets a turn, and a caller who does not keep up holds one page in memory, never more.
- * Throws when the call is to stop.
+ * Waits between two pages, so that other calls get their turn and a slow caller keeps at most one page in memory.
+ * Throws when the call must stop.
  */
 async function keepPace(call: ReadCall, signal: AbortSignal): Promise<void> {
   if (call.writableNeedDrain) await once(call, 'drain', { signal });
@@ -138,7 +137,7 @@ function readingOf(options: streams.ReadReq.Options): Reading {
   }
   const all = options.getAll();
   const given = all?.getPosition();
-  // The position given is read forwards and left out backwards.
+  // The given position is included when reading forwards and excluded when reading backwards.
   const place = given ? numberOf(given.getCommitPosition()) - (direction === 'backwards' ? 1 : 0) : 0;
   const from = all?.hasEnd() ? Number.MAX_SAFE_INTEGER : place;
   return { from, direction, limit, filter: parseFilter(options.getFilter()) };
@@ -162,42 +161,34 @@ function subscriptionOf(storage: Storage, options: streams.ReadReq.Options): Rea
   return { ...onwards, from: after + 1, filter: parseFilter(options.getFilter()) };
 }
 
-/** The protocol's unsigned 64 bits, of which no store here needs more than 53. */
+/** The protocol's unsigned 64-bit numbers; 53 bits are enough for this store. */
 const numberOf = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER - 1);
 
 function confirmation(): Uint8Array {
   const message = new streams.ReadResp.SubscriptionConfirmation();
   message.setSubscriptionId(randomUUID());
-  const response = new streams.ReadResp();
-  response.setConfirmation(message);
-  return response.serializeBinary();
+  return serialized((response) => response.setConfirmation(message));
 }
 
 function checkpoint(position: number): Uint8Array {
   const message = new streams.ReadResp.Checkpoint();
   message.setCommitPosition(String(position));
   message.setPreparePosition(String(position));
-  const response = new streams.ReadResp();
-  response.setCheckpoint(message);
-  return response.serializeBinary();
+  return serialized((response) => response.setCheckpoint(message));
 }
 
-function caughtUp(): Uint8Array {
-  const response = new streams.ReadResp();
-  response.setCaughtUp(new streams.ReadResp.CaughtUp());
-  return response.serializeBinary();
-}
+const caughtUp = () => serialized((response) => response.setCaughtUp(new streams.ReadResp.CaughtUp()));
 
-function fellBehind(): Uint8Array {
-  const response = new streams.ReadResp();
-  response.setFellBehind(new streams.ReadResp.FellBehind());
-  return response.serializeBinary();
-}
+const fellBehind = () => serialized((response) => response.setFellBehind(new streams.ReadResp.FellBehind()));
 
 function streamNotFound(stream: string): Uint8Array {
   const message = new streams.ReadResp.StreamNotFound();
   message.setStreamIdentifier(streamIdentifier(stream));
+  return serialized((response) => response.setStreamNotFound(message));
+}
+
+function serialized(fill: (response: streams.ReadResp) => void): Uint8Array {
   const response = new streams.ReadResp();
-  response.setStreamNotFound(message);
+  fill(response);
   return response.serializeBinary();
 }

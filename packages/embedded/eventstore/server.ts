@@ -1,5 +1,4 @@
-// A small EventStoreDB: its gRPC protocol, as the official client speaks it, over one SQLite file.
-
+// A small EventStoreDB: the gRPC protocol that the official client speaks, over one SQLite file.
 import { setImmediate } from 'node:timers/promises';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import monitoring from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
@@ -27,11 +26,11 @@ import { createReads } from './read.ts';
 import { openStorage } from './storage.ts';
 
 const VERSION = '23.10.0';
-/** The client sends chunks of 3 MiB, and an event in one piece: what is too large must arrive to be refused. */
+/** The client sends chunks of 3 MiB and never splits an event: an append that is too large must still arrive. */
 const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** Streams as the client knows it, save that what is read is stored ready to send. */
+/** The Streams service, except that events to read are already serialized. */
 const streamsService = {
   ...StreamsService,
   read: {
@@ -42,11 +41,11 @@ const streamsService = {
 };
 
 /**
- * Serves the store in `file` (made when missing) on `host` and `port`; port 0 takes a free one. Throws when another
- * process has the file or the port. `close` answers the appends that have come in, ends subscriptions and lets go of both.
+ * Serves the store in `file`, which is created if missing, on `host` and `port` (0: any free port). Throws if another
+ * process uses the file or the port. `close` answers the appends received so far, ends subscriptions and releases both.
  *
- * It wants a process of its own, since it waits for the disk at every commit. What it holds does not grow with the
- * events stored; `node --max-semi-space-size=8` also keeps V8 from holding 100 MiB of garbage under load.
+ * Run it in a process of its own, because it blocks on the disk at every commit. Its memory does not grow with the
+ * number of events; `node --max-semi-space-size=8` also keeps V8 from holding 100 MiB of garbage under load.
  */
 export async function startEventStore({
   file,
@@ -81,7 +80,7 @@ export async function startEventStore({
     port: boundPort,
     async close() {
       storage.flush();
-      // The answers to what was flushed are written before the calls that carry them end.
+      // Lets the answers to the flushed appends be written before their calls end.
       await setImmediate();
       batchAppends.end();
       reads.endSubscriptions();
@@ -92,18 +91,15 @@ export async function startEventStore({
 }
 
 const REFUSED: readonly (readonly [ServiceDefinition, string])[] = [
-  [
-    persistent.PersistentSubscriptionsService,
-    'use a subscription that catches up from a checkpoint of your own',
-  ],
+  [persistent.PersistentSubscriptionsService, 'use a catch-up subscription and keep your own checkpoint'],
   [projections.ProjectionsService, 'read models are built outside the event store'],
   [gossip.GossipService, 'it is a single node'],
-  [users.UsersService, 'it knows no users'],
+  [users.UsersService, 'it has no users'],
   [operations.OperationsService, 'it needs no operator'],
   [monitoring.MonitoringService, 'it keeps no statistics'],
 ];
 
-/** Handlers that answer UNIMPLEMENTED and say why. */
+/** Handlers that answer UNIMPLEMENTED with the reason. */
 function refusals(methods: ServiceDefinition, why: string): UntypedServiceImplementation {
   return Object.fromEntries(
     Object.entries(methods).map(([name, { path, responseStream }]) => {

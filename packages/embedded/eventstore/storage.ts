@@ -1,5 +1,4 @@
-// The file under the event log: one process owns it, and concurrent appends share a commit.
-
+// The file of the event log: one process owns it, and concurrent appends share a commit.
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
@@ -27,9 +26,8 @@ const OPENING = `
 `;
 
 /**
- * Opens the store, making it with its first system event when there is no file.
- * Throws when another process has it: the lock is SQLite's own on the file, so it dies with its holder.
- * A file that cannot be written is opened for reading, and every append is rejected.
+ * Opens the store; a new file is created with its first system event. Throws if another process has it open: SQLite
+ * locks the file, and the lock disappears with its process. A read-only file can be read, and every append is rejected.
  */
 export function openStorage(file: string) {
   const db = openDatabase(file);
@@ -37,7 +35,7 @@ export function openStorage(file: string) {
   const commits = new EventEmitter<{ commit: [] }>().setMaxListeners(0);
   let waiting: Pending[] = [];
 
-  /** All or nothing: the results stand once this returns; when it throws, nothing happened. */
+  /** Commits all the requests together. If it throws, nothing was written. */
   function transact(requests: readonly AppendRequest[]): AppendResult[] {
     db.exec('begin immediate');
     try {
@@ -55,7 +53,7 @@ export function openStorage(file: string) {
       const results = transact(group.map(({ request }) => request));
       for (const [index, result] of results.entries()) group[index]?.resolve(result);
     } catch (error) {
-      // An append that the disk has no room for must not fail its neighbours: each is tried by itself.
+      // One append that does not fit on the disk must not fail the others: try each by itself.
       if (group.length > 1) for (const pending of group) settle([pending]);
       else group[0]?.reject(error);
     }
@@ -72,25 +70,25 @@ export function openStorage(file: string) {
   if (log.lastPosition() === 0) transact([firstEpoch()]);
 
   return {
-    /** Emits `commit` whenever there may be something new to read. */
+    /** Emits `commit` when there may be new events to read. */
     commits,
     page: log.page,
     head: log.head,
     lastPosition: log.lastPosition,
 
-    /** Resolves once the append is on disk or refused; rejects when the disk failed and nothing was written. */
+    /** Resolves when the append is on disk or refused; rejects if the disk failed and nothing was written. */
     append(request: AppendRequest): Promise<AppendResult> {
       return new Promise((resolve, reject) => {
-        // Everything that came in while the last commit held the thread shares the next one.
+        // Appends that arrived while the last commit blocked the thread share the next one.
         if (waiting.length === 0) setImmediate(flush);
         waiting.push({ request, resolve, reject });
       });
     },
 
-    /** Commits at once what waits for the next commit. */
+    /** Commits the waiting appends at once. */
     flush,
 
-    /** Lets go of the file; nothing may be called after. */
+    /** Closes the file; nothing may be called afterwards. */
     close: (): void => db.close(),
   };
 }
@@ -119,7 +117,7 @@ function isWritable(file: string): boolean {
   }
 }
 
-/** $all is never empty in EventStoreDB: the node that starts a log writes its first epoch into it. */
+/** $all is never empty in EventStoreDB: the node that creates the log writes its first epoch. */
 function firstEpoch(): AppendRequest {
   const data = Buffer.from(JSON.stringify({ epochNumber: 0, epochId: randomUUID() }));
   const event: ProposedEvent = {

@@ -1,5 +1,4 @@
-// Between the store's own terms and EventStoreDB's protobuf messages: events, expected revisions, identifiers, errors.
-
+// Converts between the store's own types and EventStoreDB's protobuf messages: events, identifiers, errors.
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import statusMessages from '@eventstore/db-client/generated/status_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
@@ -19,8 +18,8 @@ export type ProposedEvent = {
 };
 
 /**
- * A request that cannot be taken, whatever the state of the store: why, in words for the caller. The trailers are those
- * of EventStoreDB: `exception` names the error, the others are what the client reads with it.
+ * An invalid request; the message tells the caller why. The trailers are EventStoreDB's: `exception` names the error,
+ * and the client reads the others with it.
  */
 export class RequestFault extends Error {
   readonly code: status;
@@ -40,7 +39,7 @@ export class RequestFault extends Error {
 const MAX_STREAM_NAME_LENGTH = 16_384;
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The textual form of the protocol's UUID, which is the one its client sends; lower-case. Throws RequestFault. */
+/** Reads a UUID in the textual form, which is the one that clients send; lower-case. Throws RequestFault. */
 export function parseUuid(uuid: shared.UUID | undefined): string {
   const text = uuid?.getString().toLowerCase() ?? '';
   if (!UUID_PATTERN.test(text)) throw new RequestFault(`'${text.slice(0, 64)}' is not a UUID`);
@@ -55,7 +54,7 @@ export function uuidMessage(id: string): shared.UUID {
   return message;
 }
 
-/** Throws RequestFault when there is none, or one so long that its events could not be read back in one message. */
+/** Throws RequestFault if the name is missing, or too long for its events to be read back in one message. */
 export function parseStreamName(identifier: shared.StreamIdentifier | undefined): string {
   const name = Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8');
   if (name === '') throw new RequestFault('A stream name is required');
@@ -71,7 +70,7 @@ export function streamIdentifier(name: string): shared.StreamIdentifier {
   return message;
 }
 
-/** Takes an event of either kind of append. Throws RequestFault when the type or content type is missing. */
+/** Reads an event of either kind of append. Throws RequestFault if the type or content type is missing. */
 export function parseProposedEvent(
   message: streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage,
 ): ProposedEvent {
@@ -87,14 +86,14 @@ export function parseProposedEvent(
   return {
     id: parseUuid(message.getId()),
     type,
-    // EventStoreDB keeps no more than whether it is JSON.
+    // EventStoreDB keeps only whether the content is JSON.
     contentType: contentType === 'application/json' ? contentType : 'application/octet-stream',
     data: message.getData_asU8(),
     metadata: message.getCustomMetadata_asU8(),
   };
 }
 
-/** The complete ReadResp with which this event will be read from now on. */
+/** The complete ReadResp that readers of this event will receive. */
 export function encodeEvent(
   event: ProposedEvent,
   at: { stream: string; revision: number; position: number; created: Date },
@@ -110,7 +109,7 @@ export function encodeEvent(
     .getMetadataMap()
     .set('type', event.type)
     .set('content-type', event.contentType)
-    // Ticks of 100 ns, of which a millisecond has 10,000.
+    // In ticks of 100 ns: 10,000 to a millisecond.
     .set('created', `${at.created.getTime()}0000`);
   recorded.setCustomMetadata(event.metadata);
   recorded.setData(event.data);
@@ -122,7 +121,7 @@ export function encodeEvent(
   return response.serializeBinary();
 }
 
-/** What an error of ours is to a gRPC caller; a failing disk is INTERNAL, with SQLite's words. */
+/** The gRPC form of an error; a failing disk is INTERNAL, with SQLite's message. */
 export function grpcError(error: unknown): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
   if (!(error instanceof RequestFault)) {
@@ -138,7 +137,7 @@ export function grpcError(error: unknown): { code: status; details: string; meta
 
 type Serializable = { serializeBinary(): Uint8Array };
 
-/** The google.rpc.Status of a batch append's answer; its details are what tells the client which error to throw. */
+/** The google.rpc.Status in the answer to a batch append; from its details the client knows which error to throw. */
 export function statusMessage(
   code: status,
   message: string,

@@ -1,4 +1,4 @@
-/** Where PostgreSQL's programs are, and the account they run under. */
+/** Finds PostgreSQL's programs and the account to run them under. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,15 +9,15 @@ const run = promisify(execFile);
 export type Binaries = { initdb: string; postgres: string };
 export type Account = { uid: number; gid: number };
 
-/** Root's own place for what any account may run and anybody may delete. */
+/** Where root puts a copy that every account can run. It may be deleted at any time. */
 const cacheFolder = '/var/cache/payment-ledger';
 
 /**
- * The account for the cluster in `pgData`, or undefined for the one this process has. PostgreSQL refuses to run
- * as root; then it is the folder's owner, or, where that is root (a new cluster, or a copy), `postgres` if the
- * machine has such an account and else `nobody`, who is made the owner.
+ * The account for the cluster in `pgData`, or undefined for the account of this process. PostgreSQL refuses to run as
+ * root. For root, the account is therefore the owner of the folder. If root owns it (a new cluster, or a copy), the
+ * account `postgres` becomes the owner, or `nobody` if the machine has no `postgres`.
  *
- * @throws Error as root on anything but Linux
+ * @throws Error if this process runs as root on another system than Linux
  */
 export async function clusterAccount(pgData: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -30,19 +30,19 @@ export async function clusterAccount(pgData: string): Promise<Account | undefine
   const entry =
     /^(postgres):[^:]*:(\d+):(\d+):/m.exec(accounts) ?? /^(nobody):[^:]*:(\d+):(\d+):/m.exec(accounts);
   if (!entry) {
-    throw new Error('PostgreSQL does not run as root, and there is no account postgres or nobody instead.');
+    throw new Error('PostgreSQL does not run as root, and this machine has no account postgres or nobody.');
   }
   const account = { uid: Number(entry[2]), gid: Number(entry[3]) };
   await run('chown', ['-hR', `${account.uid}:${account.gid}`, pgData]);
-  tellOperator(`PostgreSQL does not run as root: it gets its files and runs as "${entry[1]}"`);
+  tellOperator(`PostgreSQL does not run as root: it runs as "${entry[1]}", which now owns its files`);
   return account;
 }
 
 /**
- * The programs that npm installed. Where `account` cannot run them (a checkout under /root), a copy of theirs in
- * /var/cache/payment-ledger is used, made at the first start.
+ * The programs that npm installed. If `account` cannot run them (a checkout under /root), uses a copy in
+ * /var/cache/payment-ledger, which the first start makes.
  *
- * @throws Error when there are none for this machine
+ * @throws Error if there are none for this machine
  */
 export async function clusterBinaries(account: Account | undefined): Promise<Binaries> {
   const installed = await installedBinaries();
@@ -62,7 +62,7 @@ async function installedBinaries(): Promise<Binaries> {
   try {
     return await import(name);
   } catch (error) {
-    throw new Error(`There is no PostgreSQL to start (npm package ${name}): set DATABASE_URL.`, {
+    throw new Error(`PostgreSQL is not installed (npm package ${name}): set DATABASE_URL.`, {
       cause: error,
     });
   }
@@ -86,7 +86,7 @@ async function copyForAll(from: string, to: string): Promise<void> {
   await rename(draft, to);
 }
 
-/** Through the guard's supervisor, into the ledger's log. */
+/** Writes to the ledger's log, through the process that supervises the guard. */
 function tellOperator(notice: string): void {
   process.send?.({ notice }, undefined, undefined, () => undefined);
 }

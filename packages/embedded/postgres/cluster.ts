@@ -1,4 +1,4 @@
-/** A PostgreSQL cluster in the data folder: made whole or not at all, and opened by one postmaster at a time. */
+/** The PostgreSQL cluster in the data folder: created completely or not at all, and run by one postmaster at a time. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -28,8 +28,8 @@ const settings = {
   log_timezone: 'UTC',
 };
 
-// Sorting and case by PostgreSQL's own rules, so that no upgrade of the system's C library changes an index.
-// "trust" reaches nobody: no server listens before hostBasedAccess replaces it.
+// PostgreSQL's own rules for sorting and case, so that no upgrade of the system's C library changes an index.
+// "trust" is safe here: no server listens before hostBasedAccess replaces it.
 const initdbFlags = [
   '--username=postgres',
   '--auth=trust',
@@ -39,16 +39,16 @@ const initdbFlags = [
   '--builtin-locale=C.UTF-8',
 ];
 
-/** Over TCP on this machine, with the password, as the role `ledger`; the superuser never. */
+/** Only the role `ledger` may connect: over TCP from this machine, with the password. */
 const hostBasedAccess = 'host all ledger 127.0.0.1/32 scram-sha-256\n';
 
-/** Where a data folder keeps its cluster. The password is with it, so that the two cannot part. */
+/** Where a data folder keeps its cluster and, beside it, the password. */
 export function clusterFolder(dataDir: string): { home: string; pgData: string; passwordFile: string } {
   const home = join(resolve(dataDir), 'postgres');
   return { home, pgData: join(home, 'data'), passwordFile: join(home, 'password') };
 }
 
-/** Opens the cluster of a data folder, making it first if there is none. `signal` ends the making. */
+/** Opens the cluster of a data folder, and creates it if there is none. `signal` aborts the creation. */
 export async function openCluster(dataDir: string, signal: AbortSignal): Promise<Cluster> {
   const { home, pgData, passwordFile } = clusterFolder(await realpath(dataDir));
   await removeUnfinished(home);
@@ -58,9 +58,16 @@ export async function openCluster(dataDir: string, signal: AbortSignal): Promise
   return { pgData, password: await readFile(passwordFile, 'utf8'), binaries, account };
 }
 
-/** Starts a postmaster on `port`; its log comes on stderr. */
-export function spawnPostmaster(cluster: Cluster, port: number): ChildProcess {
-  const flags = Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+/** Starts a postmaster on `port`; it logs to stderr. `changes` override settings. */
+export function spawnPostmaster(
+  cluster: Cluster,
+  port: number,
+  changes: Readonly<Record<string, string>> = {},
+): ChildProcess {
+  const flags = Object.entries({ ...settings, ...changes, port }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
   const { folder, options } = processIn(cluster.pgData, cluster.account);
   return spawn(cluster.binaries.postgres, ['-D', folder, ...flags], {
     ...options,
@@ -68,11 +75,11 @@ export function spawnPostmaster(cluster: Cluster, port: number): ChildProcess {
   });
 }
 
-/** A crash in the middle of making a cluster leaves a draft, never a half-made cluster. */
+/** Removes drafts: a crash during the creation leaves a draft, never half a cluster. */
 async function removeUnfinished(home: string): Promise<void> {
   const drafts = (await readdir(dirname(home))).filter((name) => name.startsWith(`${basename(home)}.new-`));
   for (const draft of drafts) {
-    // Retried, because an initdb whose guard was killed may still be writing there.
+    // With retries, because an initdb whose guard was killed may still be writing there.
     await rm(join(dirname(home), draft), { recursive: true, force: true, maxRetries: 5 });
   }
 }
@@ -95,7 +102,7 @@ async function createCluster(home: string, signal: AbortSignal): Promise<void> {
   await rename(draft, home);
 }
 
-/** Runs statements in a cluster that no server has open. */
+/** Runs statements in a cluster while no server is running. */
 async function runStatements(
   postgres: string,
   folder: string,
@@ -108,14 +115,14 @@ async function runStatements(
 }
 
 /**
- * How to start a program on a cluster. Under an account of its own it may be unable to walk the path to the
- * cluster (/root and the data folder are 0700); it need not, for it is put there and finds it as its own working
- * directory, which every process of PostgreSQL keeps.
+ * How to start a program on a cluster. Another account may have no access to the path of the cluster (/root and the
+ * data folder are 0700). So the program starts in the folder and finds the cluster as its working directory, which
+ * every PostgreSQL process keeps.
  */
 function processIn(pgData: string, account: Account | undefined) {
   return {
     folder: account ? '/proc/self/cwd' : pgData,
-    // PG… variables, and the ledger's own secrets, are none of PostgreSQL's business.
+    // Not the whole environment: PG… variables would have an effect, and the ledger's secrets do not belong here.
     options: { cwd: pgData, env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account },
   };
 }

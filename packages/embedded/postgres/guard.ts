@@ -1,7 +1,7 @@
 /**
- * The process between the ledger and PostgreSQL: `node guard.ts <data folder> <port>`. PostgreSQL is its child, and
- * it stops PostgreSQL when it is told to (SIGTERM) or when the ledger is gone (the IPC channel closes), which
- * PostgreSQL by itself would not notice. It ends when PostgreSQL ends.
+ * The process between the ledger and PostgreSQL: `node guard.ts <data folder> <port>`. It runs PostgreSQL as its child,
+ * and stops it on SIGTERM or when the ledger is gone (the IPC channel closes), which PostgreSQL would not notice. It
+ * ends when PostgreSQL ends.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,10 +40,10 @@ async function tellWhenReady(url: string, isRunning: () => boolean): Promise<voi
   process.send?.({ ready: true }, undefined, undefined, ignoreGone);
 }
 
-/** @throws what waiting will not cure: a password, role or database that is not the cluster's */
+/** @throws an error that waiting does not resolve: the password, role or database is not that of the cluster */
 async function accepts(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, ssl: false, connectionTimeoutMillis: 1_000 });
-  // A postmaster that dies while we are connected is seen by its exit, not here.
+  // If the postmaster dies while this is connected, its exit is handled elsewhere.
   client.on('error', ignoreGone);
   try {
     await client.connect();
@@ -55,7 +55,7 @@ async function accepts(url: string): Promise<boolean> {
   }
 }
 
-/** When nobody is left to hear us, the guard must still live to stop PostgreSQL. */
+/** Errors of writing to the ledger are ignored: when the ledger is gone, the guard must live on to stop PostgreSQL. */
 function ignoreGone(): void {}
 
 const [dataDir, port] = process.argv.slice(2);
@@ -65,7 +65,7 @@ process.stderr.on('error', ignoreGone);
 const stop = new AbortController();
 process.on('SIGTERM', () => stop.abort());
 process.on('disconnect', () => stop.abort());
-// The ledger may have gone before anybody listened.
+// The ledger may have ended before the listener was added.
 if (!process.connected) stop.abort();
 
 try {

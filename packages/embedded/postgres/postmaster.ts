@@ -1,4 +1,4 @@
-/** Stopping postmasters: the guard's own, and one that a crash left behind. */
+/** Stops postmasters: the guard's own, and one that a crash left running. */
 import { execFile } from 'node:child_process';
 import { readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Fast shutdown, then an immediate one (the next start recovers from the log), then the kernel's. */
+/** A fast shutdown, then an immediate one (the next start recovers from the log), then SIGKILL. */
 const escalation = [
   { signal: 'SIGINT', patienceMs: 5_000 },
   { signal: 'SIGQUIT', patienceMs: 2_000 },
@@ -15,7 +15,7 @@ const escalation = [
 ] as const;
 const pollMs = 20;
 
-/** Stops a postmaster and resolves when `isRunning` says it is gone. */
+/** Stops a postmaster and resolves when `isRunning` reports that it is gone. */
 export async function stopPostmaster(
   pid: number,
   isRunning: () => boolean | Promise<boolean>,
@@ -29,8 +29,8 @@ export async function stopPostmaster(
 }
 
 /**
- * Readies a cluster for a new postmaster: stops one that outlived its guard, and removes the pid file of one whose
- * pid now belongs to somebody else, which PostgreSQL would take for a running server.
+ * Prepares a cluster for a new postmaster: stops one that outlived its guard, and removes a stale pid file. If another
+ * process has that pid now, PostgreSQL would take it for a running server.
  */
 export async function clearLeftoverPostmaster(pgData: string): Promise<void> {
   const pidFile = join(pgData, 'postmaster.pid');
@@ -46,7 +46,7 @@ async function readPid(pidFile: string): Promise<number | undefined> {
   return pid > 1 ? pid : undefined;
 }
 
-/** Whether that process is one of this cluster's: every process of PostgreSQL works in its data folder. */
+/** Whether the process belongs to this cluster: every PostgreSQL process has the data folder as working directory. */
 async function isPostmasterOf(pid: number, pgData: string): Promise<boolean> {
   try {
     if (process.platform === 'linux') return (await readlink(`/proc/${pid}/cwd`)) === pgData;
@@ -61,6 +61,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone since we looked.
+    // The process has ended in the meantime.
   }
 }

@@ -1,12 +1,12 @@
-/** The payment gateway's wire: the form a payer is handed over with, and the checksum on it and on the result that comes back. */
+/** The signed form that hands a payer over to the gateway, and the checksum on that form and on the gateway's results. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { formatSen, type Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import type { GatewayFields } from './read-result.ts';
 
 /**
- * The CHECKSUM of the fields (itself left out): lower-case hex HMAC-SHA256 over all of them sorted by name, each
- * name and value percent-encoded as in RFC 3986, joined as `NAME=value` with `&`.
+ * The CHECKSUM over all other fields: lower-case hex HMAC-SHA256 of the fields sorted by name, each name and value
+ * percent-encoded as in RFC 3986, joined as `NAME=value` with `&`.
  */
 export function signFields(fields: GatewayFields, secret: string): string {
   const signed = Object.entries(fields)
@@ -17,7 +17,7 @@ export function signFields(fields: GatewayFields, secret: string): string {
   return createHmac('sha256', secret).update(signed).digest('hex');
 }
 
-/** Whether the fields carry the checksum that `signFields` gives them, compared in constant time. */
+/** Compares the CHECKSUM that the fields carry with the right one, in constant time. */
 export function verifyFields(fields: GatewayFields, secret: string): 'valid' | 'wrong' | 'missing' {
   const given = Object.entries(fields).find(([name]) => isChecksum(name))?.[1];
   if (given === undefined) return 'missing';
@@ -26,7 +26,7 @@ export function verifyFields(fields: GatewayFields, secret: string): 'valid' | '
   return bytes.length === right.length && timingSafeEqual(bytes, right) ? 'valid' : 'wrong';
 }
 
-/** The signed form that takes a payer to the gateway; `totalSen` is what it collects, charge included. */
+/** The signed form that takes a payer to the gateway; `totalSen` is what the gateway collects, including the fee. */
 export function handOverFields(
   order: {
     merchantCode: string;
@@ -39,7 +39,7 @@ export function handOverFields(
     buyerName: string;
     buyerEmail: string;
     responseUrl: string;
-    /** The land registry's own name of the payment, by which its registry keeps it; `''` on the generic channel. */
+    /** The land registry's own id of the payment; `''` on the generic channel. */
     transaksiId: string;
   },
   secret: string,
@@ -64,7 +64,7 @@ function isChecksum(name: string): boolean {
   return name.toUpperCase() === 'CHECKSUM';
 }
 
-/** encodeURIComponent leaves five characters that RFC 3986 reserves. */
+/** As in RFC 3986: encodeURIComponent leaves five reserved characters as they are. */
 function percentEncoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

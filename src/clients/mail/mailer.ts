@@ -1,13 +1,12 @@
-/** Sends emails through an SMTP server, or puts them as files into a folder where there is none. */
-import { randomUUID } from 'node:crypto';
+/** Sends emails through an SMTP server, or writes them as files into a folder where no server is configured. */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { join } from 'node:path';
 import nodemailer from 'nodemailer';
 import type { Config } from '../../config/config.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 
 export type Mail = {
-  /** The local part of Message-ID, the same at every try, so that a repeat is recognised. Letters, digits and `-`. */
+  /** The local part of Message-ID, the same at every attempt, so that a repeat is recognised. Letters, digits, `-`. */
   id: string;
   to: string;
   subject: string;
@@ -16,71 +15,67 @@ export type Mail = {
   attachment?: { name: string; type: string; content: Buffer };
 };
 
-/** Reasons are a few words that name no address and quote nothing. */
+/** A reason is a few words, without any address or quotation. */
 export type MailOutcome =
   | { kind: 'sent'; messageId: string }
-  /** Another try may go through. `isServerDown`: so it is with any other email. */
+  /** Another attempt may succeed. `isServerDown`: other emails fail as well. */
   | { kind: 'failed'; reason: string; isServerDown: boolean }
-  /** For good: this email will never be taken. */
+  /** This email will never be accepted. */
   | { kind: 'refused'; reason: string };
 
 export type Mailer = { send(mail: Mail, signal: AbortSignal): Promise<MailOutcome> };
 
-/** One address without a name, comment or quotes: nothing in it means anything to a header or to SMTP. */
+/** One address without a name, comment or quotes: no character in it has a meaning in a header or in SMTP. */
 const addressPattern = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+$/;
 const idPattern = /^[A-Za-z0-9-]+$/;
 
 const connectTimeoutMs = 10_000;
 const silenceTimeoutMs = 20_000;
 
-/** `outboxDir` takes the emails as `<id>.eml` where there is no `smtpUrl`. */
+/** Emails go to `outboxDir`, as `<id>.eml`, where there is no `smtpUrl`. */
 export function createMailer({
   mail: { smtpUrl, requireTls, from },
   outboxDir,
+  runtime,
 }: {
   mail: Config['mail'];
   outboxDir: string;
+  runtime: Pick<Runtime, 'uuid'>;
 }): Mailer {
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
-  const deliver = smtpUrl === null ? writeTo(outboxDir) : sendThrough(smtpUrl, requireTls);
+  const deliver =
+    smtpUrl === null ? writeTo(outboxDir, () => runtime.uuid()) : sendThrough(smtpUrl, requireTls);
   return {
     async send(mail, signal) {
       if (!idPattern.test(mail.id)) throw new Error('An email needs an id of letters, digits and hyphens');
       if (!addressPattern.test(mail.to)) return { kind: 'refused', reason: 'not an email address' };
-      const messageId = `<${mail.id}@${domain}>`;
-      return deliver({ mail, signal, message: messageOf(mail, from, messageId), messageId });
+      return deliver(messageOf(mail, from, `<${mail.id}@${domain}>`), signal);
     },
   };
 }
 
 type Message = ReturnType<typeof messageOf>;
-type Deliver = (delivery: {
-  mail: Mail;
-  signal: AbortSignal;
-  message: Message;
-  messageId: string;
-}) => Promise<MailOutcome>;
+type Deliver = (message: Message, signal: AbortSignal) => Promise<MailOutcome>;
 
-function messageOf(mail: Mail, from: Config['mail']['from'], messageId: string) {
+function messageOf(
+  { id, to, subject, text, html, attachment }: Mail,
+  from: Config['mail']['from'],
+  messageId: string,
+) {
   return {
+    id,
     messageId,
     from,
-    to: { name: '', address: mail.to },
-    // Not left to be read from the headers.
-    envelope: { from: from.address, to: [mail.to] },
-    subject: mail.subject,
-    text: mail.text,
-    html: mail.html,
-    attachments: mail.attachment
-      ? [
-          {
-            filename: mail.attachment.name,
-            contentType: mail.attachment.type,
-            content: mail.attachment.content,
-          },
-        ]
+    to: { name: '', address: to },
+    // Explicit, so that it is not read from the headers.
+    envelope: { from: from.address, to: [to] },
+    subject,
+    text,
+    html,
+    attachments: attachment
+      ? [{ filename: attachment.name, contentType: attachment.type, content: attachment.content }]
       : [],
-    // Holiday notices and the like stay away.
+    // Keeps holiday notices and other automatic replies away.
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -88,7 +83,7 @@ function messageOf(mail: Mail, from: Config['mail']['from'], messageId: string) 
 }
 
 function sendThrough(url: string, requireTls: boolean): Deliver {
-  // The URL's own parameters win over these.
+  // Parameters in the URL override these.
   const transport = nodemailer.createTransport({
     url,
     requireTLS: requireTls,
@@ -96,10 +91,10 @@ function sendThrough(url: string, requireTls: boolean): Deliver {
     greetingTimeout: silenceTimeoutMs,
     socketTimeout: silenceTimeoutMs,
   });
-  return async ({ message, messageId, signal }) => {
+  return async ({ id: _, ...message }, signal) => {
     try {
       await transport.sendMail({ ...message, signal });
-      return { kind: 'sent', messageId };
+      return { kind: 'sent', messageId: message.messageId };
     } catch (error) {
       return failureOf(error);
     }
@@ -107,8 +102,8 @@ function sendThrough(url: string, requireTls: boolean): Deliver {
 }
 
 /**
- * Refused for good is only what the server says of this recipient or this content (5xx): the same code to our login
- * or our sender is a fault of the configuration, and the email waits until it is mended.
+ * Only a 5xx about this recipient or this content refuses the email. The same code about our login or our sender is a
+ * fault in the configuration: the email waits until that is corrected.
  */
 function failureOf(error: unknown): MailOutcome {
   const { code, command, responseCode } = error as { code?: string; command?: string; responseCode?: number };
@@ -124,29 +119,21 @@ function failureOf(error: unknown): MailOutcome {
     : { kind: 'failed', reason, isServerDown: !isAboutThis };
 }
 
-function writeTo(folder: string): Deliver {
+function writeTo(folder: string, newDraftName: () => string): Deliver {
   const transport = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
-  return async ({ mail, message, messageId }) => {
+  return async ({ id, ...message }) => {
     const { message: content } = await transport.sendMail(message);
+    // Written elsewhere first, so that nobody reads half an email.
+    const draft = join(folder, `.${newDraftName()}`);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeWhole(join(folder, `${mail.id}.eml`), content);
-      return { kind: 'sent', messageId };
+      await writeFile(draft, content, { mode: 0o600, flush: true });
+      await rename(draft, join(folder, `${id}.eml`));
+      return { kind: 'sent', messageId: message.messageId };
     } catch (error) {
+      await rm(draft, { force: true }).catch(() => {});
       const { code = 'error' } = error as { code?: string };
       return { kind: 'failed', reason: `the outbox cannot be written: ${code}`, isServerDown: true };
     }
   };
-}
-
-/** Written beside its place and renamed, so that nobody reads half an email. */
-async function writeWhole(file: string, content: Buffer | Readable): Promise<void> {
-  const draft = join(dirname(file), `.${randomUUID()}`);
-  try {
-    await writeFile(draft, content, { mode: 0o600, flush: true });
-    await rename(draft, file);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * Which addresses a request to somebody else's host may reach: public ones. Checked in the look-up of the very
- * connection that is being made, so that no second answer of a name server can come in between.
+ * Requests to hosts that others chose may reach public addresses only. The check is part of the look-up that the
+ * connection itself makes, so a name server cannot give the connection another address than the one checked.
  */
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
@@ -12,7 +12,7 @@ export class AddressRefused extends Error {
   readonly code = 'ERR_ADDRESS_REFUSED';
 }
 
-// IANA's registries of special-purpose addresses, and multicast; documentation ranges included.
+// IANA's registries of special-purpose addresses, documentation ranges included, and multicast.
 const notPublicV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -29,21 +29,21 @@ const notPublicV4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ];
-// Of IPv6 only 2000::/3 is given out for public use; these are its exceptions. IPv4 that is wrapped into IPv6, mapped
-// (::ffff:0:0/96), by a translator (64:ff9b::/96) or a tunnel (2001::/32, 2002::/16), is refused whatever it wraps.
+// Only 2000::/3 is allocated for public use; these are its exceptions. IPv4 inside IPv6 is refused whatever its
+// address: mapped (::ffff:0:0/96), translated (64:ff9b::/96) or tunnelled (2001::/32, 2002::/16).
 const publicV6 = '2000::/3';
 const notPublicV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const refused = blockList([...notPublicV4, ...notPublicV6]);
-const givenOut = blockList([publicV6]);
+const allocated = blockList([publicV6]);
 
-/** Whether an IP address, in any notation, is one that strangers on the internet could have. */
+/** Takes an IP address in any notation; false for anything else. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
       return !refused.check(address, 'ipv4');
     case 6:
-      return givenOut.check(address, 'ipv6') && !refused.check(address, 'ipv6');
+      return allocated.check(address, 'ipv6') && !refused.check(address, 'ipv6');
     default:
       return false;
   }
@@ -53,8 +53,8 @@ export function isPublicAddress(address: string): boolean {
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 /**
- * A look-up for node:net that throws AddressRefused when any of the host's addresses is not public. Hosts that are
- * `allowed` are looked up as the system does it, with /etc/hosts, and may be anywhere.
+ * A look-up for node:net that fails with AddressRefused when any of the host's addresses is not public. `allowed` hosts
+ * may be anywhere, and the system looks them up, /etc/hosts included.
  */
 export function createGuardedLookup(allowed: ReadonlySet<string>, resolve: Resolve = resolvePublic) {
   const lookup: LookupFunction = (hostname, options, callback) => {
@@ -64,7 +64,7 @@ export function createGuardedLookup(allowed: ReadonlySet<string>, resolve: Resol
     }
     const found = resolve(hostname).then((addresses) => {
       if (addresses.length === 0) throw new AddressRefused('The host has no address');
-      if (!addresses.every(isPublicAddress)) throw new AddressRefused('The host has an address not public');
+      if (!addresses.every(isPublicAddress)) throw new AddressRefused('The host has a non-public address');
       return addresses.map((address) => ({ address, family: isIP(address) }));
     });
     found.then(
@@ -80,8 +80,8 @@ export function createGuardedLookup(allowed: ReadonlySet<string>, resolve: Resol
 }
 
 /**
- * Asks the name servers itself: the system's look-up occupies one of the few threads of the process until it
- * answers, so that four dead names would hold up every other one.
+ * Asks the name servers directly: the system's look-up occupies one of the process's few threads until it answers, so
+ * four names whose servers are down would hold up all others.
  */
 async function resolvePublic(hostname: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

@@ -1,14 +1,15 @@
-/** Posts to addresses that others chose: guarded against reaching into our own network, and bounded in every way. */
+/** Posts to addresses that others chose. They cannot reach into our own network, and every request has its limits. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { isIP } from 'node:net';
 import got, { type PlainResponse, RequestError, type Request as Stream, TimeoutError } from 'got';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { AddressRefused, createGuardedLookup, isPublicAddress, type Resolve } from './address-guard.ts';
 
 /** The receiver did not answer; the message says why in a few words, without the address. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
-  /** False: there was no connection, so that nothing of the request can have arrived. */
+  /** False: there was no connection, so nothing of the request can have arrived. */
   readonly wasConnected: boolean;
   constructor(message: string, wasConnected: boolean) {
     super(message);
@@ -27,7 +28,7 @@ export type OutboundAnswer = {
   status: number;
   /** The header Retry-After; `''` where there is none. */
   retryAfter: string;
-  /** What was heard of it, UTF-8: at most 64 KiB, and less where it was cut off. */
+  /** UTF-8, at most 64 KiB; incomplete where the answer broke off. */
   body: string;
 };
 
@@ -36,21 +37,21 @@ export type PostOutbound = (request: OutboundRequest) => Promise<OutboundAnswer>
 const maxBodyBytes = 64 * 1024;
 
 /**
- * Makes the function that posts. `allowHosts` may be anywhere, also in our own network; all others need a public
- * address, and https where `httpsOnly`. The function throws AddressRefused, and NoAnswer when there was none.
- * Redirects are answers like any other: they are not followed.
+ * Makes the function that posts. `allowHosts` may be in our own network; all other hosts need a public address, and
+ * https where `httpsOnly` is set. The function throws AddressRefused and NoAnswer. Redirects are not followed.
  */
 export function createOutbound(options: {
   allowHosts: readonly string[];
   httpsOnly: boolean;
+  runtime: Pick<Runtime, 'setTimer'>;
   connectTimeoutMs?: number;
-  /** Of the request and its answer. */
+  /** For the request and its answer. */
   timeoutMs?: number;
-  /** How long a receiver may go on once its status is known: hanging up at once would end some servers' work. */
-  hearOutMs?: number;
+  /** How long the body is read once the status is known: closing at once would abort the work of some servers. */
+  bodyTimeoutMs?: number;
   resolve?: Resolve;
 }): PostOutbound {
-  const { connectTimeoutMs = 10_000, timeoutMs = 30_000, hearOutMs = 5_000 } = options;
+  const { runtime, connectTimeoutMs = 10_000, timeoutMs = 30_000, bodyTimeoutMs = 5_000 } = options;
   const allowed = new Set(options.allowHosts);
   const client = got.extend({
     retry: { limit: 0 },
@@ -58,7 +59,7 @@ export function createOutbound(options: {
     throwHttpErrors: false,
     decompress: false,
     dnsLookup: createGuardedLookup(allowed, options.resolve),
-    // A connection per request: one that is kept could lead where the name no longer points.
+    // A kept connection could lead to an address that the name no longer has.
     agent: { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) },
     timeout: {
       lookup: connectTimeoutMs,
@@ -75,16 +76,18 @@ export function createOutbound(options: {
     try {
       const { statusCode, headers: answered } = await responseOf(request);
       const { 'retry-after': retryAfter = '' } = answered;
-      return { status: statusCode, retryAfter, body: await hearOut(request, hearOutMs) };
+      const cancelTimer = runtime.setTimer(bodyTimeoutMs, () => request.destroy());
+      const body = await readBody(request).finally(cancelTimer);
+      return { status: statusCode, retryAfter, body };
     } catch (error) {
-      throw error instanceof RequestError ? meaningOf(error, target) : error;
+      throw error instanceof RequestError ? asOutboundError(error, target) : error;
     } finally {
       request.destroy();
     }
   };
 }
 
-/** No look-up is made of an address that stands in the URL itself: it is checked here. Throws AddressRefused. */
+/** Checks an IP address in the URL itself, which needs no look-up. Throws AddressRefused. */
 function checkUrl({ protocol, hostname }: URL, allowed: ReadonlySet<string>, httpsOnly: boolean): void {
   const host = hostname.replace(/^\[|\]$/g, '');
   const isAllowed = allowed.has(host);
@@ -98,27 +101,25 @@ function checkUrl({ protocol, hostname }: URL, allowed: ReadonlySet<string>, htt
 function responseOf(request: Stream): Promise<PlainResponse> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve);
-    // Stays: what goes wrong after the status was heard changes nothing, but must not end the process.
+    // Stays: an error after the status is known changes nothing, but unhandled it would end the process.
     request.on('error', reject);
   });
 }
 
-async function hearOut(request: Stream, hearOutMs: number): Promise<string> {
-  const heard: Buffer[] = [];
-  let heardBytes = 0;
-  const impatience = setTimeout(() => request.destroy(), hearOutMs);
+/** What arrives of the body, up to the limit. */
+async function readBody(request: Stream): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
   try {
     for await (const chunk of request) {
-      heard.push(chunk);
-      heardBytes += chunk.length;
-      if (heardBytes > maxBodyBytes) break;
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) break;
     }
   } catch {
-    // Cut off in the middle: the status stands.
-  } finally {
-    clearTimeout(impatience);
+    // Broken off: the status counts all the same.
   }
-  return Buffer.concat(heard).subarray(0, maxBodyBytes).toString('utf8');
+  return Buffer.concat(chunks).subarray(0, maxBodyBytes).toString('utf8');
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -140,7 +141,7 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate of another host',
 };
 
-function meaningOf(error: RequestError, { protocol }: URL): Error {
+function asOutboundError(error: RequestError, { protocol }: URL): Error {
   if (error.cause instanceof AddressRefused) return error.cause;
   const wasConnected = error.timings?.[protocol === 'https:' ? 'secureConnect' : 'connect'] !== undefined;
   return new NoAnswer(reasonOf(error, wasConnected), wasConnected);

@@ -1,4 +1,4 @@
-/** What the transaction registry's answers say, read in the ledger's own terms. */
+/** Reads the transaction registry's answers in the ledger's own terms. */
 import { array, create, type Infer, type Struct, size, type } from 'superstruct';
 import {
   type PaymentResult,
@@ -8,15 +8,13 @@ import {
 } from '../../events/payment-result.ts';
 import { readGatewayTime } from '../../kernel/malaysian-time.ts';
 import { readAmount } from '../../kernel/money.ts';
-import { oneLine, readMode } from '../gateway/read-result.ts';
-import { lenientText } from '../lenient-text.ts';
-import { readRegistryStatus } from './status.ts';
+import { lenientText, oneLine, readMode } from '../wire-fields.ts';
 
 export type RegistryFault = 'unreachable' | 'too_late' | 'no_answer';
 
 /**
- * The registry could not be asked. `fault` says why: no connection, no answer in time, or something that is no answer.
- * The message names no transaction and holds nothing that the registry sent.
+ * The registry gave no usable answer. `fault` says why: no connection, no answer in time, or an answer that cannot be
+ * read. The message names no transaction and quotes nothing that the registry sent.
  */
 export class RegistryUnavailable extends Error {
   override name = 'RegistryUnavailable';
@@ -40,13 +38,10 @@ export const RegistryRecord = type({
 });
 export type RegistryRecord = Infer<typeof RegistryRecord>;
 
-/** More attempts than a payment has. */
+/** No payment has more attempts than this. */
 const maxExtras = 100;
-export const Extras = size(
-  array(type({ transaction_id: lenientText, key: lenientText, value: lenientText })),
-  0,
-  maxExtras,
-);
+const Extra = type({ transaction_id: lenientText, key: lenientText, value: lenientText });
+export const Extras = size(array(Extra), 0, maxExtras);
 
 /** Reads the body of an answer. Throws RegistryUnavailable. */
 export function readAnswer<T>(body: string, struct: Struct<T, unknown>): T {
@@ -57,26 +52,35 @@ export function readAnswer<T>(body: string, struct: Struct<T, unknown>): T {
   }
 }
 
-/** An escape in JSON can hold half a character, which no log, event or page could. */
+/** A JSON escape can hold half of a surrogate pair, which logs, events and pages cannot. */
 function wellFormed(_: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-type Received = {
-  fields: RegistryRecord;
-  status: RegistryStatus;
-  paidAt: string | null;
-  raw: Record<string, string>;
+/** The registry numbers its statuses differently from the gateway: there 0 is failed and 2 is cancelled. */
+const statuses: Readonly<Record<string, RegistryStatus>> = {
+  '0': 'attempted',
+  '1': 'succeeded',
+  '2': 'failed',
+  '3': 'pending',
+  '99': 'not_found',
 };
 
-/** Throws RegistryUnavailable where the record numbers a status that we do not know: nobody guesses. */
-function readRecord(fields: RegistryRecord): Received {
+/** Null where the number is unknown. */
+export function readRegistryStatus(epsStatus: string): RegistryStatus | null {
+  return (Object.hasOwn(statuses, epsStatus) ? statuses[epsStatus] : null) ?? null;
+}
+
+type ReadRecord = ReturnType<typeof readRecord>;
+
+/** Throws RegistryUnavailable where the status is unknown. */
+function readRecord(fields: RegistryRecord) {
   const status = readRegistryStatus(fields.eps_status);
-  if (!status) throw new RegistryUnavailable('no_answer', 'The answer has a status that is not known');
+  if (!status) throw new RegistryUnavailable('no_answer', 'The answer has an unknown status');
   return { fields, status, paidAt: readGatewayTime(fields.payment_datetime), raw: rawOf(fields) };
 }
 
-/** As evidence: every field of the record as a text, empty where the interface has one that was not sent. */
+/** The evidence: every field of the record as a text, empty where a documented field was not sent. */
 function rawOf(record: object): Record<string, string> {
   return Object.fromEntries(
     Object.entries(record).map(([name, value]) => [
@@ -87,9 +91,9 @@ function rawOf(record: object): Record<string, string> {
 }
 
 /**
- * One status out of several records, one for each attempt. A success outranks the rest, and what is still open outranks
- * what has failed: nobody is told of a failure while the bank may yet say yes. Every success is a result: two of them
- * are money to refund. Throws RegistryUnavailable.
+ * One status out of the records of all attempts. A success outranks the rest, and an open attempt outranks a failed
+ * one, since the bank may still approve it. Every success is a result of its own: two of them mean a refund. Throws
+ * RegistryUnavailable.
  */
 export function answerOf(sent: readonly RegistryRecord[]): RegistryAnswer {
   const records = sent.map(readRecord);
@@ -104,8 +108,8 @@ export function answerOf(sent: readonly RegistryRecord[]): RegistryAnswer {
   return { status, results, raw: latest.raw };
 }
 
-/** A record names neither our order number nor a currency. */
-function resultOf({ fields, paidAt, raw }: Received, outcome: PaymentResult['outcome']): PaymentResult {
+/** A record has neither our order number nor a currency. */
+function resultOf({ fields, paidAt, raw }: ReadRecord, outcome: PaymentResult['outcome']): PaymentResult {
   return {
     outcome,
     mode: readMode(oneLine(fields.payment_mode)),

@@ -1,85 +1,64 @@
-/** The transaction registry's wire: asks what became of a payment. What the answer says is read in registry-answer.ts. */
+/** The client of the transaction registry: asks what became of a payment. Its answers are read in answer.ts. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { HTTPError, RequestError } from 'got';
-import pRetry from 'p-retry';
 import type { Logger } from 'pino';
 import { array } from 'superstruct';
 import type { RegistryAnswer } from '../../events/payment-result.ts';
+import { retry } from '../../kernel/retry.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { answerOf, Extras, RegistryRecord, RegistryUnavailable, readAnswer } from './answer.ts';
 
 export type TransactionRegistry = {
   /** What the registry knows of the payment that the gateway knows as this TRANS_ID. Throws RegistryUnavailable. */
   ask(transactionId: string): Promise<RegistryAnswer>;
-  /**
-   * What it knows of the records that the land registry's transaksi_id leads to, where they are of this payment. Throws
-   * RegistryUnavailable.
-   */
+  /** The same, found by the land registry's transaksi_id. Records of other payments are left out. */
   askByTransaksiId(payment: { transactionId: string; reference: string }): Promise<RegistryAnswer>;
 };
 
-const retries = 2;
-/** All tries with the pauses between them stay below the default time-out. */
+/** Three attempts to connect and the pauses between them stay below the default timeout. */
+const maxAttempts = 3;
 const connectMs = 2_500;
 const maxAnswerBytes = 128 * 1024;
-/** The registry is not ours to overrun: what is more waits its turn, within its own time. */
+/** Further questions wait for a connection, within their own timeout. */
 const maxConnections = 16;
 
 /** With a space, not an underscore. */
 const transaksiIdKey = 'transaksi id';
+
 /**
- * A client of the registry at `url`, with `token` as Bearer. One question takes at most `timeoutMs`, further tries after
- * a broken connection or a 5xx included. Redirects are not followed.
+ * A client of the registry at `url`, with `token` as Bearer. One question takes at most `timeoutMs`, including further
+ * attempts after a broken connection or a 5xx. Redirects are not followed.
  */
 export function createTransactionRegistry(dependencies: {
   url: string;
   token: string;
   log: Pick<Logger, 'warn'>;
+  runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'sleep' | 'timeout'>;
   timeoutMs?: number;
 }): TransactionRegistry {
-  const { url, token, log, timeoutMs = 10_000 } = dependencies;
-  const connections = { keepAlive: true, maxSockets: maxConnections };
-  const client = got.extend({
-    agent: { http: new HttpAgent(connections), https: new HttpsAgent(connections) },
-    headers: { accept: 'application/json', authorization: `Bearer ${token}`, 'user-agent': 'payment-ledger' },
-    decompress: false,
-    followRedirect: false,
-    retry: { limit: 0 },
-    timeout: { connect: connectMs },
-  });
+  const { url, token, log, runtime, timeoutMs = 10_000 } = dependencies;
+  const client = createHttpClient(token);
 
-  /** Within one time-out for all that it takes. */
-  async function within<T>(work: (fetch: Fetch) => Promise<T>): Promise<T> {
-    const signal = AbortSignal.timeout(timeoutMs);
-    let lastFault: unknown;
-    const fetch: Fetch = (path, query = {}) => {
-      const question = new URL(`${url}/${path}`);
-      // Not URLSearchParams, which would write a space as a plus sign.
-      question.search = Object.entries(query)
-        .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-        .join('&');
-      return pRetry(() => fetchBody(client, question, signal), {
-        retries,
-        minTimeout: 200,
-        randomize: true,
+  /** Gives all requests of one question the same timeout. */
+  async function ask<T>(question: (fetch: Fetch) => Promise<T>): Promise<T> {
+    const signal = runtime.timeout(timeoutMs);
+    const fetch: Fetch = (path, query = {}) =>
+      retry(() => fetchBody(client, addressOf(url, path, query), signal), {
+        runtime,
         signal,
-        onFailedAttempt: ({ error }) => {
-          lastFault = error;
-        },
-        shouldRetry: ({ error }) => isWorthAnotherTry(error),
+        firstMs: 400,
+        maxAttempts,
+        shouldRetry: isWorthAnotherAttempt,
       });
-    };
     try {
-      return await work(fetch);
+      return await question(fetch);
     } catch (error) {
-      if (!signal.aborted) throw asUnavailable(error);
-      throw isWithoutConnection(lastFault)
-        ? new RegistryUnavailable('unreachable', 'No connection in time')
-        : new RegistryUnavailable('too_late', 'No answer in time');
+      throw signal.aborted ? timedOut(error) : asUnavailable(error);
     }
   }
 
-  /** Those that are asked about, of all that were sent. */
+  /** Leaves out the rows of other payments, and logs how many there were. */
   function own<Row>(rows: readonly Row[], isOwn: (row: Row) => boolean): Row[] {
     const kept = rows.filter(isOwn);
     if (kept.length < rows.length)
@@ -92,13 +71,13 @@ export function createTransactionRegistry(dependencies: {
 
   return {
     ask: (transactionId) =>
-      within(async (fetch) => {
+      ask(async (fetch) => {
         const body = await fetch('transactions', { merchant_trans_id: transactionId });
         return answerAbout(transactionId, readAnswer(body, array(RegistryRecord)));
       }),
 
     askByTransaksiId: ({ transactionId, reference }) =>
-      within(async (fetch) => {
+      ask(async (fetch) => {
         const body = await fetch('transaction-extras', { key: transaksiIdKey, value: reference });
         const extras = own(
           readAnswer(body, Extras),
@@ -106,27 +85,45 @@ export function createTransactionRegistry(dependencies: {
         );
         const ids = new Set(extras.map(({ transaction_id }) => transaction_id));
         const records = await Promise.all(Array.from(ids, (id) => fetchRecord(fetch, id)));
-        return answerAbout(
-          transactionId,
-          records.filter((record) => record !== null),
-        );
+        return answerAbout(transactionId, records.flat());
       }),
   };
 }
 
+function createHttpClient(token: string) {
+  const connections = { keepAlive: true, maxSockets: maxConnections };
+  return got.extend({
+    agent: { http: new HttpAgent(connections), https: new HttpsAgent(connections) },
+    headers: { accept: 'application/json', authorization: `Bearer ${token}`, 'user-agent': 'payment-ledger' },
+    decompress: false,
+    followRedirect: false,
+    retry: { limit: 0 },
+    timeout: { connect: connectMs },
+  });
+}
+
 type Fetch = (path: string, query?: Record<string, string>) => Promise<string>;
 
-/** Null where there is no record of this id. */
-async function fetchRecord(fetch: Fetch, id: string): Promise<RegistryRecord | null> {
+function addressOf(url: string, path: string, query: Record<string, string>): URL {
+  const address = new URL(`${url}/${path}`);
+  // Not URLSearchParams, which would write a space as a plus sign.
+  address.search = Object.entries(query)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+  return address;
+}
+
+/** Empty where there is no record with this id. */
+async function fetchRecord(fetch: Fetch, id: string): Promise<RegistryRecord[]> {
   try {
-    return readAnswer(await fetch(`transactions/${encodeURIComponent(id)}`), RegistryRecord);
+    return [readAnswer(await fetch(`transactions/${encodeURIComponent(id)}`), RegistryRecord)];
   } catch (error) {
-    if (error instanceof HTTPError && error.response.statusCode === 404) return null;
+    if (error instanceof HTTPError && error.response.statusCode === 404) return [];
     throw error;
   }
 }
 
-/** The body as text; a body that is too large is given up as soon as it is. */
+/** Stops reading as soon as the body is too large. */
 async function fetchBody(client: typeof got, url: URL, signal: AbortSignal): Promise<string> {
   const answer = client.stream(url, { signal });
   const chunks: Buffer[] = [];
@@ -139,18 +136,20 @@ async function fetchBody(client: typeof got, url: URL, signal: AbortSignal): Pro
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function isWorthAnotherTry(error: unknown): boolean {
+function isWorthAnotherAttempt(error: unknown): boolean {
   if (error instanceof HTTPError) return error.response.statusCode >= 500;
   return error instanceof RequestError;
 }
 
-/** Whether a try had its socket, and the registry never took it. */
-function isWithoutConnection(error: unknown): boolean {
-  if (!(error instanceof RequestError)) return false;
-  return error.timings?.socket !== undefined && error.timings.connect === undefined;
+function timedOut(error: unknown): RegistryUnavailable {
+  const timings = error instanceof RequestError ? error.timings : undefined;
+  // The attempt had its socket, and the registry never took the connection.
+  return timings?.socket !== undefined && timings.connect === undefined
+    ? new RegistryUnavailable('unreachable', 'No connection in time')
+    : new RegistryUnavailable('too_late', 'No answer in time');
 }
 
-/** Without the cause: that of got holds the token, that of a parser quotes the answer. */
+/** Without the cause: got's errors hold the token, and a parser's quote the answer. */
 function asUnavailable(error: unknown): unknown {
   if (error instanceof HTTPError)
     return new RegistryUnavailable('no_answer', `The answer is HTTP ${error.response.statusCode}`);

@@ -1,18 +1,18 @@
-/** Who may use /api/v1: whoever has one of API_KEYS; anybody where none is set, which production refuses. */
+/** Who may use /api/v1: callers with one of API_KEYS, and everybody where none is set, which production refuses. */
 import type { Next } from 'koa';
 import { bearerOf, digestOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
 import type { Context } from '../server/context.ts';
-import { ApiProblem } from './problem.ts';
+import { apiProblem } from './errors.ts';
 
-/** Koa middleware; throws ApiProblem 401. */
+/** Koa middleware; throws HttpProblem 401. */
 export function createApiKeyCheck(apiKeys: readonly string[]) {
   const digests = apiKeys.map(digestOfConfigured);
-  return (ctx: Context, next: Next): Promise<unknown> => {
+  return (ctx: Context<{ apiCaller?: string }>, next: Next): Promise<unknown> => {
     if (digests.length === 0) return next();
     const key = bearerOf(ctx);
     if (!isOneOf(digests, key))
-      throw new ApiProblem(401, 'unauthorized', 'An API key is needed: Authorization: Bearer <key>');
-    // Says in the event which key it was, and gives nothing of it away.
+      throw apiProblem(401, 'unauthorized', 'An API key is needed: Authorization: Bearer <key>');
+    // Events name the key by the beginning of its digest, which does not disclose it.
     ctx.state.apiCaller = `api:${digestOf(key).toString('hex').slice(0, 8)}`;
     return next();
   };

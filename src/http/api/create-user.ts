@@ -1,17 +1,17 @@
 /** POST /api/v1/users */
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { readFields } from '../../commands/fields.ts';
-import { NewUser, userIdOf } from '../../commands/user.ts';
-import { type Account, userOf, userStream } from '../../events/user.ts';
+import { type NewUser, userIdOf } from '../../commands/user.ts';
+import { type Account, userStream } from '../../events/user.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { ListQueries } from '../../projections/runtime/list-queries.ts';
 import { type Context, causeOf } from '../server/context.ts';
+import { answer, presentUser, User } from './answers.ts';
 import type { ContentDependencies } from './dependencies.ts';
 
-/** How long the answer waits for the list to hold the new user. */
+/** How long the answer waits until the list holds the new user. */
 const listedWithinMs = 1_000;
-/** Between two looks: the first wait, doubled up to the last. */
+/** The first pause between two look-ups doubles up to the last. */
 const firstPauseMs = 10;
 const lastPauseMs = 80;
 
@@ -19,44 +19,44 @@ export function createCreateUser({
   config,
   executeUser,
   users,
-  clock,
   log,
+  runtime,
 }: {
   config: { baseUrl: string; transactionIdKey: string };
   executeUser: ContentDependencies['executeUser'];
   users: Pick<ListQueries<Account>, 'has'>;
-  clock: () => Date;
   log: Log;
+  runtime: Pick<Runtime, 'now' | 'sleep' | 'timeout'>;
 }) {
-  /** Whoever created a user finds it in the list. Where the read model is away or late, the user is created all the same. */
+  /** A caller finds the user it created in the list. When the read model is down or behind, the user is created all the same. */
   async function untilListed(id: string): Promise<void> {
-    const late = AbortSignal.timeout(listedWithinMs);
+    const late = runtime.timeout(listedWithinMs);
     const look = async () => {
       for (let pauseMs = firstPauseMs; !late.aborted && !(await users.has(id)); ) {
-        await sleep(pauseMs);
+        await runtime.sleep(pauseMs);
         pauseMs = Math.min(2 * pauseMs, lastPauseMs);
       }
     };
     try {
       await Promise.race([look(), once(late, 'abort')]);
     } catch (error) {
-      log.warn({ err: error }, 'a new user cannot be looked for in the list');
+      log.warn({ err: error }, 'a new user cannot be looked up in the list');
     }
   }
 
-  return async (ctx: Context): Promise<void> => {
-    const user = readFields(ctx.request.body, NewUser);
+  return async (ctx: Context<{ apiCaller?: string; body: NewUser }>): Promise<void> => {
+    const { body: user } = ctx.state;
     const id = userIdOf(config.transactionIdKey, user.email);
-    const { state } = await executeUser(
+    const { state: account } = await executeUser(
       userStream(id),
-      { type: 'CreateUser', at: clock().toISOString(), id, user },
+      { type: 'CreateUser', at: runtime.now().toISOString(), id, user },
       causeOf(ctx, ctx.state.apiCaller ?? 'api'),
       { creates: true },
     );
-    if (!state) throw new Error('A user that was created has no state');
+    if (!account) throw new Error('A user that was created has no state');
     await untilListed(id);
     ctx.status = 201;
     ctx.set('Location', `${config.baseUrl}/api/v1/users/${id}`);
-    ctx.body = userOf(state);
+    answer(ctx, User, presentUser(account));
   };
 }

@@ -1,11 +1,23 @@
-/** What the content service needs beside what all interfaces do. */
+/** What /api/v1 needs from the rest of the program. */
 import type { Execute } from '../../commands/execute.ts';
 import type { UserCommand } from '../../commands/user.ts';
+import type { Config } from '../../config/config.ts';
 import type { Project } from '../../events/project.ts';
 import type { Account, UserEvent } from '../../events/user.ts';
+import type { EventStore } from '../../eventstore/event-store.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
 import type { ListQueries } from '../../projections/runtime/list-queries.ts';
 import type { Projection } from '../../projections/runtime/projection.ts';
+
+export type ApiDependencies = {
+  config: Pick<Config, 'apiKeys' | 'baseUrl' | 'transactionIdKey'>;
+  content: ContentDependencies;
+  eventStore: Pick<EventStore, 'load' | 'loadLast' | 'firstAfter'>;
+  log: Log;
+  runtime: Runtime;
+};
 
 export type ContentDependencies = {
   executeUser: Execute<Account | null, UserCommand, UserEvent>;

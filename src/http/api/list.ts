@@ -1,9 +1,12 @@
 /** GET /api/v1/users and /api/v1/projects: a bare array in the order of creation, a page at a time. */
+import { array, type Struct } from 'superstruct';
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { ListQueries } from '../../projections/runtime/list-queries.ts';
 import type { Context } from '../server/context.ts';
-import { ApiProblem } from './problem.ts';
+import type { HttpProblem } from '../server/errors.ts';
+import { answer } from './answers.ts';
+import { apiProblem } from './errors.ts';
 
 export const maxPageSize = 100;
 export const defaultPageSize = 50;
@@ -11,15 +14,17 @@ export const defaultPageSize = 50;
 type Page = { limit: number; after: string | null };
 
 /** `?limit=` and `?starting_after=` choose the page; where more follow, a Link header leads to the next. */
-export function createList<Entry extends { id: string }>({
+export function createList<Entry extends { id: string }, Shown>({
   entries,
+  struct,
   present,
   baseUrl,
   log,
 }: {
   entries: Pick<ListQueries<Entry>, 'list'>;
-  /** As the interface document has it. */
-  present: (entry: Entry) => object;
+  /** Of one entry of the answer. */
+  struct: Struct<Shown, unknown>;
+  present: (entry: Entry) => Shown;
   baseUrl: string;
   log: Log;
 }) {
@@ -28,24 +33,24 @@ export function createList<Entry extends { id: string }>({
       return await entries.list(page);
     } catch (error) {
       log.warn({ err: error }, 'a list cannot be read from Postgres');
-      throw new ApiProblem(503, 'unavailable', 'The list cannot be read at the moment; try again later');
+      throw apiProblem(503, 'unavailable', 'The list cannot be read at the moment; try again later');
     }
   }
 
   return async (ctx: Context): Promise<void> => {
     const { limit, after } = readPage(ctx.query);
-    // One more than asked for tells whether a page follows.
+    // One more than requested shows whether another page follows.
     const found = await find({ limit: limit + 1, after });
     if (!found) throw invalidParameter('starting_after is the id of nothing in this list');
     const page = found.slice(0, limit);
     const last = page.at(-1);
     if (last && found.length > limit)
       ctx.set('Link', `<${baseUrl}${ctx.path}?limit=${limit}&starting_after=${last.id}>; rel="next"`);
-    ctx.body = page.map(present);
+    answer(ctx, array(struct), page.map(present));
   };
 }
 
-/** A parameter that is given twice is an array, and fits nothing. */
+/** Refuses a parameter that is given twice, which is an array. */
 function readPage(query: Context['query']): Page {
   const { limit = String(defaultPageSize), starting_after: after = null } = query;
   if (typeof limit !== 'string' || !/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > maxPageSize)
@@ -55,6 +60,6 @@ function readPage(query: Context['query']): Page {
   return { limit: Number(limit), after };
 }
 
-function invalidParameter(message: string): ApiProblem {
-  return new ApiProblem(400, 'invalid_parameter', message);
+function invalidParameter(message: string): HttpProblem {
+  return apiProblem(400, 'invalid_parameter', message);
 }

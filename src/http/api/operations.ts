@@ -1,4 +1,5 @@
 /** The operations of /api/v1. */
+import { NewUser } from '../../commands/user.ts';
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
 import {
   type Answers,
@@ -8,12 +9,41 @@ import {
   json,
   type Operation,
   type Parameter,
+  type SecurityScheme,
 } from '../server/openapi/operation.ts';
+import { describeFields } from '../server/openapi/structs.ts';
+import { type ErrorCode, ErrorResponse, Health, Project, User } from './answers.ts';
 import { defaultPageSize, maxPageSize } from './list.ts';
-import type { ErrorCode } from './problem.ts';
+
+const health = { name: 'Health', description: 'The state of the service, and its description' };
+const users = { name: 'Users', description: 'Users of the content service' };
+const projects = { name: 'Projects', description: 'Projects that the content service lists' };
+
+const apiKey: SecurityScheme = {
+  name: 'apiKey',
+  definition: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'One of the keys of /api/v1. A development service without keys requires none.',
+  },
+  sample: '<API_KEY>',
+};
+
+/** By the names of the schemas. */
+export const apiStructs = {
+  HealthResponse: Health,
+  User,
+  CreateUserPayload: describeFields(NewUser, {
+    name: 'Without spaces at either end',
+    email: 'Unique: a second user with it is refused',
+    role: 'What the user may do',
+  }),
+  Project,
+  ErrorResponse,
+};
 
 const newUser = { name: 'Aminah binti Ismail', email: 'aminah@agency.example', role: 'member' };
-const user = { id: exampleId, ...newUser, createdAt: '2026-11-20T01:04:30.000Z' };
+const user = { id: exampleId, ...newUser, createdAt: '2026-11-20T09:04:30+08:00' };
 const project = { id: exampleId, name: 'Payment ledger', status: 'active', stars: 12 };
 
 const pageParameters: readonly Parameter[] = [
@@ -45,25 +75,25 @@ const examples: Readonly<Record<number, { code: ErrorCode; message: string }>> =
   },
 };
 
-export const contentOperations: readonly Operation[] = [
+export const apiOperations: readonly Operation[] = [
   {
     id: 'getHealth',
     method: 'get',
     path: '/api/v1/health',
-    tag: 'Health',
-    summary: 'How the service is',
+    tag: health,
+    summary: 'Show the state of the service',
     description: 'Always 200, within a second; `status` is `error` while a store is down.',
     security: [],
     answers: {
       200: {
-        description: 'How things are',
+        description: 'The state of the service',
         content: {
           [json]: {
             schema: 'HealthResponse',
             example: {
               status: 'ok',
               version: '0.1.0',
-              timestamp: '2026-11-20T01:04:30.000Z',
+              timestamp: '2026-11-20T09:04:30+08:00',
               runtime: 'Node.js v24.21.0 on linux x64',
               eventStore: 'up',
               postgres: 'up',
@@ -79,10 +109,10 @@ export const contentOperations: readonly Operation[] = [
     id: 'listUsers',
     method: 'get',
     path: '/api/v1/users',
-    tag: 'Users',
+    tag: users,
     summary: 'List users',
     description: 'In the order in which they were created, a page at a time.',
-    security: ['apiKey'],
+    security: [apiKey],
     parameters: pageParameters,
     answers: { ...listOf('User', user), ...errors(400, 401, 500, 503) },
   },
@@ -90,10 +120,10 @@ export const contentOperations: readonly Operation[] = [
     id: 'createUser',
     method: 'post',
     path: '/api/v1/users',
-    tag: 'Users',
+    tag: users,
     summary: 'Create a user',
     description: 'One per email address, upper and lower case being the same.',
-    security: ['apiKey'],
+    security: [apiKey],
     body: { types: [json], schema: 'CreateUserPayload', example: newUser },
     answers: {
       201: {
@@ -108,9 +138,9 @@ export const contentOperations: readonly Operation[] = [
     id: 'getUser',
     method: 'get',
     path: '/api/v1/users/{id}',
-    tag: 'Users',
+    tag: users,
     summary: 'Show a user',
-    security: ['apiKey'],
+    security: [apiKey],
     parameters: [
       { in: 'path', name: 'id', description: 'User id', schema: { type: 'string' }, example: exampleId },
     ],
@@ -123,10 +153,10 @@ export const contentOperations: readonly Operation[] = [
     id: 'listProjects',
     method: 'get',
     path: '/api/v1/projects',
-    tag: 'Projects',
+    tag: projects,
     summary: 'List projects',
     description: 'In the order in which they were registered, a page at a time.',
-    security: ['apiKey'],
+    security: [apiKey],
     parameters: pageParameters,
     answers: { ...listOf('Project', project), ...errors(400, 401, 500, 503) },
   },
@@ -134,7 +164,7 @@ export const contentOperations: readonly Operation[] = [
     id: 'getDescription',
     method: 'get',
     path: '/openapi.json',
-    tag: 'Health',
+    tag: health,
     summary: 'This description',
     security: [],
     answers: {

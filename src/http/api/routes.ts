@@ -1,34 +1,35 @@
-/** /api/v1, the content service's own interface, and the reference of all: one file per endpoint beside this one. */
+/** /api/v1, the content service's own interface: one file per endpoint beside this one. */
 import type Router from '@koa/router';
-import { userOf } from '../../events/user.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { addReferenceRoutes } from '../docs/reference.ts';
-import { jsonBody } from '../server/body.ts';
+import { NewUser } from '../../commands/user.ts';
+import { jsonBody, validate } from '../server/body.ts';
 import type { RequestState } from '../server/context.ts';
+import { Project, presentUser, User } from './answers.ts';
 import { createApiKeyCheck } from './authenticate.ts';
 import { createCreateUser } from './create-user.ts';
+import type { ApiDependencies } from './dependencies.ts';
 import { createHealth } from './health.ts';
 import { createList } from './list.ts';
 import { createShowUser } from './show-user.ts';
 
-export function addContentRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
-  const { config, content, log, clock = () => new Date() } = dependencies;
+export function addApiRoutes(router: Router<RequestState>, dependencies: ApiDependencies): void {
+  const { config, content, eventStore, log, runtime } = dependencies;
   const { baseUrl } = config;
-  const parts = { ...dependencies, ...content, clock };
+  const { users, projects } = content;
   const checkKey = createApiKeyCheck(config.apiKeys);
+  const listUsers = createList({ entries: users, struct: User, present: presentUser, baseUrl, log });
+  const listProjects = createList({
+    entries: projects,
+    struct: Project,
+    present: (project) => project,
+    baseUrl,
+    log,
+  });
 
-  router.get('/api/v1/health', createHealth(parts));
-  router.get(
-    '/api/v1/users',
-    checkKey,
-    createList({ entries: content.users, present: userOf, baseUrl, log }),
-  );
-  router.post('/api/v1/users', checkKey, jsonBody, createCreateUser(parts));
-  router.get('/api/v1/users/:id', checkKey, createShowUser(parts));
-  router.get(
-    '/api/v1/projects',
-    checkKey,
-    createList({ entries: content.projects, present: (project) => project, baseUrl, log }),
-  );
-  addReferenceRoutes(router, dependencies);
+  const createUser = createCreateUser({ config, users, executeUser: content.executeUser, log, runtime });
+
+  router.get('/api/v1/health', createHealth({ ...content, eventStore, log, runtime }));
+  router.get('/api/v1/users', checkKey, listUsers);
+  router.post('/api/v1/users', checkKey, jsonBody, validate(NewUser), createUser);
+  router.get('/api/v1/users/:id', checkKey, createShowUser(eventStore));
+  router.get('/api/v1/projects', checkKey, listProjects);
 }

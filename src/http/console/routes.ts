@@ -1,56 +1,145 @@
 /**
- * The staff console: every page and action of it, with who may. frame/ is what every page has, sign-in/ the way in; each other
- * folder or file is a subject, and its templates are in the folder of that name in views/console.
+ * The staff console: every page and action, with the permission that it asks for. frame/ holds what all pages share;
+ * each other folder is a room, with a file for each page or action and its templates in views/console/<room>.
  */
 import type Router from '@koa/router';
-import { send } from '../docs/answer.ts';
+import type { Middleware } from 'koa';
+import { formBody } from '../server/body.ts';
 import { type Context, type RequestState, seeOther } from '../server/context.ts';
-import { accountRoutes } from './accounts.ts';
-import { personalDataRoutes } from './audit/access-log.ts';
-import { exportRoutes } from './audit/export.ts';
-import { sealRoutes } from './audit/seals.ts';
-import { deliveryRoutes } from './deliveries.ts';
-import { exceptionRoutes } from './exceptions/exceptions.ts';
-import type { ConsoleParts } from './frame/parts.ts';
-import { addGuarded, type ConsoleRoute } from './frame/route.ts';
-import { homeRoutes } from './home/home.ts';
-import { journalRoutes } from './journal/journal.ts';
-import { statementRoutes } from './journal/statements.ts';
-import { actionRoutes } from './payments/actions.ts';
-import { findRoutes } from './payments/find.ts';
-import { paymentHistoryRoutes } from './payments/history.ts';
-import { pageRoutes } from './payments/page.ts';
-import { peopleRoutes } from './payments/people.ts';
-import { projectionRoutes } from './projections/projections.ts';
-import { reconciliationRoutes } from './reconciliation.ts';
-import { addSignInRoutes, signOutRoutes } from './sign-in/sign-in.ts';
+import { send } from '../server/static-files.ts';
+import { changeRole, deactivate, reactivate, showAccounts } from './accounts/accounts.ts';
+import { showAccessLog } from './audit/access-log.ts';
+import { downloadExport, showExportForm } from './audit/export.ts';
+import { showSeals } from './audit/seals.ts';
+import { showDeliveries } from './deliveries/list.ts';
+import { confirmSendList, sendListAgain } from './deliveries/send-list.ts';
+import { sendAgainFromList, sendAgainFromPayment } from './deliveries/send-one.ts';
+import type { PageDependencies } from './dependencies.ts';
+import { resolveDiscrepancy, showDiscrepancy } from './exceptions/discrepancy.ts';
+import { showExceptions } from './exceptions/list.ts';
+import { resolvePaymentException, showPaymentException } from './exceptions/payment-exception.ts';
+import { resolveUnmatched, showUnmatched, showUnmatchedEvidence } from './exceptions/unmatched-result.ts';
+import { signInPath } from './frame/addresses.ts';
+import { createFromOwnSite, createOwnForm, createPermit } from './frame/guards.ts';
+import type { Page, StaffContext } from './frame/page.ts';
+import type { Permission } from './frame/permissions.ts';
+import { showHome } from './home/home.ts';
+import { downloadAccount, showAccount } from './journal/account.ts';
+import { downloadCollectionCsv, downloadCollectionPdf, showCollection } from './journal/collection.ts';
+import { showTrialBalance } from './journal/trial-balance.ts';
+import { showEvent } from './payments/event.ts';
+import { answerHistory } from './payments/history.ts';
+import { showPayer } from './payments/payer.ts';
+import { showPayment } from './payments/payment.ts';
+import { requery } from './payments/requery.ts';
+import { paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
+import { createStreamProgress } from './projections/progress.ts';
+import { requestRebuild, showProjections } from './projections/projections.ts';
+import { createImportExport, readUpload } from './reconciliation/import.ts';
+import { showDiscrepancies } from './reconciliation/list.ts';
+import { createRequestLink } from './sign-in/request-link.ts';
+import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 
-/** All that asks who is there. */
-export function consoleRoutes(parts: ConsoleParts): readonly ConsoleRoute[] {
+export type ConsoleRoute = {
+  method: 'get' | 'post';
+  path: '/console' | `/console/${string}`;
+  permission: Permission;
+  handle: Page;
+  /** Reads the body of a POST; without it, a form of at most 64 KiB. */
+  body?: Middleware;
+};
+
+type Path = ConsoleRoute['path'];
+
+function get(path: Path, permission: Permission, handle: Page): ConsoleRoute {
+  return { method: 'get', path, permission, handle };
+}
+
+function post(path: Path, permission: Permission, handle: Page, body?: Middleware): ConsoleRoute {
+  return { method: 'post', path, permission, handle, ...(body && { body }) };
+}
+
+/** Everything that only those who are signed in may reach. */
+export function consoleRoutes(): readonly ConsoleRoute[] {
+  const exceptionPath = '/console/exceptions/payment/:transactionId/:resultNo';
   return [
-    ...homeRoutes(parts),
-    ...exceptionRoutes(parts),
-    ...reconciliationRoutes(parts),
-    ...deliveryRoutes(parts),
-    ...findRoutes(parts),
-    ...pageRoutes(parts),
-    ...peopleRoutes(parts),
-    ...actionRoutes(parts),
-    ...journalRoutes(parts),
-    ...statementRoutes(parts),
-    ...projectionRoutes(parts),
-    ...personalDataRoutes(parts),
-    ...sealRoutes(parts),
-    ...accountRoutes(parts),
-    ...paymentHistoryRoutes(parts),
-    ...exportRoutes(parts),
-    ...signOutRoutes(parts),
+    get('/console', 'read', showHome),
+    get('/console/payments', 'read', showPayments),
+    // A search by payer that is opened again; whom it was for is not in its address.
+    get('/console/payments/by-payer', 'read', async (ctx) => seeOther(ctx, paymentsPath)),
+    post('/console/payments/by-payer', 'viewPersonalData', searchByPayer),
+    get('/console/payments/:id', 'read', showPayment),
+    get('/console/payments/:id/payer', 'viewPersonalData', showPayer),
+    get('/console/payments/:id/events/:revision', 'viewPersonalData', showEvent),
+    get('/console/payments/:id/history.json', 'viewPersonalData', answerHistory),
+    post('/console/payments/:id/send-again', 'sendAgain', sendAgainFromPayment),
+    post('/console/payments/:id/requery', 'requery', requery),
+
+    get('/console/exceptions', 'read', showExceptions),
+    get(exceptionPath, 'read', showPaymentException),
+    post(exceptionPath, 'resolve', resolvePaymentException),
+    get('/console/exceptions/unmatched/:revision', 'read', showUnmatched),
+    post('/console/exceptions/unmatched/:revision', 'resolve', resolveUnmatched),
+    get('/console/exceptions/unmatched/:revision/evidence', 'viewPersonalData', showUnmatchedEvidence),
+    get('/console/exceptions/difference/:id', 'read', showDiscrepancy),
+    post('/console/exceptions/difference/:id', 'resolve', resolveDiscrepancy),
+
+    get('/console/reconciliation', 'read', showDiscrepancies),
+    post('/console/reconciliation', 'reconcile', createImportExport(), readUpload),
+
+    get('/console/deliveries', 'read', showDeliveries),
+    get('/console/deliveries/send-again', 'sendAgain', confirmSendList),
+    post('/console/deliveries/send-again', 'sendAgain', sendListAgain),
+    post('/console/deliveries/send-one-again', 'sendAgain', sendAgainFromList),
+
+    get('/console/journal', 'read', showTrialBalance),
+    get('/console/journal/account', 'read', showAccount),
+    get('/console/journal/account.csv', 'read', downloadAccount),
+    get('/console/statements', 'read', showCollection),
+    get('/console/statements/collection.csv', 'read', downloadCollectionCsv),
+    get('/console/statements/collection.pdf', 'read', downloadCollectionPdf),
+
+    get('/console/projections', 'read', showProjections),
+    get('/console/projections/progress', 'read', createStreamProgress()),
+    post('/console/projections/:name/rebuild', 'rebuild', requestRebuild),
+
+    get('/console/access-log', 'readAccessLog', showAccessLog),
+    get('/console/seals', 'read', showSeals),
+    get('/console/export', 'export', showExportForm),
+    post('/console/export', 'export', downloadExport),
+
+    get('/console/staff', 'manageStaff', showAccounts),
+    post('/console/staff/:id/role', 'manageStaff', changeRole),
+    post('/console/staff/:id/deactivate', 'manageStaff', deactivate),
+    post('/console/staff/:id/reactivate', 'manageStaff', reactivate),
+
+    post('/console/sign-out', 'signOut', signOut),
   ];
 }
 
-export function addConsoleRoutes(router: Router<RequestState>, parts: ConsoleParts): void {
-  for (const [path, answer] of parts.assets.answers) router.get(path, (ctx: Context) => send(ctx, answer));
+export function addConsoleRoutes(router: Router<RequestState>, dependencies: PageDependencies): void {
+  const { assets, config } = dependencies;
+  const fromOwnSite = createFromOwnSite(config.baseUrl);
+  const permit = createPermit(dependencies);
+  const ownForm = createOwnForm(dependencies);
+
+  for (const { body = formBody, handle, method, path, permission } of consoleRoutes()) {
+    const answer = (ctx: StaffContext) => handle(ctx, dependencies);
+    if (method === 'get') router.get(path, permit(permission), answer);
+    else router.post(path, fromOwnSite, permit(permission), body, ownForm, answer);
+  }
+
+  const requestLink = createRequestLink(dependencies);
+  router.get(signInPath, (ctx: Context) => showSignIn(ctx, dependencies));
+  router.post(signInPath, fromOwnSite, formBody, requestLink);
+  router.get(`${signInPath}/:token`, (ctx: Context) => showLink(ctx, dependencies));
+  router.post(`${signInPath}/:token`, fromOwnSite, (ctx: Context) => signIn(ctx, dependencies));
+
+  for (const [path, answer] of assets.answers) router.get(path, (ctx: Context) => send(ctx, answer));
   router.get('/console/', (ctx: Context) => seeOther(ctx, '/console'));
-  addSignInRoutes(router, parts);
-  addGuarded(router, consoleRoutes(parts), parts);
+  // Where the access log used to be.
+  router.get('/console/looks', (ctx: Context) => {
+    ctx.redirect(`/console/access-log${ctx.search}`);
+    ctx.status = 301;
+  });
 }

@@ -1,4 +1,4 @@
-/** Code blocks: highlighted here, in both themes at once, with classes instead of styles, which the policy forbids. */
+/** Highlights code blocks in both themes at once, by classes: the Content-Security-Policy forbids inline styles. */
 import { transformerMetaHighlight, transformerStyleToClass } from '@shikijs/transformers';
 import { createHighlighterCoreSync } from 'shiki/core';
 import { createOnigurumaEngine } from 'shiki/engine/oniguruma';
@@ -21,18 +21,18 @@ import { escapeHtml } from './escape-html.ts';
 const highlighter = createHighlighterCoreSync({
   langs: [diff, html, http, ini, javascript, json, php, python, shell, sql, typescript, yaml],
   themes: [light, dark],
-  // Three times as fast at the start as shiki's engine on JavaScript's own regular expressions.
+  // Starts three times as fast as shiki's engine for JavaScript regular expressions.
   engine: await createOnigurumaEngine(import('shiki/wasm')),
 });
 const known = new Set(highlighter.getLoadedLanguages());
 const classes = transformerStyleToClass({ classPrefix: 'c' });
 
-/** The rules of the classes in every block that was highlighted so far. */
+/** The CSS rules for every block that has been highlighted so far. */
 export const highlightCss = (): string => classes.getCSS();
 
 /**
- * A fenced block as HTML. `info` is what follows the fence: a language, `title="…"` and `{1,3-5}` for lines that
- * stand out. The text of its `code` element is `source` exactly, which is what the copy button relies on.
+ * A fenced block as HTML. `info` is what follows the fence: a language, `title="…"`, and `{1,3-5}` for highlighted
+ * lines. The text of the `code` element is exactly `source`; the copy button relies on this.
  */
 export function codeBlock(info: string, source: string): string {
   const title = /\btitle="([^"]*)"/.exec(info)?.[1];
@@ -51,6 +51,6 @@ export function codeBlock(info: string, source: string): string {
   return `<figure class="code">${caption}${pre}</figure>\n`;
 }
 
-/** The source, which the reader's browser replaces by the drawing when it can draw it (views/docs/diagram.js). */
+/** The source of a diagram; the reader's browser replaces it with the drawing (views/docs/diagram.js). */
 const diagram = (code: string) =>
   `<figure class="diagram"><pre tabindex="0"><code>${escapeHtml(code)}</code></pre></figure>\n`;

@@ -1,4 +1,4 @@
-/** Text as it has to stand in HTML, in content and in quoted attributes alike. */
+/** Escapes text for HTML, both for content and for quoted attributes. */
 import MarkdownIt from 'markdown-it';
 
 export const { escapeHtml } = new MarkdownIt().utils;

@@ -1,4 +1,4 @@
-/** The content files: read from their folder, front matter checked, given their address and their place in the order. */
+/** Reads the content files, checks their front matter, and gives each its address and its place in the order. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
 import { array, type Infer, number, object, optional, pattern, string, trimmed } from 'superstruct';
@@ -11,12 +11,14 @@ export type DocsFile = {
   file: string;
   /** Path below /docs/. */
   slug: string;
+  url: string;
   title: string;
   description: string;
   category: string;
   tags: readonly string[];
-  /** The file as it is, and what follows its front matter. */
+  /** The whole file. */
   source: string;
+  /** What follows the front matter. */
   markdown: string;
 };
 
@@ -32,7 +34,7 @@ const frontMatter = object({
 });
 type FrontMatter = Infer<typeof frontMatter>;
 
-/** Where readers begin stands first; a category that is not named here follows these, by its name. */
+/** Other categories follow these, by name. */
 const categoryOrder = [
   'Getting started',
   'Guides',
@@ -43,12 +45,12 @@ const categoryOrder = [
   'Decisions',
 ];
 
-/** First segments of addresses below /docs/ that are not content. */
+/** First segments of paths below /docs/ that are not content. */
 const reserved = new Set(['assets', 'search']);
 
 /**
- * Reads every .md file below `folder`, ordered by category, then `order` (without one: last), then title.
- * Throws ConfigError that names every fault by file and key.
+ * Reads every .md file below `folder`, sorted by category, then `order` (files without one come last), then title.
+ * Throws a ConfigError that names every fault by file and key.
  */
 export function readDocsFiles(folder: string): DocsFile[] {
   const faults: string[] = [];
@@ -64,7 +66,7 @@ export function readDocsFiles(folder: string): DocsFile[] {
   const bySlug = new Map<string, string>();
   for (const { file, slug } of found) {
     const other = bySlug.get(slug);
-    if (other !== undefined) faults.push(`${file}: slug ${slug} is also that of ${other}`);
+    if (other !== undefined) faults.push(`${file}: slug ${slug} is also the slug of ${other}`);
     bySlug.set(slug, file);
   }
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `content/docs/${fault}`));
@@ -91,12 +93,13 @@ function readDocsFile(file: string, source: string): DocsFile & { order: number 
   const matter: FrontMatter = checkYaml(file, () => yaml || '{}', frontMatter);
   const slug = matter.slug ?? file.slice(0, -'.md'.length);
   if (!slugPattern.test(slug))
-    throw new ConfigError([`${file}: slug is missing, and the file's name is no address in lower case`]);
+    throw new ConfigError([`${file}: slug is missing, and the file name is not a valid lower-case address`]);
   if (reserved.has(slug.split('/')[0] ?? ''))
     throw new ConfigError([`${file}: slug is not valid (/docs/${slug} is taken)`]);
   return {
     file,
     slug,
+    url: `/docs/${slug}`,
     title: matter.title,
     description: matter.description ?? '',
     category: matter.category ?? folderName(file),
@@ -107,7 +110,7 @@ function readDocsFile(file: string, source: string): DocsFile & { order: number 
   };
 }
 
-/** `land-registry/x.md` belongs to "Land registry"; what is in no folder, to "General". */
+/** `land-registry/x.md` belongs to "Land registry"; a file outside any folder belongs to "General". */
 function folderName(file: string): string {
   const name = posix.dirname(file).split('/')[0]?.replaceAll('-', ' ') ?? '.';
   return name === '.' ? 'General' : name.charAt(0).toUpperCase() + name.slice(1);

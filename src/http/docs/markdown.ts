@@ -1,28 +1,26 @@
-/** Markdown as GitHub understands it → HTML, its headings, and its text cut at headings for the search. */
+/** Turns markdown, as GitHub understands it, into HTML, and cuts its text into sections for the contents and the search. */
 import { posix } from 'node:path';
 import GithubSlugger, { slug } from 'github-slugger';
 import MarkdownIt, { type Token } from 'markdown-it';
-import { callouts } from './callouts.ts';
 import { codeBlock } from './code.ts';
 import { escapeHtml } from './escape-html.ts';
-import { taskLists } from './task-lists.ts';
+import { callouts, taskLists } from './github-markdown.ts';
 
-export type Heading = { id: string; text: string; level: number };
+/** A heading and the text below it. The text before the first heading has level 0 and empty `id` and `heading`. */
+export type Section = { id: string; heading: string; level: number; text: string };
 
-/** What stands under one heading; what stands before the first has the id ''. */
-export type Section = { id: string; heading: string; text: string };
-
-export type RenderedMarkdown = {
-  html: string;
-  headings: Heading[];
-  sections: Section[];
+export type ParsedMarkdown = {
+  /** The first is the text before the first heading. */
+  sections: readonly Section[];
   /** Links to content files that do not exist. */
-  brokenLinks: string[];
+  brokenLinks: readonly string[];
+  /** Returns the HTML. Highlighting code makes this slow. */
+  render(): string;
 };
 
-/** HTML in the source stays text: `html` is off. Addresses of scripts never become links: markdown-it sees to that. */
+/** HTML in the source stays text, because `html` is off. markdown-it never makes links of `javascript:` addresses. */
 const md = new MarkdownIt({ html: false, linkify: true });
-// `running.md` is a file here and no address in Moldova.
+// Otherwise `running.md` would become a link to a host in Moldova.
 md.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 md.use(callouts).use(taskLists);
 md.renderer.rules.fence = (tokens, index) =>
@@ -34,7 +32,7 @@ md.renderer.rules.table_close = () => '</table>\n</div>\n';
 md.renderer.rules.heading_open = (tokens, index, options, _env, self) =>
   `<div class="heading">${self.renderToken(tokens, index, options)}`;
 md.renderer.rules.heading_close = (tokens, index, options, _env, self) => {
-  const id = idOf(tokens[index - 2]);
+  const id = String(tokens[index - 2]?.attrGet('id'));
   const text = plainText(tokens[index - 1]);
   const name = `<span class="unseen">Link to “${escapeHtml(text)}”</span>`;
   const anchor = `<a class="anchor" href="#${escapeHtml(id)}"><span aria-hidden="true">#</span>${name}</a>`;
@@ -42,56 +40,59 @@ md.renderer.rules.heading_close = (tokens, index, options, _env, self) => {
 };
 
 /**
- * Renders the content of `file`. A first-level heading at its beginning is left out, since pages show their title
- * themselves. Links to other content files lead to their pages, as `routes` (file → path) has them; links to files
- * outside the content become plain text.
+ * Parses the content of `file`. A first-level heading at the beginning is left out, because pages show their title
+ * themselves. Links to other content files lead to their pages, given by `urls` (file → URL). Links to other files
+ * become plain text.
  */
-export function renderMarkdown(
+export function parseMarkdown(
   { file, markdown }: { file: string; markdown: string },
-  routes: ReadonlyMap<string, string>,
-): RenderedMarkdown {
+  urls: ReadonlyMap<string, string>,
+): ParsedMarkdown {
   const tokens = withoutTitle(md.parse(markdown, {}));
-  const headings = nameHeadings(tokens);
-  const brokenLinks: string[] = [];
-  for (const token of tokens) {
-    if (token.children) brokenLinks.push(...rewriteLinks(token.children, posix.dirname(file), routes));
-    alignByClass(token);
-  }
-  const html = md.renderer.render(tokens, md.options, {});
-  return { html, headings, sections: cutAtHeadings(tokens), brokenLinks };
+  tokens.forEach(alignByClass);
+  return {
+    sections: cutAtHeadings(tokens),
+    brokenLinks: tokens.flatMap(({ children }) => rewriteLinks(children ?? [], posix.dirname(file), urls)),
+    render: () => md.renderer.render(tokens, md.options, {}),
+  };
 }
 
 function withoutTitle(tokens: Token[]): Token[] {
   return tokens[0]?.type === 'heading_open' && tokens[0].tag === 'h1' ? tokens.slice(3) : tokens;
 }
 
-/** Gives every heading the id that GitHub gives it: of two that are alike, the second is numbered. */
-function nameHeadings(tokens: readonly Token[]): Heading[] {
+/** Gives every heading the id that GitHub gives it; a repeated id gets a number. */
+function cutAtHeadings(tokens: readonly Token[]): Section[] {
   const slugger = new GithubSlugger();
-  const headings: Heading[] = [];
+  let section: Section = { id: '', heading: '', level: 0, text: '' };
+  const sections = [section];
   tokens.forEach((token, index) => {
-    if (token.type !== 'heading_open') return;
-    const text = plainText(tokens[index + 1]);
-    // A heading of punctuation alone has a name to be linked by, too.
-    const id = slugger.slug(slug(text) === '' ? 'section' : text);
-    token.attrSet('id', id);
-    headings.push({ id, text, level: Number(token.tag.slice(1)) });
+    if (token.type === 'heading_open') {
+      const heading = plainText(tokens[index + 1]);
+      // A heading of punctuation alone needs an id too.
+      const id = slugger.slug(slug(heading) === '' ? 'section' : heading);
+      token.attrSet('id', id);
+      section = { id, heading, level: Number(token.tag.slice(1)), text: '' };
+      sections.push(section);
+    } else if (tokens[index - 1]?.type !== 'heading_open') {
+      section.text += ` ${plainText(token)}`;
+    }
   });
-  return headings;
+  return sections.map((each) => ({ ...each, text: each.text.replace(/\s+/g, ' ').trim() }));
 }
 
-/** Returns the links that should lead to a page and lead to none. */
+/** Returns the links to content files that do not exist. */
 function rewriteLinks(
   children: readonly Token[],
   folder: string,
-  routes: ReadonlyMap<string, string>,
+  urls: ReadonlyMap<string, string>,
 ): string[] {
   const broken: string[] = [];
   let unlinked = false;
   for (const token of children) {
     if (token.type === 'link_open') {
       const written = String(token.attrGet('href'));
-      const { href, isBroken } = addressOf(written, folder, routes);
+      const { href, isBroken } = resolveLink(written, folder, urls);
       if (isBroken) broken.push(written);
       unlinked = href === null;
       if (href !== null) token.attrSet('href', href);
@@ -101,49 +102,27 @@ function rewriteLinks(
   return broken;
 }
 
-/** No address for a file that is no page; what is written as a page of this content should be one. */
-function addressOf(
+/** `href` is null for a file that is not a page; such a link is broken if it names a markdown file of the content. */
+function resolveLink(
   href: string,
   folder: string,
-  routes: ReadonlyMap<string, string>,
+  urls: ReadonlyMap<string, string>,
 ): { href: string | null; isBroken: boolean } {
   if (/^(?:[a-z][a-z0-9+.-]*:|\/|#)/i.test(href)) return { href, isBroken: false };
   const [path = '', ...fragment] = href.split('#');
   const file = posix.join(folder, path);
-  const route = routes.get(file);
-  if (route !== undefined) return { href: [route, ...fragment].join('#'), isBroken: false };
+  const url = urls.get(file);
+  if (url !== undefined) return { href: [url, ...fragment].join('#'), isBroken: false };
   return { href: null, isBroken: file.endsWith('.md') && !file.startsWith('../') };
 }
 
-/** Columns that are aligned say so by a class: the policy forbids the style that markdown-it gives them. */
+/** Replaces the inline style that markdown-it gives to aligned columns, which the policy forbids, by a class. */
 function alignByClass(token: Token): void {
   const align = /^text-align:(\w+)$/.exec(String(token.attrGet('style') ?? ''))?.[1];
-  if (align === undefined) return;
-  token.attrs = [['class', align]];
+  if (align !== undefined) token.attrs = [['class', align]];
 }
 
-function cutAtHeadings(tokens: readonly Token[]): Section[] {
-  const sections: Section[] = [];
-  let section: { id: string; heading: string; texts: string[] } = { id: '', heading: '', texts: [] };
-  const end = () => {
-    const text = section.texts.join(' ').replace(/\s+/g, ' ').trim();
-    if (text !== '' || section.id !== '') sections.push({ id: section.id, heading: section.heading, text });
-  };
-  for (const [index, token] of tokens.entries()) {
-    if (token.type === 'heading_open') {
-      end();
-      section = { id: idOf(token), heading: plainText(tokens[index + 1]), texts: [] };
-    } else if (tokens[index - 1]?.type !== 'heading_open') {
-      section.texts.push(plainText(token));
-    }
-  }
-  end();
-  return sections;
-}
-
-const idOf = (heading: Token | undefined): string => String(heading?.attrGet('id') ?? '');
-
-/** The words of a token without their mark-up. */
+/** The text of a token without its mark-up. */
 function plainText(token: Token | undefined): string {
   if (!token) return '';
   if (!token.children) return token.content;

@@ -1,31 +1,28 @@
-/** /openapi.json, and /reference, which shows it with Swagger UI: served by us whole, and asking no other host for anything. */
+/** /openapi.json, and /reference, which shows it with Swagger UI: served by us whole, and requesting nothing from another host. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type Router from '@koa/router';
 import type { Next } from 'koa';
 import { koaSwagger } from 'koa2-swagger-ui';
-import { createDocument, type DescribedConfig } from '../openapi/document.ts';
 import type { Context, RequestState } from '../server/context.ts';
-import { createAnswer, send } from './answer.ts';
+import { createAnswer, immutable, send } from '../server/static-files.ts';
 
 const fileOf = (name: string) =>
   readFileSync(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)), 'utf8');
 const view = (name: string) =>
   readFileSync(new URL(`../../../views/reference/${name}`, import.meta.url), 'utf8');
 
-export function addReferenceRoutes(
-  router: Router<RequestState>,
-  { config }: { config: DescribedConfig },
-): void {
-  const description = createAnswer('application/json', JSON.stringify(createDocument(config)), {
-    // Tools of other origins read it; there is nothing in it but what is documented.
+/** `document` is the OpenAPI description. */
+export function addReferenceRoutes(router: Router<RequestState>, document: object): void {
+  const description = createAnswer('application/json', JSON.stringify(document), {
+    // Tools of other origins read it, and it holds nothing but documentation.
     headers: { 'Access-Control-Allow-Origin': '*' },
   });
   router.get('/openapi.json', (ctx: Context) => send(ctx, description));
 
   const { version } = JSON.parse(fileOf('package.json')) as { version: string };
   const folder = `/reference/${version}`;
-  const forever = { headers: { 'Cache-Control': 'public, max-age=31536000, immutable' } };
+  const forever = { headers: immutable };
   const assets = {
     'reference.js': createAnswer('text/javascript', view('reference.js')),
     // The page of koa2-swagger-ui asks for it under this name.

@@ -1,11 +1,12 @@
-/** /docs and below, /llms.txt and /sitemap.xml: look-ups in what was made when the program started. */
+/** /docs and everything below it, /llms.txt and /sitemap.xml: look-ups in the rendered documentation. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type Router from '@koa/router';
 import type { Log } from '../../kernel/log.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { Context, RequestState } from '../server/context.ts';
-import { send } from './answer.ts';
+import { send } from '../server/static-files.ts';
 import { createSite, type Site } from './site.ts';
 
 const contentFolder = fileURLToPath(new URL('../../../content/docs/', import.meta.url));
@@ -13,22 +14,22 @@ const contentFolder = fileURLToPath(new URL('../../../content/docs/', import.met
 type Options = {
   config: { baseUrl: string; production: boolean };
   log: Log;
-  /** Where the content is; a test's own. */
+  runtime: Pick<Runtime, 'monotonicMs'>;
+  /** The content; tests have their own. */
   folder?: string;
-  /** How long after one look for changes the next is taken, in development. */
+  /** In development: how long to wait before looking for changed files again. */
   lookAgainMs?: number;
 };
 
-/** Throws ConfigError when the content is at fault. In development the content is read again when it has changed. */
+/** Throws a ConfigError if the content has faults. In development, content that has changed is read again. */
 export function addDocsRoutes(
   router: Router<RequestState>,
-  { config, log, folder = contentFolder, lookAgainMs = 1_000 }: Options,
+  { config, log, runtime, folder = contentFolder, lookAgainMs = 1_000 }: Options,
 ): void {
-  const startedAt = performance.now();
   const create = () => createSite({ folder, baseUrl: config.baseUrl });
-  const first = create();
-  log.debug({ durationMs: Math.round(performance.now() - startedAt) }, 'documentation rendered');
-  const site = config.production ? () => first : reloaded({ first, create, folder, log, lookAgainMs });
+  const site = config.production ? create() : reloaded({ create, folder, log, runtime, lookAgainMs });
+  // Rendering blocks the process: in production no request may wait for it.
+  if (config.production) site();
 
   router.get('/docs/search', (ctx: Context) => {
     const { q = '' } = ctx.query;
@@ -43,36 +44,36 @@ export function addDocsRoutes(
       ctx.redirect(unslashed);
       return;
     }
-    // These pages are for everybody, search engines included.
+    // Search engines may index the documentation.
     if (answer) ctx.remove('X-Robots-Tag');
     return send(ctx, answer ?? notFound);
   });
 }
 
-/** Makes the site again when a file is newer or others are there; keeps the last good one while one is at fault. */
-function reloaded(options: {
-  first: Site;
-  create: () => Site;
-  folder: string;
-  log: Log;
-  lookAgainMs: number;
-}): () => Site {
-  const { create, folder, log, lookAgainMs } = options;
-  let site = options.first;
+/** Creates the site again after files have changed; while one has a fault, keeps the last good site. */
+function reloaded({
+  create,
+  folder,
+  log,
+  runtime,
+  lookAgainMs,
+}: Required<Omit<Options, 'config'>> & { create(): () => Site }): () => Site {
+  let site = create();
   let version = versionOf(folder);
-  let lookedAt = performance.now();
+  let lookedAt = runtime.monotonicMs();
   return () => {
-    if (performance.now() - lookedAt < lookAgainMs) return site;
-    lookedAt = performance.now();
+    if (runtime.monotonicMs() - lookedAt < lookAgainMs) return site();
+    lookedAt = runtime.monotonicMs();
     try {
       const found = versionOf(folder);
-      if (found === version) return site;
-      version = found;
-      site = create();
+      if (found !== version) {
+        version = found;
+        site = create();
+      }
     } catch (err) {
-      log.warn({ err }, 'the documentation was not read again');
+      log.warn({ err }, 'the documentation could not be reloaded');
     }
-    return site;
+    return site();
   };
 }
 

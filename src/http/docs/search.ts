@@ -1,35 +1,37 @@
-/** The search: forgives typing errors, finds beginnings of words, and answers with headings rather than pages. */
+/** The search: tolerates typing errors, matches beginnings of words, and finds sections as well as pages. */
 import MiniSearch from 'minisearch';
 import type { DocsFile } from './files.ts';
 import type { Section } from './markdown.ts';
 
-/** A piece of text, marked where it matches. */
-export type Piece = { text: string; marked: boolean };
-export type Hit = { url: string; title: string; heading: string; excerpt: Piece[] };
-export type Search = (query: string) => Hit[];
+/** A piece of an excerpt, `marked` if it matches the query. */
+type Piece = { text: string; marked: boolean };
+type Hit = { url: string; title: string; heading: string; excerpt: Piece[] };
 
-type Entry = Section & { url: string; title: string; about: string };
+/** A page up to its first heading, or one of its sections; `about` is searched but not shown. */
+type Entry = { url: string; title: string; heading: string; about: string; text: string };
 
-/** What is beyond these does not help a reader, and costs. */
+/** Longer queries and more hits cost time without helping a reader. */
 const maxQueryLength = 100;
 const maxTerms = 8;
 const maxHits = 12;
 const excerptLength = 160;
 
-/** `url` is where the page is. */
 export function createSearch(
-  pages: readonly { file: DocsFile; url: string; sections: readonly Section[] }[],
-): Search {
-  const entries: Entry[] = pages.flatMap(({ file, url, sections }) => {
-    const { title, description } = file;
-    const page = { url, title, id: '', heading: '', about: [description, ...file.tags].join(' ') };
-    const beginning = sections.find(({ id }) => id === '');
-    const parts = sections.filter(({ id }) => id !== '');
-    return [
-      { ...page, text: `${description} ${beginning?.text ?? ''}`.trim() },
-      ...parts.map((part) => ({ ...part, title, url: `${url}#${part.id}`, about: '' })),
-    ];
-  });
+  pages: readonly (DocsFile & { sections: readonly Section[] })[],
+): (query: string) => Hit[] {
+  const entries: Entry[] = pages.flatMap(({ url, title, description, tags, sections }) =>
+    sections.map(({ id, heading, text }) =>
+      id === ''
+        ? {
+            url,
+            title,
+            heading,
+            about: [description, ...tags].join(' '),
+            text: `${description} ${text}`.trim(),
+          }
+        : { url: `${url}#${id}`, title, heading, about: '', text },
+    ),
+  );
   const index = new MiniSearch<Entry>({
     idField: 'url',
     fields: ['title', 'heading', 'about', 'text'],
@@ -45,25 +47,24 @@ export function createSearch(
         prefix: true,
         fuzzy: (term) => (term.length > 3 ? 0.2 : false),
         boost: { title: 3, heading: 3, about: 2 },
-        // The page before its parts, where only its title matches.
+        // If only the title matches, the page comes before its sections.
         boostDocument: (url) => (String(url).includes('#') ? 1 : 1.2),
       })
       .slice(0, maxHits)
       .flatMap(({ id, terms: matched }) => {
         const entry = byUrl.get(String(id));
         return entry ? [{ ...entry, excerpt: excerptOf(entry.text, matched) }] : [];
-      })
-      .map(({ url, title, heading, excerpt }) => ({ url, title, heading, excerpt }));
+      });
   };
 }
 
-/** English plurals count as what they are of, so that a typing error may be in a word as well. */
+/** Reduces English plurals to the singular, so that prefixes and typing errors match both. */
 function singular(term: string): string {
   const word = term.toLowerCase();
   return word.length > 3 ? word.replace(/ies$/, 'y').replace(/(?<!s)s$/, '') : word;
 }
 
-/** About `excerptLength` characters around the first of the `terms`, which are beginnings of words of the text. */
+/** About `excerptLength` characters around the first word that begins with one of the `terms`. */
 function excerptOf(text: string, terms: readonly string[]): Piece[] {
   const words = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join('|')})[\\p{L}\\p{N}]*)`, 'iu');

@@ -1,48 +1,61 @@
-/** The whole documentation, made once: every address and what it answers. Nothing of a URL ever becomes a file name. */
+/** The whole documentation: every address and its answer. No part of a URL ever becomes a file name. */
 import { fileURLToPath } from 'node:url';
 import nunjucks from 'nunjucks';
 import { ConfigError } from '../../config/config-error.ts';
-import { type Answer, createAnswer } from './answer.ts';
-import { createAssets, pagePolicy } from './assets.ts';
-import { groupByCategory, linkTo, urlOf } from './categories.ts';
-import { readDocsFiles } from './files.ts';
-import { llmsText, sitemap } from './for-machines.ts';
-import { renderMarkdown } from './markdown.ts';
+import { type Answer, createAnswer } from '../server/static-files.ts';
+import { addAssets, pagePolicy, themeScript } from './assets.ts';
+import { type DocsFile, readDocsFiles } from './files.ts';
+import { llmsText, sitemap } from './machine-readable.ts';
+import { type ParsedMarkdown, parseMarkdown } from './markdown.ts';
 import { createSearch } from './search.ts';
 
 export type Site = {
-  /** By path, as it stands in a URL. */
+  /** By the path of the URL. */
   answers: ReadonlyMap<string, Answer>;
   notFound: Answer;
   search(query: string): Answer;
 };
 
+type Page = DocsFile & ParsedMarkdown;
+
 const views = fileURLToPath(new URL('../../../views/docs/', import.meta.url));
 
 /**
- * Reads and renders everything in `folder`; `baseUrl` is for the links that must name a host.
- * Throws ConfigError that names every fault of the content.
+ * Reads and checks everything in `folder` now, and returns a function that renders it when it is first called: this
+ * takes most of a second. `baseUrl` is for links that must be absolute. Throws a ConfigError that names every fault.
  */
-export function createSite({ folder, baseUrl }: { folder: string; baseUrl: string }): Site {
+export function createSite({ folder, baseUrl }: { folder: string; baseUrl: string }): () => Site {
   const files = readDocsFiles(folder);
-  const routes = new Map(files.map((file) => [file.file, urlOf(file)]));
-  const pages = files.map((file) => ({ file, url: urlOf(file), ...renderMarkdown(file, routes) }));
+  const urls = new Map(files.map(({ file, url }) => [file, url]));
+  const pages = files.map((file) => ({ ...file, ...parseMarkdown(file, urls) }));
   const broken = pages.flatMap(({ file, brokenLinks }) =>
-    brokenLinks.map((link) => `content/docs/${file.file}: the link ${link} leads to no page`),
+    brokenLinks.map((link) => `content/docs/${file}: the link ${link} leads to no page`),
   );
   if (broken.length > 0) throw new ConfigError(broken);
-  const assets = createAssets();
-  const categories = groupByCategory(files);
-  const show = createTemplates({ assets: assets.urls, baseUrl, categories, themeScript: assets.themeScript });
+  let site: Site | undefined;
+  return () => {
+    site ??= renderSite(pages, baseUrl);
+    return site;
+  };
+}
 
-  const answers = new Map(assets.answers);
+function renderSite(pages: readonly Page[], baseUrl: string): Site {
+  const rendered = pages.map((page) => ({ page, html: page.render() }));
+  const answers = new Map<string, Answer>();
+  const assets = addAssets(answers);
+  const categories = Array.from(
+    Map.groupBy(pages, ({ category }) => category),
+    ([name, itsPages]) => ({ name, pages: itsPages }),
+  );
+  const show = createTemplates({ assets, baseUrl, categories, themeScript });
+
   answers.set('/docs', pageAnswer(show('overview.njk', { path: '/docs' })));
-  pages.forEach(({ file, url, html, headings }, index) => {
-    const links = [index - 1, index + 1].map((beside) => files[beside]);
-    const [previous, next] = links.map((beside) => (beside ? linkTo(beside) : null));
-    const contents = headings.filter(({ level }) => level === 2 || level === 3);
-    answers.set(url, pageAnswer(show('page.njk', { path: url, page: file, html, contents, previous, next })));
-    answers.set(`${url}.md`, createAnswer('text/markdown', file.source));
+  rendered.forEach(({ page, html }, index) => {
+    const contents = page.sections.filter(({ level }) => level === 2 || level === 3);
+    const [previous = null, next = null] = [pages[index - 1], pages[index + 1]];
+    const model = { path: page.url, page, html, contents, previous, next };
+    answers.set(page.url, pageAnswer(show('page.njk', model)));
+    answers.set(`${page.url}.md`, createAnswer('text/markdown', page.source));
   });
   answers.set('/llms.txt', createAnswer('text/plain', llmsText(categories, baseUrl)));
   answers.set('/sitemap.xml', createAnswer('application/xml', sitemap(categories, baseUrl)));
@@ -56,7 +69,7 @@ export function createSite({ folder, baseUrl }: { folder: string; baseUrl: strin
   };
 }
 
-/** A function that fills in a template of views/docs/; `shared` is what every template sees. */
+/** Returns a function that renders a template of views/docs/; every template also sees `shared`. */
 function createTemplates(shared: object): (name: string, model: object) => string {
   const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(views), {
     autoescape: true,

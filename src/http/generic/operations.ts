@@ -1,5 +1,6 @@
 /** The operations of /generic. */
-
+import { literal, object, string } from 'superstruct';
+import type { Sen } from '../../kernel/money.ts';
 import {
   pageRefusals,
   refusals,
@@ -8,9 +9,40 @@ import {
   sharedOperations,
   startAnswers,
 } from '../pay/operations.ts';
-import { form, json, multipart, type Operation, type Parameter, page } from '../server/openapi/operation.ts';
+import {
+  form,
+  json,
+  multipart,
+  type Operation,
+  type Parameter,
+  page,
+  type SecurityScheme,
+} from '../server/openapi/operation.ts';
+import { time } from '../server/openapi/structs.ts';
+import { paymentRequestBody } from './request-body.ts';
 
-const tag = 'Generic payments';
+const tag = { name: 'Generic payments', description: 'Payments that merchants request' };
+const testPages = {
+  name: 'Test pages',
+  description: 'For trying things out in a browser; not in production',
+};
+
+const merchantKey: SecurityScheme = {
+  name: 'merchantKey',
+  definition: { type: 'http', scheme: 'bearer', description: 'One of the merchant’s API keys' },
+  sample: '<API_KEY>',
+};
+
+const genericCheck = object({
+  status: literal(true),
+  message: string(),
+  data: object({ merchant_code: string(), timestamp: time, environment: string() }),
+});
+
+/** By the names of the schemas. */
+export function genericStructs(config: { maxAmountSen: Sen; production: boolean }) {
+  return { GenericCheck: genericCheck, GenericPaymentRequest: paymentRequestBody(config) };
+}
 
 const merchantCode: Parameter = {
   in: 'header',
@@ -42,7 +74,7 @@ export const genericOperations: readonly Operation[] = [
     tag,
     summary: 'Check credentials',
     description: bodyInstead,
-    security: ['merchantKey'],
+    security: [merchantKey],
     parameters: [merchantCode],
     answers: {
       200: {
@@ -73,7 +105,7 @@ export const genericOperations: readonly Operation[] = [
     summary: 'Start a payment',
     description:
       'One payment per `trans_id`: asking again for the same is answered the same; for something else with the same `trans_id`, 409. Key and code may be in the body too, as `api_key` and `merchant_code`.',
-    security: ['merchantKey'],
+    security: [merchantKey],
     parameters: [merchantCode],
     body: { types: [json], schema: 'GenericPaymentRequest', example: paymentExample },
     answers: startAnswers,
@@ -111,7 +143,7 @@ export const genericOperations: readonly Operation[] = [
     tag,
     summary: 'Requery a payment',
     description: `Asks the transaction registry, and records what it says. ${bodyInstead}`,
-    security: ['merchantKey'],
+    security: [merchantKey],
     parameters: [
       {
         in: 'path',
@@ -133,7 +165,7 @@ export const testPageOperations: readonly Operation[] = [
     id: 'genericDebug',
     method: 'get',
     path: '/generic/debug',
-    tag: 'Test pages',
+    tag: testPages,
     summary: 'Stand in for the gateway',
     security: [],
     parameters: [
@@ -150,7 +182,7 @@ export const testPageOperations: readonly Operation[] = [
     id: 'genericSimulate',
     method: 'get',
     path: '/generic/simulate',
-    tag: 'Test pages',
+    tag: testPages,
     summary: 'Build a payment request',
     security: [],
     answers: { 200: page('A form that makes a request'), ...pageRefusals(500) },
@@ -159,7 +191,7 @@ export const testPageOperations: readonly Operation[] = [
     id: 'genericTryRequest',
     method: 'post',
     path: '/generic/simulate',
-    tag: 'Test pages',
+    tag: testPages,
     summary: 'Make the payment request of the form',
     security: [],
     body: {

@@ -1,37 +1,15 @@
 /** The body of POST /generic/request, field by field. */
 import type { Infer } from 'superstruct';
-import type { Merchant } from '../../config/merchants.ts';
 import type { Sen } from '../../kernel/money.ts';
 import { maskable } from '../../kernel/structs.ts';
-import {
-  amount,
-  checkRedirectHost,
-  email,
-  extra,
-  optional,
-  readFields,
-  reference,
-  required,
-  url,
-} from '../pay/request-fields.ts';
+import { amount, email, extra, optional, reference, required, url } from '../pay/request-fields.ts';
+import { describeFields } from '../server/openapi/structs.ts';
 
-export type RequestBody = Infer<ReturnType<typeof bodyStruct>>;
+export type PaymentRequestBody = Infer<ReturnType<typeof paymentRequestBody>>;
 
-/**
- * Makes the function that reads a request body. It masks fields it does not know, fills optional ones with `''`
- * (extra: `{}`), and throws HttpProblem 400 naming every field at fault, never a value.
- */
-export function createReadBody(config: { maxAmountSen: Sen; production: boolean }) {
-  const struct = bodyStruct(config);
-  return (body: unknown, merchant: Pick<Merchant, 'redirectHosts'>): RequestBody => {
-    const read = readFields(body, struct);
-    checkRedirectHost('redirect_url', read.redirect_url, merchant);
-    return read;
-  };
-}
-
-export function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
-  return maskable({
+/** Optional texts are `''` where they are missing. */
+export function paymentRequestBody({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
+  const body = maskable({
     trans_id: reference,
     amount: amount(maxAmountSen),
     service: required(100),
@@ -48,5 +26,24 @@ export function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; pr
     state: optional(100),
     phone_no: optional(30),
     extra: extra(),
+  });
+  return describeFields(body, {
+    trans_id: 'The merchant’s own reference: one payment per reference',
+    amount: 'Amount to pay, in RM',
+    service: 'Name of the service, shown to the payer',
+    description: 'What the payment is for',
+    callback_url: 'Receives every change of status',
+    redirect_url:
+      'Where the payer goes afterwards; trans_id, transaction_id and status are added to its query',
+    name: 'Name of the payer',
+    email: 'Where the receipt is sent; without it no email is sent',
+    ic_no: 'Identity card or user name of the payer',
+    address_1: 'Address of the payer',
+    address_2: 'Second line of the address',
+    city: 'City of the payer',
+    postcode: 'Postcode of the payer',
+    state: 'State of the payer',
+    phone_no: 'Phone number of the payer',
+    extra: 'Anything else to store with the payment',
   });
 }

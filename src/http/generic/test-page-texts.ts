@@ -1,4 +1,4 @@
-/** The texts of the two test pages; names of fields are those of the interface and are in no language. */
+/** The texts of the two test pages. Names of fields are those of the interface, in every language. */
 const en = {
   debug: {
     title: 'Send a gateway result',
@@ -67,4 +67,4 @@ const ms: typeof en = {
   },
 };
 
-export const testPages = { en, ms };
+export const testPageTexts = { en, ms };

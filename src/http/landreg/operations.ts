@@ -1,5 +1,7 @@
-/** The operations of /landreg. */
-
+/** The operations of /landreg, and the callback that the land registry receives. */
+import { literal, object, string } from 'superstruct';
+import type { Sen } from '../../kernel/money.ts';
+import { amount } from '../pay/answers.ts';
 import {
   refusals,
   requeryAnswers,
@@ -7,9 +9,69 @@ import {
   sharedOperations,
   startAnswers,
 } from '../pay/operations.ts';
-import { json, type Operation } from '../server/openapi/operation.ts';
+import { json, type Operation, type SecurityScheme } from '../server/openapi/operation.ts';
+import { id, matching, time } from '../server/openapi/structs.ts';
+import { paymentRequestBody } from './request-body.ts';
 
-const tag = 'Land registry';
+const tag = { name: 'Land registry', description: 'Payments that the land registry requests' };
+
+const landregKey: SecurityScheme = {
+  name: 'landregKey',
+  definition: { type: 'http', scheme: 'bearer', description: 'The land registry’s access key' },
+  sample: '<ACCESS_KEY>',
+};
+
+const signedLink: SecurityScheme = {
+  name: 'signedLink',
+  definition: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'sig',
+    description: 'The signature of a link that this service made for a payer',
+  },
+  sample: '<SIGNATURE>',
+};
+
+/** What this service itself presents to the land registry. */
+export const accessToken: SecurityScheme = {
+  name: 'accessToken',
+  definition: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Access-Token',
+    description: 'What this service presents to the land registry',
+  },
+  sample: '<ACCESS_TOKEN>',
+};
+
+const landregCheck = object({
+  status: literal(true),
+  message: string(),
+  data: object({ service: string(), timestamp: time, environment: string() }),
+});
+
+/** What the land registry receives for each item. */
+const landRegistryCallback = object({
+  accountNo: string(),
+  idHakmilik: string(),
+  kodCaw: string(),
+  resitNo: string(),
+  amaun: amount,
+  paymentDateTime: matching(/^\d{14}$/),
+  paymentType: string(),
+  fpxNo: string(),
+  transId: id,
+  dimasuk: string(),
+});
+
+/** By the names of the schemas. */
+export function landregStructs(config: { maxAmountSen: Sen; production: boolean }) {
+  return {
+    LandregCheck: landregCheck,
+    LandregPaymentRequest: paymentRequestBody(config),
+    LandRegistryCallback: landRegistryCallback,
+  };
+}
 
 const paymentExample = {
   kod_cawangan: '00',
@@ -30,7 +92,7 @@ export const landregOperations: readonly Operation[] = [
     path: '/landreg/check',
     tag,
     summary: 'Check the access key',
-    security: ['landregKey'],
+    security: [landregKey],
     answers: {
       200: {
         description: 'It is right',
@@ -60,7 +122,7 @@ export const landregOperations: readonly Operation[] = [
     summary: 'Start a payment',
     description:
       'One payment per `transaksi_id`: asking again for the same is answered the same; for something else with the same `transaksi_id`, 409. `jumlah_bayaran` is the sum of the items.',
-    security: ['landregKey'],
+    security: [landregKey],
     body: { types: [json], schema: 'LandregPaymentRequest', example: paymentExample },
     answers: startAnswers,
   },
@@ -71,7 +133,7 @@ export const landregOperations: readonly Operation[] = [
     tag,
     summary: 'Requery a payment',
     description: 'Asks the transaction registry, and records what it says.',
-    security: ['landregKey'],
+    security: [landregKey],
     parameters: [
       {
         in: 'path',
@@ -83,7 +145,7 @@ export const landregOperations: readonly Operation[] = [
     ],
     answers: requeryAnswers(404, 500, 502, 503, 504),
   },
-  ...sharedOperations('landreg', tag, ['landregKey', 'signedLink']),
+  ...sharedOperations('landreg', tag, [landregKey, signedLink]),
 ];
 
 /** What this service sends to the land registry's own address. */
@@ -91,8 +153,8 @@ export const landregWebhooks = {
   landRegistryItemPaid: {
     post: {
       operationId: 'landRegistryItemPaid',
-      tags: [tag],
-      security: [{ accessToken: [] }],
+      tags: [tag.name],
+      security: [{ [accessToken.name]: [] }],
       summary: 'An item of a payment was paid',
       description:
         'Sent once per item of a payment that succeeded, until it is answered with 2xx and a `noresit`, and with a `statusCode` other than `FAILED`. A repeat of the same resitNo and fpxNo is to be refused.',

@@ -1,81 +1,21 @@
-/** The bodies that are answered and sent, as structs whose types are those of the handlers. */
-import {
-  array,
-  enums,
-  integer,
-  literal,
-  min,
-  nullable,
-  number,
-  object,
-  pattern,
-  refine,
-  type Struct,
-  string,
-} from 'superstruct';
-import { type Project, projectStatuses } from '../../events/project.ts';
-import { roles, type User } from '../../events/user.ts';
-import { derivedIdPattern } from '../../kernel/derived-id.ts';
-import { emailPattern } from '../../kernel/email-address.ts';
-import { type JsonSchema, withJsonSchema } from '../../kernel/with-json-schema.ts';
+/** The bodies that both payment channels answer, as structs whose types are those of the handlers. */
+import { enums, literal, object, refine, type Struct, string } from 'superstruct';
+import { withJsonSchema } from '../../kernel/with-json-schema.ts';
 import type { PaymentFields } from '../../receipts/payment-fields.ts';
-import type { Health } from '../api/health.ts';
-import { errorCodes } from '../api/problem.ts';
+import { describeFields, id, matching } from '../server/openapi/structs.ts';
 
-const matching = (regex: RegExp, keywords: JsonSchema = {}): Struct<string, unknown> =>
-  withJsonSchema(pattern(string(), regex), { type: 'string', ...keywords, pattern: regex.source });
-
-const time = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?(?:Z|\+08:00)$/, { format: 'date-time' });
-const id = matching(derivedIdPattern);
-const email = matching(emailPattern, { format: 'email' });
-const amount = matching(/^\d+\.\d{2}$/);
+export const amount = matching(/^\d+\.\d{2}$/);
+const statusCode = enums(['0', '1', '2', '3']);
 const url = withJsonSchema(
   refine(string(), 'url', (value) => URL.canParse(value)),
   { type: 'string', format: 'uri' },
 );
-const statusCode = enums(['0', '1', '2', '3']);
-const upOrDown = enums(['up', 'down']);
-
-export const health: Struct<Health, unknown> = object({
-  status: enums(['ok', 'degraded', 'error']),
-  version: string(),
-  timestamp: time,
-  runtime: string(),
-  eventStore: upOrDown,
-  postgres: upOrDown,
-  projections: array(
-    object({
-      name: string(),
-      status: enums(['ok', 'behind', 'stopped', 'unknown']),
-      lagMs: withJsonSchema(nullable(min(number(), 0)), { type: ['number', 'null'], minimum: 0 }),
-      fault: withJsonSchema(nullable(string()), { type: ['string', 'null'] }),
-    }),
-  ),
-});
-
-export const user: Struct<User, unknown> = object({
-  id,
-  name: string(),
-  email,
-  role: enums(roles),
-  createdAt: time,
-});
-
-export const project: Struct<Project, unknown> = object({
-  id,
-  name: string(),
-  status: enums(projectStatuses),
-  stars: withJsonSchema(min(integer(), 0), { type: 'integer', minimum: 0 }),
-});
-
-/** Of /api/v1. */
-export const errorResponse = object({ code: enums(errorCodes), message: string() });
 
 /** Of the payment interfaces; requery says `success` where the others say `status`. */
 export const refusal = object({ status: literal(false), message: string() });
 export const requeryRefusal = object({ success: literal(false), message: string() });
 
-export const paymentFields: Struct<PaymentFields, unknown> = object({
+const bareFields: Struct<PaymentFields, unknown> = object({
   transaction_id: id,
   trans_id: string(),
   status: statusCode,
@@ -94,6 +34,25 @@ export const paymentFields: Struct<PaymentFields, unknown> = object({
   service: string(),
 });
 
+export const paymentFields = describeFields(bareFields, {
+  transaction_id: 'Transaction id of the service',
+  trans_id: 'The merchant’s own reference',
+  status: '0 failed, 1 success, 2 cancelled, 3 pending',
+  payment_status: 'The status in words',
+  receipt_no: 'Empty unless the payment succeeded',
+  payment_datetime: 'YYYY-MM-DD HH:mm:ss, Malaysian time',
+  buyer_name: 'Name of the payer',
+  amount: 'Total that the payer pays, in RM',
+  payment_mode: 'The payment method in words',
+  fpx_charge: 'The fee included in the amount, in RM',
+  buyer_bank: 'The payer’s bank',
+  fpx_transaction_no: 'The gateway’s own number',
+  seller_order_no: 'Number of the payment attempt',
+  merchant_code: 'Who is paid',
+  description: 'What the payment is for',
+  service: 'Name of the service',
+});
+
 export const paymentStarted = object({
   status: literal(true),
   message: string(),
@@ -105,29 +64,3 @@ export const paymentStarted = object({
 });
 
 export const requeryAnswer = object({ success: literal(true), data: paymentFields, message: string() });
-
-export const genericCheck = object({
-  status: literal(true),
-  message: string(),
-  data: object({ merchant_code: string(), timestamp: time, environment: string() }),
-});
-
-export const landregCheck = object({
-  status: literal(true),
-  message: string(),
-  data: object({ service: string(), timestamp: time, environment: string() }),
-});
-
-/** What the land registry is told of one item. */
-export const landRegistryCallback = object({
-  accountNo: string(),
-  idHakmilik: string(),
-  kodCaw: string(),
-  resitNo: string(),
-  amaun: amount,
-  paymentDateTime: matching(/^\d{14}$/),
-  paymentType: string(),
-  fpxNo: string(),
-  transId: id,
-  dimasuk: string(),
-});

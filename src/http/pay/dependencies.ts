@@ -1,28 +1,32 @@
-/** What the endpoints of a channel are made of: the same for both, but for the channel. */
+/** What both payment channels need from the rest of the program. */
+import type { TransactionRegistry } from '../../clients/registry/registry.ts';
+import type { Execute } from '../../commands/execute.ts';
+import type { PaymentCommand } from '../../commands/payment.ts';
 import type { Quarantine } from '../../commands/unmatched.ts';
-import type { Channel } from '../../events/payment.ts';
-import { createLinks } from '../../receipts/payment-links.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { createPageTokens } from './page-token.ts';
-import { createPayerPages } from './pages.ts';
-import { createReadPayment } from './read-payment.ts';
-import { createStartPayment } from './start-payment.ts';
+import type { Config } from '../../config/config.ts';
+import type { Payment, PaymentEvent } from '../../events/payment.ts';
+import type { EventStore } from '../../eventstore/event-store.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 
-export type ChannelDependencies = Dependencies & { quarantine: Quarantine };
-
-export function createChannelParts(channel: Channel, dependencies: ChannelDependencies) {
-  const { config, clock = () => new Date() } = dependencies;
-  const links = createLinks({ ...config, clock })[channel];
-  const tokens = createPageTokens(config.transactionIdKey);
-  const pages = createPayerPages({ config, links, tokens, clock });
-  return {
-    ...dependencies,
-    channel,
-    clock,
-    links,
-    tokens,
-    pages,
-    readPayment: createReadPayment(channel, dependencies),
-    startPayment: createStartPayment({ ...dependencies, links, pages }),
-  };
-}
+export type PayDependencies = {
+  config: Pick<
+    Config,
+    | 'production'
+    | 'environment'
+    | 'baseUrl'
+    | 'merchants'
+    | 'methods'
+    | 'transactionIdKey'
+    | 'maxAmountSen'
+    | 'gateway'
+  >;
+  execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+  eventStore: Pick<EventStore, 'load'>;
+  /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down. */
+  findPayment(transactionId: string): Promise<{ state: Payment } | null>;
+  registry: TransactionRegistry;
+  quarantine: Quarantine;
+  log: Log;
+  runtime: Runtime;
+};

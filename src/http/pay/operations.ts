@@ -1,5 +1,7 @@
 /** The operations that both payment channels have, and the answers that they share. */
 import type { Channel } from '../../events/payment.ts';
+import { paymentModes } from '../../kernel/payment-modes.ts';
+import type { JsonSchema } from '../../kernel/with-json-schema.ts';
 import {
   type Answers,
   errorAnswers,
@@ -13,7 +15,9 @@ import {
   page,
   redirect,
   type SecurityScheme,
+  type Tag,
 } from '../server/openapi/operation.ts';
+import { paymentFields, paymentStarted, refusal, requeryAnswer, requeryRefusal } from './answers.ts';
 
 const transactionId: Parameter = {
   in: 'path',
@@ -137,7 +141,7 @@ export function pageRefusals(...statuses: readonly number[]): Answers {
 /** The gateway's result and the payer's pages; `security` is what opens the pages. */
 export function sharedOperations(
   channel: Channel,
-  tag: string,
+  tag: Tag,
   security: readonly SecurityScheme[],
 ): Operation[] {
   const pageStatuses = security.length > 0 ? [401, 404, 500, 503] : [404, 500, 503];
@@ -214,3 +218,50 @@ export function sharedOperations(
     },
   ];
 }
+
+/** What both channels answer, by the names of the schemas. */
+export const payStructs = {
+  PaymentStarted: paymentStarted,
+  PaymentFields: paymentFields,
+  RequeryAnswer: requeryAnswer,
+  Refusal: refusal,
+  RequeryRefusal: requeryRefusal,
+};
+
+/** No struct reads these two: a result is stored as received, and the form is read field by field. */
+const text = { type: 'string' };
+const gatewayResult: JsonSchema = {
+  type: 'object',
+  required: ['STATUS', 'MERCHANT_CODE', 'TRANS_ID'],
+  properties: {
+    STATUS: {
+      ...text,
+      enum: ['0', '1', '2', '3'],
+      description: '0 failed, 1 success, 2 cancelled, 3 pending',
+    },
+    PAYMENT_MODE: { ...text, enum: paymentModes },
+    MERCHANT_CODE: text,
+    TRANS_ID: { ...text, description: 'Transaction id of the service' },
+    RECEIPT_NO: text,
+    PAYMENT_TRANS_ID: text,
+    PAYMENT_DATETIME: { ...text, description: 'YYYY-MM-DD HH:mm:ss, 14 digits, or ISO 8601' },
+    AMOUNT: text,
+    BUYER_BANK: text,
+    BUYER_NAME: text,
+    MERCHANT_ORDER_NO: text,
+    CHECKSUM: text,
+  },
+  additionalProperties: text,
+};
+const paymentChoice: JsonSchema = {
+  type: 'object',
+  required: ['token'],
+  properties: {
+    token: text,
+    method: { ...text, enum: paymentModes },
+    bank_fpx: text,
+    bank_fpx1: text,
+  },
+};
+
+export const payFormSchemas = { GatewayResult: gatewayResult, PaymentChoice: paymentChoice };

@@ -1,29 +1,30 @@
 /** What every handler is given, and what several of them do with it. */
-import { randomUUID } from 'node:crypto';
-import type { RouterContext } from '@koa/router';
+import type { DefaultContext, ParameterizedContext } from 'koa';
 import type { Cause } from '../../events/envelope.ts';
-import type { Staff } from '../console/frame/staff.ts';
 import { type Language, pickLanguage } from './language.ts';
 
 export type RequestState = {
   /** In the answer's X-Request-Id, in every log line and in the events that this request causes. */
   requestId: string;
-  /** Set once a merchant has proved who it is. */
-  merchantCode?: string;
-  /** Set once a caller of /api/v1 has shown one of API_KEYS. */
-  apiCaller?: string;
-  /** Set once somebody is signed in to the console. */
-  staff?: Staff;
-  /** Set on the one form that takes a file. */
-  upload?: Blob;
+  /** A new id for each command that this request gives. */
+  newId(): string;
+  /** What an interface adds to this request's line in the log, such as who the caller is. */
+  logFields?: Readonly<Record<string, string>>;
 };
 
-export type Context = RouterContext<RequestState>;
+/**
+ * `State` is what the middlewares before a handler put into `ctx.state` for it. (Not @koa/router's RouterContext: that one
+ * holds the router, and so a handler would have to name the state of every other handler of its route.)
+ */
+export type Context<State = unknown> = ParameterizedContext<
+  RequestState & State,
+  DefaultContext & { params: Record<string, string>; _matchedRoute?: string | RegExp }
+>;
 
 /** What the events of a command given by this request name as their cause. */
 export function causeOf(ctx: Context, actor: string): Cause {
-  const { requestId } = ctx.state;
-  return { commandId: randomUUID(), correlationId: requestId, causationId: requestId, actor };
+  const { newId, requestId } = ctx.state;
+  return { commandId: newId(), correlationId: requestId, causationId: requestId, actor };
 }
 
 /** `?lang=`, else Accept-Language, else English. */
@@ -31,7 +32,7 @@ export function languageOf(ctx: Context): Language {
   return pickLanguage(ctx.query.lang, ctx.get('Accept-Language'));
 }
 
-/** Answers with 303, so that a browser follows with GET whatever it sent. */
+/** Answers with 303, so that a browser follows with GET whatever method it used. */
 export function seeOther(ctx: Context, url: string): void {
   ctx.redirect(url);
   ctx.status = 303;

@@ -1,190 +1,154 @@
-/** The one place that turns whatever went wrong into a status and a body: JSON for programs, a page for people. */
+/** Turns whatever went wrong into one neutral answer; each interface presents it in its own way. */
 import type { Next } from 'koa';
 import { type RegistryFault, RegistryUnavailable } from '../../clients/registry/answer.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
-import { ApiProblem, codeOfStatus, type ErrorCode, isApiPath } from '../api/problem.ts';
-import { isConsolePath, signInPath } from '../console/frame/addresses.ts';
-import type { Frame } from '../console/frame/frame.ts';
-import { ConsoleProblem } from '../console/frame/problem.ts';
-import type { ErrorPage } from '../pay/models.ts';
-import { type Context, languageOf, seeOther } from './context.ts';
+import type { Context } from './context.ts';
 
-type Problem = ErrorPage['problem'];
+/** Which explanation people are shown; programs go by the status. */
+export type ErrorKind =
+  | 'badRequest'
+  | 'unauthorized'
+  | 'paymentNotFound'
+  | 'agencyNotFound'
+  | 'receiptNotFound'
+  | 'pageNotFound'
+  | 'expired'
+  | 'linkExpired'
+  | 'alreadyPaid'
+  | 'conflict'
+  | 'tooManyAttempts'
+  | 'tooLarge'
+  | 'internal'
+  | 'unavailable';
 
-/** An answer other than success that a handler gives; the message names fields, never values. */
-export class HttpProblem extends Error {
+export type ErrorAnswer = {
+  status: number;
+  /** For programs and staff; names fields and parameters, never values. */
+  message: string;
+  kind: ErrorKind;
+  /** For /api/v1, where the status alone is not specific enough. */
+  code?: string | undefined;
+  /** Where the button of the error page leads. */
+  actionUrl?: string | undefined;
+};
+
+/** How an interface shows an error. */
+export type PresentError = (ctx: Context, answer: ErrorAnswer) => void | Promise<void>;
+
+/** An answer other than success that a handler gives. */
+export class HttpProblem extends Error implements ErrorAnswer {
   override name = 'HttpProblem';
   readonly status: number;
-  readonly problem: Problem;
-  /** Where the page's button leads. */
+  readonly kind: ErrorKind;
+  readonly code: string | undefined;
   readonly actionUrl: string | undefined;
-  constructor(status: number, problem: Problem, message: string, actionUrl?: string) {
+  constructor(status: number, message: string, more: Partial<Omit<ErrorAnswer, 'status' | 'message'>> = {}) {
     super(message);
     this.status = status;
-    this.problem = problem;
-    this.actionUrl = actionUrl;
+    this.kind = more.kind ?? kindOf(status);
+    this.code = more.code;
+    this.actionUrl = more.actionUrl;
   }
 }
 
-type Answer = Pick<HttpProblem, 'status' | 'problem' | 'message'> & {
-  actionUrl?: string | undefined;
-  /** For /api/v1, where the status alone does not tell. */
-  code?: ErrorCode;
+const kinds: Readonly<Record<number, ErrorKind>> = {
+  401: 'unauthorized',
+  404: 'pageNotFound',
+  409: 'conflict',
+  410: 'linkExpired',
+  413: 'tooLarge',
+  500: 'internal',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
 };
 
-const refusals: Readonly<Record<RefusalCode, Omit<Answer, 'message'>>> = {
-  request_differs: { status: 409, problem: 'conflict' },
-  unknown_payment: { status: 404, problem: 'paymentNotFound' },
-  payment_pending: { status: 409, problem: 'alreadyPaid' },
-  payment_succeeded: { status: 409, problem: 'alreadyPaid' },
-  too_many_attempts: { status: 409, problem: 'tooManyAttempts' },
-  unmatched_result: { status: 404, problem: 'paymentNotFound' },
-  unknown_delivery: { status: 404, problem: 'paymentNotFound' },
-  delivery_superseded: { status: 409, problem: 'conflict' },
-  unknown_exception: { status: 404, problem: 'paymentNotFound' },
-  exception_resolved: { status: 409, problem: 'conflict' },
-  no_money_in_suspense: { status: 409, problem: 'conflict' },
-  email_taken: { status: 400, problem: 'conflict', code: 'email_taken' },
-  unknown_user: { status: 404, problem: 'pageNotFound' },
-  own_account: { status: 409, problem: 'conflict' },
-  unknown_link: { status: 404, problem: 'pageNotFound' },
-  link_over: { status: 410, problem: 'linkExpired' },
-  session_over: { status: 401, problem: 'unauthorized' },
-  project_differs: { status: 409, problem: 'conflict' },
+function kindOf(status: number): ErrorKind {
+  return kinds[status] ?? 'badRequest';
+}
+
+const refusals: Readonly<Record<RefusalCode, { status: number; kind?: ErrorKind; code?: string }>> = {
+  request_differs: { status: 409 },
+  unknown_payment: { status: 404, kind: 'paymentNotFound' },
+  payment_pending: { status: 409, kind: 'alreadyPaid' },
+  payment_succeeded: { status: 409, kind: 'alreadyPaid' },
+  too_many_attempts: { status: 409, kind: 'tooManyAttempts' },
+  unmatched_result: { status: 404, kind: 'paymentNotFound' },
+  unknown_delivery: { status: 404 },
+  delivery_superseded: { status: 409 },
+  unknown_exception: { status: 404 },
+  exception_resolved: { status: 409 },
+  no_money_in_suspense: { status: 409 },
+  email_taken: { status: 400, code: 'email_taken' },
+  unknown_user: { status: 404 },
+  own_account: { status: 409 },
+  unknown_link: { status: 404 },
+  link_over: { status: 410 },
+  session_over: { status: 401 },
+  project_differs: { status: 409 },
 };
 
-const registryFaults: Readonly<Record<RegistryFault, Pick<Answer, 'status' | 'message'>>> = {
-  unreachable: { status: 502, message: 'The transaction registry cannot be reached; try again later' },
-  no_answer: { status: 502, message: 'The transaction registry gave no usable answer; try again later' },
-  too_late: { status: 504, message: 'The transaction registry did not answer in time; try again later' },
+const registryFaults: Readonly<Record<RegistryFault, [status: number, message: string]>> = {
+  unreachable: [502, 'The transaction registry cannot be reached; try again later'],
+  no_answer: [502, 'The transaction registry gave no usable answer; try again later'],
+  too_late: [504, 'The transaction registry did not answer in time; try again later'],
 };
 
-const unavailable: Answer = {
-  status: 503,
-  problem: 'unavailable',
-  message: 'The service is not available at the moment; try again in a few seconds',
-};
-const internal: Answer = { status: 500, problem: 'internal', message: 'Internal error' };
-const notFound: Answer = { status: 404, problem: 'pageNotFound', message: 'Not found' };
-const notAllowed: Answer = { status: 405, problem: 'pageNotFound', message: 'Method not allowed' };
+const unavailable = 'The service is not available at the moment; try again in a few seconds';
 
 const retryAfterSeconds = '5';
 
-/** Koa middleware around everything that can fail. What is unexpected is logged; its answer gives nothing away. */
+/**
+ * Koa middleware around everything that can fail. Logs what was not expected; the answer says nothing about it.
+ * `presenterOf` chooses the interface that presents errors at a path.
+ */
 export function createErrorAnswers({
-  baseUrl,
   log,
-  showInConsole,
+  presenterOf,
 }: {
-  baseUrl: string;
   log: Log;
-  showInConsole: Frame['show'];
+  presenterOf: (path: string) => PresentError;
 }) {
-  const answerWith = async (ctx: Context, answer: Answer) =>
-    isConsolePath(ctx.path) ? giveToStaff(ctx, answer, showInConsole) : give(ctx, answer, baseUrl);
+  const answerWith = async (ctx: Context, answer: ErrorAnswer): Promise<void> => {
+    ctx.status = answer.status;
+    if (answer.status === 503) ctx.set('Retry-After', retryAfterSeconds);
+    await presenterOf(ctx.path)(ctx, answer);
+  };
   return async (ctx: Context, next: Next): Promise<void> => {
     try {
       await next();
     } catch (error) {
       const answer = answerTo(error);
       if (answer.status >= 500) log.error({ err: error, requestId: ctx.state.requestId }, 'request failed');
-      await answerWith(ctx, answer);
-      return;
+      return answerWith(ctx, answer);
     }
-    // The router answers these with a bare status.
+    // The router leaves a bare status where no route matches.
     if (ctx.body != null || ctx.status < 400) return;
-    await answerWith(ctx, ctx.status === 404 ? notFound : { ...notAllowed, status: ctx.status });
+    const message = ctx.status === 404 ? 'Not found' : 'Method not allowed';
+    await answerWith(ctx, new HttpProblem(ctx.status, message, { kind: 'pageNotFound' }));
   };
 }
 
-/** What koa-body's parsers throw: their own messages quote the body, so none of them is passed on. */
+/** What koa-body's parsers throw. Their messages quote the body, so none is passed on. */
 export function bodyProblem(error: Error): HttpProblem {
   const status: unknown = Reflect.get(error, 'status') ?? Reflect.get(error, 'httpCode');
-  if (status === 413) return new HttpProblem(413, 'tooLarge', 'The request body is too large');
-  if (status === 415) return new HttpProblem(415, 'badRequest', 'This encoding of the body is not supported');
-  return new HttpProblem(400, 'badRequest', 'The request body is malformed');
+  if (status === 413) return new HttpProblem(413, 'The request body is too large');
+  if (status === 415) return new HttpProblem(415, 'This encoding of the body is not supported');
+  return new HttpProblem(400, 'The request body is malformed');
 }
 
-function answerTo(error: unknown): Answer {
+function answerTo(error: unknown): ErrorAnswer {
   if (error instanceof HttpProblem) return error;
-  if (error instanceof ConsoleProblem)
-    return { status: error.status, problem: 'badRequest', message: error.message };
-  if (error instanceof Refused) return { ...refusals[error.code], message: error.message };
-  if (error instanceof ApiProblem) {
-    const { status, code, message } = error;
-    return { status, code, message, problem: 'badRequest' };
+  if (error instanceof Refused) {
+    const { status, ...more } = refusals[error.code];
+    return new HttpProblem(status, error.message, more);
   }
   if (error instanceof InvalidFields)
-    return { status: 400, code: 'validation_failed', message: error.message, problem: 'badRequest' };
-  if (error instanceof RegistryUnavailable) return { ...registryFaults[error.fault], problem: 'unavailable' };
-  return error instanceof EventStoreUnavailable ? unavailable : internal;
-}
-
-async function give(ctx: Context, answer: Answer, baseUrl: string): Promise<void> {
-  const { status, message } = answer;
-  ctx.status = status;
-  if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
-  if (status === 503) ctx.set('Retry-After', retryAfterSeconds);
-  if (isApiPath(ctx.path)) {
-    ctx.body = { code: answer.code ?? codeOfStatus(status), message };
-    return;
-  }
-  if (!wantsPage(ctx)) {
-    ctx.body = { [flagOf(ctx)]: false, message };
-    return;
-  }
-  const page: ErrorPage = {
-    lang: languageOf(ctx),
-    httpStatus: status,
-    problem: answer.problem,
-    detail: status === 400 ? message : undefined,
-    requestId: ctx.state.requestId,
-    actionUrl: answer.actionUrl ?? (answer.problem === 'pageNotFound' ? `${baseUrl}/` : undefined),
-  };
-  await ctx.render('error.njk', page);
-}
-
-const staffTitles: Readonly<Record<number, string>> = {
-  400: 'This cannot be read',
-  403: 'You may not do this',
-  404: 'Not found',
-  405: 'There is no such action',
-  409: 'This cannot be done',
-  410: 'This link is over',
-  413: 'This is too large',
-  502: 'The transaction registry cannot be reached',
-  503: 'This is not available at the moment',
-  504: 'The transaction registry did not answer in time',
-};
-
-/** For staff the message says what is wrong; whose session is over is shown where to sign in. */
-async function giveToStaff(
-  ctx: Context,
-  { message, status }: Answer,
-  showInConsole: Frame['show'],
-): Promise<void> {
-  if (status === 401) return seeOther(ctx, signInPath);
-  ctx.status = status;
-  if (status === 503) ctx.set('Retry-After', retryAfterSeconds);
-  if (ctx.accepts(['html', 'json']) === 'json') {
-    ctx.body = { status: false, message };
-    return;
-  }
-  const title = staffTitles[status] ?? 'Something went wrong on our side';
-  await showInConsole(ctx, 'error.njk', { title, status, message, requestId: ctx.state.requestId });
-}
-
-/** Requery says `success` where every other answer says `status`; credentials fail there as on check. */
-function flagOf(ctx: Context): 'status' | 'success' {
-  return /^\/(?:generic|landreg)\/requery\//.test(ctx.path) && ctx.status !== 401 ? 'success' : 'status';
-}
-
-/** Callers' endpoints always answer JSON, payers' pages only when JSON is asked for, the rest as it is asked. */
-function wantsPage(ctx: Context): boolean {
-  if (/^\/(?:generic|landreg)\/(?:check$|request$|requery\/)/.test(ctx.path)) return false;
-  const isPayersPage = /^\/(?:$|verify\/|(?:generic|landreg)\/(?:pay|receipt|download)\/)/.test(ctx.path);
-  return ctx.accepts(isPayersPage ? ['html', 'json'] : ['json', 'html']) === 'html';
+    return new HttpProblem(400, error.message, { code: 'validation_failed' });
+  if (error instanceof RegistryUnavailable) return new HttpProblem(...registryFaults[error.fault]);
+  if (error instanceof EventStoreUnavailable) return new HttpProblem(503, unavailable);
+  return new HttpProblem(500, 'Internal error');
 }

@@ -1,22 +1,29 @@
 /** Gives every request an id, and a line in the log when it is answered: no body, no query, no full path. */
-import { randomUUID } from 'node:crypto';
 import type { Next } from 'koa';
 import type { Log } from '../../kernel/log.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { Context } from './context.ts';
 
-/** An id that a caller may bring: nothing that could pretend to be more than an id in a log or a header. */
+/** An id that a caller may send: nothing that could pass for more than an id in a log line or a header. */
 const requestIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
-/** Ids in paths are capabilities: this much of one is enough to find a payment, and too little to open it. */
+/** An id in a path opens its page: this much of it is enough to find a payment, and too little to open one. */
 const shownIdLength = 6;
 
-/** Koa middleware; takes the caller's X-Request-Id when it is sane. */
-export function createRequestLog(log: Log) {
+/** Koa middleware; accepts the caller's X-Request-Id when it has the form of an id. */
+export function createRequestLog({
+  log,
+  runtime,
+}: {
+  log: Log;
+  runtime: Pick<Runtime, 'monotonicMs' | 'uuid'>;
+}) {
   return async (ctx: Context, next: Next): Promise<void> => {
-    const startedAt = performance.now();
+    const startedMs = runtime.monotonicMs();
     const given = ctx.get('X-Request-Id');
-    const requestId = requestIdPattern.test(given) ? given : randomUUID();
+    const requestId = requestIdPattern.test(given) ? given : runtime.uuid();
     ctx.state.requestId = requestId;
+    ctx.state.newId = runtime.uuid;
     ctx.set('X-Request-Id', requestId);
     try {
       await next();
@@ -27,10 +34,9 @@ export function createRequestLog(log: Log) {
           method: ctx.method,
           route: ctx._matchedRoute,
           id: ctx.params?.id?.slice(0, shownIdLength),
-          merchant: ctx.state.merchantCode,
-          staff: ctx.state.staff?.id,
+          ...ctx.state.logFields,
           status: ctx.status,
-          durationMs: Math.round(performance.now() - startedAt),
+          durationMs: Math.round(runtime.monotonicMs() - startedMs),
         },
         'request',
       );

@@ -1,11 +1,10 @@
 /** Headers that keep our pages from being framed, sniffed, scripted or leaked. */
 import type { Next } from 'koa';
-import { consoleHeaders, isConsolePath } from '../console/frame/addresses.ts';
 import type { Context } from './context.ts';
-import { scriptHash, styleHash } from './inline-style.ts';
+import { styleHash } from './inline-style.ts';
 
-/** A policy for pages that load nothing; `formActions` are the origins their forms may post to. */
-const policy = (scripts: string, formActions: string) =>
+/** A policy for pages that load nothing; `formActions` are the origins that their forms may post to. */
+export const pagePolicy = (scripts: string, formActions: string) =>
   [
     "default-src 'none'",
     `style-src ${styleHash}`,
@@ -16,11 +15,11 @@ const policy = (scripts: string, formActions: string) =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** Koa middleware. Nothing here is cached, since every answer shows the state of a payment. */
+/** Koa middleware. Nothing is cached unless its handler says so, since most answers show the state of a payment. */
 export function createSecurityHeaders({ baseUrl, production }: { baseUrl: string; production: boolean }) {
   const headers = {
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': policy("'none'", `'self' ${new URL(baseUrl).origin}`),
+    'Content-Security-Policy': pagePolicy("'none'", `'self' ${new URL(baseUrl).origin}`),
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
@@ -29,14 +28,6 @@ export function createSecurityHeaders({ baseUrl, production }: { baseUrl: string
   };
   return (ctx: Context, next: Next): Promise<unknown> => {
     ctx.set(headers);
-    if (isConsolePath(ctx.path)) ctx.set(consoleHeaders);
     return next();
   };
 }
-
-/**
- * The policy of the page that posts to the gateway. Browsers hold redirects after the post to it as well, and a
- * gateway sends payers on to banks that only it knows: any https address is allowed.
- */
-export const handOverPolicy = (gatewayUrl: string) =>
-  policy(scriptHash, `${new URL(gatewayUrl).origin} https:`);

@@ -1,8 +1,8 @@
-/** What auditors ask of the looks that were recorded. */
+/** The access log as auditors read it. */
 import type { Knex } from 'knex';
 import type { AccessLogPage } from '../../events/session.ts';
 import { indexable } from '../../postgres/indexable.ts';
-import { looks } from './projection.ts';
+import { accessLog } from './projection.ts';
 
 export type AccessLogEntry = {
   /** In the log, as text: it is 64 bits wide. */
@@ -23,14 +23,14 @@ export async function listAccessLog(
   { limit, before }: { limit: number; before: string | null },
 ): Promise<AccessLogEntry[]> {
   const query = db
-    .withSchema(looks.name)
-    .from('looks')
+    .withSchema(accessLog.name)
+    .from('access_log')
     .select(...columns, db.raw('position::text as position'))
-    .orderBy('looks.position', 'desc')
+    .orderBy('access_log.position', 'desc')
     .limit(limit)
     .timeout(5_000);
   if (userId !== null) query.where('user_id', indexable(userId));
   if (transactionId !== null) query.where('transaction_id', indexable(transactionId));
-  if (before !== null) query.where('looks.position', '<', before);
+  if (before !== null) query.where('access_log.position', '<', before);
   return await query;
 }

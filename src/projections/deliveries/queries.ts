@@ -24,42 +24,45 @@ export const allDeliveries: DeliveryFilter = {
   called: null,
 };
 
-/** The newest delivery of a payment's lane. */
+/** The newest delivery of a payment's ordering key. */
 export type ListedDelivery = {
   transactionId: string;
-  lane: string;
+  orderingKey: string;
   delivery: string;
   kind: DeliveryKind;
   receiver: string;
   merchantCode: string;
   state: Delivery['state'];
-  /** The next try where it is due, else the last. */
+  /** The next attempt where it is due, else the last. */
   dueAt: Date;
-  /** Made so far, in this lane. */
-  tries: number;
+  /** Made so far under this ordering key. */
+  attempts: number;
   calledAt: Date;
   settledAt: Date | null;
 };
 
 /** Where a page of the list ends; the next one begins after it. */
-export type DeliveryKey = Pick<ListedDelivery, 'calledAt' | 'transactionId' | 'lane'>;
+export type DeliveryKey = Pick<ListedDelivery, 'calledAt' | 'transactionId' | 'orderingKey'>;
 type DeliveryIds = Pick<ListedDelivery, 'transactionId' | 'delivery'>;
 
 const columns = {
   transactionId: 'transaction_id',
-  lane: 'lane',
+  orderingKey: 'ordering_key',
   delivery: 'delivery',
   kind: 'kind',
   receiver: 'receiver',
   merchantCode: 'merchant_code',
   state: 'state',
   dueAt: 'due_at',
-  tries: 'tries',
+  attempts: 'attempts',
   calledAt: 'called_at',
   settledAt: 'settled_at',
 };
 
-const latestFirst = ['called_at', 'transaction_id', 'lane'].map((column) => ({ column, order: 'desc' }));
+const latestFirst = ['called_at', 'transaction_id', 'ordering_key'].map((column) => ({
+  column,
+  order: 'desc',
+}));
 
 /** Every query rejects within a few seconds when Postgres is down. */
 export function createDeliveryList(db: Knex) {
@@ -71,10 +74,10 @@ export function createDeliveryList(db: Knex) {
     ): Promise<ListedDelivery[]> {
       const query = filtered(db, filter).select(columns).limit(limit).timeout(5_000);
       if (after)
-        query.whereRaw('(called_at, transaction_id, lane) < (?, ?, ?)', [
+        query.whereRaw('(called_at, transaction_id, ordering_key) < (?, ?, ?)', [
           after.calledAt,
           after.transactionId,
-          after.lane,
+          after.orderingKey,
         ]);
       return await query.orderBy(latestFirst);
     },
@@ -88,7 +91,7 @@ export function createDeliveryList(db: Knex) {
 
     /** How many there are; `atMost` when there are more. */
     async count(filter: DeliveryFilter, atMost: number): Promise<number> {
-      const found = filtered(db, filter).select('lane').limit(atMost).as('found');
+      const found = filtered(db, filter).select('ordering_key').limit(atMost).as('found');
       const counted = await db.from(found).count({ count: '*' }).first<{ count: number }>().timeout(5_000);
       return counted?.count ?? 0;
     },

@@ -1,19 +1,20 @@
 /** How reactors take from the to-do list without getting in each other's way. What staff ask of it is in deliveries-list.ts. */
 import type { Knex } from 'knex';
 import type { DeliveryKind } from '../../events/deliveries.ts';
+import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { payments } from '../payments/projection.ts';
 
 /** A row that one reactor has to itself until its lease ends. */
 export type ClaimedDelivery = {
   transactionId: string;
-  lane: string;
-  /** The key of the newest delivery of the lane that the row knows of. */
+  orderingKey: string;
+  /** The key of the newest delivery with this ordering key that the row knows of. */
   delivery: string;
   receiver: string;
   merchantCode: string;
-  /** Tries of this lane that the row knows of. */
-  tries: number;
-  /** The key of the delivery that it was claimed for before, by somebody who neither recorded a try nor gave it back. */
+  /** Attempts under this ordering key that the row knows of. */
+  attempts: number;
+  /** The key of the delivery that it was claimed for before, by somebody who neither recorded an attempt nor gave it back. */
   interrupted: string | null;
 };
 
@@ -40,25 +41,17 @@ export type DeliveryQueue = {
   postpone(claimed: ClaimedDelivery, holder: string, until: Date): Promise<void>;
 };
 
-const undefinedTable = '42P01';
 const table = `${payments.name}.deliveries`;
 
 export function createDeliveryQueue(db: Knex): DeliveryQueue {
   return {
     async claim({ receiverLimits, merchantLimits, ...claim }) {
-      try {
-        const { rows } = await db
-          .raw<{ rows: ClaimedDelivery[] }>(claimSql, {
-            ...claim,
-            receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
-            merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
-          })
-          .timeout(5_000);
-        return rows;
-      } catch (error) {
-        if (error instanceof Error && Reflect.get(error, 'code') === undefinedTable) return [];
-        throw error;
-      }
+      const query = db.raw<{ rows: ClaimedDelivery[] }>(claimSql, {
+        ...claim,
+        receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
+        merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
+      });
+      return await emptyIfUndefined(query.timeout(5_000));
     },
 
     async postpone(claimed, holder, until) {
@@ -94,7 +87,7 @@ const claimSql = `
   ),
   due as materialized (
     select limited.*, waiting.* from limited cross join lateral (
-      select transaction_id, lane, due_at, leased_delivery from ${table} found
+      select transaction_id, ordering_key, due_at, leased_delivery from ${table} found
       where found.state = 'due' and found.kind = :kind
         and found.receiver = limited.receiver and found.merchant_code = limited.merchant_code
         and found.due_at <= :now and (found.lease_until is null or found.lease_until <= :now)
@@ -111,7 +104,7 @@ const claimSql = `
     from of_merchants where place_of_merchant <= merchant_limit
   ),
   chosen as (
-    select transaction_id, lane, leased_delivery from at_receivers where place_at_receiver <= receiver_limit
+    select transaction_id, ordering_key, leased_delivery from at_receivers where place_at_receiver <= receiver_limit
     order by due_at
     limit :limit
   )
@@ -119,13 +112,13 @@ const claimSql = `
     lease_until = :leaseUntil, leased_by = :holder,
     leased_delivery = coalesce(chosen.leased_delivery, claimed.delivery)
   from chosen
-  where claimed.transaction_id = chosen.transaction_id and claimed.lane = chosen.lane
+  where claimed.transaction_id = chosen.transaction_id and claimed.ordering_key = chosen.ordering_key
     and (claimed.lease_until is null or claimed.lease_until <= :now)
-  returning claimed.transaction_id as "transactionId", claimed.lane, claimed.delivery, claimed.receiver,
-    claimed.merchant_code as "merchantCode", claimed.tries, chosen.leased_delivery as "interrupted"`;
+  returning claimed.transaction_id as "transactionId", claimed.ordering_key as "orderingKey", claimed.delivery, claimed.receiver,
+    claimed.merchant_code as "merchantCode", claimed.attempts, chosen.leased_delivery as "interrupted"`;
 
 const postponeSql = `
   update ${table} set
     leased_by = null, leased_delivery = null,
-    lease_until = case when delivery = :delivery and tries = :tries then cast(:until as timestamptz) end
-  where transaction_id = :transactionId and lane = :lane and leased_by = :holder`;
+    lease_until = case when delivery = :delivery and attempts = :attempts then cast(:until as timestamptz) end
+  where transaction_id = :transactionId and ordering_key = :orderingKey and leased_by = :holder`;

@@ -7,7 +7,9 @@ import { readPaymentEvent } from '../../events/codec.ts';
 import { type PaymentRequested, paymentStreamPrefix } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { formatSen } from '../../kernel/money.ts';
-import { isRefusal } from '../runtime/failures.ts';
+import { isRefusal } from '../../postgres/error-codes.ts';
+import { quoteIdentifier } from '../../postgres/identifiers.ts';
+import { createTable } from '../../postgres/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 import {
   allDetails,
@@ -17,7 +19,8 @@ import {
   findAgencyTables,
   haveSameAgencyTables,
   type OwnColumn,
-  quoteIdentifier,
+  type StandardColumn,
+  sharedDetails,
   sharedTable,
   standardColumns,
 } from './tables.ts';
@@ -28,28 +31,7 @@ export const details: Projection = {
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {
-    await db.raw(`
-      create table generic_details (
-        transaction_id text primary key,
-        merchant_code text not null,
-        trans_id text not null,
-        amount numeric not null,
-        service text not null,
-        description text not null,
-        callback_url text not null,
-        redirect_url text not null,
-        name text,
-        email text,
-        ic_no text,
-        address_1 text,
-        address_2 text,
-        city text,
-        postcode text,
-        state text,
-        phone_no text,
-        requested_at timestamptz not null,
-        extra jsonb not null
-      )`);
+    await createTable(db, sharedDetails);
     await copyAgencyTables(db);
   },
 
@@ -73,7 +55,7 @@ export const details: Projection = {
 type Row = {
   /** The agency's, whether or not it exists. */
   table: string | null;
-  standard: Readonly<Record<(typeof standardColumns)[number], string | null>>;
+  standard: Readonly<Record<StandardColumn, string | null>>;
   extra: Readonly<Record<string, unknown>>;
 };
 

@@ -3,35 +3,49 @@
  * has one. What is in them, and how an agency gets one, is in content/docs/details-tables.md.
  */
 import type { Knex } from 'knex';
+import { isPostgresError } from '../../postgres/error-codes.ts';
+import { quoteIdentifier } from '../../postgres/identifiers.ts';
+import type { Table } from '../../postgres/table.ts';
 import { lockTables } from '../runtime/checkpoints.ts';
 import type { ComparedRows } from '../runtime/projection.ts';
-
-export const sharedTable = 'generic_details';
 
 /** Where the tables live, as the projection that fills them is called. */
 export const detailsSchema = 'details';
 
-/** The columns that every table of details has, `extra` aside. Money in RM, since agencies read these. */
-export const standardColumns = [
-  'transaction_id',
-  'merchant_code',
-  'trans_id',
-  'amount',
-  'service',
-  'description',
-  'callback_url',
-  'redirect_url',
-  'name',
-  'email',
-  'ic_no',
-  'address_1',
-  'address_2',
-  'city',
-  'postcode',
-  'state',
-  'phone_no',
-  'requested_at',
-] as const;
+/** The table that all agencies share. */
+export const sharedTable = 'generic_details';
+
+/** Money is in RM, since agencies read these tables. */
+export const sharedDetails = {
+  name: sharedTable,
+  columns: {
+    transaction_id: 'text',
+    merchant_code: 'text not null',
+    trans_id: 'text not null',
+    amount: 'numeric not null',
+    service: 'text not null',
+    description: 'text not null',
+    callback_url: 'text not null',
+    redirect_url: 'text not null',
+    name: 'text',
+    email: 'text',
+    ic_no: 'text',
+    address_1: 'text',
+    address_2: 'text',
+    city: 'text',
+    postcode: 'text',
+    state: 'text',
+    phone_no: 'text',
+    requested_at: 'timestamptz not null',
+    extra: 'jsonb not null',
+  },
+  primaryKey: ['transaction_id'],
+} satisfies Table;
+
+export type StandardColumn = Exclude<keyof typeof sharedDetails.columns, 'extra'>;
+
+/** The columns that every table of details has, `extra` aside. */
+export const standardColumns = Object.keys(sharedDetails.columns).filter((column) => column !== 'extra');
 
 /** A column of an agency's own, beside the standard ones, and its type as Postgres writes it. */
 export type OwnColumn = { name: string; type: string };
@@ -42,11 +56,6 @@ export type OwnColumn = { name: string; type: string };
  */
 export function detailsTableOf(merchantCode: string): string | null {
   return /^[A-Za-z0-9._-]{1,55}$/.test(merchantCode) ? `${merchantCode}_details` : null;
-}
-
-/** An identifier that may be put into the text of a raw query. Knex's own `??` would split it at a dot. */
-export function quoteIdentifier(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""').replaceAll('?', '\\?')}"`;
 }
 
 /**
@@ -64,12 +73,10 @@ export async function createDetailsTable(db: Knex, table: string): Promise<boole
     });
     return true;
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, 'code') === duplicateTable) return false;
+    if (isPostgresError(error, 'duplicateTable')) return false;
     throw error;
   }
 }
-
-const duplicateTable = '42P07';
 
 /** Of the tables named, those that exist in the current schema, with the columns that keys of `extra` may fill. */
 export async function findAgencyTables(
@@ -86,7 +93,7 @@ export async function findAgencyTables(
      where n.nspname = current_schema() and c.relkind in ('r', 'p') and c.relname = any(?)
        and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
      group by c.relname`,
-    [[...standardColumns, 'extra'], [...names]],
+    [Object.keys(sharedDetails.columns), [...names]],
   );
   return new Map(rows.map(({ table, columns }) => [table, columns]));
 }
@@ -103,12 +110,18 @@ export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
  * Whether the agencies' tables of the current schema are like those of another: an agency may have made or altered one
  * since they were copied. Nobody alters one there before the transaction ends.
  */
-export async function haveSameAgencyTables(db: Knex.Transaction, schema: string): Promise<boolean> {
+export async function haveSameAgencyTables(
+  db: Knex.Transaction,
+  { schema }: { schema: string },
+): Promise<boolean> {
   for (const name of await agencyTables(db, schema))
     await db.raw(
       `lock table ${quoteIdentifier(schema)}.${quoteIdentifier(name)} in share row exclusive mode`,
     );
-  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, { schema, sharedTable });
+  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, {
+    schema,
+    sharedTable: sharedTable,
+  });
   return rows.length === 0;
 }
 
@@ -153,12 +166,13 @@ const differentShapes = `
  */
 export async function allDetails(db: Knex.Transaction, schema: string): Promise<ComparedRows[]> {
   const tables = [sharedTable, ...(await agencyTables(db, schema))];
-  const columns = [...standardColumns];
   // By way of JSON, which takes a table that lacks a column, too.
-  const fields = columns.map((column) => `row ->> '${column}' as ${column}`).join(', ');
+  const fields = standardColumns.map((column) => `row ->> '${column}' as ${column}`).join(', ');
   const queries = tables.map(
     (table) =>
       `select ${fields} from ${quoteIdentifier(schema)}.${quoteIdentifier(table)} as t, lateral (select to_jsonb(t) as row offset 0)`,
   );
-  return [{ table: 'details', key: ['transaction_id'], columns, sql: queries.join(' union all ') }];
+  return [
+    { table: 'details', key: ['transaction_id'], columns: standardColumns, sql: queries.join(' union all ') },
+  ];
 }

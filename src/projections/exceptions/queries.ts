@@ -20,7 +20,7 @@ const sources = [
   `select 'unmatched/' || revision, 'unmatched', null, at, null, resolution, resolved_at
    from ${unmatched.name}.unmatched`,
   `select 'difference/' || id, 'difference', nullif(merchant_code, ''), at, amount_sen, resolution, resolved_at
-   from ${reconciliation.name}.differences`,
+   from ${reconciliation.name}.discrepancies`,
 ];
 
 export type ListedException = {

@@ -4,11 +4,12 @@
  */
 import type { Knex } from 'knex';
 import type { EntryKind } from '../../events/postings.ts';
-import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
+import { type EventStore, EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { boundsOfDay, dayOf } from '../../kernel/malaysian-time.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { indexable } from '../../postgres/indexable.ts';
 import { projectionStatus } from '../runtime/checkpoints.ts';
-import { holdsAllUntil, type LagStores, writtenBy } from '../runtime/lag.ts';
+import { isReady, type LagSources, recordedUntil } from '../runtime/lag.ts';
 import { journal } from './projection.ts';
 
 export type AccountSums = { account: string; debitSen: bigint; creditSen: bigint };
@@ -209,18 +210,27 @@ export type JournalGap = { isMissing: boolean; message: string };
 /** A journal that is followed has by then what was there before. */
 const catchUpMs = 1_000;
 
-/** Null where the journal has all that was recorded by the moment, which may take a second. Throws the database's errors. */
+/** Null where the journal has all that was recorded by `asOf`, which may take a second. Throws the database's errors. */
 export async function journalGap(
-  stores: LagStores,
   asOf: Date,
-  now = new Date(),
+  {
+    eventStore,
+    db,
+    runtime,
+  }: {
+    eventStore: Pick<EventStore, 'firstAfter'>;
+    db: Knex;
+    runtime: LagSources['runtime'] & Pick<Runtime, 'now'>;
+  },
 ): Promise<JournalGap | null> {
-  const status = (await projectionStatus(stores.db)).find(({ name }) => name === journal.name);
+  const status = (await projectionStatus(db)).find(({ name }) => name === journal.name);
   if (!status)
     return { isMissing: true, message: 'The journal was not made yet: the projections have not run' };
   try {
     const waitMs = status.fault ? 0 : catchUpMs;
-    if (await holdsAllUntil(writtenBy(asOf, now), { projection: journal, waitMs }, stores)) return null;
+    const until = recordedUntil(asOf, runtime.now());
+    const sources = { eventStore, projectionStatus: () => projectionStatus(db), runtime };
+    if (await isReady(journal, { until, waitMs }, sources)) return null;
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable)) throw error;
     const message = 'The event store does not answer: what the journal lacks cannot be told';

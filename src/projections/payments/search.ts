@@ -76,7 +76,7 @@ export async function searchPayments(
         .orWhere('transaction_id', name.toUpperCase()),
     );
   }
-  if (searchTokens.length > 0) query.whereRaw('payer_terms @> ?::text[]', [[...searchTokens]]);
+  if (searchTokens.length > 0) query.whereRaw('search_tokens @> ?::text[]', [[...searchTokens]]);
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
   if (status !== null) query.where({ status });
   if (mode !== null) query.where({ mode });

@@ -1,9 +1,10 @@
 /** Compares a projection's rows with rows freshly made from the log, at the same position. Changes nothing. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { reasonOf } from '../../kernel/reason-of.ts';
+import { retry } from '../../kernel/retry.ts';
+import { quoteIdentifier } from '../../postgres/identifiers.ts';
 import { tryWithLeaderLock } from '../../postgres/leader-lock.ts';
 import { connectPostgres } from '../../postgres/pool.ts';
-import { quoteIdentifier } from '../details/tables.ts';
 import { discard, holdCheckpoint } from '../runtime/checkpoints.ts';
 import type { ComparedRows, Projection } from '../runtime/projection.ts';
 import {
@@ -37,7 +38,6 @@ export type Comparison = {
 };
 
 const maxFailures = 3;
-const pauseMs = 500;
 
 const compareSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_compare`;
 
@@ -50,46 +50,53 @@ const compareSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_compare`;
  * ProjectionHalted for an event that cannot be folded, and the database's and the event store's own errors.
  */
 export async function compareWithFresh(options: RebuildOptions & { limit: number }): Promise<Comparison> {
-  const { projection, log, signal } = options;
-  for (let failures = 1; ; failures += 1) {
-    try {
-      return await compareOnce(options);
-    } catch (error) {
-      if (signal.aborted || isFinal(error) || failures > maxFailures) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      log.warn({ projection: projection.name, reason, failures }, 'comparison interrupted; it begins again');
-      await sleep(pauseMs * failures, undefined, { signal }).catch(() => {}); // rejects on abort
-    }
+  const { projection, log, runtime, signal } = options;
+  let failures = 0;
+  try {
+    return await retry(() => compareOnce(options), {
+      runtime,
+      signal,
+      firstMs: 500,
+      shouldRetry: (error) => !isFinal(error) && failures < maxFailures,
+      onFailure(error) {
+        failures += 1;
+        const reason = reasonOf(error);
+        log.warn(
+          { projection: projection.name, reason, failures },
+          'comparison interrupted; it begins again',
+        );
+      },
+    });
+  } catch (error) {
+    if (signal.aborted) throw new RebuildInterrupted(`The comparison of ${projection.name} was interrupted`);
+    throw error;
   }
 }
 
 async function compareOnce(options: RebuildOptions & { limit: number }): Promise<Comparison> {
-  const { projection, databaseUrl, db, log, signal } = options;
+  const { projection, databaseUrl, db, log, runtime, signal } = options;
   const schema = compareSchema(projection);
   const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
-  const found: Comparison[] = [];
+  let comparison: Comparison | undefined;
   try {
-    const wasFree = await tryWithLeaderLock({ databaseUrl, name: schema, signal }, async (leading) => {
+    await tryWithLeaderLock({ databaseUrl, name: schema, runtime, signal }, async (leading) => {
       await discard(db, schema);
       try {
-        found.push(await compareAlone({ ...options, patient, signal: leading }));
+        comparison = await compareLocked({ ...options, patient, signal: leading });
       } finally {
         await discard(patient, schema);
       }
     });
-    if (!wasFree) throw new RebuildUnderWay(`${projection.name} is being compared already`);
-  } catch (error) {
-    if (signal.aborted) throw new RebuildInterrupted(`The comparison of ${projection.name} was interrupted`);
-    throw error;
   } finally {
     await patient.destroy();
   }
-  const [comparison] = found;
-  if (!comparison) throw new RebuildInterrupted(`The comparison of ${projection.name} was interrupted`);
+  if (!comparison) throw new RebuildUnderWay(`${projection.name} is being compared already`);
   return comparison;
 }
 
-async function compareAlone(options: RebuildOptions & { limit: number; patient: Knex }): Promise<Comparison> {
+async function compareLocked(
+  options: RebuildOptions & { limit: number; patient: Knex },
+): Promise<Comparison> {
   const { projection, db, patient, limit } = options;
   const { name } = projection;
   const schema = compareSchema(projection);

@@ -2,9 +2,10 @@
  * Puts a copy's tables in the place of those that serve, in one transaction: whoever reads, reads the old ones or the
  * new ones, and never neither.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { isAfter } from '../../eventstore/position.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
+import { isPostgresError } from '../../postgres/error-codes.ts';
 import { discard, holdCheckpoint, lockTables } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { copyGrants } from './grants.ts';
@@ -36,7 +37,8 @@ export async function swap(
     const { rows } = await trx.raw('select to_regnamespace(?) is not null as exists', [name]);
     if (rows[0].exists) {
       await trx.raw('set local search_path to ??', [schema]);
-      if (projection.carryOver && !(await projection.carryOver(trx, name)))
+      const isSameVersion = serving?.version === projection.version;
+      if (projection.carryOver && !(await projection.carryOver(trx, { schema: name, isSameVersion })))
         throw new ShadowTablesOutdated(`The tables of ${name} have changed`);
       await trx.raw('set local search_path to default');
       await copyGrants(trx, name, schema);
@@ -56,20 +58,26 @@ export async function swap(
 }
 
 const retryMs = 500;
-const lockNotAvailable = '55P03';
 
 /**
  * Drops the tables that served before, as soon as nobody reads them any more. Never waits in line for long: readers of
  * several tables could wait for each other through it. Stops trying when the signal aborts.
  */
-export async function dropRetired(db: Knex, projection: Projection, signal: AbortSignal): Promise<void> {
+export async function dropRetired(
+  db: Knex,
+  {
+    projection,
+    runtime,
+    signal,
+  }: { projection: Projection; runtime: Pick<Runtime, 'sleep'>; signal: AbortSignal },
+): Promise<void> {
   while (!signal.aborted) {
     try {
       await discard(db, retiredSchema(projection), { lockTimeoutMs: 300 });
       return;
     } catch (error) {
-      if (!(error instanceof Error) || Reflect.get(error, 'code') !== lockNotAvailable) throw error;
-      await sleep(retryMs, undefined, { signal }).catch(() => {});
+      if (!isPostgresError(error, 'lockNotAvailable')) throw error;
+      await runtime.sleep(retryMs, signal);
     }
   }
 }

@@ -2,15 +2,18 @@
  * Makes a projection's tables anew while the ones that are there serve: a copy is fed from the first event on, and takes
  * their place once it has caught up. What is interrupted goes on from the copy's own checkpoint.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { EventStore, Position } from '../../eventstore/event-store.ts';
-import { tryWithLeaderLock } from '../../postgres/leader-lock.ts';
+import { reasonOf } from '../../kernel/reason-of.ts';
+import { retry } from '../../kernel/retry.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
+import { isRefusal } from '../../postgres/error-codes.ts';
+import { quoteIdentifier } from '../../postgres/identifiers.ts';
+import { type LeaderLock, tryWithLeaderLock } from '../../postgres/leader-lock.ts';
 import { connectPostgres } from '../../postgres/pool.ts';
-import { quoteIdentifier } from '../details/tables.ts';
-import { discard, type ProjectionStatus, projectionStatus } from '../runtime/checkpoints.ts';
-import { isRefusal, ProjectionHalted } from '../runtime/failures.ts';
+import { createIndexes, discard, type ProjectionStatus, projectionStatus } from '../runtime/checkpoints.ts';
+import { ProjectionHalted } from '../runtime/failures.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { dropRetired, ShadowTablesOutdated, swap } from './cutover.ts';
 import type { RebuildProgress } from './progress.ts';
@@ -23,6 +26,7 @@ export type RebuildOptions = {
   /** The database of `db`: the lock and the long statements need connections of their own. */
   databaseUrl: string;
   log: Logger;
+  runtime: Runtime;
   /** Interrupts it; what was done is kept. */
   signal: AbortSignal;
   onProgress: (progress: RebuildProgress) => void;
@@ -53,18 +57,16 @@ export class RebuildInterrupted extends Error {
 /** Where the new tables of a projection are made. */
 const rebuildSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_rebuild`;
 
-/** Whether some process is at a projection's rebuild just now. Throws the database's own error. */
-export async function isUnderWay(name: string, databaseUrl: string, signal: AbortSignal): Promise<boolean> {
-  const turn = { databaseUrl, name: rebuildSchema({ name }), signal };
-  return !(await tryWithLeaderLock(turn, async () => undefined));
+/** Whether a process is rebuilding the projection now. Throws the database's own error. */
+export async function isUnderWay(lock: LeaderLock): Promise<boolean> {
+  return !(await tryWithLeaderLock({ ...lock, name: rebuildSchema(lock) }, async () => undefined));
 }
 
 /** A statement over all rows, such as making an index, may take so long. */
 export const longestStatementMs = 60 * 60_000;
 const maxFailuresInARow = 10;
-/** More changes of the serving tables during one rebuild are none: then the copy cannot be made like them. */
-const maxBeginnings = 3;
-const longestRetryMs = 5_000;
+/** When the serving tables differ from the shadow tables that often, these cannot be made like them. */
+const maxBeginnings = 4;
 
 /** What is to be done while no other rebuild of the projection can begin. */
 export type RebuildHooks = {
@@ -82,60 +84,69 @@ export type RebuildHooks = {
  * before serve on.
  */
 export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<Rebuilt> {
-  const { projection, databaseUrl, log, signal, onBegin, onSwapped } = options;
-  const startedMs = performance.now();
+  const { projection, databaseUrl, log, runtime, signal, onBegin, onSwapped } = options;
+  const { name } = projection;
+  const startedMs = runtime.monotonicMs();
   const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
+  const lock = { databaseUrl, name: rebuildSchema(projection), runtime, signal };
   let failures = 0;
-  let beginnings = 0;
+  let beginnings = 1;
   let taken = 0;
   let rebuilt: Rebuilt | undefined;
-  const onProgress = (progress: RebuildProgress) => {
-    if (progress.events !== taken) failures = 0;
-    taken = progress.events;
-    options.onProgress(progress);
-  };
-  try {
-    while (true) {
-      try {
-        const turn = { databaseUrl, name: rebuildSchema(projection), signal };
-        const wasFree = await tryWithLeaderLock(turn, async (leading) => {
-          await onBegin?.();
-          const events = await rebuildAlone({ ...options, patient, signal: leading, onProgress });
-          const serving = { events, durationMs: Math.round(performance.now() - startedMs) };
-          await onSwapped?.(serving);
-          rebuilt = serving;
-          await dropRetired(patient, projection, leading);
-        });
-        if (rebuilt) return rebuilt;
-        if (!wasFree) throw new RebuildUnderWay(`A rebuild of ${projection.name} is under way already`);
-      } catch (error) {
-        // What is left to be dropped, the next rebuild drops.
-        if (rebuilt) return rebuilt;
-        if (signal.aborted) throw new RebuildInterrupted(`The rebuild of ${projection.name} was interrupted`);
-        if (error instanceof ShadowTablesOutdated) {
-          beginnings += 1;
-          if (beginnings > maxBeginnings) throw new RebuildRefused(`${error.message}, again and again`);
-          log.info({ projection: projection.name, reason: error.message }, 'the rebuild begins again');
-          await discard(options.db, rebuildSchema(projection));
-          continue;
-        }
-        failures += 1;
-        if (isFinal(error) || failures > maxFailuresInARow) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
-        log.warn({ projection: projection.name, reason, failures }, 'rebuild interrupted; it goes on');
-        await sleep(Math.min(100 * 2 ** failures, longestRetryMs), undefined, { signal }).catch(() => {});
+
+  const attempt = async (resetPauses: () => void) => {
+    const onProgress = (progress: RebuildProgress) => {
+      if (progress.events !== taken) {
+        failures = 0;
+        resetPauses();
       }
-    }
+      taken = progress.events;
+      options.onProgress(progress);
+    };
+    const wasFree = await tryWithLeaderLock(lock, async (leading) => {
+      await onBegin?.();
+      const events = await rebuildLocked({ ...options, patient, signal: leading, onProgress });
+      const serving = { events, durationMs: Math.round(runtime.monotonicMs() - startedMs) };
+      await onSwapped?.(serving);
+      rebuilt = serving;
+      await dropRetired(patient, { projection, runtime, signal: leading });
+    });
+    if (!wasFree) throw new RebuildUnderWay(`A rebuild of ${name} is under way already`);
+  };
+
+  try {
+    await retry(attempt, {
+      runtime,
+      signal,
+      firstMs: 200,
+      shouldRetry(error) {
+        if (rebuilt || isFinal(error)) return false;
+        if (error instanceof ShadowTablesOutdated) return ++beginnings <= maxBeginnings;
+        return failures < maxFailuresInARow;
+      },
+      onFailure(error, inARow) {
+        failures = inARow;
+        log.warn({ projection: name, reason: reasonOf(error), failures }, 'rebuild interrupted; it goes on');
+      },
+    });
+  } catch (error) {
+    // Retired tables that are still there are dropped by the next rebuild.
+    if (rebuilt) return rebuilt;
+    if (signal.aborted) throw new RebuildInterrupted(`The rebuild of ${name} was interrupted`);
+    if (error instanceof ShadowTablesOutdated) throw new RebuildRefused(`${error.message}, again and again`);
+    throw error;
   } finally {
     await patient.destroy();
   }
+  if (!rebuilt) throw new Error('A rebuild that ended well has tables that serve');
+  return rebuilt;
 }
 
 /** Resolves to how many events the tables were made from. */
-async function rebuildAlone(options: RebuildOptions & { patient: Knex }): Promise<number> {
-  const { projection, eventStore, db, patient, signal } = options;
+async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promise<number> {
+  const { projection, eventStore, db, patient, runtime, signal } = options;
   const schema = rebuildSchema(projection);
-  await dropRetired(patient, projection, signal);
+  await dropRetired(patient, { projection, runtime, signal });
   const statuses = await projectionStatus(db);
   refuseOlderProgram(projection, statuses);
   const left = statuses.find(({ name }) => name === schema);
@@ -150,13 +161,13 @@ async function rebuildAlone(options: RebuildOptions & { patient: Knex }): Promis
     await catchUp();
     await finish(patient, projection, schema);
     await catchUp();
+    signal.throwIfAborted();
+    await swap(patient, { projection, copy, schema });
   } catch (error) {
-    // Made by this program, and it stands still: the next try shall not begin with it.
-    if (error instanceof ProjectionHalted) await discard(db, schema);
+    // The next attempt must not go on with tables that cannot be completed.
+    if (error instanceof ProjectionHalted || error instanceof ShadowTablesOutdated) await discard(db, schema);
     throw error;
   }
-  signal.throwIfAborted();
-  await swap(patient, { projection, copy, schema });
   return copy.events();
 }
 
@@ -186,7 +197,7 @@ async function goal(
 async function finish(db: Knex, projection: Projection, schema: string): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw('set local search_path to ??', [schema]);
-    await projection.createIndexes?.(trx);
+    await createIndexes(trx, projection);
     const { rows } = await trx.raw('select tablename from pg_tables where schemaname = ?', [schema]);
     for (const { tablename } of rows) await trx.raw(`analyze ${quoteIdentifier(tablename)}`);
   });

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { EventStore, Position } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { readBatches } from '../runtime/batches.ts';
 import { prepare } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
@@ -27,10 +28,11 @@ export const fewEvents = 500;
 
 /** Makes the tables, without the indexes that only queries need, or goes on with those that are there. */
 export async function openShadowTables({
-  projection: { createIndexes: _, ...projection },
+  projection: { indexes: _, ...projection },
   schema,
   eventStore,
   db,
+  runtime,
   signal,
   onProgress,
 }: {
@@ -38,12 +40,13 @@ export async function openShadowTables({
   schema: string;
   eventStore: Pick<EventStore, 'subscribe' | 'head'>;
   db: Knex;
+  runtime: Runtime;
   signal: AbortSignal;
   onProgress: (progress: RebuildProgress) => void;
 }): Promise<ShadowTables> {
   const target = { projection, schema, db, commitsLater: true };
   const { streamPrefixes } = projection;
-  const meter = createMeter();
+  const meter = createMeter(runtime);
   let { position, events } = await prepare(db, projection, schema);
 
   async function feed(upTo: Position): Promise<number> {
@@ -51,7 +54,7 @@ export async function openShadowTables({
     const head = (await eventStore.head()) ?? upTo;
     const report = () => onProgress({ events, position, head, eventsPerSecond: meter(events) });
     report();
-    const reading = { eventStore, streamPrefixes, after: position, upTo, signal };
+    const reading = { eventStore, streamPrefixes, after: position, upTo, runtime, signal };
     for await (const batch of readBatches({ ...reading, maxEvents: maxEventsInBatch })) {
       await writeBatch(target, position, batch);
       position = batch.position;

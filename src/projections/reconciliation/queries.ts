@@ -1,4 +1,4 @@
-/** What is asked of the differences that imports found, and of payments while an import looks for those that it lacks. */
+/** What is asked of the discrepancies that imports found, and of payments while an import looks for those that it lacks. */
 import type { Knex } from 'knex';
 import type { Difference, ExportSource } from '../../events/reconciliation.ts';
 import { indexable } from '../../postgres/indexable.ts';
@@ -11,7 +11,7 @@ export type ListedDiscrepancy = { id: string; difference: Difference };
 /** Where a page of a list ends; the next one begins after it. */
 export type DiscrepancyKey = { at: Date; id: string };
 
-const differences = (db: Knex) => db.withSchema(reconciliation.name).from('differences').timeout(10_000);
+const discrepancies = (db: Knex) => db.withSchema(reconciliation.name).from('discrepancies').timeout(10_000);
 
 /** The latest first. Rejects when Postgres is down. */
 export async function listDiscrepancies(
@@ -19,7 +19,7 @@ export async function listDiscrepancies(
   { state, source }: { state: 'open' | 'resolved' | null; source: ExportSource | null },
   { limit, after }: { limit: number; after: DiscrepancyKey | null },
 ): Promise<ListedDiscrepancy[]> {
-  const query = differences(db).orderBy([
+  const query = discrepancies(db).orderBy([
     { column: 'at', order: 'desc' },
     { column: 'id', order: 'desc' },
   ]);

@@ -2,9 +2,9 @@
  * A subscription cut into batches by the consumer's own pace: while it writes one batch the next one gathers,
  * so a quiet log is followed event by event and a busy one in full batches, without a timer in between.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { EventStore, Position, RecordedEvent } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 
 export type Batch = {
   /** May be empty: then only the position has moved, over events of others. */
@@ -30,6 +30,7 @@ export async function* readBatches({
   after,
   upTo,
   maxEvents = 500,
+  runtime,
   signal,
 }: {
   eventStore: Pick<EventStore, 'subscribe'>;
@@ -37,6 +38,7 @@ export async function* readBatches({
   after: Position | null;
   upTo?: Position;
   maxEvents?: number;
+  runtime: Pick<Runtime, 'setTimer' | 'yieldToIo'>;
   signal: AbortSignal;
 }): AsyncGenerator<Batch, void, void> {
   const left = new AbortController();
@@ -47,7 +49,7 @@ export async function* readBatches({
   let ended = false;
   let ready = Promise.withResolvers<void>();
   let taken = Promise.withResolvers<void>();
-  let bareCheckpoint: NodeJS.Timeout | undefined;
+  let cancelTimer: (() => void) | undefined;
 
   async function gather(): Promise<void> {
     for await (const message of eventStore.subscribe({ streamPrefixes, after, signal: until })) {
@@ -59,7 +61,7 @@ export async function* readBatches({
       if (upTo && isAfter(place, upTo)) return;
       position = place;
       if (message.kind === 'checkpoint') {
-        if (events.length === 0) bareCheckpoint ??= setTimeout(() => ready.resolve(), bareCheckpointMs);
+        if (events.length === 0) cancelTimer ??= runtime.setTimer(bareCheckpointMs, ready.resolve);
         continue;
       }
       events.push(message.event);
@@ -81,15 +83,15 @@ export async function* readBatches({
     while (!until.aborted) {
       await ready.promise;
       // What has already arrived on the wire may join in.
-      await setImmediate();
+      await runtime.yieldToIo();
       if (until.aborted) break;
       const isLast = ended;
       const batch = position && { events, position };
       events = [];
       position = null;
       length = 0;
-      clearTimeout(bareCheckpoint);
-      bareCheckpoint = undefined;
+      cancelTimer?.();
+      cancelTimer = undefined;
       ready = Promise.withResolvers();
       taken.resolve();
       taken = Promise.withResolvers();
@@ -99,7 +101,7 @@ export async function* readBatches({
   } finally {
     left.abort();
     taken.resolve();
-    clearTimeout(bareCheckpoint);
+    cancelTimer?.();
     await gathering;
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import type { Position } from '../../eventstore/event-store.ts';
+import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import type { Batch } from './batches.ts';
 import type { Fault } from './failures.ts';
 import type { Projection } from './projection.ts';
@@ -34,7 +35,6 @@ type Row = {
 
 // Positions are 64 bits wide: they travel as text, never through a number.
 const columns = `name, version, commit_position::text as commit, prepare_position::text as prepare, updated_at, fault`;
-const undefinedTable = '42P01';
 
 /**
  * Makes the projection's schema, tables and checkpoint where they are missing or out of date; returns its status, and how
@@ -57,6 +57,7 @@ export async function prepare(
        returning name`,
       [schema, projection.version],
     );
+    if (schema === projection.name && projection.formerName) await dropFormer(trx, projection.formerName);
     if (made.length > 0) await makeTables(trx, projection, schema);
     const { rows } = await trx.raw(`select ${columns}, events from checkpoints where name = ?`, [schema]);
     return { ...statusOf(rows[0]), events: rows[0].events };
@@ -96,16 +97,27 @@ async function addEventCount(trx: Knex.Transaction): Promise<void> {
     end $$`);
 }
 
+/** Only what a projection left there: a schema without a checkpoint is somebody else's. */
+async function dropFormer(trx: Knex.Transaction, name: string): Promise<void> {
+  const { rowCount } = await trx.raw('delete from checkpoints where name = ?', [name]);
+  if (rowCount === 1) await trx.raw('drop schema if exists ?? cascade', [name]);
+}
+
 /** Made beside the old ones, which a projection may look at for what is not derived, and put in their place. */
 async function makeTables(trx: Knex.Transaction, projection: Projection, schema: string): Promise<void> {
   const next = `${schema}_being_made`;
   await trx.raw('create schema ??', [next]);
   await trx.raw('set local search_path to ??', [next]);
   await projection.createTables(trx);
-  await projection.createIndexes?.(trx);
+  await createIndexes(trx, projection);
   await trx.raw('set local search_path to default');
   await trx.raw('drop schema if exists ?? cascade', [schema]);
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
+}
+
+/** Those that are missing, in the current schema. */
+export async function createIndexes(trx: Knex.Transaction, { indexes = [] }: Projection): Promise<void> {
+  for (const index of indexes) await trx.raw(`create index if not exists ${index}`);
 }
 
 /**
@@ -143,13 +155,8 @@ export async function recordFault(db: Knex, schema: string, fault: Fault): Promi
 
 /** Where every projection stands; empty before the first ever ran. Rejects within a few seconds when Postgres is down. */
 export async function projectionStatus(db: Knex): Promise<ProjectionStatus[]> {
-  try {
-    const { rows } = await db.raw(`select ${columns} from checkpoints order by name`).timeout(2_000);
-    return rows.map(statusOf);
-  } catch (error) {
-    if (error instanceof Error && Reflect.get(error, 'code') === undefinedTable) return [];
-    throw error;
-  }
+  const query = db.raw<{ rows: Row[] }>(`select ${columns} from checkpoints order by name`).timeout(2_000);
+  return (await emptyIfUndefined(query)).map(statusOf);
 }
 
 /** Where one checkpoint stands, null when there is none; whoever would move it waits until the transaction ends. */

@@ -25,28 +25,6 @@ export class ProjectionHalted extends Error {
   }
 }
 
-// Wrong number of rows, unfit data, broken constraint, wrong SQL, limit of the program, a trigger's own refusal: the
-// same every time.
-// All other classes are of connections, resources and locks, which get well again.
-const deterministicClasses = /^(21|22|23|42|54|P0)/;
-
-/** Whether Postgres would refuse the same statement with the same values again. */
-export function isRefusal(error: unknown): boolean {
-  return deterministicClasses.test(codeOf(error));
-}
-
-const statementTimeout = '57014';
-const outOfMemory = '53200';
-
-/** Whether fewer events at a time might go through where these did not. */
-export function isOverload(error: unknown): boolean {
-  return [statementTimeout, outOfMemory].includes(codeOf(error));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
-}
-
 /** Only our own messages are known to hold no values; of any other failure the kind and the place are told. */
 export function describeFailure(error: unknown): string {
   if (error instanceof UnreadableEvent || error instanceof ProjectionFault) return error.message;

@@ -5,22 +5,21 @@ import type { RecordedEvent } from '../../eventstore/event-store.ts';
 export type Projection = {
   /** Its tables live in a schema of this name; a rebuild makes them in another, and renames it. */
   name: string;
+  /** What it was called in earlier releases: the schema and the checkpoint of that name are dropped. */
+  formerName?: string;
   /** Raised when tables or fold change: rows of another version must be rebuilt, never mixed with new ones. */
   version: number;
   /** It is fed the events of the streams whose names start with one of these. */
   streamPrefixes: readonly string[];
   /** Creates the tables, once, in an empty schema. Names no schema: the search path leads to the right one. */
   createTables(db: Knex.Transaction): Promise<void>;
+  /** Indexes that queries need and `project` does not, as `<name> on <table> …`: a rebuild makes them last. */
+  indexes?: readonly string[];
   /**
-   * Indexes that queries need and `project` does not: a rebuild makes them when all rows are in. May be called again
-   * (`if not exists`).
+   * When the tables in the current schema are about to take the place of those in `serving.schema`: brings over what is
+   * not derived from events. False when the new ones no longer fit and must be made again.
    */
-  createIndexes?(db: Knex.Transaction): Promise<void>;
-  /**
-   * When the tables in the current schema are about to take the place of those in `schema`: brings over what is not
-   * derived from events. False when the new ones no longer fit and must be made again.
-   */
-  carryOver?(db: Knex.Transaction, schema: string): Promise<boolean>;
+  carryOver?(db: Knex.Transaction, serving: { schema: string; isSameVersion: boolean }): Promise<boolean>;
   /** Columns, by table, in which rows may rightly differ from what the events alone say. */
   notDerived?: Readonly<Record<string, readonly string[]>>;
   /** What is compared with freshly made tables, where it is not simply table by table. */

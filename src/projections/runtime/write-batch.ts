@@ -1,9 +1,10 @@
 /** Writes a batch of events into a projection's tables, together with the checkpoint; finds the one event at fault. */
 import type { Knex } from 'knex';
 import type { Position } from '../../eventstore/event-store.ts';
+import { isOverload, isRefusal } from '../../postgres/error-codes.ts';
 import type { Batch } from './batches.ts';
 import { advance } from './checkpoints.ts';
-import { BatchRefused, describeFailure, isOverload, isRefusal, ProjectionHalted } from './failures.ts';
+import { BatchRefused, describeFailure, ProjectionHalted } from './failures.ts';
 import type { Projection } from './projection.ts';
 
 /** Tables of a projection, and the checkpoint of the same name. */

@@ -1,9 +1,10 @@
-/** Tells a merchant's server how a payment stands: content/docs/deliveries.md. */
+/** Reports a payment's status to its merchant: content/docs/deliveries.md. */
+import { Webhook } from 'standardwebhooks';
 import type { PostOutbound } from '../../clients/outbound/post.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { paymentFields } from '../../receipts/payment-fields.ts';
 import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/answers.ts';
 import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.ts';
-import { signWebhook } from './webhook-signature.ts';
 
 /** How a merchant wants its callbacks; one that is no longer registered gets plain JSON. */
 type CallbackSettings = {
@@ -14,11 +15,11 @@ type CallbackSettings = {
 export function createMerchantCallback({
   merchants,
   post,
-  clock,
+  runtime,
 }: {
   merchants: ReadonlyMap<string, CallbackSettings>;
   post: PostOutbound;
-  clock: () => Date;
+  runtime: Pick<Runtime, 'now'>;
 }): PerformDelivery {
   return async (task) => {
     const { request } = task.payment;
@@ -27,22 +28,40 @@ export function createMerchantCallback({
     const isForm = merchant?.callbackFormat === 'form';
     const body = isForm ? new URLSearchParams(fields).toString() : JSON.stringify(fields);
     const id = deliveryIdOf(task);
-    const timestamp = Math.floor(clock().getTime() / 1000);
+    const now = runtime.now();
     const secrets = merchant?.webhookSecrets ?? [];
     const headers = {
       'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
       'user-agent': 'payment-ledger',
       'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-      ...(secrets.length > 0 && { 'webhook-signature': signWebhook(secrets, { id, timestamp, body }) }),
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      ...(secrets.length > 0 && { 'webhook-signature': signaturesOf(secrets, { id, now, body }) }),
     };
     try {
       const answer = await post({ url: request.callbackUrl, headers, body, signal: task.signal });
       return isSuccess(answer)
         ? { kind: 'delivered', status: answer.status, messageId: id }
-        : outcomeOfRefusal(answer, clock());
+        : outcomeOfRefusal(answer, runtime.now());
     } catch (error) {
       return outcomeOfError(error);
     }
   };
+}
+
+/**
+ * Standard Webhooks (https://www.standardwebhooks.com): one signature per secret, so that a receiver finds that of its
+ * own secret during a change. A secret is `whsec_<base64>`, or text that is itself the key.
+ */
+export function signaturesOf(
+  secrets: readonly string[],
+  { id, now, body }: { id: string; now: Date; body: string },
+): string {
+  return secrets
+    .map((secret) =>
+      secret.startsWith('whsec_')
+        ? Buffer.from(secret.slice('whsec_'.length), 'base64')
+        : Buffer.from(secret, 'utf8'),
+    )
+    .map((key) => new Webhook(key, { format: 'raw' }).sign(id, now, body))
+    .join(' ');
 }

@@ -9,6 +9,7 @@ import PostalMime from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { createMailer, type Mail } from '../../../src/clients/mail/mailer.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const settings = { requireTls: false, from: { name: 'Payments', address: 'no-reply@ledger.example' } };
 const pdf = Buffer.from('%PDF-1.7\n\u0000\xff');
@@ -51,7 +52,10 @@ async function startServer(t: ExecutionContext, options: SMTPServerOptions = {})
 
 const patient = () => AbortSignal.timeout(60_000);
 const sendTo = (smtpUrl: string, over: Partial<Mail> = {}, signal = patient()) =>
-  createMailer({ mail: { ...settings, smtpUrl }, outboxDir: '/nowhere' }).send(mail(over), signal);
+  createMailer({ runtime: testRuntime(), mail: { ...settings, smtpUrl }, outboxDir: '/nowhere' }).send(
+    mail(over),
+    signal,
+  );
 
 const answering = (responseCode: number) =>
   Object.assign(new Error('aminah@example.my is not welcome'), { responseCode });
@@ -170,10 +174,11 @@ test('what is wrong between us and the server gives up no email', async (t) => {
 test('nothing is sent in the clear where TLS is asked for, unless the address allows it', async (t) => {
   const { url, received } = await startServer(t);
   const strict = (smtpUrl: string) =>
-    createMailer({ mail: { ...settings, requireTls: true, smtpUrl }, outboxDir: '/nowhere' }).send(
-      mail(),
-      patient(),
-    );
+    createMailer({
+      runtime: testRuntime(),
+      mail: { ...settings, requireTls: true, smtpUrl },
+      outboxDir: '/nowhere',
+    }).send(mail(), patient());
   t.like(await strict(url), { kind: 'failed', isServerDown: true });
   t.is(received.length, 0);
   t.is((await strict(`${url}?requireTLS=false`)).kind, 'sent');
@@ -215,7 +220,7 @@ test('a server that is not there, hangs up or never answers', async (t) => {
 
 test('without a server it becomes a file of its own, whole and for its owner alone', async (t) => {
   const outboxDir = join(await temporaryFolder(t), 'data', 'outbox');
-  const mailer = createMailer({ mail: { ...settings, smtpUrl: null }, outboxDir });
+  const mailer = createMailer({ runtime: testRuntime(), mail: { ...settings, smtpUrl: null }, outboxDir });
   const messageId = '<0123456789ABCDEFGHJKMNPQRS-email@ledger.example>';
   const sent = await Promise.all([1, 2, 3].map(() => mailer.send(mail(), patient())));
   t.deepEqual(sent, Array(3).fill({ kind: 'sent', messageId }));
@@ -230,7 +235,11 @@ test('without a server it becomes a file of its own, whole and for its owner alo
 test('an outbox that cannot be written leaves nothing half done', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'outbox'), 'a file');
-  const mailer = createMailer({ mail: { ...settings, smtpUrl: null }, outboxDir: join(folder, 'outbox') });
+  const mailer = createMailer({
+    runtime: testRuntime(),
+    mail: { ...settings, smtpUrl: null },
+    outboxDir: join(folder, 'outbox'),
+  });
   t.deepEqual(await mailer.send(mail(), patient()), {
     kind: 'failed',
     reason: 'the outbox cannot be written: EEXIST',
@@ -238,14 +247,20 @@ test('an outbox that cannot be written leaves nothing half done', async (t) => {
   });
   const outboxDir = join(folder, 'other');
   await mkdir(join(outboxDir, `${mail().id}.eml`), { recursive: true });
-  t.like(await createMailer({ mail: { ...settings, smtpUrl: null }, outboxDir }).send(mail(), patient()), {
-    kind: 'failed',
-  });
+  t.like(
+    await createMailer({ runtime: testRuntime(), mail: { ...settings, smtpUrl: null }, outboxDir }).send(
+      mail(),
+      patient(),
+    ),
+    {
+      kind: 'failed',
+    },
+  );
   t.deepEqual(await readdir(outboxDir), [`${mail().id}.eml`]);
 });
 
 test('an id cannot leave the outbox', async (t) => {
   const outboxDir = await temporaryFolder(t);
-  const mailer = createMailer({ mail: { ...settings, smtpUrl: null }, outboxDir });
+  const mailer = createMailer({ runtime: testRuntime(), mail: { ...settings, smtpUrl: null }, outboxDir });
   await t.throwsAsync(mailer.send(mail({ id: '../evil' }), patient()));
 });

@@ -6,6 +6,7 @@ import test from 'ava';
 import { AddressRefused, isPublicAddress } from '../../../src/clients/outbound/address-guard.ts';
 import { createOutbound, NoAnswer } from '../../../src/clients/outbound/post.ts';
 import { hang, startReceiver, status } from '../../reactors/receiver.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const allowHosts = ['127.0.0.1'];
 const request = (url: string, signal = AbortSignal.timeout(60_000)) => ({
@@ -14,7 +15,7 @@ const request = (url: string, signal = AbortSignal.timeout(60_000)) => ({
   body: '{"a":"1"}',
   signal,
 });
-const post = createOutbound({ allowHosts, httpsOnly: false });
+const post = createOutbound({ runtime: testRuntime(), allowHosts, httpsOnly: false });
 
 const notPublic = [
   ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.0.1'],
@@ -37,7 +38,7 @@ const disguises = ['127.0.0.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.1
 for (const host of [...disguises, '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '127.0.0.1.']) {
   test(`nothing is sent to http://${host}`, async (t) => {
     const receiver = await startReceiver(t);
-    const guarded = createOutbound({ allowHosts: [], httpsOnly: false });
+    const guarded = createOutbound({ runtime: testRuntime(), allowHosts: [], httpsOnly: false });
     const url = `http://${host}:${new URL(receiver.url).port}/`;
     const refusal = await t.throwsAsync(guarded(request(url)));
     t.true(refusal instanceof AddressRefused || refusal instanceof NoAnswer, String(refusal));
@@ -47,7 +48,12 @@ for (const host of [...disguises, '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1
 
 test('a name is refused when any of its addresses is not public', async (t) => {
   for (const addresses of [['127.0.0.1'], ['1.1.1.1', '10.0.0.1'], ['2606:4700::1111', '::1'], []]) {
-    const guarded = createOutbound({ allowHosts: [], httpsOnly: false, resolve: async () => addresses });
+    const guarded = createOutbound({
+      runtime: testRuntime(),
+      allowHosts: [],
+      httpsOnly: false,
+      resolve: async () => addresses,
+    });
     await t.throwsAsync(guarded(request('http://merchant.example/')), { instanceOf: AddressRefused });
   }
 });
@@ -58,7 +64,7 @@ test('a name is looked up once per request, and that answer is the one connected
   const answers = [['10.255.255.1'], ['127.0.0.1']];
   let asked = 0;
   const resolve = async () => answers[asked++] ?? [];
-  const guarded = createOutbound({ allowHosts: [], httpsOnly: false, resolve });
+  const guarded = createOutbound({ runtime: testRuntime(), allowHosts: [], httpsOnly: false, resolve });
   const url = `http://merchant.example:${new URL(receiver.url).port}/`;
   await t.throwsAsync(guarded(request(url)), { instanceOf: AddressRefused });
   t.is(asked, 1);
@@ -77,7 +83,12 @@ test('an allowed host opens no door to another one on the same port', async (t) 
 
 test('https alone, where that is asked for; an allowed host may do without', async (t) => {
   const receiver = await startReceiver(t);
-  const strict = createOutbound({ allowHosts, httpsOnly: true, resolve: async () => ['1.1.1.1'] });
+  const strict = createOutbound({
+    runtime: testRuntime(),
+    allowHosts,
+    httpsOnly: true,
+    resolve: async () => ['1.1.1.1'],
+  });
   await t.throwsAsync(strict(request('http://merchant.example/')), { instanceOf: AddressRefused });
   t.is((await strict(request(receiver.url))).status, 200);
 });
@@ -207,6 +218,7 @@ test('nobody listens', async (t) => {
 
 test('no message names the address', async (t) => {
   const unknown = createOutbound({
+    runtime: testRuntime(),
     allowHosts: [],
     httpsOnly: false,
     resolve: () => Promise.reject(Object.assign(new Error('secret.example'), { code: 'ENOTFOUND' })),

@@ -8,6 +8,7 @@ import { RegistryUnavailable } from '../../../src/clients/registry/answer.ts';
 import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
 import { transactionId as id } from '../../support/payments.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const log = pino({ level: 'silent' });
 const record = (over: Record<string, unknown> = {}) => registryRecord(id, over);
@@ -24,7 +25,12 @@ test('a success is read in full, and the record is kept as it came', async (t) =
     });
     listOf(sent)(request, response);
   });
-  const { ask } = createTransactionRegistry({ url: registry.url, token: 'a-token', log });
+  const { ask } = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: registry.url,
+    token: 'a-token',
+    log,
+  });
   const answer = await ask(id);
   t.deepEqual(received, {
     method: 'GET',
@@ -64,7 +70,12 @@ for (const [number, status, results] of [
   test(`the registry's status ${typeof number} ${number} is ${status}`, async (t) => {
     const registry = await startRegistry(t);
     registry.answer(listOf(record({ eps_status: number })));
-    const answer = await createTransactionRegistry({ url: registry.url, token: 't', log }).ask(id);
+    const answer = await createTransactionRegistry({
+      runtime: testRuntime(),
+      url: registry.url,
+      token: 't',
+      log,
+    }).ask(id);
     t.is(answer.status, status);
     t.is(answer.results.length, results);
     t.true(answer.results.every(({ outcome }) => outcome === status));
@@ -86,7 +97,12 @@ for (const [title, statuses, status, ids] of [
         record({ eps_status, gateway_id1: `P${index}`, payment_datetime: `2026-11-20 09:0${index}:00` }),
       );
       registry.answer(listOf(...(order === 'backwards' ? records.toReversed() : records)));
-      const answer = await createTransactionRegistry({ url: registry.url, token: 't', log }).ask(id);
+      const answer = await createTransactionRegistry({
+        runtime: testRuntime(),
+        url: registry.url,
+        token: 't',
+        log,
+      }).ask(id);
       t.is(answer.status, status);
       t.deepEqual(
         answer.results.map(({ gatewayTransactionId }) => gatewayTransactionId),
@@ -102,7 +118,12 @@ test("other people's transactions are left out and noted, without a word of them
   registry.answer(listOf(record(stranger), record({ eps_status: '3' }), {}));
   const lines: string[] = [];
   const noted = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-  const { ask } = createTransactionRegistry({ url: registry.url, token: 't', log: noted });
+  const { ask } = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: registry.url,
+    token: 't',
+    log: noted,
+  });
   t.is((await ask(id)).status, 'pending');
   t.is(lines.length, 1);
   t.like(JSON.parse(lines[0] ?? ''), { records: 2 });
@@ -153,7 +174,12 @@ for (const [title, [listener, { asked }]] of Object.entries(noAnswers)) {
   test(`no answer: ${title}`, async (t) => {
     const registry = await startRegistry(t);
     registry.answer(listener);
-    const { ask } = createTransactionRegistry({ url: registry.url, token: 'secret-token', log });
+    const { ask } = createTransactionRegistry({
+      runtime: testRuntime(),
+      url: registry.url,
+      token: 'secret-token',
+      log,
+    });
     const error = await t.throwsAsync(ask(id), { instanceOf: RegistryUnavailable });
     t.is(error?.fault, 'no_answer');
     t.is(registry.asked.length, asked);
@@ -163,7 +189,14 @@ for (const [title, [listener, { asked }]] of Object.entries(noAnswers)) {
 
 test('a registry that never answers, or never ends, is given up in time', async (t) => {
   const registry = await startRegistry(t);
-  const ask = () => createTransactionRegistry({ url: registry.url, token: 't', log, timeoutMs: 200 }).ask(id);
+  const ask = () =>
+    createTransactionRegistry({
+      runtime: testRuntime(),
+      url: registry.url,
+      token: 't',
+      log,
+      timeoutMs: 200,
+    }).ask(id);
   registry.answer(() => undefined);
   t.is((await t.throwsAsync(ask(), { instanceOf: RegistryUnavailable }))?.fault, 'too_late');
   registry.answer((_, response) => {
@@ -179,11 +212,17 @@ test('nobody listens: no connection, after a few tries', async (t) => {
   await once(closed, 'listening');
   const { port } = closed.address() as AddressInfo;
   closed.close();
-  const { ask } = createTransactionRegistry({ url: `http://127.0.0.1:${port}`, token: 't', log });
+  const { ask } = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: `http://127.0.0.1:${port}`,
+    token: 't',
+    log,
+  });
   const error = await t.throwsAsync(ask(id), { instanceOf: RegistryUnavailable });
   t.is(error?.fault, 'unreachable');
   // Less than the pause before the second try.
   const brief = createTransactionRegistry({
+    runtime: testRuntime(),
     url: `http://127.0.0.1:${port}`,
     token: 't',
     log,
@@ -202,7 +241,7 @@ for (const title of ['before', 'in the middle of'] as const) {
       response.writeHead(200, { 'content-length': 1_000 }).write('[{');
       setImmediate(() => request.destroy());
     });
-    const { ask } = createTransactionRegistry({ url: registry.url, token: 't', log });
+    const { ask } = createTransactionRegistry({ runtime: testRuntime(), url: registry.url, token: 't', log });
     t.is((await ask(id)).status, 'succeeded');
     t.is(registry.asked.length, 2);
   });

@@ -1,5 +1,4 @@
-// Both kinds of append, as the official client sends them: what is accepted, what is a repeat, what is refused and how.
-
+// Both kinds of append, as the official client sends them: what is accepted, repeated or refused.
 import {
   ANY,
   type AppendToStreamOptions,
@@ -52,7 +51,7 @@ for (const [kind, how] of [
     t.is(events[2]?.commitPosition, result.position?.commit);
   });
 
-  test('JSON, binary and metadata come back as they went', async (t) => {
+  test('JSON, binary data and metadata come back unchanged', async (t) => {
     const stream = aStream();
     const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const text = 'Jalan Ampang ‐ 1830 \u{1F4B8}';
@@ -78,7 +77,7 @@ for (const [kind, how] of [
     t.is(bytesOf(read[3]).length, 0);
   });
 
-  test('expected revisions that hold', async (t) => {
+  test('matching expected revisions', async (t) => {
     const stream = aStream();
     t.is((await append(stream, anEvent(), { expectedRevision: ANY })).nextExpectedRevision, 0n);
     t.is((await append(stream, anEvent(), { expectedRevision: 0n })).nextExpectedRevision, 1n);
@@ -86,7 +85,7 @@ for (const [kind, how] of [
     t.is((await append(stream, anEvent(), { expectedRevision: ANY })).nextExpectedRevision, 3n);
   });
 
-  test('expected revisions that do not hold', async (t) => {
+  test('mismatched expected revisions', async (t) => {
     const stream = aStream();
     const conflict = { type: 'wrong-expected-version', streamName: stream };
     const none = { ...conflict, actualVersion: NO_STREAM };
@@ -127,7 +126,7 @@ for (const [kind, how] of [
     t.is((await collect(client.readStream(stream))).length, 3);
   });
 
-  test('half a repeat is a conflict', async (t) => {
+  test('a partial repeat is a conflict', async (t) => {
     const stream = aStream();
     const [one = anEvent(), two = anEvent()] = someEvents(2);
     await append(stream, [one, two]);
@@ -139,7 +138,7 @@ for (const [kind, how] of [
     t.is((await collect(client.readStream(stream))).length, 2);
   });
 
-  test('at the head the same event is appended again, and another stream may have it, too', async (t) => {
+  test('at the head the same event is appended again; another stream may have it too', async (t) => {
     const [stream, other] = [aStream(), aStream()];
     const event = anEvent();
     await append(stream, event);
@@ -147,7 +146,7 @@ for (const [kind, how] of [
     t.is((await append(other, event, { expectedRevision: ANY })).nextExpectedRevision, 0n);
   });
 
-  test('no events at all are accepted and change nothing', async (t) => {
+  test('an append without events is accepted and changes nothing', async (t) => {
     const stream = aStream();
     t.true((await append(stream, [])).success);
     await t.throwsAsync(collect(client.readStream(stream)), { message: /not found/ });
@@ -156,7 +155,7 @@ for (const [kind, how] of [
     await refused(t, append(stream, [], { expectedRevision: NO_STREAM }), { type: 'wrong-expected-version' });
   });
 
-  test('an append of more than a mebibyte is refused, one of less is not', async (t) => {
+  test('an append of more than 1 MiB is refused, a smaller one is not', async (t) => {
     const stream = aStream();
     const overhead = 2 * 'big'.length;
     const big = (bytes: number) => binaryEvent({ type: 'big', data: new Uint8Array(bytes) });
@@ -174,7 +173,7 @@ for (const [kind, how] of [
     t.is(bytesOf(read).length, 1_048_576 - overhead);
   });
 
-  test('of fifty appends at the same revision exactly one wins', async (t) => {
+  test('exactly one of fifty appends at the same revision succeeds', async (t) => {
     const stream = aStream();
     await append(stream, anEvent());
     const attempts = Array.from({ length: 50 }, (_, n) =>
@@ -190,7 +189,7 @@ for (const [kind, how] of [
     );
   });
 
-  test('fifty appends of the same event at once make one event', async (t) => {
+  test('fifty concurrent appends of the same event create one event', async (t) => {
     const stream = aStream();
     const event = anEvent();
     const results = await Promise.all(
@@ -206,7 +205,7 @@ for (const [kind, how] of [
     await t.throwsAsync(collect(client.readStream(stream)), { message: /not found/ });
   });
 
-  test('an event without a proper id or type, or without a stream, is refused in words', async (t) => {
+  test('an event without a valid id, type or stream is refused with a reason', async (t) => {
     const event = jsonEvent({ id: 'not-a-uuid', type: 'tested', data: {} });
     await refused(t, append(aStream(), event), { type: 'unknown' });
     await t.throwsAsync(append(aStream(), event), { message: /'not-a-uuid' is not a UUID/ });

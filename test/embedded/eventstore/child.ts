@@ -1,8 +1,7 @@
-// An event store in a process of its own: prints its port, or why it cannot start, and closes on SIGTERM.
-
+// Runs an event store in its own process: prints its port, or why it cannot start, and closes on SIGTERM.
 import { startEventStore } from '../../../packages/embedded/eventstore/server.ts';
 
-// Only now that everything is loaded: to others the sources may be closed.
+// Only after everything is loaded: another account may have no access to the sources.
 if (process.env.UNPRIVILEGED && process.getuid?.() === 0) process.setuid?.(65_534);
 const [file = ''] = process.argv.slice(2);
 const server = await startEventStore({ file, host: '127.0.0.1', port: 0 });

@@ -1,5 +1,4 @@
-// What survives: kill -9, a full disk, a file that cannot be written, a second server, an orderly end.
-
+// Durability: kill -9, a full disk, a read-only file, a second server, an orderly shutdown.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
@@ -46,7 +45,7 @@ async function withClient<T>(port: number, use: (client: EventStoreDBClient) => 
   }
 }
 
-/** Appends to `lanes` streams at once, three events each time, until something fails; returns the last revision acknowledged by each. */
+/** Appends three events at a time to `lanes` streams at once until a failure; returns each last acknowledged revision. */
 async function appendUntilFailure(client: EventStoreDBClient, lanes: number): Promise<Map<string, bigint>> {
   const acknowledged = new Map<string, bigint>();
   const lane = async (stream: string) => {
@@ -86,7 +85,7 @@ async function everythingAcknowledgedIsThere(
   );
 }
 
-test('kill -9 in the middle of appends loses nothing that was acknowledged', async (t) => {
+test('kill -9 during appends loses no acknowledged event', async (t) => {
   await withFile(async (file) => {
     const acknowledged = new Map<string, bigint>();
     for (let round = 0; round < 3; round += 1) {
@@ -104,7 +103,7 @@ test('kill -9 in the middle of appends loses nothing that was acknowledged', asy
   });
 });
 
-test('a full disk fails appends, and reads go on', async (t) => {
+test('on a full disk appends fail, and reads continue', async (t) => {
   await withFile(async (file) => {
     // What the file may grow to stands for the disk: at the limit a write fails, as root, too.
     const full = await spawnStore(file, { blocks: 1_000 });
@@ -126,7 +125,7 @@ test('a full disk fails appends, and reads go on', async (t) => {
   });
 });
 
-test('a file that cannot be written is read, and appends fail', async (t) => {
+test('a read-only file can be read, and appends fail', async (t) => {
   await withFile(async (file) => {
     const stream = aStream();
     const writable = await spawnStore(file);
@@ -142,7 +141,7 @@ test('a file that cannot be written is read, and appends fail', async (t) => {
   });
 });
 
-test('a second server on the file says so and leaves the first alone', async (t) => {
+test('a second server on the same file reports it and leaves the first alone', async (t) => {
   await withFile(async (file) => {
     const first = await spawnStore(file);
     const inUse = { message: /events\.db: it is in use by another event store/ };
@@ -157,7 +156,7 @@ test('a second server on the file says so and leaves the first alone', async (t)
   });
 });
 
-test('a port that is taken is an error, and the file is free again', async (t) => {
+test('a port in use is an error, and the file is released', async (t) => {
   await withFile(async (file) => {
     const store = await spawnStore(`${file}-other`);
     await t.throwsAsync(startEventStore({ file, host: '127.0.0.1', port: store.port }), {
@@ -169,7 +168,7 @@ test('a port that is taken is an error, and the file is free again', async (t) =
   });
 });
 
-test('a file that is no database is an error', async (t) => {
+test('a file that is not a database is an error', async (t) => {
   await withFile(async (file) => {
     await writeFile(file, 'x'.repeat(10_000));
     await t.throwsAsync(startEventStore({ file, host: '127.0.0.1', port: 0 }), {
@@ -181,7 +180,7 @@ test('a file that is no database is an error', async (t) => {
   });
 });
 
-test('an orderly end answers every append and ends subscriptions as cancelled', async (t) => {
+test('an orderly shutdown answers every append and ends subscriptions as cancelled', async (t) => {
   await withFile(async (file) => {
     const store = await spawnStore(file);
     const acknowledged = await withClient(store.port, async (client) => {
@@ -200,7 +199,7 @@ test('an orderly end answers every append and ends subscriptions as cancelled', 
   });
 });
 
-test('subscribers who do not read cost the server a page each, not what they missed', async (t) => {
+test('a subscriber that does not read costs the server one page of memory', async (t) => {
   await withFile(async (file) => {
     const store = await spawnStore(file);
     await withClient(store.port, async (client) => {

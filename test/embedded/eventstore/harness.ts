@@ -1,5 +1,4 @@
-// What the tests of the embedded event store share: a store in a temporary folder, its client, events, waiting.
-
+// Shared by the tests of the embedded event store: a store in a temporary folder, its client, events, waiting.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,7 +9,7 @@ import type { Readable } from 'node:stream';
 import { type EventData, EventStoreDBClient, jsonEvent, type ResolvedEvent } from '@eventstore/db-client';
 import { startEventStore } from '../../../packages/embedded/eventstore/server.ts';
 
-/** Passing credentials makes the client use Append in place of BatchAppend. */
+/** With credentials the client uses Append instead of BatchAppend. */
 export const UNARY = { credentials: { username: 'admin', password: 'changeit' } };
 
 export async function temporaryFolder(): Promise<{ folder: string; remove(): Promise<void> }> {
@@ -45,11 +44,11 @@ export async function withStore(): Promise<Store> {
 export type StoreProcess = {
   process: ChildProcessByStdio<null, Readable, Readable>;
   port: number;
-  /** Sends the signal and resolves when the process is gone. */
+  /** Sends the signal and resolves when the process has ended. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 };
 
-/** A store in a process of its own; `blocks` limits the size of files it may write, in blocks of the shell's. */
+/** A store in its own process; `blocks` limits the size of the files it writes, in the shell's blocks. */
 export async function spawnStore(
   file: string,
   { blocks, unprivileged = false }: { blocks?: number; unprivileged?: boolean } = {},
@@ -82,7 +81,7 @@ export const someEvents = (count: number, type = 'tested'): EventData[] =>
 
 export const aStream = (prefix = 'stream'): string => `${prefix}-${randomUUID()}`;
 
-/** Of a binary event; without an event, nothing. */
+/** The text of a binary event; undefined without an event. */
 export const bytesOf = (resolved: ResolvedEvent | undefined): Uint8Array =>
   Uint8Array.from((resolved?.event?.data as Uint8Array | undefined) ?? []);
 

@@ -1,5 +1,4 @@
-// Reading streams and $all through the official client: from everywhere, both ways, with limits, and what is missing.
-
+// Reads streams and $all through the official client: from any place, in both directions, with limits.
 import {
   BACKWARDS,
   binaryEvent,
@@ -54,7 +53,7 @@ test('a stream backwards', async (t) => {
   t.deepEqual(await read({ fromRevision: START }), [0]);
 });
 
-test('a stream that is not there', async (t) => {
+test('a stream that does not exist', async (t) => {
   const stream = aStream('nowhere');
   const missing = { message: `${stream} not found` };
   for (const direction of [FORWARDS, BACKWARDS] as const) {
@@ -68,7 +67,7 @@ test('a stream that is not there', async (t) => {
   t.is((await client.getStreamMetadata(stream)).metadata, undefined);
 });
 
-test('$all begins with a system event and goes on in the order of the appends', async (t) => {
+test('$all begins with a system event and continues in the order of the appends', async (t) => {
   const all = await collect(client.readAll());
   t.true(all[0]?.event?.streamId.startsWith('$'));
   const own = all.filter(({ event }) => event?.streamId === FIVE);
@@ -84,7 +83,7 @@ test('$all begins with a system event and goes on in the order of the appends', 
   }
 });
 
-test('$all forwards includes the position given, backwards leaves it out', async (t) => {
+test('reading $all forwards includes the given position, backwards excludes it', async (t) => {
   const forwards = await collect(client.readAll({ fromPosition: lastOfFive, maxCount: 2 }));
   t.is(forwards[0]?.event?.streamId, FIVE);
   t.is(forwards[0]?.event?.revision, 4n);
@@ -123,7 +122,7 @@ test('a stream longer than a page, of events larger than a page', async (t) => {
   t.deepEqual(revisions(backwards), revisions(forwards).toReversed());
 });
 
-test('names beyond ASCII, with spaces or of great length', async (t) => {
+test('stream names with other characters than ASCII, with spaces, or very long', async (t) => {
   for (const stream of ['bayaran cukai ‐ \u{1F4B8}', ' ', "'; drop table events; --", 'x'.repeat(10_000)]) {
     await client.appendToStream(stream, anEvent({ n: 7 }, stream));
     const [read] = await collect(client.readStream(stream));
@@ -132,7 +131,7 @@ test('names beyond ASCII, with spaces or of great length', async (t) => {
   }
 });
 
-test('a reader who leaves in the middle does not disturb the others', async (t) => {
+test('a reader that cancels does not disturb the others', async (t) => {
   const stream = aStream('left');
   await client.appendToStream(stream, someEvents(5_000));
   for (let n = 0; n < 20; n += 1) {

@@ -1,5 +1,4 @@
-// What the embedded event store does not offer says so, and requests that no proper client sends do it no harm.
-
+// The embedded event store refuses what it does not offer, and invalid requests do no harm.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
@@ -32,7 +31,7 @@ async function unimplemented(t: ExecutionContext, call: Promise<unknown>, why: R
   t.regex(error?.message ?? '', why);
 }
 
-test('nothing is deleted', async (t) => {
+test('nothing can be deleted', async (t) => {
   const stream = aStream();
   await client.appendToStream(stream, anEvent());
   await unimplemented(
@@ -49,19 +48,19 @@ test('no persistent subscriptions, no projections', async (t) => {
   await unimplemented(
     t,
     client.createPersistentSubscriptionToStream(aStream(), 'group', settings),
-    /use a subscription/,
+    /use a catch-up subscription/,
   );
   await unimplemented(
     t,
     collect(client.subscribeToPersistentSubscriptionToStream(aStream(), 'group')),
-    /use a subscription/,
+    /use a catch-up subscription/,
   );
   await unimplemented(t, client.createProjection('p', 'fromAll()'), /outside the event store/);
 });
 
 type ChunkOptions = { id?: string; isFinal?: boolean; events?: number; stream?: string; deadlineMs?: number };
 
-/** A chunk of a batch append; the options are in it when it names a stream. */
+/** A chunk of a batch append; it has options if it names a stream. */
 function chunk({ id = randomUUID(), isFinal = false, events = 0, stream, deadlineMs }: ChunkOptions) {
   const message = new streams.BatchAppendReq();
   message.setCorrelationId(uuid(id));
@@ -107,7 +106,7 @@ function uuid(text: string): shared.UUID {
   return message;
 }
 
-/** Sends the chunks as one call and returns all answers in words. */
+/** Sends the chunks in one call and returns all answers as text. */
 async function batch(chunks: streams.BatchAppendReq[]): Promise<string[]> {
   const call = raw.batchAppend();
   const answers: string[] = [];
@@ -121,15 +120,15 @@ async function batch(chunks: streams.BatchAppendReq[]): Promise<string[]> {
   return answers;
 }
 
-test('an append is answered once, whatever its chunks are', async (t) => {
+test('an append is answered once, whatever its chunks contain', async (t) => {
   const stream = aStream();
   const [id, other] = [randomUUID(), randomUUID()];
   t.deepEqual(await batch([chunk({ id, stream, events: 1 }), chunk({ id, isFinal: true, events: 1 })]), [
     'appended',
   ]);
-  t.deepEqual(await batch([chunk({ isFinal: true, events: 1 })]), ['An append begins with its options']);
+  t.deepEqual(await batch([chunk({ isFinal: true, events: 1 })]), ['An append must begin with its options']);
   t.deepEqual(await batch([chunk({ id }), chunk({ id }), chunk({ id, isFinal: true })]), [
-    'An append begins with its options',
+    'An append must begin with its options',
   ]);
   t.deepEqual(await batch([chunk({ id, stream, events: 1 })]), ['The append ended before its last chunk']);
   const mixed = [
@@ -141,7 +140,7 @@ test('an append is answered once, whatever its chunks are', async (t) => {
   t.is((await collect(client.readStream(stream))).length, 5);
 });
 
-test('an append that is not complete by its deadline is refused then, and not again by its last chunk', async (t) => {
+test('an append that is incomplete at its deadline is refused then, and its last chunk is ignored', async (t) => {
   const stream = aStream();
   const id = randomUUID();
   const call = raw.batchAppend();
@@ -157,7 +156,7 @@ test('an append that is not complete by its deadline is refused then, and not ag
   await t.throwsAsync(collect(client.readStream(stream)), { message: /not found/ });
 });
 
-test('without a correlation id there is nobody to answer: the call fails, the store goes on', async (t) => {
+test('a chunk without a correlation id fails the call, and the store continues', async (t) => {
   await t.throwsAsync(batch([chunk({ id: 'nobody', stream: aStream(), isFinal: true })]), {
     message: /is not a UUID/,
   });
@@ -172,12 +171,12 @@ test('an append or a read without options', async (t) => {
       for (const message of messages) call.write(message);
       call.end();
     });
-  await t.throwsAsync(append([]), { message: /begins with its options/ });
-  await t.throwsAsync(append([new streams.AppendReq()]), { message: /begins with its options/ });
+  await t.throwsAsync(append([]), { message: /must begin with its options/ });
+  await t.throwsAsync(append([new streams.AppendReq()]), { message: /must begin with its options/ });
   await t.throwsAsync(collect(raw.read(new streams.ReadReq())), { message: /A read needs options/ });
 });
 
-test('half an append of a caller whose connection breaks is not taken for a whole one', async (t) => {
+test('half an append is not committed when the connection breaks', async (t) => {
   const stream = aStream();
   const sockets: Socket[] = [];
   const proxy = createServer((socket) => {
@@ -209,7 +208,7 @@ test('half an append of a caller whose connection breaks is not taken for a whol
   proxy.close();
 });
 
-test('a caller who vanishes with batches open leaves nothing behind', async (t) => {
+test('a caller that disappears with open batches leaves nothing behind', async (t) => {
   const stream = aStream();
   const call = raw.batchAppend();
   call.on('error', () => undefined);

@@ -1,5 +1,4 @@
 // Subscriptions through the official client: where they start, catching up, filters, checkpoints, slow readers.
-
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -80,7 +79,7 @@ test('to a stream: from the start, after a revision, from the end', async (t) =>
   t.deepEqual(fromEnd, numbered(4, 2));
 });
 
-test('to a stream that is yet to come', async (t) => {
+test('to a stream that does not exist yet', async (t) => {
   const stream = aStream('future');
   const subscription = client.subscribeToStream(stream);
   const seen = untilLast(subscription);
@@ -153,7 +152,7 @@ for (const [title, filter, named] of filters) {
   });
 }
 
-test('a subscription says once that it has caught up, after what there was', async (t) => {
+test('a subscription reports once that it has caught up, after the existing events', async (t) => {
   const stream = aStream();
   await client.appendToStream(stream, someEvents(700));
   const subscription = client.subscribeToStream(stream);
@@ -173,7 +172,7 @@ test('a subscription says once that it has caught up, after what there was', asy
   t.is(caughtUp, 1);
 });
 
-test('checkpoints come every interval of events looked at, never ahead of an event that is to come', async (t) => {
+test('checkpoints come at every interval of events examined, never ahead of an event still to be sent', async (t) => {
   const stream = aStream('checkpoints');
   const { position: before } = await client.appendToStream(stream, anEvent());
   const marks: (Position | { event: bigint })[] = [];
@@ -215,12 +214,12 @@ test('system events can be left out', async (t) => {
   t.false(types.some((type) => type?.startsWith('$')));
 });
 
-test('a regex that is none ends the subscription with an error', async (t) => {
+test('an invalid regular expression ends the subscription with an error', async (t) => {
   const subscription = client.subscribeToAll({ filter: streamNameFilter({ regex: '(' }) });
   await t.throwsAsync(collect(subscription), { message: /not a regular expression/ });
 });
 
-test('a slow reader gets everything in order, while others go on', async (t) => {
+test('a slow reader receives everything in order while others continue', async (t) => {
   const stream = aStream('slow');
   const subscription = client.subscribeToStream(stream);
   const slow = (async () => {

@@ -1,12 +1,12 @@
 // /api/v1/users: what is taken and refused, that an address is taken once, and that writers read their own writes.
 import test from 'ava';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../src/eventstore/event-store.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { checkChain } from '../../support/chain.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { aminah, startService } from './helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 type User = { id: string; name: string; email: string; role: string; createdAt: string };
 
@@ -23,7 +23,7 @@ test.serial('a user that was created is where Location says, and in the list, at
       name: aminah.name,
       email: `${n}@agency.example`,
       role: 'admin',
-      createdAt: '2026-11-20T01:02:03.000Z',
+      createdAt: '2026-11-20T09:02:03+08:00',
     });
     t.is(created.headers.get('location'), `${service.url}/api/v1/users/${user.id}`);
     t.deepEqual(await (await service.api(`/users/${user.id}`)).json(), user);

@@ -2,14 +2,14 @@
 import test from 'ava';
 import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, result, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, type Populated, startPopulated } from './populated.ts';
 
 // Serial, as only one connection of a process can append at a time.
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const paid = [chosen(1), succeeded(result(1, 'succeeded'))];
 const sendAll = '/console/deliveries/send-again';
@@ -40,7 +40,7 @@ test.serial('the list filters, counts and pages, and names stay text', async (t)
   t.is(rows(first).length, 50);
   t.is(rows(second).length, 2);
   t.is(new Set([...rows(first), ...rows(second)]).size, 52);
-  t.false(first.includes('Send again'), 'not for who may only look');
+  t.false(first.includes('Send again'), 'no button for a viewer');
 
   const abandonedOnes = await page('/console/deliveries?state=abandoned&merchant=mu%3Cb%3E');
   t.true(
@@ -54,7 +54,7 @@ test.serial('the list filters, counts and pages, and names stay text', async (t)
     t.is((await viewer.get(`/console/deliveries${query}`)).status, 400, query);
 });
 
-test.serial('one is sent again, once', async (t) => {
+test.serial('one delivery is sent again, once', async (t) => {
   const populated = await startPopulated(t, postgres);
   const { app, caughtUp, payment } = populated;
   const id = await payment([...paid, abandoned]);
@@ -79,7 +79,7 @@ test.serial('one is sent again, once', async (t) => {
   t.is((await member.post(sendOne, { ...fields, transactionId: 'Z'.repeat(26) })).status, 404);
 });
 
-test.serial('a whole list is sent again after its number was seen, without emails', async (t) => {
+test.serial('a whole list is sent again once its number was confirmed, without emails', async (t) => {
   const populated = await startPopulated(t, postgres);
   const { app, caughtUp, payment } = populated;
   const emailGone = {
@@ -95,10 +95,14 @@ test.serial('a whole list is sent again after its number was seen, without email
   t.true(
     confirmation.includes('<strong>2 deliveries</strong>') && confirmation.includes('name="count" value="2"'),
   );
-  t.deepEqual(await requestsFor(populated, one), [], 'nothing is sent by looking');
+  t.deepEqual(await requestsFor(populated, one), [], 'opening the page sends nothing');
 
-  t.is((await member.post(sendAll, { ...fields, count: '3' })).status, 409, 'another number than was seen');
-  t.is((await member.post(sendAll, fields)).status, 409, 'no number was seen');
+  t.is(
+    (await member.post(sendAll, { ...fields, count: '3' })).status,
+    409,
+    'not the number that was confirmed',
+  );
+  t.is((await member.post(sendAll, fields)).status, 409, 'no number was confirmed');
   t.deepEqual(await requestsFor(populated, one), []);
   const answer = await member.post(sendAll, { ...fields, count: '2' });
   t.is(answer.status, 200);
@@ -121,15 +125,19 @@ test.serial('a whole list is sent again after its number was seen, without email
   t.is((await member.post(sendAll, { ...fields, count: '0', token: 'x' })).status, 403);
 });
 
-test.serial('one that is refused keeps no other from going out', async (t) => {
+test.serial('a refusal does not keep the others from being sent', async (t) => {
   const populated = await startPopulated(t, postgres);
   const { app, caughtUp, db, payment } = populated;
   const id = await payment([...paid, abandoned]);
   const overtaken = await payment([chosen(1), applied(result(1, 'pending')), abandoned]);
   await caughtUp();
-  // A row that is about no payment, as a table can hold that is ahead of its log.
+  // A row whose payment does not exist.
   const [row] = await db('payments.deliveries').where('transaction_id', id);
-  await db('payments.deliveries').insert({ ...row, transaction_id: 'Y'.repeat(26), lane: 'callback' });
+  await db('payments.deliveries').insert({
+    ...row,
+    transaction_id: 'Y'.repeat(26),
+    ordering_key: 'callback',
+  });
   const member = await signIn(app, 'member');
   const answer = await member.post(sendAll, { state: 'abandoned', count: '3' });
   const html = await answer.text();
@@ -138,7 +146,7 @@ test.serial('one that is refused keeps no other from going out', async (t) => {
   t.deepEqual(await requestsFor(populated, overtaken), ['CallbackRequested']);
 });
 
-test.serial('when Postgres is away the pages say so', async (t) => {
+test.serial('when Postgres is down the pages say so', async (t) => {
   const { app, db } = await startPopulated(t, postgres);
   const admin = await signIn(app, 'admin');
   await db.destroy();

@@ -1,18 +1,18 @@
-// Exceptions in the console: the list, one of each, and what staff say of it over HTTP.
+// Exceptions in the console: the list, one of each kind, and how staff resolve them.
 import test from 'ava';
 import { readPaymentEvent, readUnmatchedEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { resolutionStream, unmatchedStream } from '../../../src/events/unmatched.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { checkChain } from '../../support/chain.ts';
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, contradicted, mismatched, result, sen, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { postResult, resultFields, signed } from '../generic/helpers.ts';
 import { paidTwice, startPopulated } from './populated.ts';
 
 // Serial, as only one connection of a process can append at a time.
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const hostile = '<script>alert(1)</script> & "Ö\u202e"';
 const refund = { resolution: 'refunded', note: 'Bank reference R-1' };
@@ -69,8 +69,8 @@ test.serial(
       const html = await page.text();
       t.is(page.status, 200, id);
       t.false(html.includes('<script>alert'), id);
-      t.false(html.includes('AMINAH'), 'what is personal is behind the payment');
-      t.false(html.includes('name="resolution"'), 'no form for who may not');
+      t.false(html.includes('AMINAH'), 'personal data is not on this page');
+      t.false(html.includes('name="resolution"'), 'no form without the permission');
       t.true(html.includes('An administrator resolves it'));
     }
     const mismatch = await (await viewer.get(`/console/exceptions/payment/${wrong}/1`)).text();
@@ -90,7 +90,7 @@ test.serial(
   },
 );
 
-test.serial('a resolution is recorded once, by whom, and nobody else’s is taken after it', async (t) => {
+test.serial('a resolution is recorded once with its author, and later ones are refused', async (t) => {
   const { app, caughtUp, payment } = await startPopulated(t, postgres);
   const id = await payment(paidTwice);
   const path = `/console/exceptions/payment/${id}/2`;
@@ -124,7 +124,7 @@ test.serial('a resolution is recorded once, by whom, and nobody else’s is take
   );
 });
 
-test.serial('who may not, what is not ours and what is no resolution change nothing', async (t) => {
+test.serial('a missing permission, a foreign form and an invalid resolution change nothing', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const id = await payment([...paidTwice, contradicted(result(1, 'failed'), 'succeeded')]);
   await postResult(app, signed(resultFields('0'.repeat(26))));
@@ -165,7 +165,7 @@ test.serial('who may not, what is not ours and what is no resolution change noth
 });
 
 test.serial(
-  'what a note says in several lines, any script and mark-up is shown as it was typed',
+  'a note of several lines, in any script and with mark-up, is shown as it was typed',
   async (t) => {
     const { app, payment } = await startPopulated(t, postgres);
     const id = await payment(paidTwice);
@@ -180,14 +180,14 @@ test.serial(
 );
 
 test.serial(
-  'an unmatched result: evidence is looked at on record, and a word on it makes no payment',
+  'an unmatched result: access to its evidence is recorded, and its resolution makes no payment',
   async (t) => {
     const { app, caughtUp } = await startPopulated(t, postgres);
     const transactionId = '0'.repeat(26);
     await postResult(app, signed(resultFields(transactionId, { BUYER_NAME: hostile })));
     const admin = await signIn(app, 'admin');
     const path = '/console/exceptions/unmatched/0';
-    const looks = async () => {
+    const accesses = async () => {
       const streams = [];
       for await (const message of app.eventStore.subscribe({
         streamPrefixes: ['session-'],
@@ -201,16 +201,16 @@ test.serial(
       return streams;
     };
     t.false((await (await admin.get(path)).text()).includes('BUYER_NAME'));
-    t.is((await looks()).length, 0);
+    t.is((await accesses()).length, 0);
     const evidence = await (await admin.get(`${path}/evidence`)).text();
     t.true(
       evidence.includes('BUYER_NAME') &&
         evidence.includes('&lt;script&gt;') &&
         !evidence.includes('<script>alert'),
     );
-    const [look, ...more] = await looks();
+    const [access, ...more] = await accesses();
     t.is(more.length, 0);
-    t.like(look?.data, {
+    t.like(access?.data, {
       userId: admin.id,
       what: 'evidence',
       transactionId: null,

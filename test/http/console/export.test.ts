@@ -1,4 +1,4 @@
-// What auditors take along from the console: a payment's history as JSON, and the payments of a span of time as a file.
+// What auditors download from the console: a payment's history as JSON, and the payments of a period as a file.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -9,17 +9,19 @@ import { readSessionEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { roles } from '../../../src/events/user.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { stored } from '../../audit/helpers.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
-import { log, reached, startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { log, reached } from '../../projections/helpers.ts';
 import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { type Member, signIn } from '../../support/console.ts';
 import { applied, request, result } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 
-const { url } = await startPostgres();
+const { url } = await createDatabase();
 const db = connectPostgres({ url, log });
 const app: TestApp = await startApp({ console: { db } });
 const { eventStore } = app;
@@ -27,7 +29,14 @@ const ids = Array.from({ length: 40 }, (_, index) =>
   transactionIdOf(transactionIdKey, 'generic', 'council', `INV-${index}`),
 );
 const [id = ''] = ids;
-const projection = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+const projection = runProjection({
+  projection: payments,
+  eventStore,
+  db,
+  databaseUrl: url,
+  log,
+  runtime: systemRuntime,
+});
 
 test.before(async () => {
   const positions = [];
@@ -40,20 +49,19 @@ test.after.always(async () => {
   await projection.stop();
   await db.destroy();
   await app.close();
-  await stopPostgres();
 });
 
 async function ask(store: EventStore, transactionId: string, index: number) {
-  // Long, so that not all of them leave in one piece.
+  // Long, so that the file takes several pieces.
   const description = 'x'.repeat(20_000);
   const data = request({ transactionId, reference: `INV-${index}`, description });
   const events = stored([{ type: 'PaymentRequested', data }, applied(result(1, 'failed'))], transactionId);
   return (await store.append(paymentStream(transactionId), events, 'no_stream')).position;
 }
 
-/** What of people the member's session says was looked at. */
-async function looksOf({ id: userId }: Member): Promise<object[]> {
-  const looks: object[] = [];
+/** The accesses to personal data in the member's session. */
+async function accessesOf({ id: userId }: Member): Promise<object[]> {
+  const accesses: object[] = [];
   let after = null;
   while (true) {
     const next = await eventStore.firstAfter({
@@ -61,9 +69,9 @@ async function looksOf({ id: userId }: Member): Promise<object[]> {
       after,
       signal: AbortSignal.timeout(5_000),
     });
-    if (!next) return looks;
+    if (!next) return accesses;
     const { type, data } = readSessionEvent(next);
-    if (type === 'PersonalDataViewed' && data.userId === userId) looks.push(data);
+    if (type === 'PersonalDataViewed' && data.userId === userId) accesses.push(data);
     after = next.position;
   }
 }
@@ -77,7 +85,7 @@ async function verdictOn(t: ExecutionContext, text: string) {
 }
 
 for (const role of roles)
-  test.serial(`${role}: takes both files along, and each is recorded first`, async (t) => {
+  test.serial(`${role}: downloads both files, and each is recorded first`, async (t) => {
     const member = await signIn(app, role);
     t.regex(await (await member.get('/console/export')).text(), /<option value="council"/);
     const lines = await member.post('/console/export', { ...november, format: 'jsonl' });
@@ -86,18 +94,18 @@ for (const role of roles)
       lines.headers.get('content-disposition'),
       'attachment; filename="payments-2026-11-01-to-2026-11-30.jsonl"',
     );
-    t.like(await verdictOn(t, await lines.text()), { fault: null, payments: 40, events: 80 });
+    t.like(await verdictOn(t, await lines.text()), { violation: null, payments: 40, events: 80 });
     const csv = await member.post('/console/export', { ...november, merchant: 'museum', format: 'csv' });
     t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
     t.deepEqual(parse(await csv.text(), { bom: true, columns: true }), [], 'another merchant has none');
     const span = '2026-10-31T16:00:00.000Z to 2026-11-30T16:00:00.000Z';
-    t.like(await looksOf(member), [
+    t.like(await accessesOf(member), [
       { what: 'export', transactionId: null, detail: `jsonl of all merchants, ${span}` },
       { what: 'export', transactionId: null, detail: `csv of museum, ${span}` },
     ]);
   });
 
-test.serial('what makes no sense is said above the form, and is no look', async (t) => {
+test.serial('the form says what is wrong with it, and nothing is recorded', async (t) => {
   const member = await signIn(app, 'viewer');
   for (const [fields, fault] of [
     [{ ...november, from: '' }, 'from must be a time'],
@@ -113,10 +121,10 @@ test.serial('what makes no sense is said above the form, and is no look', async 
   }
   const forged = await member.post('/console/export', { ...november, token: 'x' });
   t.is(forged.status, 403);
-  t.deepEqual(await looksOf(member), []);
+  t.deepEqual(await accessesOf(member), []);
 });
 
-test.serial('the history of a payment, now and then; recorded before it is shown', async (t) => {
+test.serial('the history of a payment, as of now and earlier, is recorded before it is shown', async (t) => {
   const member = await signIn(app, 'viewer');
   const path = `/console/payments/${id}/history.json`;
   const answer = await member.get(path);
@@ -129,9 +137,9 @@ test.serial('the history of a payment, now and then; recorded before it is shown
     entries: object[];
   };
   t.is(then.entries.length, 1);
-  const looks = await looksOf(member);
-  t.like(looks[0], { what: 'history', transactionId: id, detail: 'events 0 to 1' });
-  t.like(looks[1], { what: 'history', transactionId: id, detail: 'events 0 to 0' });
+  const accesses = await accessesOf(member);
+  t.like(accesses[0], { what: 'history', transactionId: id, detail: 'events 0 to 1' });
+  t.like(accesses[1], { what: 'history', transactionId: id, detail: 'events 0 to 0' });
   for (const [query, status] of [
     ['?at=noon', 400],
     ['?revision=2', 400],
@@ -140,10 +148,10 @@ test.serial('the history of a payment, now and then; recorded before it is shown
   ] as const)
     t.is((await member.get(`${path}${query}`)).status, status, query);
   t.is((await member.get(`/console/payments/${id.slice(0, 25)}0/history.json`)).status, 404);
-  t.is((await looksOf(member)).length, 2, 'what was not shown was not looked at');
+  t.is((await accessesOf(member)).length, 2, 'what was not shown is not recorded');
 });
 
-test.serial('a download that fails half-way does not look whole', async (t) => {
+test.serial('a download that fails half-way does not look complete', async (t) => {
   const member = await signIn(app, 'admin');
   await db.raw(
     `update payments.payments set transaction_id = 'ZZ' where transaction_id =

@@ -1,4 +1,4 @@
-// What no form of another site, another session or another size may do, and what every answer of the console carries.
+// Forms of other sites, other sessions or other sizes are refused; and the headers that every answer of the console has.
 import test from 'ava';
 import { sessionStream } from '../../../src/events/session.ts';
 import { userStream } from '../../../src/events/user.ts';
@@ -8,7 +8,7 @@ import { addUser, anyPage, type Member, memberOf, signIn } from '../../support/c
 const app = await startApp();
 test.after.always(() => app.close());
 
-/** What an admin can do to somebody else; the test looks whether it was done. */
+/** Something that an admin can do to another user; the tests check whether it was done. */
 const deactivate = (id: string) => `/console/staff/${id}/deactivate`;
 const isActive = async (id: string) =>
   (await app.eventStore.loadLast(userStream(id)))?.type === 'UserCreated';
@@ -22,7 +22,7 @@ test('a form without the token of its own session changes nothing', async (t) =>
   for (const token of ['', 'x', await tokenOf(other), `${mine}x`, mine.slice(1), admin.cookie]) {
     const answer = await admin.post(deactivate(id), { token });
     t.is(answer.status, 403, token);
-    t.regex(await answer.text(), /not of your present session/);
+    t.regex(await answer.text(), /does not belong to your current session/);
   }
   const twice = await fetch(`${app.url}${deactivate(id)}`, {
     method: 'POST',
@@ -38,7 +38,7 @@ test('a form without the token of its own session changes nothing', async (t) =>
   t.false(await isActive(id));
 });
 
-test('a form of another site is refused before anything else is looked at', async (t) => {
+test('a form of another site is refused before anything else is checked', async (t) => {
   const admin = await signIn(app, 'admin');
   const { id } = await addUser(app.eventStore, 'member');
   for (const headers of [
@@ -58,7 +58,7 @@ test('a form of another site is refused before anything else is looked at', asyn
   t.is((await admin.post(deactivate(id), {}, { 'sec-fetch-site': 'same-origin' })).status, 303);
 });
 
-test('nobody changes their own account, nor one that is not there, nor into what is no role', async (t) => {
+test('admins cannot change their own account, an unknown one, or give a role that does not exist', async (t) => {
   const admin = await signIn(app, 'admin');
   const { id } = await addUser(app.eventStore, 'member');
   t.is((await admin.post(deactivate(admin.id))).status, 409);
@@ -74,7 +74,7 @@ test('nobody changes their own account, nor one that is not there, nor into what
   t.like(event?.metadata, { actor: `staff:${admin.id}` });
 });
 
-test('a body that is huge, or no form, is refused', async (t) => {
+test('a body that is too large, or is not a form, is refused', async (t) => {
   const admin = await signIn(app, 'admin');
   t.is((await admin.post('/console/sign-out', { more: 'x'.repeat(70_000) })).status, 413);
   t.is((await admin.post('/console/sign-out', {}, { 'content-type': 'application/json' })).status, 415);
@@ -86,7 +86,7 @@ test('a body that is huge, or no form, is refused', async (t) => {
   t.is(nobody.status, 413);
 });
 
-test('pages of the console load nothing but our own files, and are kept by nobody', async (t) => {
+test('pages of the console load only our own files, and are not cached', async (t) => {
   const admin = await signIn(app, 'admin');
   const answers = [
     await admin.get('/console'),
@@ -114,7 +114,7 @@ test('pages of the console load nothing but our own files, and are kept by nobod
   }
 });
 
-test('what is not there is a page of the console for people and JSON for programs', async (t) => {
+test('an unknown address is a page of the console for people and JSON for programs', async (t) => {
   const admin = await signIn(app, 'admin');
   const page = await admin.get('/console/nothing');
   t.is(page.status, 404);
@@ -124,9 +124,12 @@ test('what is not there is a page of the console for people and JSON for program
   const method = await admin.post('/console');
   t.is(method.status, 405);
   t.is((await admin.get('/console/')).headers.get('location'), '/console');
+  const moved = await admin.get('/console/looks?payment=A');
+  t.is(moved.status, 301);
+  t.is(moved.headers.get('location'), '/console/access-log?payment=A');
 });
 
-test('nothing of an address is put into a page as it is', async (t) => {
+test('a page shows no text from its address', async (t) => {
   const admin = await signIn(app, 'admin');
   for (const path of [
     `${anyPage}?notice=<script>`,
@@ -137,7 +140,7 @@ test('nothing of an address is put into a page as it is', async (t) => {
   t.regex(await (await admin.get(`${anyPage}?notice=role-changed`)).text(), /class="notice success"/);
 });
 
-test('an event that ends a session is its last, and none comes after it', async (t) => {
+test('the event that ends a session is its last', async (t) => {
   const admin = await signIn(app, 'admin');
   const [, value = ''] = admin.cookie.split('=');
   const [sessionId = ''] = value.split('.');

@@ -1,16 +1,16 @@
-// The first page: its figures are those of the day, and each leads to as many as it says.
+// The first page: its metrics are those of the day, and each links to as many rows as it counts.
 import test from 'ava';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { sealsStream } from '../../../src/events/seals.ts';
 import { cause } from '../../audit/ledger.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, result, sen, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, type Populated, paidTwice, startPopulated } from './populated.ts';
 
 // Serial, as only one connection of a process can append at a time.
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 /** Malaysian midnight of 20 November, and the moments on both sides of its ends. */
 const dayStart = '2026-11-19T16:00:00.000Z';
@@ -33,55 +33,55 @@ async function fill({ payment, caughtUp }: Populated): Promise<void> {
   await caughtUp();
 }
 
-/** The tiles of the page: figure and link by name. */
-function tilesOf(html: string): Record<string, { figure: string; url: string }> {
+/** The tiles of the page: metric and link by name. */
+function tilesOf(html: string): Record<string, { metric: string; url: string }> {
   const tiles = html.matchAll(/<a class="tile[^"]*" href="([^"]+)"><strong>([^<]+)<\/strong>(.*?)<\/a>/gs);
-  const entries = Array.from(tiles, ([, url = '', figure = '', rest = '']) => {
+  const entries = Array.from(tiles, ([, url = '', metric = '', rest = '']) => {
     const name = rest.replace(/<[^>]*>/g, '').trim();
-    return [name, { figure, url: url.replaceAll('&amp;', '&') }] as const;
+    return [name, { metric, url: url.replaceAll('&amp;', '&') }] as const;
   });
   return Object.fromEntries(entries);
 }
 
-test.serial('figures of a day, by its Malaysian midnights', async (t) => {
+test.serial('metrics of a day, by its Malaysian midnights', async (t) => {
   const populated = await startPopulated(t, postgres);
   await fill(populated);
   const viewer = await signIn(populated.app, 'viewer');
   const html = await (await viewer.get('/console?day=2026-11-20')).text();
   const tiles = tilesOf(html);
-  const figures = Object.fromEntries(Object.entries(tiles).map(([name, { figure }]) => [name, figure]));
-  t.deepEqual(figures, {
+  const metrics = Object.fromEntries(Object.entries(tiles).map(([name, { metric }]) => [name, metric]));
+  t.deepEqual(metrics, {
     Contradiction: '0',
-    Difference: '0',
+    Discrepancy: '0',
     'Wrong amount': '0',
     'Paid twice': '1',
     'Late success': '0',
     'Unmatched result': '0',
     'Deliveries given up': '1',
     // Emails and the callbacks that nobody has sent.
-    'Deliveries on their way': String(4 + 2),
+    'Deliveries due': String(4 + 2),
     'Paid, in 4 payments': 'RM 371.00',
-    'Asked for': '4',
+    Requested: '4',
     Successful: '2',
     Failed: '1',
     Cancelled: '0',
     Pending: '0',
     'Awaiting payment': '1',
   });
-  t.true(html.includes('09:00: 2 asked for') && html.includes('00:00: 2 asked for'), 'by the hour');
+  t.true(html.includes('09:00: 2 requested') && html.includes('00:00: 2 requested'), 'by the hour');
   t.true(html.includes('66.6 % · 2 of 3'), 'success by method');
   t.true(html.includes('2.5 s'), 'callback delay');
 
-  // What a figure links to holds as many rows.
-  for (const [name, { figure, url }] of Object.entries(tiles)) {
+  // The page behind each metric has as many rows.
+  for (const [name, { metric, url }] of Object.entries(tiles)) {
     const list = await (await viewer.get(url)).text();
     const rows = list.split('<tbody>')[1]?.split('<tr').length ?? 1;
-    const counted = /^Paid, in (\d+) /.exec(name)?.[1] ?? figure;
+    const counted = /^Paid, in (\d+) /.exec(name)?.[1] ?? metric;
     t.is(String(rows - 1), counted, `${name} ${url}`);
   }
 });
 
-test.serial('an empty day, a day that is none, and the days beside', async (t) => {
+test.serial('an empty day, a day that does not exist, and links to the days before and after', async (t) => {
   const populated = await startPopulated(t, postgres);
   await populated.caughtUp();
   const viewer = await signIn(populated.app, 'viewer');
@@ -89,21 +89,21 @@ test.serial('an empty day, a day that is none, and the days beside', async (t) =
   const html = await page.text();
   t.is(page.status, 200);
   t.true(html.includes('day=2026-02-28') && html.includes('day=2026-03-02'));
-  t.true(html.includes('No method was chosen') && html.includes('No callback of the day'));
-  t.is(tilesOf(html)['Paid, in 0 payments']?.figure, 'RM 0.00');
+  t.true(html.includes('No method was chosen') && html.includes('No callback of this day'));
+  t.is(tilesOf(html)['Paid, in 0 payments']?.metric, 'RM 0.00');
   t.is((await viewer.get('/console')).status, 200);
   t.is((await viewer.get('/console?day=')).status, 200);
   for (const day of ['2026-02-30', 'today', '0000-01-01', '9999-12-31', '<b>'])
     t.is((await viewer.get(`/console?day=${encodeURIComponent(day)}`)).status, 400, day);
 });
 
-test.serial('a sealer that stands still is said on the first page', async (t) => {
+test.serial('the first page says that the sealer has stopped', async (t) => {
   const { app, caughtUp } = await startPopulated(t, postgres);
   await caughtUp();
   const viewer = await signIn(app, 'viewer');
-  const standsStill = /role="alert".*when-the-sealer-stops/s;
-  t.notRegex(await (await viewer.get('/console')).text(), standsStill);
+  const hasStopped = /role="alert".*when-the-sealer-stops/s;
+  t.notRegex(await (await viewer.get('/console')).text(), hasStopped);
   const noSeal = chain([{ type: 'LogSealed', data: {} }], genesisHash, cause());
   await app.eventStore.append(sealsStream, noSeal, 'no_stream');
-  t.regex(await (await viewer.get('/console')).text(), standsStill);
+  t.regex(await (await viewer.get('/console')).text(), hasStopped);
 });

@@ -1,20 +1,20 @@
-// The journal and the statements in the console: every figure, who may see it, and what is no account or day.
+// The journal and the statements in the console: their amounts, who may see them, and accounts or days that do not exist.
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { roles } from '../../../src/events/user.ts';
 import { stored } from '../../audit/helpers.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { emptyJournal, feed, paid, recorded } from '../../projections/journals.ts';
 import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
+import { createDatabase } from '../../support/postgres.ts';
 
-const postgres = await startPostgres();
+const postgres = await createDatabase();
 const shared = await startApp();
 test.after.always(async () => {
   await shared.close();
-  await stopPostgres();
 });
 
 const clock = () => new Date('2026-11-24T02:00:00.000Z');
@@ -42,7 +42,7 @@ const seen = (html: string) =>
     .replace(/\s+/g, ' ')
     .replaceAll('&amp;', '&');
 
-test.serial('every role reads the trial balance, now and as it was known', async (t) => {
+test.serial('every role reads the trial balance, as of now and as of an earlier day', async (t) => {
   const { app, page } = await start(t);
   for (const role of roles) {
     const member = await signIn(app, role);
@@ -56,13 +56,13 @@ test.serial('every role reads the trial balance, now and as it was known', async
     );
   }
   const known = seen(await page('/console/journal?at=2026-11-20'));
-  t.regex(known, /As known at 2026-11-20 23:59:59/);
+  t.regex(known, /As of 2026-11-20 23:59:59/);
   t.regex(known, /merchant:council RM 0\.00 RM 10\.01 RM 10\.01 Cr/);
   t.regex(seen(await page('/console/journal?at=2020-01-01')), /Nothing was posted by then/);
   await page('/console/journal?at=yesterday', 400);
 });
 
-test.serial('books that differ are said so', async (t) => {
+test.serial('the page says where debits and credits differ', async (t) => {
   const { db, page } = await start(t);
   await db.raw(`update journal.daily_sums set debit_sen = debit_sen + 7 where account = 'gateway:fpx'`);
   const html = await page('/console/journal');
@@ -102,7 +102,7 @@ test.serial('the statement of an account: opening, lines that lead to their paym
   await page('/console/journal/account?account=merchant:council&after=1~A~x~1', 400);
 });
 
-test.serial('a long statement goes on, page by page', async (t) => {
+test.serial('a long statement is read page by page', async (t) => {
   const { db, page } = await start(t);
   const events = Array.from({ length: 250 }, (_, no) =>
     recorded(`P${no}`, paid({ no: no + 10, at: '2026-11-22T01:00:00.000Z' })),
@@ -153,25 +153,22 @@ test.serial('what an agency collected on a day: the page, its CSV and its PDF sa
   t.regex(seen(await page('/console/statements?merchant=council&day=2026-11-19')), /Nothing was collected/);
 });
 
-test.serial(
-  'an agency or a day that there is not is a sentence, on the page and as a download',
-  async (t) => {
-    const { page } = await start(t);
-    for (const path of [
-      '/console/statements',
-      '/console/statements/collection.csv',
-      '/console/statements/collection.pdf',
-    ]) {
-      await page(`${path}?merchant=nobody&day=2026-11-20`, 404);
-      await page(`${path}?merchant=council&day=2026-11-31`, 400);
-      await page(`${path}?merchant=council&day=2026-11-20&known=soon`, 400);
-    }
-    await page('/console/statements/collection.csv', 400);
-    await page('/console/statements?merchant=council&day=2026-11-20&after=1~', 400);
-  },
-);
+test.serial('an agency or a day that does not exist is refused, on the page and as a download', async (t) => {
+  const { page } = await start(t);
+  for (const path of [
+    '/console/statements',
+    '/console/statements/collection.csv',
+    '/console/statements/collection.pdf',
+  ]) {
+    await page(`${path}?merchant=nobody&day=2026-11-20`, 404);
+    await page(`${path}?merchant=council&day=2026-11-31`, 400);
+    await page(`${path}?merchant=council&day=2026-11-20&known=soon`, 400);
+  }
+  await page('/console/statements/collection.csv', 400);
+  await page('/console/statements?merchant=council&day=2026-11-20&after=1~', 400);
+});
 
-test.serial('without Postgres the pages say so and nothing else', async (t) => {
+test.serial('without Postgres the pages say so, and nothing about the cause', async (t) => {
   const { app } = await start(t);
   const member = await signIn(app, 'admin');
   const away = await startApp({ clock }, shared);
@@ -183,9 +180,9 @@ test.serial('without Postgres the pages say so and nothing else', async (t) => {
   }
 });
 
-// The last one: what it writes into the log that all share no journal takes.
+// The last test, because no journal takes up what it writes to the shared log.
 test.serial(
-  'of a journal that is behind or stands still pages say so, and documents are refused',
+  'of a journal that is behind or stopped the pages say so, and documents are refused',
   async (t) => {
     const { db, app, page } = await start(t);
     const missing = stored(paid({ at: '2026-11-24T01:00:00.000Z' }), 'Z');

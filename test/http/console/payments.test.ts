@@ -1,21 +1,21 @@
-// Finding payments, what happened to one, and what is shown of people: only once the look is recorded.
+// Finding payments, the page of one, and personal data: shown only once the access log has recorded it.
 import test from 'ava';
 import { RegistryUnavailable } from '../../../src/clients/registry/answer.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { RegistryAnswer } from '../../../src/events/payment-result.ts';
 import { sessionStream } from '../../../src/events/session.ts';
 import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { startApp } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
 import { type Member, memberOf, signIn } from '../../support/console.ts';
 import { applied, chosen, request, result, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, paidTwice, startPopulated } from './populated.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
-/** All that is about people in a payment of the tests. */
+/** The personal data in a payment of the tests. */
 const personal = [
   'Aminah',
   'AMINAH',
@@ -30,7 +30,7 @@ const paths = (html: string) =>
   Array.from(html.matchAll(/<th scope="row"><a href="\/console\/payments\/(\w{26})"/g), ([, id]) => id);
 const sessionOf = ({ cookie }: Member) => cookie.split('=')[1]?.split('.')[0] ?? '';
 
-test.serial('payments are found by what names them and by what they have in common', async (t) => {
+test.serial('payments are found by what names them, and by filters', async (t) => {
   const { app, payment, caughtUp } = await startPopulated(t, postgres);
   const member = await signIn(app, 'viewer');
   const paid = await payment([chosen(1), succeeded(result(1, 'succeeded'), { receiptNo: 'R-77' })], {
@@ -81,7 +81,7 @@ test.serial('more than a page of payments is read page by page, each payment onc
   t.is(seen.length, 101);
 });
 
-test.serial('a search by payer is recorded before it is made, and names nobody', async (t) => {
+test.serial('a search by payer is recorded before it is made, and its results name nobody', async (t) => {
   const { app, payment, caughtUp } = await startPopulated(t, postgres);
   const member = await signIn(app, 'viewer');
   const id = await payment([]);
@@ -98,16 +98,16 @@ test.serial('a search by payer is recorded before it is made, and names nobody',
   t.deepEqual(paths((await search('900101-14-5678')).html), [id]);
   t.deepEqual(paths((await search('aminah@example.my')).html), [id]);
   t.deepEqual(paths((await search('Aminah Siti')).html), []);
-  t.is((await search('  ')).status, 303, 'nobody was asked for');
+  t.is((await search('  ')).status, 303, 'no payer was named');
   const opened = await member.get('/console/payments/by-payer');
-  t.is(opened.headers.get('location'), '/console/payments', 'its address alone searches for nobody');
-  const [, , ...looks] = await app.eventStore.load(sessionStream(sessionOf(member)));
+  t.is(opened.headers.get('location'), '/console/payments', 'its address alone searches for nothing');
+  const [, , ...accesses] = await app.eventStore.load(sessionStream(sessionOf(member)));
   t.deepEqual(
-    looks.map(({ data }) => (data as { what: string; detail: string }).detail),
+    accesses.map(({ data }) => (data as { what: string; detail: string }).detail),
     ['2 words', '1 word', '1 word', '2 words'],
   );
   t.false(
-    JSON.stringify(looks.map(({ data }) => data))
+    JSON.stringify(accesses.map(({ data }) => data))
       .toLowerCase()
       .includes('aminah'),
     'nor does the record',
@@ -116,18 +116,18 @@ test.serial('a search by payer is recorded before it is made, and names nobody',
   for (const text of [...personal, 'ismail']) t.false(log.includes(text), text);
 });
 
-test.serial('all that happened to a payment is on its page, and nothing about who pays', async (t) => {
+test.serial('a payment’s page has everything that happened to it, and nothing about who pays', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const member = await signIn(app, 'viewer');
   const id = await payment([...paidTwice, abandoned], { reference: poison, service: poison });
   const page = await (await member.get(`/console/payments/${id}`)).text();
   for (const text of [
     'The chain of 5 events is whole',
-    'council asked for RM 120.50',
+    'council requested RM 120.50',
     'Attempt 1: FPX Online Banking (Individual)',
     'receipt 7-20261120-BJ6HYDFE',
-    'though it was paid before',
-    'callback-1 given up with 500: answered 500 (try 1, 5 ms)',
+    'though already paid',
+    'callback-1 given up with 500: answered 500 (attempt 1, 5 ms)',
     'council.example',
     'Paid twice',
     `/console/exceptions/payment/${id}/2`,
@@ -151,7 +151,7 @@ test.serial('all that happened to a payment is on its page, and nothing about wh
     t.is((await member.get(`/console/payments/${path}`)).status, 404, path);
 });
 
-test.serial('an event that was changed is named on the page of its payment', async (t) => {
+test.serial('the page of a payment names an event that was changed', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const member = await signIn(app, 'viewer');
   const id = await payment([chosen(1)]);
@@ -167,7 +167,7 @@ test.serial('an event that was changed is named on the page of its payment', asy
   t.false(evidence.includes('<img'));
 });
 
-test.serial('people are shown once the look is recorded, and not before', async (t) => {
+test.serial('personal data is shown once the access log has recorded it, and not before', async (t) => {
   const { app, payment, caughtUp } = await startPopulated(t, postgres);
   const [auditor, member] = [await signIn(app, 'viewer'), await signIn(app, 'member')];
   const raw = { STATUS: '1', NOTE: poison };
@@ -178,9 +178,9 @@ test.serial('people are shown once the look is recorded, and not before', async 
   t.regex(evidence, /&quot;NOTE&quot;: &quot;&lt;img src=x/);
   for (const path of [`${id}/events/9`, `${id}/events/-1`, `${id}/events/x`, '0/events/0', '0/payer'])
     t.is((await member.get(`/console/payments/${path}`)).status, 404, path);
-  const [, , ...looks] = await app.eventStore.load(sessionStream(sessionOf(member)));
+  const [, , ...accesses] = await app.eventStore.load(sessionStream(sessionOf(member)));
   t.deepEqual(
-    looks.map(({ data }) => {
+    accesses.map(({ data }) => {
       const { what, transactionId, detail, userId } = data as Record<string, unknown>;
       return { what, transactionId, detail, userId };
     }),
@@ -189,19 +189,19 @@ test.serial('people are shown once the look is recorded, and not before', async 
       { what: 'evidence', transactionId: id, detail: 'event 2', userId: member.id },
     ],
   );
-  t.like(looks[0]?.metadata, { actor: `staff:${member.id}` });
+  t.like(accesses[0]?.metadata, { actor: `staff:${member.id}` });
 
   await caughtUp();
-  const list = await (await auditor.get('/console/looks')).text();
+  const list = await (await auditor.get('/console/access-log')).text();
   t.true(list.includes('Staff, member') && list.includes(id) && list.includes('event 2'));
-  t.regex(await (await auditor.get('/console/looks?staff=nobody')).text(), /Nobody looked/);
-  t.regex(await (await auditor.get(`/console/looks?payment=${id.toLowerCase()}`)).text(), /event 2/);
-  t.is((await member.get('/console/looks')).status, 403);
-  t.is((await auditor.get('/console/looks?before=x')).status, 400);
-  t.is((await auditor.get('/console/looks?staff=%00&payment=%00')).status, 200);
+  t.regex(await (await auditor.get('/console/access-log?staff=nobody')).text(), /There are no entries/);
+  t.regex(await (await auditor.get(`/console/access-log?payment=${id.toLowerCase()}`)).text(), /event 2/);
+  t.is((await member.get('/console/access-log')).status, 403);
+  t.is((await auditor.get('/console/access-log?before=x')).status, 400);
+  t.is((await auditor.get('/console/access-log?staff=%00&payment=%00')).status, 200);
 });
 
-test.serial('where a look cannot be recorded, nothing is shown', async (t) => {
+test.serial('where the access cannot be recorded, nothing is shown', async (t) => {
   const { app, db, payment, caughtUp } = await startPopulated(t, postgres);
   const member = await signIn(app, 'admin');
   const id = await payment([]);
@@ -225,7 +225,7 @@ test.serial('where a look cannot be recorded, nothing is shown', async (t) => {
   t.is(type, 'SignedIn');
 });
 
-test.serial('a delivery is sent again on the word of those who may', async (t) => {
+test.serial('a delivery is sent again for those who have the permission', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const member = await signIn(app, 'member');
   const id = await payment([chosen(1), succeeded(result(1, 'succeeded')), abandoned]);
@@ -243,10 +243,10 @@ test.serial('a delivery is sent again on the word of those who may', async (t) =
     t.is((await member.post(path, { delivery })).status, 404, delivery);
   t.is((await member.post('/console/payments/0/send-again', { delivery: 'email' })).status, 404);
   const named = await (await member.get(`/console/payments/${id}`)).text();
-  t.true(named.includes('Staff, member'), 'who asked is called by name');
+  t.true(named.includes('Staff, member'), 'the page names the member of staff');
 });
 
-test.serial('the registry is asked on the word of those who may', async (t) => {
+test.serial('the registry is asked for those who have the permission', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const member = await signIn(app, 'member');
   const id = await payment([chosen(1)]);
@@ -286,14 +286,14 @@ test.serial('the registry is asked on the word of those who may', async (t) => {
 });
 
 test.serial(
-  'looks at the same time are all recorded, in one whole chain, and none after signing out',
+  'concurrent accesses are all recorded, in one whole chain, and none after signing out',
   async (t) => {
     const { app, payment } = await startPopulated(t, postgres);
     const member = await signIn(app, 'admin');
     const id = await payment([]);
     const path = `/console/payments/${id}/payer`;
-    const looks = await Promise.all(Array.from({ length: 20 }, () => member.get(path)));
-    t.deepEqual(new Set(looks.map(({ status }) => status)), new Set([200]));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => member.get(path)));
+    t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
     const events = await app.eventStore.load(sessionStream(sessionOf(member)));
     t.is(events.length, 22);
     checkChain(t, events);

@@ -1,4 +1,4 @@
-// Every page and action of the console, asked for by each role and by nobody.
+// Every page and action of the console, requested by each role and without a session.
 import test from 'ava';
 import { roles } from '../../../src/events/user.ts';
 import { may } from '../../../src/http/console/frame/permissions.ts';
@@ -19,18 +19,23 @@ test.serial('nobody gets in without signing in', async (t) => {
 });
 
 for (const role of roles)
-  test.serial(`${role}: what is forbidden is 403 and changes nothing, the rest is open`, async (t) => {
-    const member = await signIn(app, role);
-    const before = await app.eventStore.head();
-    const forbidden = app.consoleRoutes.filter(({ action }) => !may(role, action));
-    for (const { method, path } of forbidden)
-      t.is((await member[method](pathOf(path))).status, 403, `${method} ${path}`);
-    t.deepEqual(await app.eventStore.head(), before);
-    const open = app.consoleRoutes.filter(({ action, method }) => method === 'get' && may(role, action));
-    for (const { path } of open) {
-      const { body, headers, status } = await member.get(pathOf(path));
-      // A page that goes on telling news would never end.
-      await body?.cancel();
-      t.true(status !== 403 && headers.get('location') !== '/console/sign-in', `${path} answers ${status}`);
-    }
-  });
+  test.serial(
+    `${role}: what is forbidden answers 403 and changes nothing, and the rest is open`,
+    async (t) => {
+      const member = await signIn(app, role);
+      const before = await app.eventStore.head();
+      const forbidden = app.consoleRoutes.filter(({ permission }) => !may(role, permission));
+      for (const { method, path } of forbidden)
+        t.is((await member[method](pathOf(path))).status, 403, `${method} ${path}`);
+      t.deepEqual(await app.eventStore.head(), before);
+      const open = app.consoleRoutes.filter(
+        ({ method, permission }) => method === 'get' && may(role, permission),
+      );
+      for (const { path } of open) {
+        const { body, headers, status } = await member.get(pathOf(path));
+        // The stream of progress would not end.
+        await body?.cancel();
+        t.true(status !== 403 && headers.get('location') !== '/console/sign-in', `${path} answers ${status}`);
+      }
+    },
+  );

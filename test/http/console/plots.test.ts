@@ -8,7 +8,7 @@ import { sen } from '../../support/payments.ts';
 
 const count = fc.integer({ min: 0, max: 1_000_000_000 });
 
-test('columns stand on the base, within the frame, and the highest of them is the highest number', (t) => {
+test('columns stand on the base, within the frame, and the highest column is the highest number', (t) => {
   fc.assert(
     fc.property(fc.array(fc.tuple(count, count), { maxLength: 30 }), (rows) => {
       const plot = columnPlot(
@@ -51,7 +51,7 @@ test('shares are drawn from nothing to all', (t) => {
   );
 });
 
-test('a rate is 100 % only when none failed, and none where none has ended', (t) => {
+test('a rate is 100 % only when none failed, and missing where none ended', (t) => {
   const none = { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0 };
   const { rows } = methodsPlot(
     [
@@ -63,11 +63,11 @@ test('a rate is 100 % only when none failed, and none where none has ended', (t)
   );
   t.deepEqual(
     rows.map(({ rate }) => rate),
-    ['99.9 %', '100 %', 'none has ended'],
+    ['99.9 %', '100 %', 'none ended'],
   );
 });
 
-test('durations are told in the unit that fits', (t) => {
+test('durations are in the largest unit that fits', (t) => {
   const delay = { delivered: 1, medianMs: 420.4, p95Ms: 61_000, p99Ms: 7_200_000 };
   const { percentiles, rows } = delayPlot({ ...delay, histogram: [...delayBoundsMs, 0].map(() => 1) });
   t.deepEqual(
@@ -89,11 +89,11 @@ test('durations are told in the unit that fits', (t) => {
   );
 });
 
-test('each hour is told with what was asked for and paid', (t) => {
+test('each hour has what was requested and what was paid', (t) => {
   const { plot, rows } = hoursPlot([{ requested: 2, paid: 1, paidSen: sen(12_050) }]);
   t.deepEqual(
     plot.bars.map(({ title }) => title),
-    ['00:00: 2 asked for', '00:00: 1 paid, RM 120.50'],
+    ['00:00: 2 requested', '00:00: 1 paid, RM 120.50'],
   );
   t.is(rows[0]?.name, '00:00');
 });

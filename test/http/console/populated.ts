@@ -4,7 +4,8 @@ import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../../src/events/payment.ts';
-import { looks } from '../../../src/projections/access-log/projection.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
+import { accessLog } from '../../../src/projections/access-log/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
@@ -14,12 +15,12 @@ import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/h
 import { startApp, type TestApp } from '../../support/app.ts';
 import { chosen, duplicated, request, result, succeeded } from '../../support/payments.ts';
 
-const projections = [payments, unmatched, reconciliation, looks];
+const projections = [payments, unmatched, reconciliation, accessLog];
 
 export type Populated = {
   app: TestApp;
   db: Knex;
-  /** Waits until the tables hold all that is in the event store. */
+  /** Waits until the tables hold everything in the event store. */
   caughtUp(): Promise<void>;
   /** Writes a payment's stream; resolves to its id. */
   payment(events: readonly PaymentEvent[], over?: Partial<PaymentRequested>): Promise<string>;
@@ -31,7 +32,7 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
   const app = await startApp({ console: { db } });
   const { eventStore } = app;
   const runs = projections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, log }),
+    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
   );
   t.teardown(async () => {
     await Promise.all(runs.map((run) => run.stop()));
@@ -57,14 +58,14 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
       const first = { type: 'PaymentRequested', data: request({ ...over, transactionId }) } as const;
       const commandId = randomUUID();
       const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'gateway' };
-      const sealed = chain([first, ...events], genesisHash, cause);
-      await eventStore.append(paymentStream(transactionId), sealed, 'no_stream');
+      const chained = chain([first, ...events], genesisHash, cause);
+      await eventStore.append(paymentStream(transactionId), chained, 'no_stream');
       return transactionId;
     },
   };
 }
 
-/** A payment that was paid twice: its second result waits for staff. */
+/** A payment that was paid twice, so that its second result waits for staff. */
 export const paidTwice: readonly PaymentEvent[] = [
   chosen(1),
   succeeded(result(1, 'succeeded')),

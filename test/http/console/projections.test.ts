@@ -1,6 +1,7 @@
 // The page of projections, on a log and tables of its own: what it shows, who may rebuild, and the live progress.
 import test from 'ava';
 import { projectionStream } from '../../../src/events/rebuild.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
@@ -8,22 +9,15 @@ import { users } from '../../../src/projections/users/projection.ts';
 import { rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
 import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
 import { until } from '../../embedded/helpers.ts';
-import {
-  append,
-  emptyDatabase,
-  log,
-  paymentRequested,
-  reached,
-  startPostgres,
-  stopPostgres,
-} from '../../projections/helpers.ts';
+import { append, emptyDatabase, log, paymentRequested, reached } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
-test.serial('rebuild asked for on the page, watched, done', async (t) => {
+test.serial('a rebuild is requested on the page, watched, and done', async (t) => {
   const { db, url } = await emptyDatabase(t, postgres);
   const closing = new AbortController();
   const app = await startApp({
@@ -32,7 +26,14 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
   });
   t.teardown(app.close);
   const { eventStore } = app;
-  const running = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+  const running = runProjection({
+    projection: payments,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log,
+    runtime: systemRuntime,
+  });
   t.teardown(running.stop);
   await append(eventStore, 'A', [paymentRequested()]);
   const last = await append(eventStore, 'B', [paymentRequested()]);
@@ -58,7 +59,7 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
   t.is((await admin.post('/console/projections/payments/rebuild')).status, 303);
   t.is((await admin.post('/console/projections/payments/rebuild')).status, 303);
   const events = await eventStore.load(projectionStream('payments'));
-  t.is(events.length, 1, 'asked for once');
+  t.is(events.length, 1, 'requested once');
   t.is(Reflect.get(Object(events[0]?.metadata), 'actor'), `staff:${admin.id}`);
   await until(() => told.includes('"waiting"'));
   t.regex(await (await admin.get('/console/projections')).text(), /<noscript><meta http-equiv="refresh"/);
@@ -67,8 +68,17 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
     projections: [payments.name],
     eventStore,
     log,
+    runtime: testRuntime(),
     takeUp: (_, signal) =>
-      rebuildAsRequested({ projection: payments, eventStore, db, databaseUrl: url, log, signal }),
+      rebuildAsRequested({
+        projection: payments,
+        eventStore,
+        db,
+        databaseUrl: url,
+        log,
+        runtime: testRuntime(),
+        signal,
+      }),
     onRebuilt: () => {},
   });
   t.teardown(role.stop);
@@ -81,7 +91,7 @@ test.serial('rebuild asked for on the page, watched, done', async (t) => {
   t.pass('the stream ended with the process');
 });
 
-test.serial('so many watch at most; whoever leaves makes room', async (t) => {
+test.serial('the number of browsers that watch is limited, and one that leaves makes room', async (t) => {
   const app = await startApp();
   t.teardown(app.close);
   const viewer = await signIn(app, 'viewer');

@@ -1,14 +1,14 @@
-// The console's imports: who may, what is taken, what is shown, and how a difference is resolved.
+// The console's imports: who may, what is accepted, what is shown, and how a discrepancy is resolved.
 import test from 'ava';
 import { reconciliationStream } from '../../../src/events/reconciliation.ts';
-import { startPostgres, stopPostgres } from '../../projections/helpers.ts';
+
 import { gatewayCsv, idOf } from '../../reconciliation/helpers.ts';
 import { type Member, signIn } from '../../support/console.ts';
 import { chosen, result, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { startPopulated } from './populated.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const page = '/console/reconciliation';
 
@@ -23,7 +23,7 @@ async function upload(url: string, member: Member, csv: string | Blob, fields: R
   return fetch(`${url}${page}`, { method: 'POST', headers, body: form, redirect: 'manual' });
 }
 
-test.serial('an administrator imports, looks and resolves; others only look', async (t) => {
+test.serial('an administrator imports, reads and resolves; others only read', async (t) => {
   const { app, payment, caughtUp } = await startPopulated(t, postgres);
   const [admin, member, viewer] = await Promise.all([
     signIn(app, 'admin'),
@@ -45,14 +45,14 @@ test.serial('an administrator imports, looks and resolves; others only look', as
   const dry = await upload(app.url, admin, csv, { dry: '1', from: '2026-11-20', to: '2026-11-20' });
   t.is(dry.status, 200);
   const dryHtml = await dry.text();
-  t.true(dryHtml.includes('Nothing was kept') && dryHtml.includes('Amount differs'));
+  t.true(dryHtml.includes('nothing was recorded') && dryHtml.includes('Amount differs'));
   t.false(dryHtml.includes('/exceptions/difference/'), 'nothing was kept that a link could lead to');
 
   const imported = await upload(app.url, admin, csv);
   const html = await imported.text();
   t.is(imported.status, 200, html);
   t.notRegex(html, /<img|onerror|<i>|=1\+1/);
-  t.true(html.includes('Line 3 TRANS_ID is no id'));
+  t.true(html.includes('Line 3 TRANS_ID is not an id'));
   t.true(html.includes(`/console/payments/${id}`));
   t.true(html.includes('succeeded RM 120.50') && html.includes('succeeded RM 99.00'));
   const [, link = '', difference = ''] =
@@ -78,11 +78,11 @@ test.serial('an administrator imports, looks and resolves; others only look', as
   t.is((await app.eventStore.load(reconciliationStream(difference))).length, 2, 'what is explained stays so');
 });
 
-test.serial('what is no export, too large, without token or no form is refused', async (t) => {
+test.serial('anything but an export in the page’s own form is refused', async (t) => {
   const { app, caughtUp, db } = await startPopulated(t, postgres);
   const admin = await signIn(app, 'admin');
   await caughtUp();
-  const tries: [string | Blob, Record<string, string>, number][] = [
+  const attempts: [string | Blob, Record<string, string>, number][] = [
     ['', {}, 400],
     ['name,amount\n<b>Aminah</b>,1\n', {}, 400],
     [new Blob([new Uint8Array(1_000)]), {}, 400],
@@ -92,7 +92,7 @@ test.serial('what is no export, too large, without token or no form is refused',
     [gatewayCsv([]), { file: 'text' }, 200],
     [new Blob([new Uint8Array(21 * 1024 * 1024)]), {}, 413],
   ];
-  for (const [file, fields, status] of tries) {
+  for (const [file, fields, status] of attempts) {
     const answer = await upload(app.url, admin, file, fields);
     t.is(answer.status, status, JSON.stringify(fields));
     t.false((await answer.text()).includes('Aminah'));
@@ -107,5 +107,5 @@ test.serial('what is no export, too large, without token or no form is refused',
     gatewayCsv([{ TRANS_ID: idOf(1), PAYMENT_TRANS_ID: 'P1' }]),
   );
   t.is(interrupted.status, 503);
-  t.regex(await interrupted.text(), /imported again, goes on/);
+  t.regex(await interrupted.text(), /import the same file again to finish it/);
 });

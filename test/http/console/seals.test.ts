@@ -1,4 +1,4 @@
-// The page of seals: newest first, page by page, and what is no seal any more is said.
+// The page of seals: newest first, page by page, and what is no longer a seal.
 import test from 'ava';
 import { sealKeyOf } from '../../../src/audit/seals/key.ts';
 import { sealedWithinMs } from '../../../src/audit/seals/unsealed.ts';
@@ -11,9 +11,9 @@ import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
 
 const key = sealKeyOf('5ea1'.repeat(16));
-const standsStill = /role="alert".*when-the-sealer-stops/s;
+const hasStopped = /role="alert".*when-the-sealer-stops/s;
 
-test('seals are listed, newest first, with what does not fit; and whether the sealer stands still', async (t) => {
+test('seals are listed, newest first, with whether each is valid and whether the sealer has stopped', async (t) => {
   const app = await startApp();
   t.teardown(app.close);
   const viewer = await signIn(app, 'viewer');
@@ -21,13 +21,13 @@ test('seals are listed, newest first, with what does not fit; and whether the se
   const [event] = await app.eventStore.load(userStream(viewer.id));
   if (!event) throw new Error('no user');
   const soon = await (await viewer.get('/console/seals')).text();
-  t.regex(soon, /Not sealed yet: what came since/);
-  t.notRegex(soon, standsStill);
+  t.regex(soon, /Not sealed yet: events since/);
+  t.notRegex(soon, hasStopped);
   const later = await startApp({ clock: () => new Date(Date.now() + sealedWithinMs + 1) }, app);
   t.teardown(later.close);
   const overdue = await (await (await signIn(later, 'viewer')).get('/console/seals')).text();
-  t.regex(overdue, /Nothing that came since .* is sealed/s);
-  t.regex(overdue, standsStill);
+  t.regex(overdue, /No event since .* is sealed/s);
+  t.regex(overdue, hasStopped);
 
   let previousSeal = genesisHash;
   for (let count = 1; count <= 52; count += 1) {
@@ -53,7 +53,7 @@ test('seals are listed, newest first, with what does not fit; and whether the se
   );
   t.is(first.match(/this is not what was signed/g)?.length, 1);
   t.regex(first, /2026-11-20 09:00:00/);
-  t.regex(first, /The log is not what its last seal says/);
+  t.regex(first, /The log does not match its last seal/);
   t.true(first.includes('href="/console/seals?up_to=1"'));
   const second = await (await viewer.get('/console/seals?up_to=1')).text();
   t.deepEqual(numbersIn(second), [1, 0]);

@@ -40,7 +40,7 @@ const ask = (email: string, headers: Record<string, string> = {}) =>
     headers,
   });
 
-test.serial('whoever is known gets a link, which a look does not use up, and a press does', async (t) => {
+test.serial('a known user gets a link, which opening does not use up and the button does', async (t) => {
   const { email, id } = await addUser(app.eventStore, 'viewer', 'Siti <b>Auditor</b>');
   const path = await askForLink(app, email);
   const mail = app.mails.at(-1);
@@ -121,7 +121,7 @@ test.serial('links to one address are limited, and others are still sent', async
   await askForLink(app, one.email);
 });
 
-test.serial('however many ask from one address, and for whom, nobody else goes without a link', async (t) => {
+test.serial('many requests from one network address keep no other user from their link', async (t) => {
   for (let name = 0; name < 40; name += 1)
     await askForLink(app, (await addUser(app.eventStore, 'member')).email);
   const { email } = await addUser(app.eventStore, 'member');
@@ -158,35 +158,29 @@ test.serial('a link that is changed, too old or of a deactivated user lets nobod
   t.is((await press(app, late)).status, 404, 'nor once the user is let in again');
 });
 
-test.serial(
-  'whoever has the key, and knows all that is in the store, gets in neither by link nor by cookie',
-  async (t) => {
-    const member = await signIn(app, 'admin');
-    const [, value = ''] = member.cookie.split('=');
-    const [sessionId = ''] = value.split('.');
-    const stored = JSON.stringify(
-      (await app.eventStore.load(sessionStream(sessionId))).map(({ data }) => data),
-    );
-    const [, secretHash = ''] = /"secretHash":"(\w{64})"/.exec(stored) ?? [];
-    t.not(secretHash, '');
-    const signatures = createExpiringSignatures(transactionIdKey, 'console session');
-    const cookieWith = (secret: string) => {
-      const said = `${sessionId}.${secret}`;
-      return `console=${said}.${signatures.sign(said, now + 10 * minuteMs)}`;
-    };
-    for (const secret of [
-      'A'.repeat(43),
-      secretHash.slice(0, 43),
-      Buffer.from(secretHash, 'hex').toString('base64url'),
-    ])
-      t.is((await memberOf(app.url, member.id, cookieWith(secret)).get(anyPage)).status, 303);
-    t.is(
-      (await memberOf(app.url, member.id, cookieWith(value.split('.')[1] ?? '')).get(anyPage)).status,
-      404,
-    );
-    t.is((await press(app, `/console/sign-in/${sessionId}`)).status, 404);
-  },
-);
+test.serial('the key together with everything in the store makes neither a link nor a cookie', async (t) => {
+  const member = await signIn(app, 'admin');
+  const [, value = ''] = member.cookie.split('=');
+  const [sessionId = ''] = value.split('.');
+  const stored = JSON.stringify(
+    (await app.eventStore.load(sessionStream(sessionId))).map(({ data }) => data),
+  );
+  const [, secretHash = ''] = /"secretHash":"(\w{64})"/.exec(stored) ?? [];
+  t.not(secretHash, '');
+  const signatures = createExpiringSignatures(transactionIdKey, 'console session');
+  const cookieWith = (secret: string) => {
+    const said = `${sessionId}.${secret}`;
+    return `console=${said}.${signatures.sign(said, now + 10 * minuteMs)}`;
+  };
+  for (const secret of [
+    'A'.repeat(43),
+    secretHash.slice(0, 43),
+    Buffer.from(secretHash, 'hex').toString('base64url'),
+  ])
+    t.is((await memberOf(app.url, member.id, cookieWith(secret)).get(anyPage)).status, 303);
+  t.is((await memberOf(app.url, member.id, cookieWith(value.split('.')[1] ?? '')).get(anyPage)).status, 404);
+  t.is((await press(app, `/console/sign-in/${sessionId}`)).status, 404);
+});
 
 test.serial('50 presses at once make one session', async (t) => {
   const { email } = await addUser(app.eventStore, 'member');
@@ -245,7 +239,7 @@ test.serial(
   },
 );
 
-test.serial('a cookie that is changed, or made for something else, is nobody', async (t) => {
+test.serial('a cookie that was changed, or made for something else, is refused', async (t) => {
   const [one, other] = [await signIn(app, 'viewer'), await signIn(app, 'admin')];
   const [, value = ''] = one.cookie.split('=');
   const parts = value.split('.');
@@ -274,21 +268,18 @@ test.serial('signed out is signed out everywhere', async (t) => {
   t.is((await elsewhere.get(anyPage)).headers.get('location'), '/console/sign-in');
 });
 
-test.serial(
-  'a role that is changed and an account that is shut count from the next request on',
-  async (t) => {
-    const member = await signIn(app, 'admin');
-    t.is((await member.get('/console/staff')).status, 200);
-    await changeUser(app.eventStore, member.id, { type: 'ChangeUserRole', role: 'viewer' });
-    t.is((await member.get('/console/staff')).status, 403);
-    await changeUser(app.eventStore, member.id, { type: 'DeactivateUser' });
-    t.is((await member.get(anyPage)).status, 303);
-    await changeUser(app.eventStore, member.id, { type: 'ReactivateUser' });
-    t.is((await member.get(anyPage)).status, 303, 'let in again is to sign in again');
-  },
-);
+test.serial('a new role and a deactivated account take effect at the next request', async (t) => {
+  const member = await signIn(app, 'admin');
+  t.is((await member.get('/console/staff')).status, 200);
+  await changeUser(app.eventStore, member.id, { type: 'ChangeUserRole', role: 'viewer' });
+  t.is((await member.get('/console/staff')).status, 403);
+  await changeUser(app.eventStore, member.id, { type: 'DeactivateUser' });
+  t.is((await member.get(anyPage)).status, 303);
+  await changeUser(app.eventStore, member.id, { type: 'ReactivateUser' });
+  t.is((await member.get(anyPage)).status, 303, 'let in again is to sign in again');
+});
 
-test.serial('while the event store is down nobody is let in, and the page says so', async (t) => {
+test.serial('while the event store is down nobody can sign in, and the page says so', async (t) => {
   const member = await signIn(app, 'admin');
   const unreachable = connectEventStore({
     url: 'esdb://127.0.0.1:9?tls=false',
@@ -324,7 +315,7 @@ test.serial('neither tokens nor sessions nor addresses are in the log', async (t
   t.true(log.includes('"/console/sign-in/:token"'));
 });
 
-test.serial('whoever asked for a page comes to it after signing in, and to no other site', async (t) => {
+test.serial('signing in leads to the page that was asked for, and to no other site', async (t) => {
   const { email } = await addUser(app.eventStore, 'member');
   const comesTo = async (cookie: string) =>
     (await press(app, await askForLink(app, email), { cookie })).headers.get('location');
@@ -357,7 +348,7 @@ test.serial('whoever asked for a page comes to it after signing in, and to no ot
   t.is(await comesTo('console-return=%E0%A4%A'), '/console');
 });
 
-test.serial('a page that a browser asks for ahead is not given, and no look recorded', async (t) => {
+test.serial('a prefetched page is refused, and no access recorded', async (t) => {
   const member = await signIn(app, 'viewer');
   const before = await app.eventStore.head();
   for (const headers of [

@@ -1,4 +1,4 @@
-// In a real browser: what scripts add, what readers see, and what axe says of every page. Nothing may be complained of.
+// The documentation in a real browser: what scripts add, what readers see, and axe's findings for every page.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
@@ -25,7 +25,7 @@ const serveEverything = async (t: ExecutionContext) =>
 
 const drawn = (page: Page) => page.locator('figure.diagram[data-drawn]');
 
-/** What axe finds that keeps people from reading, on the page and in its frames. */
+/** The serious and critical violations that axe finds, on the page and in its frames. */
 async function seriousFaults(page: Page): Promise<string[]> {
   const source = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
   for (const frame of page.frames()) await frame.evaluate(source);
@@ -70,7 +70,7 @@ test.serial('nothing is wider than a phone, and axe finds no serious fault there
   t.deepEqual(complaints, []);
 });
 
-test.serial('the search by keyboard alone', async (t) => {
+test.serial('the search works by keyboard alone', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   const { page, complaints } = await openBrowser(t, {});
   const base = await serveEverything(t);
@@ -79,7 +79,7 @@ test.serial('the search by keyboard alone', async (t) => {
     await page.keyboard.press(keys);
     t.is(await page.evaluate("document.activeElement.matches('dialog[open] input')"), true, keys);
     await page.keyboard.press('Escape');
-    // The browser takes the focus from what it has hidden a moment later.
+    // The browser removes the focus from the hidden dialog a moment later.
     await page.locator('dialog input:focus').waitFor({ state: 'detached' });
   }
   await page.keyboard.press('/');
@@ -111,7 +111,7 @@ test.serial('code is copied exactly', async (t) => {
 });
 
 test.serial(
-  'the theme follows the system until one is chosen, which is there before anything is painted',
+  'the theme follows the system until one is chosen, and a chosen theme applies before the first paint',
   async (t) => {
     if (skippedWithoutBrowser(t)) return;
     const { page } = await openBrowser(t, { colorScheme: 'dark' });
@@ -124,7 +124,7 @@ test.serial(
     t.not(light, dark);
     await page.getByLabel('Theme').selectOption('dark');
     t.is(await background(), dark);
-    // Without our later script, the head alone must do it.
+    // The script in the head alone must be enough.
     await page.route('**/docs.*.js', (route) => route.abort());
     await page.reload();
     t.is(await background(), dark);
@@ -136,7 +136,7 @@ test.serial(
   },
 );
 
-test.serial('diagrams follow the theme; what is none stays text', async (t) => {
+test.serial('diagrams follow the theme; an invalid one stays text', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   const { page, complaints } = await openBrowser(t, { colorScheme: 'light' });
   await page.goto(`${await serveEverything(t)}/docs/everything`);
@@ -147,7 +147,7 @@ test.serial('diagrams follow the theme; what is none stays text', async (t) => {
   t.is(
     light,
     'rgb(239, 246, 255)',
-    'a colour of ours, and not the black of a drawing whose style was refused',
+    'a colour of the theme, not the black of a drawing whose styles were blocked',
   );
   const redrawn = page.frameLocator('figure.diagram[data-drawn] iframe').locator('#drawing-2');
   await page.getByLabel('Theme').selectOption('dark');
@@ -158,7 +158,7 @@ test.serial('diagrams follow the theme; what is none stays text', async (t) => {
   t.deepEqual(complaints, []);
 });
 
-test.serial('without script everything can be read and searched', async (t) => {
+test.serial('without scripts everything can be read and searched', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   const { page } = await openBrowser(t, { javaScriptEnabled: false, viewport: { width: 360, height: 740 } });
   const base = await serveEverything(t);

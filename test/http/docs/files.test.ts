@@ -29,7 +29,7 @@ test('pages are ordered by category, order and title', async (t) => {
   );
 });
 
-test('every fault is named by file and key, all at once', async (t) => {
+test('all faults are reported at once, each with its file and key', async (t) => {
   const folder = await contentFolder(t, {
     'no-matter.md': '# Hello\n',
     'blank.md': '---\ntitle: "  "\n---\n',
@@ -46,7 +46,7 @@ test('every fault is named by file and key, all at once', async (t) => {
   const error = t.throws(() => readDocsFiles(folder), { instanceOf: ConfigError });
   const faults = error.faults.map((fault) => fault.replace(/(broken\.md cannot be read).*/, '$1'));
   t.deepEqual(faults.toSorted(), [
-    "content/docs/Upper Case.md: slug is missing, and the file's name is no address in lower case",
+    'content/docs/Upper Case.md: slug is missing, and the file name is not a valid lower-case address',
     'content/docs/blank.md: title is not valid (pattern)',
     'content/docs/broken.md cannot be read',
     'content/docs/escape.md: slug is not valid (pattern)',
@@ -54,7 +54,7 @@ test('every fault is named by file and key, all at once', async (t) => {
     'content/docs/number.md: order is not valid (number)',
     'content/docs/number.md: tags is not valid (array)',
     'content/docs/number.md: title is not valid (string)',
-    'content/docs/same.md: slug same is also that of one.md',
+    'content/docs/same.md: slug same is also the slug of one.md',
     'content/docs/script.md: title is missing',
     'content/docs/taken.md: slug is not valid (/docs/assets/docs is taken)',
     'content/docs/unknown.md: layout is not a known key',
@@ -66,7 +66,7 @@ test('a file written on Windows reads like any other', async (t) => {
   t.like(readDocsFiles(folder)[0], { title: 'X', markdown: '# X\n\nText\n' });
 });
 
-test('a rule within the text is no front matter', async (t) => {
+test('a horizontal rule within the text is not front matter', async (t) => {
   const folder = await contentFolder(t, { 'x.md': '---\ntitle: X\n---\nText\n\n---\n\nMore\n' });
   t.is(readDocsFiles(folder)[0]?.markdown, 'Text\n\n---\n\nMore\n');
 });

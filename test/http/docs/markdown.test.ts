@@ -1,13 +1,17 @@
 import test from 'ava';
-import { renderMarkdown } from '../../../src/http/docs/markdown.ts';
+import { parseMarkdown } from '../../../src/http/docs/markdown.ts';
 
 const routes = new Map([
   ['guide.md', '/docs/guide'],
   ['decisions/1.md', '/docs/first-decision'],
 ]);
-const render = (markdown: string, file = 'page.md') => renderMarkdown({ file, markdown }, routes);
-const html = (markdown: string, file?: string) => render(markdown, file).html;
-/** As a reader sees it. */
+const parse = (markdown: string, file = 'page.md') => parseMarkdown({ file, markdown }, routes);
+const html = (markdown: string, file?: string) => parse(markdown, file).render();
+const headings = (markdown: string) =>
+  parse(markdown)
+    .sections.slice(1)
+    .map(({ id, heading, level }) => ({ id, heading, level }));
+/** The text without mark-up. */
 const textOf = (markup: string) =>
   markup
     .replace(/<[^>]*>/g, '')
@@ -66,28 +70,27 @@ test('task lists', (t) => {
   t.true(shown.includes('<li>[?] neither</li>'));
 });
 
-test('tables scroll in a container of their own, and align without a style', (t) => {
+test('tables scroll in their own container, and align by class instead of style', (t) => {
   const shown = html('|a|b|\n|:-:|--:|\n|1|2|');
   t.regex(shown, /^<div class="table"[^>]* tabindex="0">\n<table>/);
   t.true(shown.includes('<th class="center">a</th>') && shown.includes('<td class="right">2</td>'));
   t.false(shown.includes('style='));
 });
 
-test('headings have the ids that GitHub gives; of two alike the second is numbered', (t) => {
-  const { headings, html: shown } = render(
-    '# Title\n\n## POST `/x` & more\n\n## Same\n\n### Same\n\n## Zahlung für 支付',
-  );
-  t.deepEqual(headings, [
-    { id: 'post-x--more', text: 'POST /x & more', level: 2 },
-    { id: 'same', text: 'Same', level: 2 },
-    { id: 'same-1', text: 'Same', level: 3 },
-    { id: 'zahlung-für-支付', text: 'Zahlung für 支付', level: 2 },
+test('headings have the ids that GitHub gives them; a repeated id gets a number', (t) => {
+  const markdown = '# Title\n\n## POST `/x` & more\n\n## Same\n\n### Same\n\n## Zahlung für 支付';
+  const shown = html(markdown);
+  t.deepEqual(headings(markdown), [
+    { id: 'post-x--more', heading: 'POST /x & more', level: 2 },
+    { id: 'same', heading: 'Same', level: 2 },
+    { id: 'same-1', heading: 'Same', level: 3 },
+    { id: 'zahlung-für-支付', heading: 'Zahlung für 支付', level: 2 },
   ]);
   t.true(shown.includes('<h3 id="same-1">Same</h3><a class="anchor" href="#same-1">'));
   t.false(shown.includes('<h1'), 'pages show their title themselves');
 });
 
-test('code is highlighted by classes, and its text is the source exactly', (t) => {
+test('code is highlighted by classes, and its text is exactly the source', (t) => {
   const source = 'const a = `<b>&amp;` + $1;\n\n\tif (a) {}  \n  // end';
   for (const language of ['ts', 'php', 'sh', 'no-such-language', '']) {
     const shown = html(`\`\`\`${language}\n${source}\n\`\`\``);
@@ -96,7 +99,7 @@ test('code is highlighted by classes, and its text is the source exactly', (t) =
   }
 });
 
-test('code has a title and lines that stand out', (t) => {
+test('code has a title and highlighted lines', (t) => {
   const shown = html('```ts title="src/a <b>.ts" {1,3-4}\none\ntwo\nthree\nfour\n```');
   t.true(shown.includes('<figcaption>src/a &lt;b&gt;.ts</figcaption>'));
   t.is(shown.match(/class="line highlighted"/g)?.length, 3);
@@ -110,14 +113,13 @@ test('mermaid stays source until it is drawn', (t) => {
 });
 
 test('a heading of punctuation alone can be linked to', (t) => {
-  const { headings } = renderMarkdown({ file: 'a.md', markdown: '## ???\n\n## !' }, new Map());
   t.deepEqual(
-    headings.map(({ id }) => id),
+    headings('## ???\n\n## !').map(({ id }) => id),
     ['section', 'section-1'],
   );
 });
 
-test('links between files lead to pages; links to what is no page are plain text', (t) => {
+test('links between files lead to pages; links to other files become plain text', (t) => {
   const folder = 'decisions/2.md';
   t.true(html('[x](1.md#why)', folder).includes('<a href="/docs/first-decision#why">x</a>'));
   t.true(html('[x](../guide.md)', folder).includes('<a href="/docs/guide">x</a>'));
@@ -169,13 +171,13 @@ for (const address of [
 
 test('text for the search is cut at headings, without mark-up', (t) => {
   t.deepEqual(
-    render(
+    parse(
       '# T\n\nIntro *x*.\n\n## One `a`\n\nText\n\n- item\n\n|h|\n|-|\n|cell|\n\n```sh\nls -l\n```\n\n## Two',
     ).sections,
     [
-      { id: '', heading: '', text: 'Intro x.' },
-      { id: 'one-a', heading: 'One a', text: 'Text item h cell ls -l' },
-      { id: 'two', heading: 'Two', text: '' },
+      { id: '', heading: '', level: 0, text: 'Intro x.' },
+      { id: 'one-a', heading: 'One a', level: 2, text: 'Text item h cell ls -l' },
+      { id: 'two', heading: 'Two', level: 2, text: '' },
     ],
   );
 });

@@ -1,4 +1,4 @@
-// The documentation by itself, on a port of its own: its routes and the headers of the service, no stores.
+// Serves the documentation alone, with the security headers of the service and without stores.
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -12,8 +12,9 @@ import { pino } from 'pino';
 import { addDocsRoutes } from '../../../src/http/docs/routes.ts';
 import type { RequestState } from '../../../src/http/server/context.ts';
 import { createSecurityHeaders } from '../../../src/http/server/security-headers.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
-/** Content files by name, in a folder that goes with the test. */
+/** Writes content files into a temporary folder that is removed after the test. */
 export async function contentFolder(t: ExecutionContext, files: Record<string, string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ledger-docs-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -24,7 +25,7 @@ export async function contentFolder(t: ExecutionContext, files: Record<string, s
   return folder;
 }
 
-/** Address of the served documentation: of `folder`, or the project's own. */
+/** Serves the documentation in `folder`, by default the project's own, and returns its address. */
 export async function serveDocs(
   t: ExecutionContext,
   {
@@ -37,6 +38,7 @@ export async function serveDocs(
   addDocsRoutes(router, {
     config: { baseUrl: 'https://pay.example', production },
     log: pino({ level: 'silent' }),
+    runtime: testRuntime(),
     lookAgainMs,
     ...(folder !== undefined && { folder }),
   });

@@ -10,7 +10,7 @@ const attack = '<script>alert("1")</script>';
 const page = (title: string, text = '', matter = '') =>
   `---\ntitle: ${title}\n${matter}---\n\n# ${title}\n\n${text}\n`;
 
-/** As it stands: fetch would tidy the path up, and ask caches to look again. */
+/** Sends the path unchanged. fetch would normalise it, and would send Cache-Control of its own. */
 const statusOf = (base: string, path: string, headers = {}) =>
   new Promise<number | undefined>((resolve, reject) => {
     const { hostname, port } = new URL(base);
@@ -44,7 +44,7 @@ test('a page has its place: title, description, previous and next, table of cont
   t.false(first.includes('rel="prev"'));
 });
 
-test('what a reader has is not sent again, and what is sent is packed where it may be', async (t) => {
+test('a page that the reader already has is not sent again; other answers are compressed on request', async (t) => {
   const folder = await contentFolder(t, { 'a.md': page('First', 'word '.repeat(500)) });
   const base = await serveDocs(t, { folder });
   const plain = await fetch(`${base}/docs/a`, { headers: { 'accept-encoding': 'identity' } });
@@ -58,7 +58,7 @@ test('what a reader has is not sent again, and what is sent is packed where it m
   t.is(await statusOf(base, '/docs', { 'if-none-match': etag }), 200);
 });
 
-test('pages allow nothing but what we serve, and are for search engines', async (t) => {
+test('pages load nothing from other hosts, and search engines may index them', async (t) => {
   const base = await serveDocs(t, { folder: await contentFolder(t, { 'a.md': page('First') }) });
   const answer = await fetch(`${base}/docs/a`);
   const policy = answer.headers.get('content-security-policy') ?? '';
@@ -71,7 +71,7 @@ test('pages allow nothing but what we serve, and are for search engines', async 
   t.is((await fetch(`${base}/docs/nothing`)).headers.get('x-robots-tag'), 'noindex');
 });
 
-test('styles and scripts are kept for good, under names that change with them', async (t) => {
+test('styles and scripts are cached for good, under names that change with their content', async (t) => {
   const base = await serveDocs(t, { folder: await contentFolder(t, { 'a.md': page('First') }) });
   const html = await (await fetch(`${base}/docs/a`)).text();
   const paths = html.match(/\/docs\/assets\/[\w.-]+/g) ?? [];
@@ -83,7 +83,7 @@ test('styles and scripts are kept for good, under names that change with them', 
   }
 });
 
-test('nothing of an address becomes a file name', async (t) => {
+test('no part of an address becomes a file name', async (t) => {
   const base = await serveDocs(t);
   for (const path of [
     '/docs/../package.json',
@@ -105,7 +105,7 @@ test('nothing of an address becomes a file name', async (t) => {
     t.is(await statusOf(base, path), 404, path);
 });
 
-test('with a slash at its end an address leads to the one without', async (t) => {
+test('an address with a trailing slash redirects to the one without', async (t) => {
   const base = await serveDocs(t);
   for (const path of ['/docs', '/docs/architecture', '/docs/decisions/0001-event-store']) {
     const { status, headers } = await fetch(`${base}${path}/`, { redirect: 'manual' });
@@ -113,7 +113,7 @@ test('with a slash at its end an address leads to the one without', async (t) =>
   }
 });
 
-test('an unknown page says so, and helps', async (t) => {
+test('an unknown page says so and offers the search', async (t) => {
   const base = await serveDocs(t);
   const answer = await fetch(`${base}/docs/no-such-page`);
   t.is(answer.status, 404);
@@ -121,7 +121,7 @@ test('an unknown page says so, and helps', async (t) => {
   t.true(html.includes('<h1>Page not found</h1>') && html.includes('action="/docs/search"'));
 });
 
-test('for machines: each page as markdown, an index of them, a sitemap', async (t) => {
+test('programs find each page as markdown, an index of all pages, and a sitemap', async (t) => {
   const folder = await contentFolder(t, {
     'a.md': page('"A [b] & c"', '', 'description: Says & does\n'),
     'decisions/1.md': page('One'),
@@ -161,7 +161,7 @@ const hitsOf = async (base: string, query: string) => {
   return { html, urls: html.match(/(?<=<li><a href=")[^"]*(?="><b>)/g) ?? [] };
 };
 
-test('the search forgives errors, finds beginnings, and answers with headings', async (t) => {
+test('the search tolerates typing errors, matches beginnings of words, and finds headings', async (t) => {
   const folder = await contentFolder(t, {
     'callbacks.md': page('Callbacks', 'What is sent.\n\n## Retries\n\nAfter five seconds, again.'),
     'states.md': page('Payment states', 'A table of results.', 'tags: [lifecycle]\n'),
@@ -176,12 +176,12 @@ test('the search forgives errors, finds beginnings, and answers with headings', 
   t.true((await hitsOf(base, 'zebra')).html.includes('Nothing here matches “zebra”.'));
 });
 
-test("the project's own callback pages are found by a word with an error in it", async (t) => {
+test('a misspelt word finds the callback pages of the project', async (t) => {
   const { urls } = await hitsOf(await serveDocs(t), 'calback');
   t.regex(urls[0] ?? '', /callback/);
 });
 
-test('any query is answered, and shown as text', async (t) => {
+test('any query gets an answer, and is shown as text', async (t) => {
   const base = await serveDocs(t, { folder: await contentFolder(t, { 'a.md': page('First', attack) }) });
   for (const query of [
     attack,
@@ -213,7 +213,7 @@ test('mark-up in front matter is shown as text', async (t) => {
     t.notRegex(await (await fetch(base + path)).text(), /<script>alert|"> ?<script/, path);
 });
 
-test('in development a change is there at the next request, and a fault keeps the last good pages', async (t) => {
+test('in development a change shows at the next request, and while a file has a fault the last good pages stay', async (t) => {
   const folder = await contentFolder(t, { 'a.md': page('First'), 'b.md': page('Other') });
   const base = await serveDocs(t, { folder, production: false });
   const titleOf = async () => /<h1>(.*)<\/h1>/.exec(await (await fetch(`${base}/docs/a`)).text())?.[1];
@@ -226,20 +226,20 @@ test('in development a change is there at the next request, and a fault keeps th
   t.is(await titleOf(), 'Changed');
   await change('no front matter', 2);
   t.is(await titleOf(), 'Changed');
-  await change(page('Mended'), 3);
-  t.is(await titleOf(), 'Mended');
+  await change(page('Corrected'), 3);
+  t.is(await titleOf(), 'Corrected');
   await rm(join(folder, 'b.md'));
   t.is((await fetch(`${base}/docs/b`)).status, 404);
 });
 
-test('in development the folder is not looked at again for every request', async (t) => {
+test('in development the folder is not checked for every request', async (t) => {
   const folder = await contentFolder(t, { 'a.md': page('First') });
   const base = await serveDocs(t, { folder, production: false, lookAgainMs: 600_000 });
   await writeFile(join(folder, 'b.md'), page('New'));
   t.is((await fetch(`${base}/docs/b`)).status, 404);
 });
 
-test('every link between our pages leads somewhere, to a heading that is there', async (t) => {
+test('every link between our pages leads to an existing page and heading', async (t) => {
   const base = await serveDocs(t);
   const paths =
     (await (await fetch(`${base}/sitemap.xml`)).text()).match(/(?<=pay\.example).*?(?=<\/loc>)/g) ?? [];
@@ -261,7 +261,7 @@ test('every link between our pages leads somewhere, to a heading that is there',
   }
 });
 
-test('a link to a page that is not there is a fault when the program starts, all of them at once', async (t) => {
+test('links to missing pages are faults at the start, all reported at once', async (t) => {
   const folder = await contentFolder(t, {
     'a.md': page('First', '[b](b.md), [gone](gone.md#part) and [outside](../../README.md)'),
     'deep/b.md': page('Second', '[first](../a.md), [other](./other.md), [elsewhere](https://a.example/b.md)'),
@@ -276,7 +276,7 @@ test('a link to a page that is not there is a fault when the program starts, all
   ]);
 });
 
-test('the colours that diagrams ask for are among those that pages have', async (t) => {
+test('the pages define every colour that diagrams use', async (t) => {
   const read = (name: string) => readFile(new URL(`../../../views/docs/${name}`, import.meta.url), 'utf8');
   const css = await read('docs.css');
   const names = (await read('diagram.js')).match(/(?<=colour\(')[\w-]+/g) ?? [];

@@ -6,6 +6,7 @@ import { paymentStream } from '../../../src/events/payment.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { listOf, type Registry, registryRecord, startRegistry } from '../../support/registry.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import { chooseMethod, createPayment, merchantHeaders, postResult, resultFields, signed } from './helpers.ts';
 
 const log = pino({ level: 'silent' });
@@ -20,7 +21,13 @@ type Answer = { status: number; body: Record<string, unknown> };
 
 async function start(t: ExecutionContext, timeoutMs = 10_000): Promise<Parts> {
   const registry = await startRegistry(t);
-  const client = createTransactionRegistry({ url: registry.url, token: 'a-token', log, timeoutMs });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: registry.url,
+    token: 'a-token',
+    log,
+    timeoutMs,
+  });
   const app = await startApp({ registry: client }, store);
   t.teardown(() => app.close());
   return { app, registry, requery: (reference) => requeryAs(app, reference, merchantHeaders) };
@@ -253,7 +260,12 @@ test('a registry that cannot be asked: 502 or 504, and not a word in the history
 });
 
 test('no connection to the registry: 502', async (t) => {
-  const client = createTransactionRegistry({ url: 'http://127.0.0.1:1', token: 'secret-token', log });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: 'http://127.0.0.1:1',
+    token: 'secret-token',
+    log,
+  });
   const app = await startApp({ registry: client }, store);
   t.teardown(() => app.close());
   await paymentAtTheBank(app, 'UNREACHABLE-1');
@@ -266,7 +278,12 @@ test('no connection to the registry: 502', async (t) => {
 
 test('a requery loads the payment once', async (t) => {
   const registry = await startRegistry(t);
-  const client = createTransactionRegistry({ url: registry.url, token: 'a-token', log });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: registry.url,
+    token: 'a-token',
+    log,
+  });
   const { eventStore, loadsOf } = countLoads(store.eventStore);
   const app = await startApp({ registry: client, eventStore }, store);
   t.teardown(() => app.close());

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import { createLandPayment, keyHeaders, reportLandResult } from './helpers.ts';
 
 const log = pino({ level: 'silent' });
@@ -16,7 +17,13 @@ test.after.always(() => store.close());
 
 async function start(t: ExecutionContext, timeoutMs = 10_000) {
   const registry = await startRegistry(t);
-  const client = createTransactionRegistry({ url: registry.url, token: 'a-token', log, timeoutMs });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: registry.url,
+    token: 'a-token',
+    log,
+    timeoutMs,
+  });
   const app = await startApp({ registry: client }, store);
   t.teardown(() => app.close());
   return { app, registry };
@@ -165,7 +172,12 @@ test('error: no response, at either step: 504; and what is no answer: 502; nothi
 });
 
 test('error: no connection to the registry', async (t) => {
-  const client = createTransactionRegistry({ url: 'http://127.0.0.1:1', token: 'a-token', log });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: 'http://127.0.0.1:1',
+    token: 'a-token',
+    log,
+  });
   const app = await startApp({ registry: client }, store);
   t.teardown(() => app.close());
   await createLandPayment(app, { transaksi_id: 'UNREACHABLE' });
@@ -178,7 +190,12 @@ test('error: no connection to the registry', async (t) => {
 test('a payment whose agency has left the configuration can still be requeried', async (t) => {
   const { app, registry } = await start(t);
   const { transactionId } = await createLandPayment(app, { transaksi_id: 'LEFT' });
-  const client = createTransactionRegistry({ url: registry.url, token: 'a-token', log });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: registry.url,
+    token: 'a-token',
+    log,
+  });
   const without = await startApp({ registry: client, config: { merchants: new Map() } }, store);
   t.teardown(() => without.close());
   registry.answer(holding([extraOf('LEFT', '1')], { 1: registryRecord(transactionId) }));

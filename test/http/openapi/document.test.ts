@@ -4,14 +4,16 @@ import Router from '@koa/router';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
-import { errorCodes } from '../../../src/http/api/problem.ts';
-import { addContentRoutes } from '../../../src/http/api/routes.ts';
-import type { Dependencies } from '../../../src/http/dependencies.ts';
+import { errorCodes } from '../../../src/http/api/answers.ts';
+import { addApiRoutes } from '../../../src/http/api/routes.ts';
+import type { Dependencies } from '../../../src/http/app.ts';
+import { addReferenceRoutes } from '../../../src/http/docs/reference.ts';
 import { addGenericRoutes } from '../../../src/http/generic/routes.ts';
 import { addLandregRoutes } from '../../../src/http/landreg/routes.ts';
 import { createDocument } from '../../../src/http/openapi/document.ts';
 import type { RequestState } from '../../../src/http/server/context.ts';
 import { sen } from '../../support/payments.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const config = {
   baseUrl: 'https://payments.example',
@@ -59,6 +61,7 @@ const parts = {
   },
   content: {},
   registry: {},
+  runtime: testRuntime(),
 } as unknown as Dependencies;
 
 test('it describes every endpoint there is, and no other', (t) => {
@@ -66,15 +69,16 @@ test('it describes every endpoint there is, and no other', (t) => {
   const quarantine = () => Promise.reject(new Error('no request is made'));
   addGenericRoutes(router, { ...parts, quarantine });
   addLandregRoutes(router, { ...parts, quarantine });
-  addContentRoutes(router, parts);
+  addApiRoutes(router, parts);
+  addReferenceRoutes(router, {});
   const shape = (path: string) => path.replace(/:\w+|\{\w+\}/g, '{}');
   const routes = router.stack
     .flatMap(({ methods, path }) => methods.map((method) => `${method} ${shape(String(path))}`))
     .filter((route) => !route.startsWith('HEAD ') && !/ \/reference\b/.test(route));
-  const withJsonSchema = Object.entries(description.paths).flatMap(([path, operations]) =>
+  const described = Object.entries(description.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${shape(path)}`),
   );
-  t.deepEqual(withJsonSchema.toSorted(), routes.toSorted());
+  t.deepEqual(described.toSorted(), routes.toSorted());
 });
 
 test('where there is no sandbox its pages are not described', (t) => {

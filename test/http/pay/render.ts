@@ -1,9 +1,10 @@
 // Renders a page as the program does: Koa, koa-views, our templates, over HTTP.
 import Koa from 'koa';
 import { createViews } from '../../../src/http/server/views.ts';
+import { viewTexts } from '../../../src/http/view-texts.ts';
 
 /** One for all pages, as in the program: what it keeps between two pages is under test too. */
-const views = createViews();
+const views = createViews(viewTexts);
 
 /** The response to a request whose endpoint renders `model` with the template `name`. */
 export const request = async (name: string, model: object) => {

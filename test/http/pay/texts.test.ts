@@ -1,5 +1,5 @@
 import test from 'ava';
-import { texts } from '../../../src/http/pay/texts.ts';
+import { viewTexts as texts } from '../../../src/http/view-texts.ts';
 
 /** Every text with its path; a text with blanks is filled with them numbered. */
 const flatten = (value: unknown, path = ''): [string, string][] => {

@@ -1,5 +1,6 @@
 // GET /verify/{receipt_no}?c=<check>: what a receipt says is confirmed, and nothing else is said to anyone.
 import test from 'ava';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
@@ -7,16 +8,24 @@ import { projectionStatus } from '../../../src/projections/runtime/checkpoints.t
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { verificationCheck, verificationKey } from '../../../src/receipts/verification.ts';
 import { until } from '../../embedded/helpers.ts';
-import { log, startPostgres, stopPostgres } from '../../projections/helpers.ts';
+import { log } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
 
-const { url: databaseUrl } = await startPostgres();
+const { url: databaseUrl } = await createDatabase();
 const db = connectPostgres({ url: databaseUrl, log });
 const queries = createPaymentQueries(db);
 const app = await startApp({ ...queries, content: { projectionStatus: () => projectionStatus(db) } });
 const project = () =>
-  runProjection({ projection: payments, eventStore: app.eventStore, db, databaseUrl, log });
+  runProjection({
+    projection: payments,
+    eventStore: app.eventStore,
+    db,
+    databaseUrl,
+    log,
+    runtime: systemRuntime,
+  });
 let projection = project();
 await until(() =>
   queries.findPayment('').then(
@@ -28,7 +37,6 @@ test.after.always(async () => {
   await projection.stop();
   await app.close();
   await db.destroy();
-  await stopPostgres();
 });
 
 // That of the app under test.

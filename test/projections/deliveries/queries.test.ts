@@ -10,11 +10,10 @@ import {
   type ListedDelivery,
 } from '../../../src/projections/deliveries/queries.ts';
 import { attemptsOf, orderingKeyOf } from '../../../src/projections/deliveries/table.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../filled.ts';
-import { startPostgres, stopPostgres } from '../helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const receivers = ['https://one.example', 'land registry', 'mail server', 'nobody'];
 const filters: fc.Arbitrary<DeliveryFilter> = fc.record({
@@ -31,26 +30,26 @@ const receiverOf = {
   email: () => 'mail server',
 };
 
-/** The newest delivery of each lane, as the list should have it, the latest first. */
+/** The newest delivery of each ordering key, as the list should have it, the latest first. */
 function expectedRows(filled: readonly Filled[]): ListedDelivery[] {
   const rows = filled.flatMap(({ id, state: { deliveries, request } }) => {
     const newest = new Map(deliveries.map((delivery) => [orderingKeyOf(delivery), delivery]));
-    return Array.from(newest, ([lane, { key, kind, state, dueAt, calledAt, settledAt }]) => ({
+    return Array.from(newest, ([orderingKey, { key, kind, state, dueAt, calledAt, settledAt }]) => ({
       transactionId: id,
-      lane,
+      orderingKey,
       delivery: key,
       kind,
       receiver: receiverOf[kind](request.callbackUrl),
       merchantCode: indexable(request.merchant.code),
       state,
       dueAt: new Date(dueAt),
-      tries: attemptsOf(lane, deliveries),
+      attempts: attemptsOf(orderingKey, deliveries),
       calledAt: new Date(calledAt),
       settledAt: settledAt === null ? null : new Date(settledAt),
     }));
   });
-  const keyOf = ({ calledAt, transactionId, lane }: ListedDelivery) =>
-    `${calledAt.toISOString()} ${transactionId} ${lane}`;
+  const keyOf = ({ calledAt, transactionId, orderingKey }: ListedDelivery) =>
+    `${calledAt.toISOString()} ${transactionId} ${orderingKey}`;
   return rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
 }
 

@@ -4,19 +4,20 @@ import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { evolve, noPayment } from '../../../src/events/payment.ts';
+import { createTable } from '../../../src/postgres/table.ts';
 import { type Claim, createDeliveryQueue } from '../../../src/projections/deliveries/queue.ts';
 import {
   attemptsOf,
-  createDeliveriesTable,
+  deliveriesTable,
   orderingKeyOf,
   writeDeliveries,
 } from '../../../src/projections/deliveries/table.ts';
 import { applied, chosen, request, result, succeeded } from '../../support/payments.ts';
-import { type Database, emptyDatabase, startPostgres, stopPostgres } from '../helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { type Database, emptyDatabase } from '../helpers.ts';
 import { history } from '../histories.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const now = new Date('2026-11-20T01:05:00.000Z');
 const later = (ms: number) => new Date(now.getTime() + ms);
@@ -26,7 +27,7 @@ async function emptyList(t: ExecutionContext): Promise<Database> {
   await database.db.transaction(async (trx) => {
     await trx.raw('create schema payments');
     await inSchema(trx);
-    await createDeliveriesTable(trx);
+    await createTable(trx, deliveriesTable);
   });
   return database;
 }
@@ -35,11 +36,12 @@ const inSchema = (trx: Knex.Transaction) => trx.raw('set local search_path to pa
 async function write(db: Knex, transactionId: string, events: readonly PaymentEvent[]): Promise<void> {
   await db.transaction(async (trx) => {
     await inSchema(trx);
-    await writeDeliveries([{ transactionId, state: events.reduce(evolve, noPayment) }], trx);
+    const state = events.reduce(evolve, noPayment);
+    if (state.status !== 'none') await writeDeliveries([{ id: transactionId, state }], trx);
   });
 }
 
-const rows = (db: Knex) => db('payments.deliveries').orderBy(['transaction_id', 'lane']);
+const rows = (db: Knex) => db('payments.deliveries').orderBy(['transaction_id', 'ordering_key']);
 
 const payer = { ...request().payer, email: '' };
 function paid(callbackUrl: string, ...more: PaymentEvent[]): PaymentEvent[] {
@@ -76,7 +78,7 @@ const failed = (attempt: number, nextAttemptAt: Date): PaymentEvent => ({
   },
 });
 
-test.serial('whatever the history, each row is the newest delivery of its lane', async (t) => {
+test.serial('whatever the history, each row is the newest delivery of its ordering key', async (t) => {
   const { db } = await emptyList(t);
   let serial = 0;
   await fc.assert(
@@ -88,23 +90,23 @@ test.serial('whatever the history, each row is the newest delivery of its lane',
       const expected = new Map(state.deliveries.map((delivery) => [orderingKeyOf(delivery), delivery]));
       const found = await rows(db).where('transaction_id', id);
       t.deepEqual(
-        found.map(({ lane, delivery, state: is, due_at, tries, called_at, settled_at }) => [
-          lane,
+        found.map(({ ordering_key, delivery, state: is, due_at, attempts, called_at, settled_at }) => [
+          ordering_key,
           delivery,
           is,
           due_at.toJSON(),
-          tries,
+          attempts,
           called_at.toJSON(),
           settled_at?.toJSON() ?? null,
         ]),
         [...expected]
           .toSorted(([a], [b]) => (a < b ? -1 : 1))
-          .map(([lane, { key, state: is, dueAt, calledAt, settledAt }]) => [
-            lane,
+          .map(([orderingKey, { key, state: is, dueAt, calledAt, settledAt }]) => [
+            orderingKey,
             key,
             is,
             dueAt,
-            attemptsOf(lane, state.deliveries),
+            attemptsOf(orderingKey, state.deliveries),
             calledAt,
             settledAt,
           ]),
@@ -149,8 +151,8 @@ test.serial(
       claimed.find(({ transactionId }) => transactionId === 'b4'),
       {
         receiver: 'https://b.example',
-        lane: 'callback',
-        tries: 1,
+        orderingKey: 'callback',
+        attempts: 1,
         interrupted: null,
       },
     );
@@ -262,7 +264,7 @@ test.serial('a lease outlives what happens to the payment meanwhile, and ends wi
   );
   await write(db, 'P', [...pending, succeeded(result(1, 'succeeded')), failed(1, later(1))]);
   const [claimed] = await queue.claim(claim());
-  t.like(claimed, { lane: 'callback', tries: 1, interrupted: null });
+  t.like(claimed, { orderingKey: 'callback', attempts: 1, interrupted: null });
 });
 
 test.serial('before the projection ever ran nothing is due', async (t) => {

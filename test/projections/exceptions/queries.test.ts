@@ -17,11 +17,10 @@ import {
   listedKinds,
 } from '../../../src/projections/exceptions/queries.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { day, emptyTables, type Filled, feed, fillPayments, historyOfDay } from '../filled.ts';
-import { startPostgres, stopPostgres } from '../helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const filters: fc.Arbitrary<ExceptionFilter> = fc.record({
   state: fc.constantFrom('open', 'resolved', null),

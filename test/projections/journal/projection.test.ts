@@ -21,12 +21,11 @@ import {
 } from '../../../src/projections/journal/queries.ts';
 import { receiptOf } from '../../../src/receipts/receipt.ts';
 import { mismatched, request, result, sen, succeeded } from '../../support/payments.ts';
-import { startPostgres, stopPostgres } from '../helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { history } from '../histories.ts';
 import { clearJournal, emptyJournal, feed, paid, recorded } from '../journals.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const always = new Date('2999-01-01T00:00:00Z');
 

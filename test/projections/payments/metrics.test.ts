@@ -3,11 +3,10 @@ import test from 'ava';
 import fc from 'fast-check';
 import { currentResult, type RequestedPayment } from '../../../src/events/payment.ts';
 import { type DayMetrics, dayMetrics, delayBoundsMs } from '../../../src/projections/payments/metrics.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../filled.ts';
-import { startPostgres, stopPostgres } from '../helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const inDay = (at: string) => at >= day.start && at < day.end;
 const hourOf = (at: string) => Math.floor((Date.parse(at) - Date.parse(day.start)) / 3_600_000);

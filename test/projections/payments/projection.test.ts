@@ -7,6 +7,7 @@ import type { Sen } from '../../../src/kernel/money.ts';
 import { indexable } from '../../../src/postgres/indexable.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries, type ProjectedPayment } from '../../../src/projections/payments/queries.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import {
   append,
   emptyDatabase,
@@ -15,14 +16,11 @@ import {
   paymentRequested,
   reached,
   run,
-  startPostgres,
   startStore,
-  stopPostgres,
 } from '../helpers.ts';
 import { history } from '../histories.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 test.serial(
   'a row is what a fresh fold of its stream is, whatever the history and however streams interleave',
@@ -136,7 +134,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     receipt_no: null,
     paid_at: null,
     requery_at: null,
-    payer_terms: ['aminah'],
+    search_tokens: ['aminah'],
   });
   t.like(rows[1], {
     ...common,

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { createDeliveryQueue } from '../../../src/projections/deliveries/queue.ts';
 import { details } from '../../../src/projections/details/projection.ts';
 import { createDetailsTable } from '../../../src/projections/details/tables.ts';
@@ -22,6 +23,7 @@ import type { Projection } from '../../../src/projections/runtime/projection.ts'
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { until } from '../../embedded/helpers.ts';
 import { result, succeeded } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
   append,
@@ -34,15 +36,12 @@ import {
   type RunningStore,
   reached,
   run,
-  startPostgres,
   startStore,
   statusOf,
-  stopPostgres,
 } from '../helpers.ts';
 import { history } from '../histories.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 type Parts = { database: Database; store: RunningStore };
 
@@ -61,6 +60,7 @@ const options = (
   db: database.db,
   databaseUrl: database.url,
   log,
+  runtime: systemRuntime,
   signal: new AbortController().signal,
   onProgress: () => undefined,
   ...more,
@@ -96,7 +96,14 @@ test.serial('the rows are the same after, and the runner goes on without a word'
   const loud = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   const { db, url } = parts.database;
   const { eventStore } = parts.store;
-  const running = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log: loud });
+  const running = runProjection({
+    projection: payments,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log: loud,
+    runtime: systemRuntime,
+  });
   t.teardown(running.stop);
   await fill(parts, ['payments']);
   const tables = ['payments.payments', 'payments.deliveries', 'payments.exceptions'];
@@ -251,6 +258,7 @@ test.serial(
     const parts = await start(t);
     const older = run(t, { ...payments, version: payments.version - 1 }, parts.store, parts.database);
     await fill(parts, ['payments']);
+    await parts.database.db.raw('alter table payments.deliveries rename ordering_key to lane');
     await t.throwsAsync(rebuild(options({ ...payments, version: 1 }, parts)), { instanceOf: RebuildRefused });
     await rebuild(options(payments, parts));
     t.is((await statusOf(parts.database.db, 'payments'))?.version, payments.version);
@@ -289,10 +297,11 @@ test.serial(
     const swapped = {
       ...payments,
       /** The swap holds the table now. */
-      async carryOver(trx, schema) {
-        const matchesSchema = await payments.carryOver?.(trx, schema);
+      async carryOver(trx, serving) {
+        const matchesSchema = await payments.carryOver?.(trx, serving);
         waiting.push(claim('one'), claim('two'), claim('three'));
-        const blocked = `select count(*) from pg_stat_activity where wait_event = 'relation' and query ~ 'senders'`;
+        const blocked = `select count(*) from pg_stat_activity
+          where datname = current_database() and wait_event = 'relation' and query ~ 'senders'`;
         await until(async () => (await db.raw(blocked)).rows[0].count === 3);
         return matchesSchema ?? false;
       },
@@ -355,13 +364,13 @@ test.serial('what was granted on the tables is granted on the new ones', async (
   await fill(parts, ['payments'], 3);
   await db.raw('grant usage on schema payments to pg_monitor');
   await db.raw('grant select on payments.payments to pg_monitor with grant option');
-  await db.raw('grant select (lane) on payments.deliveries to public');
+  await db.raw('grant select (ordering_key) on payments.deliveries to public');
   await rebuild(options(payments, parts));
   const { rows } = await db.raw(
     `select has_schema_privilege(?, 'payments', 'usage') as schema,
        has_table_privilege(?, 'payments.payments', 'select with grant option') as "table",
        has_table_privilege(?, 'payments.payments', 'insert') as more,
-       has_column_privilege(?, 'payments.deliveries', 'lane', 'select') as "column"`,
+       has_column_privilege(?, 'payments.deliveries', 'ordering_key', 'select') as "column"`,
     Array.from({ length: 4 }, () => 'pg_monitor'),
   );
   t.deepEqual(rows[0], { schema: true, table: true, more: false, column: true });

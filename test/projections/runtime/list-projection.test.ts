@@ -1,5 +1,4 @@
 // Lists of streams: the order of their creation, the same rows after a replay, and states that hold any text.
-
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { Account } from '../../../src/events/user.ts';
@@ -7,10 +6,10 @@ import { userStream } from '../../../src/events/user.ts';
 import { createListQueries } from '../../../src/projections/runtime/list-queries.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query } from '../../embedded/helpers.ts';
-import { emptyDatabase, reached, run, startPostgres, startStore, stopPostgres } from '../helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { emptyDatabase, reached, run, startStore } from '../helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const created = (id: string, name: string) => ({
   id: randomUUID(),

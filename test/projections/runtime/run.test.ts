@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { until } from '../../embedded/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
   append,
@@ -10,14 +11,11 @@ import {
   paymentRequested,
   reached,
   run,
-  startPostgres,
   startStore,
   statusOf,
-  stopPostgres,
 } from '../helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 async function startStores(t: ExecutionContext) {
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
@@ -196,7 +194,7 @@ test.serial('a stream that does not begin with a request is a fault', async (t) 
   await run(t, payments, store, database).ended;
   t.is(
     (await statusOf(db, 'payments'))?.fault?.message,
-    'The stream does not begin with a requested payment',
+    'The stream does not begin with the event that creates it',
   );
 });
 
@@ -231,6 +229,23 @@ test.serial(
   },
 );
 
+test.serial('tables that were made under a former name are dropped, and nobody else’s', async (t) => {
+  const { database, db, store, eventStore } = await startStores(t);
+  const position = await append(eventStore, 'A', [paymentRequested()]);
+  const former = run(t, { ...eventCounts, name: 'counts' }, store, database);
+  await reached(db, 'counts', position);
+  await former.stop();
+  await db.raw('create schema another');
+
+  run(t, { ...eventCounts, formerName: 'counts' }, store, database);
+  run(t, { ...eventCounts, name: 'unrelated', formerName: 'another' }, store, database);
+  await Promise.all([reached(db, 'event_counts', position), reached(db, 'unrelated', position)]);
+  t.deepEqual(await seen(db), ['payment-A 0']);
+  t.is(await statusOf(db, 'counts'), undefined);
+  const { rows } = await db.raw(`select nspname from pg_namespace where nspname in ('counts', 'another')`);
+  t.deepEqual(rows, [{ nspname: 'another' }]);
+});
+
 test.serial('another schema stands beside the first, with a checkpoint of its own', async (t) => {
   const { database, db, store, eventStore } = await startStores(t);
   const position = await append(eventStore, 'A', [paymentRequested()]);
@@ -255,6 +270,7 @@ test.serial('a run that stands by ends when it is stopped', async (t) => {
   async function leaderConnections(): Promise<number> {
     const [row] = await db('pg_stat_activity')
       .where({ application_name: 'ledger leader event_counts' })
+      .whereRaw('datname = current_database()')
       .count({ connections: '*' });
     return Number(row?.connections);
   }

@@ -4,18 +4,10 @@ import test from 'ava';
 import { resolutionStream, unmatchedStream } from '../../../src/events/unmatched.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
-import {
-  emptyDatabase,
-  reached,
-  run,
-  startPostgres,
-  startStore,
-  statusOf,
-  stopPostgres,
-} from '../helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { emptyDatabase, reached, run, startStore, statusOf } from '../helpers.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const at = '2026-11-20T01:02:03.000Z';
 const metadata = { schemaVersion: 1 };

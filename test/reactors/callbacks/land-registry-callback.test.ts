@@ -2,15 +2,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { callbackFields, createLandRegistry } from '../../../src/clients/land-registry/callback.ts';
 import { createOutbound, type PostOutbound } from '../../../src/clients/outbound/post.ts';
 import { evolve, noPayment, type RequestedPayment } from '../../../src/events/payment.ts';
 import type { PaymentMode } from '../../../src/kernel/payment-modes.ts';
 import {
   createLandRegistryCallback,
-  landRegistryFields,
+  paidItemOf,
 } from '../../../src/reactors/callbacks/land-registry-callback.ts';
 import type { DeliveryOutcome } from '../../../src/reactors/deliveries/delivery-task.ts';
 import { chosen, request, result, succeeded, transactionId } from '../../support/payments.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import { type Answer, hang, startReceiver, status } from '../receiver.ts';
 
 type Change = Partial<Parameters<typeof request>[0]>;
@@ -33,7 +35,7 @@ function itemOf(payment: RequestedPayment, key: string) {
 }
 
 const fieldsOf = (payment: RequestedPayment, key = 'item-01') =>
-  landRegistryFields(itemOf(payment, key), 'EPAYMENT');
+  callbackFields(paidItemOf(itemOf(payment, key)), 'EPAYMENT');
 
 test('every field, of each item its own', (t) => {
   const payment = paid();
@@ -97,7 +99,8 @@ type Options = {
 /** Performs one try of the first item. */
 function callback({ url, attemptsBefore = 0, timeoutMs = 10_000, attempts = 3, post }: Options) {
   const { payment, delivery } = itemOf(paid(), 'item-01');
-  const perform = createLandRegistryCallback({
+  const runtime = testRuntime({ now: () => new Date('2026-11-20T01:05:02.000Z') });
+  const landRegistry = createLandRegistry({
     config: {
       callbackUrl: url,
       accessToken: 'the-token',
@@ -106,9 +109,17 @@ function callback({ url, attemptsBefore = 0, timeoutMs = 10_000, attempts = 3, p
       attempts,
       pauseMs: 5,
     },
-    post: post ?? createOutbound({ allowHosts: ['127.0.0.1'], httpsOnly: false, connectTimeoutMs: 100 }),
-    clock: () => new Date('2026-11-20T01:05:02.000Z'),
+    post:
+      post ??
+      createOutbound({
+        runtime: testRuntime(),
+        allowHosts: ['127.0.0.1'],
+        httpsOnly: false,
+        connectTimeoutMs: 100,
+      }),
+    runtime,
   });
+  const perform = createLandRegistryCallback({ landRegistry, runtime });
   const signal = AbortSignal.timeout(20_000);
   return perform({ payment, delivery: { ...delivery, attempts: attemptsBefore }, signal });
 }
@@ -126,7 +137,10 @@ test('as JSON, under the token, once', async (t) => {
   const [received, ...more] = receiver.received;
   t.deepEqual(more, []);
   t.like(received?.headers, { 'access-token': 'the-token', 'content-type': 'application/json' });
-  t.deepEqual(JSON.parse(received?.body ?? ''), landRegistryFields(itemOf(paid(), 'item-01'), 'KAUNTER'));
+  t.deepEqual(
+    JSON.parse(received?.body ?? ''),
+    callbackFields(paidItemOf(itemOf(paid(), 'item-01')), 'KAUNTER'),
+  );
 });
 
 const failed = (code: number, reason: string): DeliveryOutcome => ({
@@ -236,7 +250,7 @@ test('fewer where the time of the try is over before', async (t) => {
 
 test('the third attempt can succeed', async (t) => {
   const receiver = await startReceiver(t, say(200, accepted));
-  const outbound = createOutbound({ allowHosts: ['127.0.0.1'], httpsOnly: false });
+  const outbound = createOutbound({ runtime: testRuntime(), allowHosts: ['127.0.0.1'], httpsOnly: false });
   let attempts = 0;
   const post: PostOutbound = (sent) => {
     attempts += 1;

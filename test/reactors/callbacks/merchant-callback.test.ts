@@ -1,10 +1,10 @@
 // What a merchant's server is sent: the documented fields, in the merchant's format, signed as Standard Webhooks says.
+import { createHmac } from 'node:crypto';
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import { createOutbound } from '../../../src/clients/outbound/post.ts';
 import { evolve, noPayment, type PaymentEvent, type RequestedPayment } from '../../../src/events/payment.ts';
-import { createMerchantCallback } from '../../../src/reactors/callbacks/merchant-callback.ts';
-import { signWebhook } from '../../../src/reactors/callbacks/webhook-signature.ts';
+import { createMerchantCallback, signaturesOf } from '../../../src/reactors/callbacks/merchant-callback.ts';
 import { paymentFields } from '../../../src/receipts/payment-fields.ts';
 import {
   applied,
@@ -16,6 +16,7 @@ import {
   succeeded,
   transactionId,
 } from '../../support/payments.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import { hang, type Receiver, startReceiver, status } from '../receiver.ts';
 
 const names = [
@@ -112,8 +113,8 @@ type Settings = { webhookSecrets: string[]; callbackFormat: 'json' | 'form' };
 function callback(receiver: Receiver, settings?: Settings, signal = AbortSignal.timeout(20_000)) {
   const perform = createMerchantCallback({
     merchants: new Map(settings && [['council', settings]]),
-    post: createOutbound({ allowHosts: ['127.0.0.1'], httpsOnly: false }),
-    clock,
+    post: createOutbound({ runtime: testRuntime(), allowHosts: ['127.0.0.1'], httpsOnly: false }),
+    runtime: testRuntime({ now: clock }),
   });
   const data = request({ callbackUrl: receiver.url });
   const payment = paymentOf({ type: 'PaymentRequested', data }, ...paid.slice(1));
@@ -158,8 +159,8 @@ test('the published verifier accepts each secret while two are in use, and no ot
   // The verifier compares with its own clock.
   const perform = createMerchantCallback({
     merchants: new Map([['council', { webhookSecrets: [older, newer, plain], callbackFormat: 'json' }]]),
-    post: createOutbound({ allowHosts: ['127.0.0.1'], httpsOnly: false }),
-    clock: () => new Date(),
+    post: createOutbound({ runtime: testRuntime(), allowHosts: ['127.0.0.1'], httpsOnly: false }),
+    runtime: testRuntime(),
   });
   const data = request({ callbackUrl: receiver.url });
   const payment = paymentOf({ type: 'PaymentRequested', data }, ...paid.slice(1));
@@ -176,15 +177,16 @@ test('the published verifier accepts each secret while two are in use, and no ot
   t.throws(() => new Webhook(older).verify(body, { ...headers, 'webhook-id': 'another' }));
 });
 
-test('a signature as Standard Webhooks computes it', (t) => {
-  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-  const [id, body, at] = [
-    'msg_p5jXN8AQM9LWM0D4loKWxJek',
-    '{"test": 2432232314}',
-    new Date('2021-02-25T13:46:54Z'),
-  ];
-  const signature = signWebhook([secret], { id, body, timestamp: at.getTime() / 1000 });
-  t.is(signature, new Webhook(secret).sign(id, at, body));
+test('a signature as Standard Webhooks gives it, one for each secret', (t) => {
+  const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek';
+  const body = '{"test": 2432232314}';
+  const published = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=';
+  const secrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'a plain secret — long enough'];
+  const ofPlain = createHmac('sha256', secrets[1] ?? '')
+    .update(`${id}.1614265330.${body}`)
+    .digest('base64');
+  const now = new Date(1_614_265_330_999);
+  t.is(signaturesOf(secrets, { id, now, body }), `${published} v1,${ofPlain}`);
 });
 
 const failures = {

@@ -6,17 +6,10 @@ import { paymentDecider } from '../../../src/commands/payment.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
-import {
-  append,
-  end,
-  type Postgres,
-  reached,
-  run,
-  startPostgres,
-  stopPostgres,
-} from '../../projections/helpers.ts';
+import { append, end, reached, run } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { applied, result } from '../../support/payments.ts';
+import { startOwnPostgres } from '../../support/postgres.ts';
 import {
   forkCallbacks,
   historyOf,
@@ -30,11 +23,7 @@ import {
 } from '../helpers.ts';
 import { hang, held, ok, startReceiver, status } from '../receiver.ts';
 
-let postgres: Postgres;
-test.before(async () => {
-  postgres = await startPostgres();
-});
-test.after.always(stopPostgres);
+const postgres = await startOwnPostgres();
 const minute = 60_000;
 
 test.serial('a callback is sent once, and the history says so', async (t) => {
@@ -49,8 +38,8 @@ test.serial('a callback is sent once, and the history says so', async (t) => {
     return rows.length > 0 && rows;
   });
   t.like(row, {
-    lane: 'callback',
-    tries: 1,
+    ordering_key: 'callback',
+    attempts: 1,
     lease_until: null,
     leased_by: null,
     leased_delivery: null,
@@ -230,7 +219,7 @@ test.serial(
     const history = await untilHistory(ledger, 'P1', 2);
     t.like(history[0], {
       type: 'CallbackAttemptFailed',
-      data: { attempt: 1, status: null, reason: 'outcome unknown, the try was cut off' },
+      data: { attempt: 1, status: null, reason: 'outcome unknown, the attempt was interrupted' },
     });
     t.like(history[1], { type: 'CallbackDelivered', data: { attempt: 2, status: 200 } });
     t.deepEqual(
@@ -365,7 +354,7 @@ test.serial('a stop lets a try end and be recorded', async (t) => {
 });
 
 test.serial(
-  'what hangs at a stop is recorded as cut off, and another reactor takes it up at once',
+  'what hangs at a stop is recorded as interrupted, and another reactor takes it up at once',
   async (t) => {
     const ledger = await startLedger(t, postgres);
     const receiver = await startReceiver(t, hang);
@@ -375,7 +364,7 @@ test.serial(
     await reactor.stop();
     const interrupted = {
       type: 'CallbackAttemptFailed',
-      data: { attempt: 1, status: null, reason: 'outcome unknown, the try was cut off' },
+      data: { attempt: 1, status: null, reason: 'outcome unknown, the attempt was interrupted' },
     };
     t.like((await historyOf(ledger, 'P1'))[0], interrupted);
     receiver.answer = ok;

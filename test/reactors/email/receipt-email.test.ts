@@ -11,12 +11,13 @@ import { temporaryFolder } from '../../embedded/helpers.ts';
 import { chooseMethod, createPayment, postResult, resultFields, signed } from '../../http/generic/helpers.ts';
 import { createLandPayment, reportLandResult } from '../../http/landreg/helpers.ts';
 import { startApp } from '../../support/app.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const app = await startApp();
 test.after.always(() => app.close());
 
 const config = { baseUrl: app.url, transactionIdKey: 'a key of the tests' };
-const clock = () => new Date();
+const runtime = testRuntime();
 const signal = AbortSignal.timeout(60_000);
 
 async function paid(over: Record<string, unknown> = {}): Promise<RequestedPayment> {
@@ -41,9 +42,13 @@ for (const lang of ['en', 'ms'] as const) {
     const outboxDir = await temporaryFolder(t);
     const from = { name: '', address: 'no-reply@ledger.example' };
     const perform = createReceiptEmail({
-      mailer: createMailer({ mail: { smtpUrl: null, requireTls: false, from }, outboxDir }),
+      mailer: createMailer({
+        runtime,
+        mail: { smtpUrl: null, requireTls: false, from },
+        outboxDir,
+      }),
       config,
-      clock,
+      runtime,
     });
     t.deepEqual(await perform({ payment, delivery: emailOf(payment), signal }), {
       kind: 'delivered',
@@ -76,7 +81,7 @@ test('a language that is none of ours is English', async (t) => {
   };
   for (const lang of ['fr', 1, ['ms'], null, 'MS']) {
     const payment = await paid({ extra: { lang } });
-    await createReceiptEmail({ mailer, config, clock })({ payment, delivery: emailOf(payment), signal });
+    await createReceiptEmail({ mailer, config, runtime })({ payment, delivery: emailOf(payment), signal });
   }
   for (const subject of subjects) t.regex(subject, /^Official receipt /);
   t.is(subjects.length, 5);
@@ -94,7 +99,7 @@ test('the link in the land registry’s email opens the receipt, with nothing bu
       return { kind: 'sent', messageId: '<x>' };
     },
   };
-  await createReceiptEmail({ mailer, config, clock })({ payment, delivery: emailOf(payment), signal });
+  await createReceiptEmail({ mailer, config, runtime })({ payment, delivery: emailOf(payment), signal });
   const links = texts.join().match(/http:\S+/g) ?? [];
   t.is(links.length, 2);
   for (const link of links) {
@@ -121,6 +126,6 @@ const outcomes: [MailOutcome, DeliveryOutcome][] = [
 for (const [outcome, expected] of outcomes)
   test(`the mailer says ${JSON.stringify(outcome)}`, async (t) => {
     const payment = await paid();
-    const perform = createReceiptEmail({ mailer: { send: async () => outcome }, config, clock });
+    const perform = createReceiptEmail({ mailer: { send: async () => outcome }, config, runtime });
     t.deepEqual(await perform({ payment, delivery: emailOf(payment), signal }), expected);
   });

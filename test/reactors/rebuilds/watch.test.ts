@@ -19,13 +19,12 @@ import {
   type RunningStore,
   reached,
   run,
-  startPostgres,
   startStore,
-  stopPostgres,
 } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 type Parts = { database: Database; store: RunningStore };
 
@@ -47,7 +46,17 @@ function startRole(
     projections: [projection.name],
     eventStore,
     log,
-    takeUp: (_, signal) => rebuildAsRequested({ projection, eventStore, db, databaseUrl: url, log, signal }),
+    runtime: testRuntime(),
+    takeUp: (_, signal) =>
+      rebuildAsRequested({
+        projection,
+        eventStore,
+        db,
+        databaseUrl: url,
+        log,
+        runtime: testRuntime(),
+        signal,
+      }),
     onRebuilt,
   });
   t.teardown(role.stop);

@@ -18,15 +18,14 @@ import {
   methodChosen,
   paymentRequested,
   run,
-  startPostgres,
   startStore,
-  stopPostgres,
 } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
+import { createDatabase } from '../../support/postgres.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
-const postgres = await startPostgres();
-test.after.always(stopPostgres);
+const postgres = await createDatabase();
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -41,17 +40,23 @@ async function start(t: ExecutionContext) {
   const projection = run(t, payments, store, database);
   const { findPayment } = createPaymentQueries(database.db);
   const dependencies = {
-    registry: createTransactionRegistry({ url: registry.url, token: 't', log, timeoutMs: 2_000 }),
+    registry: createTransactionRegistry({
+      runtime: testRuntime(),
+      url: registry.url,
+      token: 't',
+      log,
+      timeoutMs: 2_000,
+    }),
     eventStore,
     execute: createExecute({ eventStore, decider: paymentDecider }),
     db: database.db,
     log,
   };
   let nowMs = Date.parse('2026-11-20T01:03:00.000Z');
-  const clock = () => new Date(nowMs);
+  const runtime = testRuntime({ now: () => new Date(nowMs), sleep: async () => {} });
   const newPass = () => {
-    const pass = createRequeryPass({ ...dependencies, clock });
-    return () => pass(new AbortController().signal, async () => undefined);
+    const pass = createRequeryPass({ ...dependencies, runtime });
+    return () => pass(new AbortController().signal);
   };
   const projected = async (id: string) => {
     const { revision } = await foldAfresh(eventStore, id);
@@ -237,9 +242,9 @@ test.serial('a question loads its payment once', async (t) => {
   parts.registryServer.answer(listOf(registryRecord('A')));
   const { eventStore, loadsOf } = countLoads(parts.eventStore);
   const execute = createExecute({ eventStore, decider: paymentDecider });
-  const clock = () => new Date(parts.startedMs + 3 * minuteMs);
-  const pass = createRequeryPass({ ...parts, eventStore, execute, clock });
-  await pass(new AbortController().signal, async () => undefined);
+  const runtime = testRuntime({ now: () => new Date(parts.startedMs + 3 * minuteMs) });
+  const pass = createRequeryPass({ ...parts, eventStore, execute, runtime });
+  await pass(new AbortController().signal);
   t.is(loadsOf(paymentStream('A')), 1);
   t.is((await parts.types('A')).at(-1), 'PaymentSucceeded');
 });
@@ -248,7 +253,9 @@ test.serial('it runs by itself, with one leader, and stops at once', async (t) =
   const parts = await start(t);
   await parts.atTheBank('A', new Date(Date.now() - hourMs).toISOString());
   parts.registryServer.answer(listOf(registryRecord('A')));
-  const running = [1, 2].map(() => startScheduledRequery({ ...parts, databaseUrl: parts.database.url }));
+  const running = [1, 2].map(() =>
+    startScheduledRequery({ ...parts, databaseUrl: parts.database.url, runtime: testRuntime() }),
+  );
   await until(async () => (await parts.types('A')).includes('PaymentSucceeded'));
   await Promise.all(running.map((one) => one.stop()));
   t.is(parts.registryServer.asked.length, 1);

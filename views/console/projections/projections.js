@@ -1,4 +1,4 @@
-// Keeps the progress of rebuilds up to date. Without it the page reloads by itself.
+// Keeps the progress of rebuilds up to date. Without scripts the page reloads itself.
 const cells = new Map(
   [...document.querySelectorAll('[data-rebuild]')].map((cell) => [cell.dataset.rebuild, cell]),
 );
@@ -8,7 +8,7 @@ source.addEventListener('message', ({ data }) => {
   for (const { name, state, percent, text } of JSON.parse(data)) {
     const cell = cells.get(name);
     if (!cell) continue;
-    // One began or ended: the rest of the row has changed, too.
+    // A rebuild began or ended, so that the rest of the row has changed, too.
     if (state !== cell.dataset.state) {
       source.close();
       location.replace(location.pathname);

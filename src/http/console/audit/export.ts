@@ -1,4 +1,4 @@
-/** /console/export: the payments of a span of time, to take along. */
+/** /console/export: downloads the payments of a period. */
 import { Readable } from 'node:stream';
 import {
   beginExport,
@@ -10,77 +10,55 @@ import {
 import { InvalidFields } from '../../../commands/fields.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
 import type { Context } from '../../server/context.ts';
-import { readForm } from '../frame/form.ts';
-import type { ConsoleParts } from '../frame/parts.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
-import type { ConsoleRoute } from '../frame/route.ts';
-import type { Staff } from '../frame/staff.ts';
-
-const path = '/console/export';
+import { HttpProblem } from '../../server/errors.ts';
+import type { PageDependencies } from '../dependencies.ts';
+import { type Fields, readForm } from '../frame/fields.ts';
+import type { Page } from '../frame/page.ts';
 
 const types: Readonly<Record<ExportFormat, string>> = {
   jsonl: 'application/jsonl; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
 };
 
-export function exportRoutes(parts: ConsoleParts): ConsoleRoute[] {
-  const { clock } = parts;
-  return [
-    {
-      method: 'get',
-      path,
-      action: 'export',
-      async handle(ctx) {
-        const today = dayOf(clock().toISOString());
-        await showForm(ctx, parts, { from: `${today.slice(0, 8)}01`, to: today, format: 'csv' }, null);
-      },
-    },
-    { method: 'post', path, action: 'export', handle: (ctx, staff) => download(ctx, staff, parts) },
-  ];
-}
-
-type Fields = Readonly<Record<string, string | undefined>>;
+export const showExportForm: Page = async (ctx, dependencies) => {
+  const today = dayOf(dependencies.runtime.now().toISOString());
+  await showForm(ctx, dependencies, { from: `${today.slice(0, 8)}01`, to: today }, null);
+};
 
 async function showForm(
   ctx: Context,
-  { config, frame }: ConsoleParts,
-  { from, to, merchant, format }: Fields,
+  { config, show }: PageDependencies,
+  { from = '', to = '', merchant = '', format = 'csv' }: Fields,
   problem: string | null,
 ): Promise<void> {
-  await frame.show(ctx, 'audit/export.njk', {
+  await show(ctx, 'audit/export.njk', {
     title: 'Export',
     problem,
-    fields: { from: from ?? '', to: to ?? '', merchant: merchant ?? '', format: format ?? 'csv' },
-    merchants: [
-      { value: '', text: 'All merchants' },
-      ...Array.from(config.merchants.values(), ({ code, name }) => ({
-        value: code,
-        text: `${name} (${code})`,
-      })),
-    ],
+    fields: { from, to, merchant, format },
+    merchants: Array.from(config.merchants.values(), ({ code, name }) => ({
+      value: code,
+      text: `${name} (${code})`,
+    })),
   });
 }
 
-/** A download that fails half-way is cut off: the browser calls it failed, and JSON lines lack their end. */
-async function download(ctx: Context, staff: Staff, parts: ConsoleParts): Promise<void> {
+/** A download that fails half-way is interrupted: browsers report it as failed, and JSON lines lack their last line. */
+export const downloadExport: Page = async (ctx, dependencies) => {
   const fields = readForm(ctx);
   const request = readOrFault(fields);
   if (typeof request === 'string') {
     ctx.status = 400;
-    return showForm(ctx, parts, fields, request);
+    return showForm(ctx, dependencies, fields, request);
   }
-  const { pieces } = await beginOrProblem(ctx, request, parts);
-  await parts.recordLook(ctx, staff, {
-    what: 'export',
-    transactionId: null,
-    detail: detailOf(request),
-  });
+  const { pieces } = await beginOrProblem(ctx, request, dependencies);
+  const detail = detailOf(request);
+  await dependencies.recordAccess(ctx, { what: 'export', transactionId: null, detail });
   ctx.attachment(fileNameOf(request));
   ctx.type = types[request.format];
   ctx.body = Readable.from(pieces);
-}
+};
 
-/** The message names the field, never what was sent in it. */
+/** The message names the field, never its value. */
 function readOrFault(fields: Fields): ExportRequest | string {
   try {
     return readExportRequest(fields);
@@ -93,14 +71,14 @@ function readOrFault(fields: Fields): ExportRequest | string {
 async function beginOrProblem(
   ctx: Context,
   request: ExportRequest,
-  { clock, console: { db }, eventStore, log }: ConsoleParts,
+  { db, eventStore, log, runtime }: PageDependencies,
 ) {
   try {
-    return await beginExport(request, { eventStore, db }, clock());
+    return await beginExport(request, { eventStore, db, runtime });
   } catch (err) {
-    if (err instanceof ExportImpossible) throw new ConsoleProblem(503, err.message);
+    if (err instanceof ExportImpossible) throw new HttpProblem(503, err.message);
     log.warn({ err, requestId: ctx.state.requestId }, 'an export cannot begin');
-    throw new ConsoleProblem(503, 'The stores do not answer; try again in a few seconds');
+    throw new HttpProblem(503, 'The stores do not answer; try again in a few seconds');
   }
 }
 
@@ -108,7 +86,7 @@ function detailOf({ format, merchantCode, span }: ExportRequest): string {
   return `${format} of ${merchantCode ?? 'all merchants'}, ${span.start} to ${span.end}`;
 }
 
-/** By the first and the last Malaysian day of the span. */
+/** Named after the first and the last Malaysian day of the period. */
 function fileNameOf({ format, span }: ExportRequest): string {
   const last = dayOf(new Date(Date.parse(span.end) - 1).toISOString());
   return `payments-${dayOf(span.start)}-to-${last}.${format}`;

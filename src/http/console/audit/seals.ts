@@ -1,56 +1,41 @@
-/** /console/seals: the seals of the log, newest first, and since when something is not sealed. */
+/** GET /console/seals: the seals of the log, newest first, and how long events have been waiting for one. */
 import { isSigned } from '../../../audit/seals/key.ts';
+import { readSealOrNull } from '../../../audit/seals/stored-seals.ts';
 import { unsealed } from '../../../audit/seals/unsealed.ts';
-import { readSealOrNull } from '../../../audit/verify/seals.ts';
 import { paymentStreamPrefix } from '../../../events/payment.ts';
 import { sealsStream } from '../../../events/seals.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
-import { readQuery } from '../frame/form.ts';
-import type { ConsoleParts } from '../frame/parts.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
-import type { ConsoleRoute } from '../frame/route.ts';
+import { readQuery } from '../frame/fields.ts';
+import { noSuchPage } from '../frame/list.ts';
+import type { Page } from '../frame/page.ts';
 
 const path = '/console/seals';
-const pageSize = 50;
-const lookMs = 2_000;
+const size = 50;
+const answerWithinMs = 2_000;
 
-export function sealRoutes({ clock, eventStore, frame }: ConsoleParts): ConsoleRoute[] {
-  return [
-    {
-      method: 'get',
-      path,
-      action: 'look',
-      async handle(ctx) {
-        const last = await eventStore.loadLast(sealsStream);
-        const newest = last?.revision ?? -1;
-        const upTo = Math.min(readUpTo(readQuery(ctx).up_to) ?? newest, newest);
-        const from = Math.max(0, upTo - pageSize + 1);
-        const seals = last ? await eventStore.load(sealsStream, from, upTo - from + 1) : [];
-        await frame.show(ctx, 'audit/seals.njk', {
-          title: 'Seals',
-          unsealed: await unsealed(eventStore, clock(), AbortSignal.timeout(lookMs)),
-          rows: seals.toReversed().map(rowOf),
-          isFirstPage: upTo === newest,
-          firstUrl: path,
-          nextUrl: from > 0 ? `${path}?up_to=${from - 1}` : null,
-        });
-      },
-    },
-  ];
-}
+export const showSeals: Page = async (ctx, { eventStore, runtime, show }) => {
+  const { up_to: asked } = readQuery(ctx);
+  if (asked !== undefined && !/^\d{1,9}$/.test(asked)) throw noSuchPage();
+  const last = await eventStore.loadLast(sealsStream);
+  const newest = last?.revision ?? -1;
+  const upTo = Math.min(asked === undefined ? newest : Number(asked), newest);
+  const from = Math.max(0, upTo - size + 1);
+  const seals = last ? await eventStore.load(sealsStream, from, upTo - from + 1) : [];
+  await show(ctx, 'audit/seals.njk', {
+    title: 'Seals',
+    unsealed: await unsealed(eventStore, runtime.now(), runtime.timeout(answerWithinMs)),
+    rows: seals.toReversed().map(rowOf),
+    firstUrl: upTo === newest ? null : path,
+    nextUrl: from > 0 ? `${path}?up_to=${from - 1}` : null,
+  });
+};
 
-function readUpTo(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  if (!/^\d{1,9}$/.test(text)) throw new ConsoleProblem(400, 'The list has no such page');
-  return Number(text);
-}
-
-/** `seal` is null, and `isWhole` false, for what is no seal any more. Whose key it is, `ledger verify` knows. */
+/** `seal` is null where the event is no longer a seal. Only `ledger verify` knows whose key signed it. */
 function rowOf(stored: RecordedEvent) {
   const seal = readSealOrNull(stored);
   const stream = seal?.lastEvent.stream ?? '';
   const transactionId = stream.startsWith(paymentStreamPrefix)
     ? stream.slice(paymentStreamPrefix.length)
     : null;
-  return { revision: stored.revision, seal, transactionId, isWhole: seal !== null && isSigned(seal) };
+  return { revision: stored.revision, seal, transactionId, isValid: seal !== null && isSigned(seal) };
 }

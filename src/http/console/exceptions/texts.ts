@@ -4,100 +4,87 @@ import type { DiscrepancyKind, DiscrepancyResolution } from '../../../events/rec
 import type { UnmatchedReason, UnmatchedResolution } from '../../../events/unmatched.ts';
 import type { ListedKind } from '../../../projections/exceptions/queries.ts';
 
-export const kindTexts: Readonly<Record<ListedKind, { name: string; meaning: string }>> = {
+type Texts<Key extends string> = Readonly<Record<Key, { name: string; meaning: string }>>;
+
+export const kindTexts: Texts<ListedKind> = {
   contradiction: {
     name: 'Contradiction',
     meaning:
-      'The gateway said something that clashes with what it had said before. The payment kept its status, and no money lies in suspense.',
+      'The gateway reported a result that contradicts an earlier one. The payment kept its status, and no money is in suspense.',
   },
   amountMismatch: {
     name: 'Wrong amount',
     meaning:
-      'The gateway reported a success of another amount or currency than was asked for. The payment was not paid by it, and what the payer was charged lies in suspense.',
+      'The gateway reported a success with another amount or currency than was requested. It did not pay the payment, and the money that the payer was charged is in suspense.',
   },
   duplicate: {
     name: 'Paid twice',
     meaning:
-      'The payment was paid already when the gateway reported another success. What the payer was charged the second time lies in suspense.',
+      'The gateway reported another success of a payment that was already paid. The money that the payer was charged the second time is in suspense.',
   },
   lateSuccess: {
     name: 'Late success',
     meaning:
-      'The payer had been told that the payment failed or was cancelled when it succeeded after all. It is paid, with a receipt; the payer may have paid in another way since.',
+      'The payment succeeded after the payer had been told that it failed or was cancelled. It is paid, with a receipt; the payer may have paid in another way since.',
   },
   unmatched: {
     name: 'Unmatched result',
     meaning:
-      'The gateway reported a result that no payment here takes. It was kept as received, and no payment is made of it.',
+      'The gateway reported a result that belongs to no payment here. It is in quarantine as it was received, and no payment was made of it.',
   },
   difference: {
-    name: 'Difference',
-    meaning:
-      'An export of the gateway or the registry says otherwise than the ledger. No payment is changed by it.',
+    name: 'Discrepancy',
+    meaning: 'An export of the gateway or the registry disagrees with the ledger. It changes no payment.',
   },
 };
 
-export const paymentResolutionTexts: Readonly<Record<Resolution, { name: string; meaning: string }>> = {
-  refunded: { name: 'Refunded', meaning: 'The money went back to the payer, out of suspense.' },
-  credited: { name: 'Credited', meaning: 'The money went to the merchant, out of suspense.' },
-  explained: {
-    name: 'Explained',
-    meaning:
-      'No money moves; if any lies in suspense, it was never owed and is taken out again. The note says why.',
-  },
-};
-
-export const unmatchedResolutionTexts: Readonly<
-  Record<UnmatchedResolution, { name: string; meaning: string }>
-> = {
-  refunded: { name: 'Refunded', meaning: 'The gateway paid the money back to the payer.' },
-  settled: {
-    name: 'Settled',
-    meaning: 'What it reports reached its payment or its agency in another way.',
-  },
-  explained: { name: 'Explained', meaning: 'No money moved; the note says why.' },
-};
-
-export const discrepancyKindTexts: Readonly<Record<DiscrepancyKind, { name: string; meaning: string }>> = {
+export const discrepancyTexts: Texts<DiscrepancyKind> = {
   missingHere: {
     name: 'Missing here',
-    meaning: 'The export has a payment, or another charge of one, that the ledger knows nothing of.',
+    meaning: 'The export has a payment, or a second charge of one, that the ledger does not have.',
   },
   missingThere: {
     name: 'Missing there',
-    meaning: 'The ledger was told of money for this payment that the export does not hold.',
+    meaning: 'The ledger has money for this payment that the export does not have.',
   },
   amountDiffers: {
     name: 'Amount differs',
-    meaning: 'The ledger and the export know this charge, and do not agree how much it was.',
+    meaning: 'The ledger and the export both have this charge, with different amounts.',
   },
   statusDiffers: {
     name: 'Status differs',
-    meaning: 'The ledger and the export know this payment, and do not agree what became of it.',
+    meaning: 'The ledger and the export both have this payment, with different statuses.',
   },
 };
 
-export const discrepancyResolutionTexts: Readonly<
-  Record<DiscrepancyResolution, { name: string; meaning: string }>
-> = {
-  vanished: { name: 'Vanished', meaning: 'A later import of its record found no such difference.' },
-  explained: {
-    name: 'Explained',
-    meaning: 'The note says why it is there; it stays resolved however often it is found.',
-  },
+export const resolutionNames: Readonly<Record<string, string>> = {
+  refunded: 'Refunded',
+  credited: 'Credited',
+  settled: 'Settled',
+  explained: 'Explained',
+  vanished: 'Cleared',
+} satisfies Record<Resolution | UnmatchedResolution | DiscrepancyResolution, string>;
+
+/** What each resolution means for an exception of a payment. */
+export const paymentResolutions: Readonly<Record<Resolution, string>> = {
+  refunded: 'The money went from suspense back to the payer.',
+  credited: 'The money went from suspense to the merchant.',
+  explained: 'No money moves. Money in suspense was never owed and is taken out again. The note says why.',
 };
 
-/** By what the list says. */
-export const resolutionTexts: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries({
-    ...paymentResolutionTexts,
-    ...unmatchedResolutionTexts,
-    ...discrepancyResolutionTexts,
-  }).map(([key, { name }]) => [key, name]),
-);
+export const unmatchedResolutionTexts: Readonly<Record<UnmatchedResolution, string>> = {
+  refunded: 'The gateway refunded the money to the payer.',
+  settled: 'What it reports reached its payment or its agency in another way.',
+  explained: 'No money moved. The note says why.',
+};
+
+export const discrepancyResolutions: Readonly<Record<DiscrepancyResolution, string>> = {
+  vanished: 'A later import no longer found it.',
+  explained: 'The note gives the cause. It stays resolved even when later imports find it again.',
+};
 
 export const reasonTexts: Readonly<Record<UnmatchedReason, string>> = {
-  unknown_transaction: 'There is no such payment here, or it is another merchant’s or another channel’s',
-  unreadable: 'It says nothing that can be read as a result',
-  unknown_agency: 'Its agency is not in the configuration any more',
+  unknown_transaction: 'There is no such payment here, or it belongs to another merchant or channel',
+  unreadable: 'It cannot be read as a result',
+  unknown_agency: 'Its agency is no longer in the configuration',
 };

@@ -1,29 +1,26 @@
-/** Looks at personal data: each is in its session's stream before anything is shown. */
+/** The access log: each time staff see personal data, that is in the stream of their session before it is shown. */
 import { type AccessLogPage, sessionStream } from '../../../events/session.ts';
-import { type Context, causeOf } from '../../server/context.ts';
+import { causeOf } from '../../server/context.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
-import type { Staff } from './staff.ts';
+import type { StaffContext } from './page.ts';
 
-export type Look = { what: AccessLogPage; transactionId: string | null; detail: string };
+type Access = { what: AccessLogPage; transactionId: string | null; detail: string };
 
-/** Await it before the data is read, and show nothing when it throws (EventStoreUnavailable, Refused). */
-export type RecordAccess = (ctx: Context, staff: Staff, look: Look) => Promise<void>;
+/** Await it before the data is shown; when it throws (EventStoreUnavailable, Refused), show nothing. */
+export type RecordAccess = (ctx: StaffContext, access: Access) => Promise<void>;
 
 export function createRecordAccess({
-  clock,
-  executeSession,
-}: {
-  clock: () => Date;
-  executeSession: ConsoleDependencies['executeSession'];
-}): RecordAccess {
-  return async (ctx, staff, look) => {
-    const { ticket, head } = staff;
-    const command = { type: 'ViewPersonalData' as const, at: clock().toISOString(), ...look };
-    await executeSession(sessionStream(ticket.sessionId), command, staffCause(ctx, staff), { from: head });
+  console: { executeSession },
+  runtime,
+}: ConsoleDependencies): RecordAccess {
+  return async (ctx, access) => {
+    const { head: from, ticket } = ctx.state.staff;
+    const command = { type: 'ViewPersonalData' as const, at: runtime.now().toISOString(), ...access };
+    await executeSession(sessionStream(ticket.sessionId), command, staffCause(ctx), { from });
   };
 }
 
-/** What the events of an action name as their cause: `staff:<user id>`. */
-export function staffCause(ctx: Context, staff: Pick<Staff, 'id'>) {
-  return causeOf(ctx, `staff:${staff.id}`);
+/** The cause of the events of an action; its actor is `staff:<user id>`. */
+export function staffCause(ctx: StaffContext) {
+  return causeOf(ctx, `staff:${ctx.state.staff.id}`);
 }

@@ -1,4 +1,4 @@
-/** Where the console is, and what its answers carry instead of what payers' pages do. */
+/** Where the console is, and the headers that its answers carry instead of the common ones. */
 
 export const signInPath = '/console/sign-in';
 

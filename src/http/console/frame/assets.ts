@@ -1,8 +1,8 @@
 /** Styles and scripts of the console: each file in or below views/console, under an address that names its content. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { type Answer, createAnswer, hashOf } from '../../docs/answer.ts';
 import { themedStyle } from '../../server/design-tokens.ts';
+import { type Answer, addImmutable } from '../../server/static-files.ts';
 
 export type ConsoleAssets = {
   /** By path. */
@@ -22,10 +22,8 @@ export function createConsoleAssets(): ConsoleAssets {
     const isStyle = name.endsWith('.css');
     const source = readFileSync(new URL(file, folder), 'utf8');
     const text = isStyle ? themedStyle(source) : source;
-    const path = `/console/assets/${name.replace('.', `.${hashOf(Buffer.from(text))}.`)}`;
-    const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' };
-    answers.set(path, createAnswer(isStyle ? 'text/css' : 'text/javascript', text, { headers }));
-    urls[name] = path;
+    const type = isStyle ? 'text/css' : 'text/javascript';
+    urls[name] = addImmutable(answers, `/console/assets/${name}`, type, text);
   }
   return { answers, urls };
 }

@@ -1,38 +1,102 @@
-/** What surrounds every page of the console, for staff and for those who have yet to sign in. */
+/** What surrounds every page of the console: the navigation, and after an action the notice of what was done. */
+import type { Role } from '../../../events/user.ts';
 import { type Context, seeOther } from '../../server/context.ts';
 import type { ConsoleAssets } from './assets.ts';
-import type { SessionCookies } from './cookie.ts';
-import { readQuery } from './form.ts';
-import { navigationFor } from './navigation.ts';
-import { type NoticeCode, noticeOf, withNotice } from './notices.ts';
-import { permissionsOf } from './permissions.ts';
+import { readQuery } from './fields.ts';
+import type { VisitorContext } from './page.ts';
+import { may, type Permission, permissionsOf } from './permissions.ts';
+import type { Sessions } from './session.ts';
 
-export type Frame = ReturnType<typeof createFrame>;
+/**
+ * Renders views/console/<template> with the model and what layout.njk needs; `title` is the heading. Throws where a
+ * template refers to something that its model lacks.
+ */
+export type ShowPage = (
+  ctx: VisitorContext,
+  template: string,
+  model: { title: string } & Record<string, unknown>,
+) => Promise<void>;
 
-export function createFrame({ assets, cookies }: { assets: ConsoleAssets; cookies: SessionCookies }) {
-  return {
-    /**
-     * Draws views/console/<template> with the model and what layout.njk needs: `title` is the heading. A template that
-     * refers to what its model lacks throws.
-     */
-    async show(ctx: Context, template: string, model: { title: string } & Record<string, unknown>) {
-      const { staff } = ctx.state;
-      await ctx.render(`console/${template}`, {
-        lang: 'en',
-        assets: assets.urls,
-        path: ctx.path,
-        notice: noticeOf(readQuery(ctx).notice),
-        staff: staff ? { id: staff.id, name: staff.name, role: staff.role } : null,
-        may: staff ? permissionsOf(staff.role) : null,
-        navigation: staff ? navigationFor(staff.role, ctx.path) : [],
-        token: staff ? cookies.formToken(staff.ticket, staff.session.endsAt) : '',
-        ...model,
-      });
-    },
-
-    /** After an action: back to a page, which says what was done. */
-    done(ctx: Context, path: string, notice: NoticeCode): void {
-      seeOther(ctx, withNotice(path, notice));
-    },
+export function createShowPage({
+  assets,
+  sessions,
+}: {
+  assets: ConsoleAssets;
+  sessions: Pick<Sessions, 'formToken'>;
+}): ShowPage {
+  return async (ctx, template, model) => {
+    const { staff } = ctx.state;
+    await ctx.render(`console/${template}`, {
+      lang: 'en',
+      assets: assets.urls,
+      path: ctx.path,
+      notice: noticeOf(readQuery(ctx).notice),
+      staff: staff ? { id: staff.id, name: staff.name, role: staff.role } : null,
+      may: staff ? permissionsOf(staff.role) : null,
+      navigation: staff ? navigationFor(staff.role, ctx.path) : [],
+      token: staff ? sessions.formToken(staff) : '',
+      ...model,
+    });
   };
+}
+
+const pages: readonly { path: string; title: string; permission: Permission }[] = [
+  { path: '/console', title: 'Today', permission: 'read' },
+  { path: '/console/payments', title: 'Payments', permission: 'read' },
+  { path: '/console/exceptions', title: 'Exceptions', permission: 'read' },
+  { path: '/console/reconciliation', title: 'Reconciliation', permission: 'read' },
+  { path: '/console/deliveries', title: 'Deliveries', permission: 'read' },
+  { path: '/console/statements', title: 'Statements', permission: 'read' },
+  { path: '/console/journal', title: 'Journal', permission: 'read' },
+  { path: '/console/export', title: 'Export', permission: 'export' },
+  { path: '/console/projections', title: 'Projections', permission: 'read' },
+  { path: '/console/seals', title: 'Seals', permission: 'read' },
+  { path: '/console/access-log', title: 'Access log', permission: 'readAccessLog' },
+  { path: '/console/staff', title: 'Staff', permission: 'manageStaff' },
+];
+
+/** The pages that the role may see; the current one is that whose path the request is at or below. */
+function navigationFor(role: Role, path: string) {
+  return pages
+    .filter(({ permission }) => may(role, permission))
+    .map((page) => ({
+      path: page.path,
+      title: page.title,
+      isCurrent: path === page.path || (page.path !== '/console' && path.startsWith(`${page.path}/`)),
+    }));
+}
+
+const notices = {
+  'link-requested': {
+    kind: 'success',
+    text: 'If this address belongs to a member of staff, an email with a link is on its way. The link works once, within 15 minutes.',
+  },
+  'signed-out': { kind: 'success', text: 'You are signed out, on every device that used this session.' },
+  'sent-again': { kind: 'success', text: 'The delivery is due again and will be sent at once.' },
+  'already-due': { kind: 'success', text: 'This delivery is already due.' },
+  'requery-news': {
+    kind: 'success',
+    text: 'The registry was asked and reported something new: see the last event.',
+  },
+  'requery-no-news': { kind: 'success', text: 'The registry was asked and reported nothing new.' },
+  'requery-not-found': { kind: 'warning', text: 'The registry has no record of this payment.' },
+  resolved: { kind: 'success', text: 'The exception is resolved.' },
+  'rebuild-requested': {
+    kind: 'success',
+    text: 'The rebuild is requested. The current tables serve until it is done.',
+  },
+  'role-changed': { kind: 'success', text: 'The role is changed, with immediate effect.' },
+  deactivated: { kind: 'success', text: 'The user is deactivated, and all their sessions have ended.' },
+  reactivated: { kind: 'success', text: 'The user can sign in again.' },
+} satisfies Record<string, { kind: 'success' | 'warning'; text: string }>;
+
+export type NoticeCode = keyof typeof notices;
+
+function noticeOf(code: string | undefined) {
+  return code !== undefined && Object.hasOwn(notices, code) ? notices[code as NoticeCode] : null;
+}
+
+/** After an action: leads to a page that shows the notice. The address holds its code alone, so that no link can word one. */
+export function leadTo(ctx: Context, path: string, notice: NoticeCode): void {
+  seeOther(ctx, `${path}${path.includes('?') ? '&' : '?'}notice=${notice}`);
 }

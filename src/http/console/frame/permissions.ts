@@ -1,4 +1,4 @@
-/** Who may do what in the console. Every route names its action; there is no other place where a role is looked at. */
+/** Which role may do what. Every route names its permission; roles are looked at nowhere else. */
 import type { Role } from '../../../events/user.ts';
 
 const everybody: readonly Role[] = ['admin', 'member', 'viewer'];
@@ -8,28 +8,28 @@ const admins: readonly Role[] = ['admin'];
 
 export const permissions = {
   /** Pages without personal data. */
-  look: everybody,
-  /** Payers' details, raw evidence, searches by payer: each look is recorded before it is shown. */
-  lookAtPeople: everybody,
+  read: everybody,
+  /** Payers' details, events as recorded, searches by payer. The access log has each before it is shown. */
+  viewPersonalData: everybody,
   export: everybody,
   signOut: everybody,
   sendAgain: helpers,
   requery: helpers,
-  seeLooks: auditors,
+  readAccessLog: auditors,
   resolve: admins,
   reconcile: admins,
   rebuild: admins,
   manageStaff: admins,
 } satisfies Record<string, readonly Role[]>;
 
-export type Action = keyof typeof permissions;
+export type Permission = keyof typeof permissions;
 
-export function may(role: Role, action: Action): boolean {
-  return permissions[action].includes(role);
+export function may(role: Role, permission: Permission): boolean {
+  return permissions[permission].includes(role);
 }
 
-/** What the templates ask before they draw a button. */
-export function permissionsOf(role: Role): Record<Action, boolean> {
-  const entries = Object.keys(permissions).map((action) => [action, may(role, action as Action)]);
-  return Object.fromEntries(entries) as Record<Action, boolean>;
+/** For the templates, which show nobody a button that would be refused. */
+export function permissionsOf(role: Role): Record<Permission, boolean> {
+  const entries = Object.keys(permissions).map((each) => [each, may(role, each as Permission)]);
+  return Object.fromEntries(entries) as Record<Permission, boolean>;
 }

@@ -1,20 +1,21 @@
-/** Asking Postgres for a page: when it is away the console says so, and nothing else about it. */
+/** Asks Postgres for a page. When it is down the console says so, and nothing about the cause. */
 import type { Log } from '../../../kernel/log.ts';
 import type { Context } from '../../server/context.ts';
-import { ConsoleProblem } from './problem.ts';
+import { HttpProblem } from '../../server/errors.ts';
 
-/** What the queries come to. Throws ConsoleProblem 503 when one of them fails. */
+/** Resolves to the answers of the queries. Throws HttpProblem 503 with the message when one of them fails. */
 export async function askReadModels<Answers extends readonly unknown[]>(
   ctx: Context,
   log: Log,
   queries: { [Index in keyof Answers]: Promise<Answers[Index]> },
+  message = 'The read models do not answer; payments are still taken',
 ): Promise<Answers> {
   try {
     return (await Promise.all(queries)) as unknown as Answers;
   } catch (error) {
-    // Not the error itself: what was asked for may be in it.
+    // Not the error itself: it may quote what was searched for.
     const reason = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
     log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
-    throw new ConsoleProblem(503, 'The read models do not answer; payments themselves go on');
+    throw new HttpProblem(503, message);
   }
 }

@@ -1,34 +1,32 @@
-/** Where somebody was on the way to who had to sign in first: kept by the browser that asked. */
+/** The page that somebody asked for before signing in, kept in a cookie of their browser. */
 import type { Context } from '../../server/context.ts';
 import { isConsolePath, signInPath } from './addresses.ts';
-import { createCookie } from './cookie.ts';
+import { createCookie } from './session.ts';
 
-const forSeconds = 30 * 60;
-const longest = 1_000;
-
-export type ReturnTo = ReturnType<typeof createReturnTo>;
+const keptSeconds = 30 * 60;
+const maxLength = 1_000;
 
 export function createReturnTo(baseUrl: string) {
   const cookie = createCookie(baseUrl, 'console-return');
   return {
-    /** Of pages that people open, and not of downloads or what scripts ask for. */
+    /** Keeps the address of a page; downloads and what scripts request are not kept. */
     remember(ctx: Context): void {
       const path = `${ctx.path}${ctx.search}`;
-      if (ctx.method !== 'GET' || !ctx.get('Accept').includes('text/html') || path.length > longest) return;
-      cookie.set(ctx, encodeURIComponent(path), forSeconds);
+      if (ctx.method !== 'GET' || !ctx.get('Accept').includes('text/html') || path.length > maxLength) return;
+      cookie.set(ctx, encodeURIComponent(path), keptSeconds);
     },
 
-    /** The page, once; the first page of the console where none was asked for, or what is there is no page of ours. */
+    /** The page, once; the first page of the console where none is kept. */
     take(ctx: Context): string {
-      const held = cookie.read(ctx);
-      if (held === '') return '/console';
+      const kept = cookie.read(ctx);
+      if (kept === '') return '/console';
       cookie.set(ctx, '', 0);
-      return ownPage(held) ?? '/console';
+      return ownPage(kept) ?? '/console';
     },
   };
 }
 
-/** Null for what leads elsewhere, whoever put it there. */
+/** Null for an address that leads out of the console: anybody may have written the cookie. */
 function ownPage(encoded: string): string | null {
   const base = 'https://console.invalid';
   const url = URL.parse(decoded(encoded), base);

@@ -1,51 +1,116 @@
-/** Who is signed in. Asked of the streams at every request, so that what was taken away is gone at once, everywhere. */
+/**
+ * Who is signed in. The cookie says which session; the session's and the user's streams are read at every request, so
+ * that signing out, a new role or a deactivated account counts at once and everywhere.
+ */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { type Head, headOf } from '../../../commands/execute.ts';
+import { type Head, headOf, loadHead } from '../../../commands/execute.ts';
 import { loadSessionEnds, sessionDecider } from '../../../commands/session.ts';
-import { readUserEvent } from '../../../events/codec.ts';
+import { userDecider } from '../../../commands/user.ts';
 import { type Session, sessionStream } from '../../../events/session.ts';
-import { type Account, evolveUser, userStream } from '../../../events/user.ts';
+import { type Account, type User, userStream } from '../../../events/user.ts';
 import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
 import { isAfter } from '../../../eventstore/position.ts';
+import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
+import type { Runtime } from '../../../kernel/runtime.ts';
 import type { Context } from '../../server/context.ts';
-import type { SessionCookies } from './cookie.ts';
-import type { Staff } from './staff.ts';
+
+/** What the cookie says. The secret is nowhere else: the session's stream has its hash. */
+type Ticket = { sessionId: string; secret: string };
+
+/** Somebody who is signed in. */
+export type Staff = User & {
+  ticket: Ticket;
+  session: Session;
+  /** The end of the session's stream when the request came in. */
+  head: Head<Session | null>;
+};
+
+const idleMs = 30 * 60_000;
+export const longestSessionMs = 12 * 60 * 60_000;
+/** A cookie older than this is replaced, so that the idle time counts from the last use. */
+const freshMs = 5 * 60_000;
+
+const cookiePattern = /^(\w{26})\.([\w-]{43})\.(\d{13}\.[\w-]{43})$/;
 
 type Streams = Pick<EventStore, 'load' | 'loadLast'>;
 
-/**
- * The function returned answers who a request comes from, null for nobody, and hands out a fresh cookie when it is time.
- * Throws EventStoreUnavailable.
- */
-export function createFindStaff({
-  clock,
-  cookies,
-  eventStore,
-}: {
-  clock: () => Date;
-  cookies: SessionCookies;
-  eventStore: Streams;
-}) {
-  return async (ctx: Context): Promise<Staff | null> => {
-    const held = cookies.read(ctx);
-    if (!held) return null;
-    const { ticket, isDue } = held;
-    const found = await loadSession(eventStore, ticket.sessionId);
-    if (found?.session.status !== 'open' || !isSecretOf(found.session, ticket.secret)) return null;
-    if (clock().toISOString() >= found.session.endsAt) return null;
-    const account = await loadHolder(eventStore, found);
-    if (!account) return null;
-    if (isDue) cookies.issue(ctx, ticket, found.session.endsAt);
-    const { active: _, ...user } = account;
-    return { ...user, ticket, session: found.session, head: found.head };
+/** A cookie of that name, out of reach of scripts. Values must not contain `;` and the like. */
+export function createCookie(baseUrl: string, plainName: string) {
+  const isSecure = baseUrl.startsWith('https:');
+  // With this prefix browsers accept it only over TLS, for this host alone and for all of its paths.
+  const name = isSecure ? `__Host-${plainName}` : plainName;
+  const attributes = isSecure ? 'Path=/; Secure' : 'Path=/console';
+  return {
+    read: (ctx: Context): string => ctx.cookies.get(name) ?? '',
+
+    // Lax: links in emails lead into the console, and no other site can post to it.
+    set: (ctx: Context, value: string, maxAgeSeconds: number): void =>
+      ctx.append(
+        'Set-Cookie',
+        `${name}=${value}; ${attributes}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}`,
+      ),
   };
 }
 
-/** `begun` is the first event of its stream: that of its link. */
-type Found = { session: Session; begun: RecordedEvent; head: Head<Session | null> };
+export type Sessions = ReturnType<typeof createSessions>;
 
-/** The session of a stream, null where there is none. Throws EventStoreUnavailable. */
-export async function loadSession(eventStore: Streams, id: string): Promise<Found | null> {
+export function createSessions({
+  config: { baseUrl, transactionIdKey },
+  eventStore,
+  runtime,
+}: {
+  config: { baseUrl: string; transactionIdKey: string };
+  eventStore: Streams;
+  runtime: Pick<Runtime, 'now'>;
+}) {
+  const cookie = createCookie(baseUrl, 'console');
+  // The secret admits; the signature only limits how long the cookie may go unused.
+  const cookies = createExpiringSignatures(transactionIdKey, 'console session');
+  const forms = createExpiringSignatures(transactionIdKey, 'console form');
+  const textOf = ({ sessionId, secret }: Ticket) => `${sessionId}.${secret}`;
+
+  function issue(ctx: Context, ticket: Ticket, endsAt: string): void {
+    const nowMs = runtime.now().getTime();
+    const expiresAtMs = Math.min(nowMs + idleMs, Date.parse(endsAt));
+    const value = `${textOf(ticket)}.${cookies.sign(textOf(ticket), expiresAtMs)}`;
+    cookie.set(ctx, value, Math.floor((expiresAtMs - nowMs) / 1000));
+  }
+
+  return {
+    issue,
+
+    clear: (ctx: Context): void => cookie.set(ctx, '', 0),
+
+    /** Who sent the request, or null; replaces the cookie when it is due. Throws EventStoreUnavailable. */
+    async find(ctx: Context): Promise<Staff | null> {
+      const [, sessionId = '', secret = '', signature = ''] = cookiePattern.exec(cookie.read(ctx)) ?? [];
+      const ticket = { sessionId, secret };
+      const now = runtime.now();
+      if (cookies.check(signature, textOf(ticket), now) !== 'valid') return null;
+      const found = await loadSession(eventStore, sessionId);
+      if (found?.session.status !== 'open' || !isSecretOf(found.session, secret)) return null;
+      if (now.toISOString() >= found.session.endsAt) return null;
+      const account = await loadHolder(eventStore, found);
+      if (!account) return null;
+      const isDue = Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
+      if (isDue) issue(ctx, ticket, found.session.endsAt);
+      const { active: _, ...user } = account;
+      return { ...user, ticket, session: found.session, head: found.head };
+    },
+
+    /** For the forms of this session and of no other. */
+    formToken: ({ ticket, session }: Staff): string => forms.sign(textOf(ticket), Date.parse(session.endsAt)),
+
+    isFormToken: (token: string, { ticket }: Staff): boolean =>
+      forms.check(token, textOf(ticket), runtime.now()) === 'valid',
+  };
+}
+
+/** `begun` is the first event of the stream, which issued the link. */
+type FoundSession = { session: Session; begun: RecordedEvent; head: Head<Session | null> };
+
+/** The session of a stream, or null. Throws EventStoreUnavailable. */
+export async function loadSession(eventStore: Streams, id: string): Promise<FoundSession | null> {
   const events = await loadSessionEnds(eventStore, sessionStream(id));
   const head = headOf(events, sessionDecider);
   const { state: session } = head;
@@ -53,21 +118,21 @@ export async function loadSession(eventStore: Streams, id: string): Promise<Foun
 }
 
 /**
- * Whose session, or link, it is; null where the account is shut, or was since: nobody knows who by now holds what was
- * given out before, so whoever is let in again signs in again. Throws EventStoreUnavailable.
+ * The account that a session or link belongs to. Null where it is deactivated, or was since the link was issued: nobody
+ * knows who holds that link or cookie by now, so a reactivated user signs in again. Throws EventStoreUnavailable.
  */
 export async function loadHolder(
   eventStore: Pick<EventStore, 'load'>,
-  { begun, session }: Found,
+  { begun, session }: FoundSession,
 ): Promise<Account | null> {
   const history = await eventStore.load(userStream(session.userId));
-  const account = accountOf(history);
-  const shut = history.findLast(({ type }) => type === 'UserDeactivated');
-  const wasShutSince = shut !== undefined && isAfter(shut.position, begun.position);
-  return account?.active && !wasShutSince ? account : null;
+  const { state: account } = headOf(history, userDecider);
+  const deactivated = history.findLast(({ type }) => type === 'UserDeactivated');
+  const wasDeactivatedSince = deactivated !== undefined && isAfter(deactivated.position, begun.position);
+  return account?.active && !wasDeactivatedSince ? account : null;
 }
 
-/** As the stream has it, of what the cookie holds. */
+/** What the session's stream keeps of the secret in the cookie. */
 export const secretHashOf = (secret: string): string => hash('sha256', secret);
 
 function isSecretOf({ secretHash }: Session, secret: string): boolean {
@@ -77,9 +142,5 @@ function isSecretOf({ secretHash }: Session, secret: string): boolean {
 
 /** Null where there is no such user. Throws EventStoreUnavailable. */
 export async function loadAccount(eventStore: Pick<EventStore, 'load'>, id: string): Promise<Account | null> {
-  return accountOf(await eventStore.load(userStream(id)));
-}
-
-function accountOf(history: readonly RecordedEvent[]): Account | null {
-  return history.map(readUserEvent).reduce<Account | null>(evolveUser, null);
+  return (await loadHead(eventStore, userStream(id), userDecider)).state;
 }

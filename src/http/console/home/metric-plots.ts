@@ -1,20 +1,20 @@
-/** The figures of a day as plots, each with the same numbers in words. */
+/** The metrics of a day as plots, each with its numbers for the table below it. */
 import { displaySen } from '../../../kernel/money.ts';
 import { type DayMetrics, type DelayMetrics, delayBoundsMs } from '../../../projections/payments/metrics.ts';
 import { texts } from '../../../receipts/texts.ts';
-import { queryOf } from '../frame/filter-fields.ts';
+import { queryOf } from '../frame/fields.ts';
 import { columnPlot, sharePlot } from './plots.ts';
 
-/** Asked for and paid, side by side for each hour. */
+/** Requested and paid, side by side for each hour. */
 export function hoursPlot(hours: DayMetrics['hours']) {
-  const rows = hours.map((figures, hour) => ({ ...figures, name: `${String(hour).padStart(2, '0')}:00` }));
+  const rows = hours.map((metrics, hour) => ({ ...metrics, name: `${String(hour).padStart(2, '0')}:00` }));
   return {
     rows,
     plot: columnPlot(
       rows.map(({ name, requested, paid, paidSen }, hour) => ({
         label: hour % 3 === 0 ? name.slice(0, 2) : '',
         values: [
-          { series: 'quiet', value: requested, title: `${name}: ${requested} asked for` },
+          { series: 'quiet', value: requested, title: `${name}: ${requested} requested` },
           { series: 'main', value: paid, title: `${name}: ${paid} paid, ${displaySen(paidSen)}` },
         ],
       })),
@@ -22,13 +22,13 @@ export function hoursPlot(hours: DayMetrics['hours']) {
   };
 }
 
-/** Of the payments that came to an end, the share that succeeded. */
+/** The share that succeeded of the payments that ended. */
 export function methodsPlot(methods: DayMetrics['methods'], day: string) {
   const rows = methods.map(({ mode, byStatus }) => {
     const { succeeded, failed, cancelled } = byStatus;
     const decided = succeeded + failed + cancelled;
     const share = decided === 0 ? null : succeeded / decided;
-    const rate = share === null ? 'none has ended' : percentText(share);
+    const rate = share === null ? 'none ended' : percentText(share);
     return {
       name: texts.en.modes[mode],
       url: `/console/payments${queryOf({ day, mode })}`,
@@ -58,7 +58,7 @@ const shortUnits = [
   { ms: 1000, unit: 's' },
 ] as const;
 
-/** How long callbacks took, and how many took how long. */
+/** How long callbacks took to be delivered. */
 export function delayPlot({ delivered, medianMs, p95Ms, p99Ms, histogram }: DelayMetrics) {
   const bounds = delayBoundsMs.map(boundText);
   const rows = histogram.map((count, slot) => ({ name: slotText(bounds, slot), count }));
@@ -91,14 +91,14 @@ function boundText(ms: number): string {
   return `${ms / unitMs} ${unit}`;
 }
 
-/** In the unit that people would say it in; `–` for none. */
+/** In the largest unit that fits; `–` for none. */
 function durationText(ms: number | null): string {
   if (ms === null) return '–';
   const fit = shortUnits.find((each) => ms >= each.ms);
   return fit ? `${(ms / fit.ms).toFixed(1)} ${fit.unit}` : `${Math.round(ms)} ms`;
 }
 
-/** No 100 % where one failed. */
+/** Rounded down, so that 100 % means that none failed. */
 function percentText(share: number): string {
   return `${Math.floor(share * 1000) / 10} %`;
 }

@@ -1,7 +1,7 @@
-/** Where the parts of a plot go: the templates only draw them. Units are those of the drawing's viewBox. */
+/** The layout of plots, which the templates draw. Units are those of the drawing's viewBox. */
 import { scaleBand, scaleLinear } from 'd3-scale';
 
-/** Which of the two colours, as the key of the plot says. */
+/** Which of the two colours. */
 type Series = 'quiet' | 'main';
 export type Bar = { x: number; y: number; width: number; height: number; title: string; series: Series };
 export type Tick = { at: number; label: string };
@@ -13,9 +13,9 @@ export type ColumnPlot = {
   base: number;
   left: number;
   bars: readonly Bar[];
-  /** Of the scale, by height. */
+  /** Of the scale, from the bottom up. */
   ticks: readonly Tick[];
-  /** Of the columns, by place. */
+  /** Of the columns, from left to right. */
   labels: readonly Tick[];
 };
 
@@ -26,7 +26,7 @@ const top = 8;
 const base = columnsHeight - 20;
 
 export type Column = {
-  /** `''` where there is no room for one. */
+  /** `''` for a column without one. */
   label: string;
   /** A bar of each series, side by side. */
   values: readonly { series: Series; value: number; title: string }[];
@@ -59,7 +59,7 @@ export function columnPlot(columns: readonly Column[]): ColumnPlot {
     base,
     left,
     bars,
-    // No half payments.
+    // Payments come in whole numbers.
     ticks: heights
       .ticks(4)
       .filter(Number.isInteger)
@@ -76,7 +76,7 @@ export type SharePlot = {
 
 const rowHeight = 38;
 
-/** Shares from 0 to 1, a row each; null where there is nothing to have a share of. */
+/** Shares from 0 to 1, a row each; null where there is no share to show. */
 export function sharePlot(rows: readonly { label: string; text: string; share: number | null }[]): SharePlot {
   const widths = scaleLinear().domain([0, 1]).range([0, width]);
   return {

@@ -1,4 +1,4 @@
-/** What an event says happened, in a few words that name nobody: the evidence itself is behind a click. */
+/** What an event says, in a few words without personal data: the event as recorded has a page of its own. */
 import type { PaymentEvent } from '../../../events/payment.ts';
 import type { PaymentResult, Source } from '../../../events/payment-result.ts';
 import { displaySen } from '../../../kernel/money.ts';
@@ -12,20 +12,19 @@ const sources: Readonly<Record<Source, string>> = {
   staff: 'Staff',
 };
 
-/** For an event as `readPaymentEvent` gives it. */
 export function eventText(event: PaymentEvent): string {
   switch (event.type) {
     case 'PaymentRequested': {
       const { amountSen, channel, merchant } = event.data;
-      return `${merchant.code} asked for ${displaySen(amountSen)} (${channel})`;
+      return `${merchant.code} requested ${displaySen(amountSen)} (${channel})`;
     }
     case 'PaymentMethodChosen': {
       const { attempt, chargeSen, mode } = event.data;
-      const charge = chargeSen > 0 ? `, charge ${displaySen(chargeSen)}` : '';
-      return `Attempt ${attempt}: ${modes[mode]}${charge}`;
+      const fee = chargeSen > 0 ? `, fee ${displaySen(chargeSen)}` : '';
+      return `Attempt ${attempt}: ${modes[mode]}${fee}`;
     }
     case 'PaymentSucceeded': {
-      const late = event.data.late ? ', after an earlier attempt had ended' : '';
+      const late = event.data.late ? ', after an earlier attempt had failed or was cancelled' : '';
       return `${reported(event.data)}: successful${late}; receipt ${event.data.receiptNo}`;
     }
     case 'PaymentFailed':
@@ -35,15 +34,15 @@ export function eventText(event: PaymentEvent): string {
     case 'PaymentPending':
       return `${reported(event.data)}: pending`;
     case 'GatewayResultContradicted':
-      return `${reported(event.data)}: ${event.data.result.outcome}, which clashes with ${event.data.standing}; the status stays`;
+      return `${reported(event.data)}: ${event.data.result.outcome}, which contradicts ${event.data.standing}; the status stays`;
     case 'AmountMismatchDetected': {
       const { expectedSen } = event.data;
-      return `${reported(event.data)}: successful, but ${displaySen(expectedSen)} were asked for; not paid`;
+      return `${reported(event.data)}: successful, but ${displaySen(expectedSen)} was requested; not paid`;
     }
     case 'DuplicatePaymentDetected':
-      return `${reported(event.data)}: successful, though it was paid before; money to give back`;
+      return `${reported(event.data)}: successful, though already paid; the money is in suspense`;
     case 'RequeryAnswered':
-      return `The registry was asked and said nothing new (${event.data.status})`;
+      return `The registry was asked and reported nothing new (${event.data.status})`;
     case 'ExceptionResolved':
       return `Exception of result ${event.data.resultNo}: ${event.data.resolution}`;
     default:
@@ -58,27 +57,27 @@ function reported(data: { source: Source; verified: boolean; result: PaymentResu
   return `${sources[source]} reported${amount}${currency}${verified ? '' : ' (not signed)'}`;
 }
 
-type AboutDelivery = Exclude<PaymentEvent, { data: { source: Source } } | { type: Told }>;
-type Told = 'PaymentRequested' | 'PaymentMethodChosen' | 'RequeryAnswered' | 'ExceptionResolved';
+type AboutPayment = 'PaymentRequested' | 'PaymentMethodChosen' | 'RequeryAnswered' | 'ExceptionResolved';
+type AboutDelivery = Exclude<PaymentEvent, { data: { source: Source } } | { type: AboutPayment }>;
 
 function deliveryText({ type, data }: AboutDelivery): string {
   const answered = 'status' in data && data.status !== null ? ` with ${data.status}` : '';
-  const tried = 'attempt' in data ? `try ${data.attempt}, ${data.durationMs} ms` : '';
+  const attempt = 'attempt' in data ? `attempt ${data.attempt}, ${data.durationMs} ms` : '';
   switch (type) {
     case 'CallbackDelivered':
     case 'ReceiptEmailSent':
-      return `${data.delivery} delivered${answered} (${tried})`;
+      return `${data.delivery} delivered${answered} (${attempt})`;
     case 'CallbackAttemptFailed':
     case 'ReceiptEmailAttemptFailed':
-      return `${data.delivery} failed${answered}: ${data.reason} (${tried})`;
+      return `${data.delivery} failed${answered}: ${data.reason} (${attempt})`;
     case 'CallbackAbandoned':
     case 'ReceiptEmailAbandoned':
-      return `${data.delivery} given up${answered}: ${data.reason} (${tried})`;
+      return `${data.delivery} given up${answered}: ${data.reason} (${attempt})`;
     case 'CallbackSuperseded':
-      return `${data.delivery} overtaken by a newer status`;
+      return `${data.delivery} superseded by a newer status`;
     case 'CallbackRequested':
     case 'ReceiptEmailRequested':
-      return `${data.delivery} asked for again`;
+      return `${data.delivery} requested again`;
     default:
       return type satisfies never;
   }

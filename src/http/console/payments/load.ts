@@ -1,4 +1,4 @@
-/** A payment for a page of the console: from its stream, so that it is there when Postgres is not. */
+/** A payment as its stream tells it, so that its pages work when Postgres is down. */
 import { type History, historyOf } from '../../../audit/history/history.ts';
 import { endOf, type Head } from '../../../commands/execute.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
@@ -11,23 +11,23 @@ import {
 } from '../../../events/payment.ts';
 import type { EventStore } from '../../../eventstore/event-store.ts';
 import type { Context } from '../../server/context.ts';
-import { ConsoleProblem } from '../frame/problem.ts';
+import { HttpProblem } from '../../server/errors.ts';
 
-/** Its entries, and the events of them as the program reads them; null for one that cannot be read. */
-export type LoadedPayment = History & {
+type LoadedPayment = History & {
+  /** Those of the entries as the program reads them; null for one that cannot be read. */
   events: readonly (PaymentEvent | null)[];
   /** For a command; null where an event cannot be read. */
   head: Head<Payment> | null;
 };
 
-/** Of the payment that the path names. Throws ConsoleProblem 404 and EventStoreUnavailable. */
+/** The payment that the path names. Throws HttpProblem 404 and EventStoreUnavailable. */
 export async function loadHistory(
   ctx: Context,
   eventStore: Pick<EventStore, 'load'>,
 ): Promise<LoadedPayment> {
   const id = ctx.params.id ?? '';
   const stored = transactionIdPattern.test(id) ? await eventStore.load(paymentStream(id)) : [];
-  if (stored.length === 0) throw new ConsoleProblem(404, 'There is no payment with this id');
+  if (stored.length === 0) throw new HttpProblem(404, 'There is no payment with this id');
   const history = historyOf(stored);
   const events = stored.map((event, index) =>
     history.entries[index]?.at == null ? null : readPaymentEvent(event),
@@ -37,7 +37,7 @@ export async function loadHistory(
   return { ...history, events, head };
 }
 
-/** Where it stands now; null when the stream does not begin as a payment does, or cannot be read. */
+/** Its current state; null where the stream does not begin with a request or cannot be read. */
 export function stateOf({ entries }: History): RequestedPayment | null {
   const state = entries.at(-1)?.state;
   return state && state.status !== 'none' ? state : null;

@@ -1,42 +1,38 @@
-/** How far rebuilds are, for the page and for those who watch it. */
-
+/** The progress of rebuilds, for the page and for the browsers that watch it. */
 import { readRebuildEvent } from '../../../events/codec.ts';
 import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
-import type { EventStore, Position } from '../../../eventstore/event-store.ts';
+import type { Position } from '../../../eventstore/event-store.ts';
 import { createMeter, secondsLeft, shareDone } from '../../../projections/rebuild/progress.ts';
-import type { RebuildStanding } from '../../../projections/rebuild/queries.ts';
+import { type RebuildStanding, rebuildStandings } from '../../../projections/rebuild/queries.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
 
 export type RebuildView = {
   name: string;
-  /** Waiting has no copy yet; interrupted has one, and nobody was asked to go on. */
+  /** Waiting has no shadow tables yet; interrupted has them, and no request to go on. */
   state: 'none' | 'waiting' | 'running' | 'interrupted';
   percent: number;
-  /** Such as `1,284,000 events, 18,400/s, 72 s left`; empty where nothing is known. */
+  /** Such as `1,284,000 events, 18,400/s, 72 s left`; empty where there is nothing to tell. */
   text: string;
   last: Rebuilds['last'];
 };
 
-/** So many watch at once; each look is shared by all who ask within a second. */
+/** All who ask within this time share one answer. */
 const freshForMs = 900;
 
-type Dependencies = {
-  names: readonly string[];
-  eventStore: Pick<EventStore, 'load' | 'head'>;
-  standings: () => Promise<readonly RebuildStanding[]>;
-};
-
-/** Throws EventStoreUnavailable, and what the query throws. */
+/** The function returned rejects with EventStoreUnavailable, and when Postgres is down. */
 export function createLookAtRebuilds({
-  names,
+  console: { db },
+  content: { projections },
   eventStore,
-  standings,
-}: Dependencies): () => Promise<RebuildView[]> {
+  runtime,
+}: ConsoleDependencies): () => Promise<RebuildView[]> {
+  const names = projections.map(({ name }) => name);
   const meters = new Map<string, ReturnType<typeof createMeter>>();
-  let latest: { at: number; views: Promise<RebuildView[]> } | null = null;
+  let latest: { atMs: number; views: Promise<RebuildView[]> } | null = null;
 
   async function look(): Promise<RebuildView[]> {
     const [found, head, ...histories] = await Promise.all([
-      standings(),
+      rebuildStandings(db),
       eventStore.head(),
       ...names.map((name) => eventStore.load(projectionStream(name))),
     ]);
@@ -54,25 +50,28 @@ export function createLookAtRebuilds({
     standing: RebuildStanding | undefined,
     head: Position | null,
   ): RebuildView {
-    const isAsked = requestedAt !== null;
-    if (!standing || !head) return { name, state: isAsked ? 'waiting' : 'none', percent: 0, text: '', last };
+    const isRequested = requestedAt !== null;
+    if (!standing || !head)
+      return { name, state: isRequested ? 'waiting' : 'none', percent: 0, text: '', last };
     const { events, position } = standing;
-    const meter = meters.get(name) ?? createMeter();
+    const meter = meters.get(name) ?? createMeter(runtime);
     meters.set(name, meter);
     const eventsPerSecond = meter(events);
     const left = secondsLeft({ events, position, head, eventsPerSecond });
     const text = [
       `${events.toLocaleString('en')} events`,
-      ...(isAsked && eventsPerSecond > 0 ? [`${Math.round(eventsPerSecond).toLocaleString('en')}/s`] : []),
-      ...(isAsked && left !== null ? [`${Math.ceil(left).toLocaleString('en')} s left`] : []),
+      ...(isRequested && eventsPerSecond > 0
+        ? [`${Math.round(eventsPerSecond).toLocaleString('en')}/s`]
+        : []),
+      ...(isRequested && left !== null ? [`${Math.ceil(left).toLocaleString('en')} s left`] : []),
     ].join(', ');
     const percent = Math.floor(shareDone({ position, head }) * 100);
-    return { name, state: isAsked ? 'running' : 'interrupted', percent, text, last };
+    return { name, state: isRequested ? 'running' : 'interrupted', percent, text, last };
   }
 
   return () => {
-    const nowMs = performance.now();
-    if (!latest || nowMs - latest.at > freshForMs) latest = { at: nowMs, views: look() };
+    const nowMs = runtime.monotonicMs();
+    if (!latest || nowMs - latest.atMs > freshForMs) latest = { atMs: nowMs, views: look() };
     return latest.views;
   };
 }

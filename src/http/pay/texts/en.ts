@@ -1,10 +1,8 @@
 // The pages in English.
 import { en as receiptTexts } from '../../../receipts/texts/en.ts';
-import { testPages } from '../../generic/test-page-texts.ts';
 
 export const en = {
   ...receiptTexts,
-  ...testPages.en,
   masthead: 'Official payment service',
   otherLanguage: { code: 'ms', name: 'Bahasa Melayu' },
 
@@ -136,12 +134,6 @@ export const en = {
       title: 'This request is too large',
       what: 'More was sent than we accept.',
       todo: 'Go back to the agency’s website and start the payment again.',
-      action: 'Try again',
-    },
-    tooMany: {
-      title: 'Too many requests',
-      what: 'We received more requests from you than we can answer at once.',
-      todo: 'Wait a minute, then try again.',
       action: 'Try again',
     },
     internal: {

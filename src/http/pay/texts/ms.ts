@@ -1,11 +1,9 @@
 // The pages in Malay.
 import { ms as receiptTexts } from '../../../receipts/texts/ms.ts';
-import { testPages } from '../../generic/test-page-texts.ts';
 import type { Texts } from './en.ts';
 
 export const ms: Texts = {
   ...receiptTexts,
-  ...testPages.ms,
   masthead: 'Perkhidmatan pembayaran rasmi',
   otherLanguage: { code: 'en', name: 'English' },
 
@@ -137,12 +135,6 @@ export const ms: Texts = {
       title: 'Permintaan ini terlalu besar',
       what: 'Data yang dihantar melebihi had yang kami terima.',
       todo: 'Kembali ke laman web agensi dan mulakan pembayaran semula.',
-      action: 'Cuba lagi',
-    },
-    tooMany: {
-      title: 'Terlalu banyak permintaan',
-      what: 'Kami menerima lebih banyak permintaan daripada anda berbanding yang dapat dijawab serentak.',
-      todo: 'Tunggu seminit, kemudian cuba lagi.',
       action: 'Cuba lagi',
     },
     internal: {

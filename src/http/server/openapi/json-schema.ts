@@ -2,15 +2,15 @@
 import { type Struct, validate } from 'superstruct';
 import { type JsonSchema, recordedSchema } from '../../../kernel/with-json-schema.ts';
 
-/** Any struct: a struct's type is invariant, and nothing here looks at it. */
+/** Any struct: the type parameter of a struct is invariant. */
 // biome-ignore lint/suspicious/noExplicitAny: no other type takes every struct
 export type AnyStruct = Struct<any, unknown>;
 
 const plainTypes: readonly string[] = ['string', 'number', 'integer', 'boolean'];
 
 /**
- * Describes the values that a struct takes before it coerces them. Throws on a struct whose rules cannot be read:
- * one that is defined by a function or refined, unless it is `described`.
+ * Describes the values that a struct accepts before it coerces them. Throws on a struct whose rules cannot be read
+ * because it is defined by a function or refined, unless it was made by `withJsonSchema`.
  */
 export function jsonSchemaOf(struct: AnyStruct): JsonSchema {
   return recordedSchema(struct) ?? derivedSchema(struct);
@@ -18,7 +18,7 @@ export function jsonSchemaOf(struct: AnyStruct): JsonSchema {
 
 function derivedSchema(struct: AnyStruct): JsonSchema {
   const { type, schema } = struct;
-  // A struct that is refined, or that wraps another, passes its values to a function: what that does stays unseen.
+  // A struct that is refined, or that wraps another, checks its values in a function that cannot be read.
   if (struct.refiner.length > 0) throw new Error(`The rules of a ${type} cannot be read: describe it`);
   if (plainTypes.includes(type)) return { type };
   if (type === 'literal') return { const: schema };
@@ -29,9 +29,9 @@ function derivedSchema(struct: AnyStruct): JsonSchema {
   throw new Error(`A struct of the type ${type} has no JSON Schema: describe it`);
 }
 
-/** Other keys than these are allowed, since they are masked. A field that takes nothing may be left out. */
+/** Other keys are allowed, since they are masked. A field that accepts undefined is optional. */
 function objectSchema(fields: Readonly<Record<string, AnyStruct>>): JsonSchema {
-  const withJsonSchema = Object.entries(fields).map(([name, field]) => {
+  const members = Object.entries(fields).map(([name, field]) => {
     const [fault, fallback] = validate(undefined, field, { coerce: true });
     const schema = jsonSchemaOf(field);
     return {
@@ -40,10 +40,10 @@ function objectSchema(fields: Readonly<Record<string, AnyStruct>>): JsonSchema {
       schema: { ...schema, ...(fallback !== undefined && { default: fallback }) },
     };
   });
-  const required = withJsonSchema.filter((field) => field.required).map(({ name }) => name);
+  const required = members.filter((field) => field.required).map(({ name }) => name);
   return {
     type: 'object',
     ...(required.length > 0 && { required }),
-    properties: Object.fromEntries(withJsonSchema.map(({ name, schema }) => [name, schema])),
+    properties: Object.fromEntries(members.map(({ name, schema }) => [name, schema])),
   };
 }

@@ -1,4 +1,4 @@
-/** How the operations of the interfaces are written down, and what many of them have in common. */
+/** How each interface describes its operations, and what many of them have in common. */
 import type { JsonSchema } from '../../../kernel/with-json-schema.ts';
 
 /** The name of a schema in components/schemas, or a schema. */
@@ -23,16 +23,25 @@ export type Parameter = {
   example?: string | number;
 };
 
-export type SecurityScheme = 'merchantKey' | 'landregKey' | 'signedLink' | 'apiKey';
+export type Tag = { name: string; description: string };
+
+/** A way to show who is calling. */
+export type SecurityScheme = {
+  /** Its name in components/securitySchemes. */
+  name: string;
+  definition: Readonly<Record<string, string>>;
+  /** What samples send as the Bearer key. */
+  sample: string;
+};
 
 export type Operation = {
   id: string;
   method: 'get' | 'post';
   path: string;
-  tag: string;
+  tag: Tag;
   summary: string;
   description?: string;
-  /** Any one of them is enough; none: open to everybody. */
+  /** Any one of them is enough; an operation without any is open to everybody. */
   security: readonly SecurityScheme[];
   parameters?: readonly Parameter[];
   /** Its first type is what samples send. */
@@ -49,15 +58,15 @@ export const html = 'text/html';
 export const exampleId = '0B3W7K5TNSMQ2D4V8XZC6RH1JA';
 
 const meanings: Readonly<Record<number, string>> = {
-  400: 'The request is malformed: the message names every field at fault',
+  400: 'The request is malformed; the message names every field at fault',
   401: 'Credentials are missing or wrong',
-  404: 'There is no such thing here',
-  409: 'It contradicts what is there already',
+  404: 'Not found',
+  409: 'The request contradicts an earlier one',
   413: 'The body is larger than 64 KiB',
-  415: 'The body has another type than those documented',
-  500: 'An error of the service itself',
-  502: 'The transaction registry cannot be reached, or gave no usable answer',
-  503: 'The service, or a store of it, is not available at the moment',
+  415: 'The body has a type that is not documented',
+  500: 'Internal error of the service',
+  502: 'The transaction registry cannot be reached or gave no usable answer',
+  503: 'The service or one of its stores is not available at the moment',
   504: 'The transaction registry did not answer in time',
 };
 
@@ -87,6 +96,6 @@ export function page(description: string): Answer {
 export function redirect(description: string): Answer {
   return {
     description,
-    headers: { Location: { description: 'Where', schema: { type: 'string', format: 'uri' } } },
+    headers: { Location: { description: 'Where to go', schema: { type: 'string', format: 'uri' } } },
   };
 }

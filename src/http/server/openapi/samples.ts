@@ -1,5 +1,5 @@
-/** How an operation is called, in curl, JavaScript and PHP. */
-import { form, json, type Operation, type SecurityScheme } from './operation.ts';
+/** Samples of how to call an operation, in curl, JavaScript and PHP. */
+import { form, json, type Operation } from './operation.ts';
 
 export type Sample = { lang: string; label: string; source: string };
 
@@ -8,11 +8,10 @@ type Call = {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: { type: string; fields: Readonly<Record<string, unknown>> } | undefined;
-  /** The file that an answer which is no text is kept in. */
+  /** The file for an answer that is not text. */
   file: string | undefined;
 };
 
-/** `baseUrl` is where this service is. */
 export function samplesOf(operation: Operation, baseUrl: string): Sample[] {
   const call = callOf(operation, baseUrl);
   return [
@@ -22,13 +21,6 @@ export function samplesOf(operation: Operation, baseUrl: string): Sample[] {
   ];
 }
 
-const credentials: Readonly<Record<SecurityScheme, string>> = {
-  merchantKey: '<API_KEY>',
-  apiKey: '<API_KEY>',
-  landregKey: '<ACCESS_KEY>',
-  signedLink: '<SIGNATURE>',
-};
-
 function callOf(operation: Operation, baseUrl: string): Call {
   const { method, path, security, parameters = [], body, answers } = operation;
   const given = (place: string) =>
@@ -37,7 +29,7 @@ function callOf(operation: Operation, baseUrl: string): Call {
     );
   const [scheme] = security;
   const fullPath = given('path').reduce(
-    (sofar, [name, value]) => sofar.replace(`{${name}}`, encodeURIComponent(value)),
+    (result, [name, value]) => result.replace(`{${name}}`, encodeURIComponent(value)),
     path,
   );
   const query = new URLSearchParams(Object.fromEntries(given('query')));
@@ -46,7 +38,7 @@ function callOf(operation: Operation, baseUrl: string): Call {
     method: method.toUpperCase(),
     url: `${baseUrl}${fullPath}${query.size > 0 ? `?${query}` : ''}`,
     headers: {
-      ...(scheme && { Authorization: `Bearer ${credentials[scheme]}` }),
+      ...(scheme && { Authorization: `Bearer ${scheme.sample}` }),
       ...Object.fromEntries(given('header')),
       ...(type === json && { 'Content-Type': json, Accept: json }),
     },
@@ -111,7 +103,7 @@ function php({ method, url, headers, body, file }: Call): string {
   ].join('\n');
 }
 
-/** `depth` is how far the line that it begins on is indented, in steps of four spaces. */
+/** `depth` is the indentation of the line on which it begins, in steps of four spaces. */
 function phpLiteral(value: unknown, depth = 0): string {
   if (typeof value === 'string') return `'${value.replace(/[\\']/g, '\\$&')}'`;
   if (typeof value !== 'object' || value === null) return String(value);

@@ -1,0 +1,111 @@
+/** The land registry's callback: its fields, and what its reply means. content/docs/land-registry-callbacks.md */
+import { create, type Infer, type } from 'superstruct';
+import type { LandRegistryConfig } from '../../config/outgoing.ts';
+import { toDigits } from '../../kernel/malaysian-time.ts';
+import { formatSen, type Sen } from '../../kernel/money.ts';
+import type { PaymentMode } from '../../kernel/payment-modes.ts';
+import { retry } from '../../kernel/retry.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
+import { NoAnswer, type OutboundAnswer, type PostOutbound } from '../outbound/post.ts';
+import { lenientText } from '../wire-fields.ts';
+
+/** One item of a payment that succeeded. Texts are `''` where nothing is known. */
+export type PaidItem = {
+  accountNo: string;
+  titleId: string;
+  branchCode: string;
+  receiptNo: string;
+  amountSen: Sen;
+  /** UTC. */
+  paidAt: string;
+  mode: PaymentMode | '';
+  fpxNo: string;
+  transactionId: string;
+};
+
+/** The land registry's own table; a payment without a known mode has no code. */
+const paymentTypes: Readonly<Record<PaymentMode | '', string>> = {
+  '': '',
+  fpx: 'CABAMPAY',
+  fpx1: 'CABAMPAY',
+  cc: 'CABAMCC',
+  dnqr: 'CABAMQR',
+  dc: 'CABAMDC',
+  wallet: 'CABAMPAY',
+};
+
+/** The documented fields, all texts. Amounts are in RM with two decimals, the time is Malaysian. */
+export function callbackFields(item: PaidItem, dimasuk: string) {
+  return {
+    accountNo: item.accountNo,
+    idHakmilik: item.titleId,
+    kodCaw: item.branchCode,
+    resitNo: item.receiptNo,
+    amaun: formatSen(item.amountSen),
+    paymentDateTime: toDigits(item.paidAt),
+    paymentType: paymentTypes[item.mode],
+    fpxNo: item.fpxNo,
+    transId: item.transactionId,
+    dimasuk,
+  };
+}
+
+export type LandRegistry = {
+  /** Throws AddressRefused and NoAnswer. */
+  report(item: PaidItem, signal: AbortSignal): Promise<OutboundAnswer>;
+};
+
+/** One report makes several attempts to connect, within `timeoutMs` in all. */
+export function createLandRegistry({
+  config: { accessToken, attempts, callbackUrl, dimasuk, pauseMs, timeoutMs },
+  post,
+  runtime,
+}: {
+  config: Omit<LandRegistryConfig, 'connectTimeoutMs'>;
+  post: PostOutbound;
+  runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'sleep' | 'timeout'>;
+}): LandRegistry {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': 'payment-ledger',
+    'access-token': accessToken,
+  };
+  return {
+    report(item, stopping) {
+      const signal = AbortSignal.any([stopping, runtime.timeout(timeoutMs)]);
+      const body = JSON.stringify(callbackFields(item, dimasuk));
+      return retry(() => post({ url: callbackUrl, headers, body, signal }), {
+        runtime,
+        firstMs: pauseMs,
+        longestMs: pauseMs,
+        jitter: 0,
+        maxAttempts: attempts,
+        // Once connected, the item may have arrived: the next delivery attempt understands a duplicate.
+        shouldRetry: (error) => error instanceof NoAnswer && !error.wasConnected && !signal.aborted,
+      });
+    },
+  };
+}
+
+/** `duplicate`: it has this receipt number with this FPX number already. */
+export type LandRegistryVerdict = 'accepted' | 'duplicate' | 'refused' | 'unreadable';
+
+const Reply = type({ statusCode: lenientText, noresit: lenientText });
+/** How a refusal says, in English or Malay, that it is a duplicate. */
+const duplicateWords = /duplicat|already (exists|received|recorded)|pendua|(telah|sudah) wujud/i;
+const conflict = 409;
+
+/** A reply of FAILED, or without a receipt number, is a refusal although its status is 2xx. */
+export function readReply({ status, body }: OutboundAnswer): LandRegistryVerdict {
+  if (status === conflict) return 'duplicate';
+  let reply: Infer<typeof Reply>;
+  try {
+    reply = create(JSON.parse(body), Reply);
+  } catch {
+    return 'unreadable';
+  }
+  const isFailed = reply.statusCode.trim().toUpperCase() === 'FAILED' || reply.noresit.trim() === '';
+  if (status >= 200 && status < 300 && !isFailed) return 'accepted';
+  return status < 500 && duplicateWords.test(body) ? 'duplicate' : 'refused';
+}

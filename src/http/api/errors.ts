@@ -1,0 +1,29 @@
+/** What /api/v1 answers instead of a success: `{code, message}`, and nothing else. */
+import { HttpProblem, type PresentError } from '../server/errors.ts';
+import { answer, type ErrorCode, ErrorResponse, errorCodes } from './answers.ts';
+
+export function apiProblem(status: number, code: ErrorCode, message: string): HttpProblem {
+  return new HttpProblem(status, message, { code });
+}
+
+/** For errors without a code of their own: 400 is then a body that cannot be parsed. */
+const codesByStatus: Readonly<Record<number, ErrorCode>> = {
+  400: 'invalid_json',
+  401: 'unauthorized',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  503: 'unavailable',
+};
+
+export const presentApiError: PresentError = (ctx, { status, code, message }) => {
+  if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+  const known = errorCodes.find((each) => each === code);
+  answer(ctx, ErrorResponse, { code: known ?? codesByStatus[status] ?? 'internal_error', message });
+};
+
+/** Whether errors at this path look like those of /api/v1. */
+export function isApiPath(path: string): boolean {
+  return path.startsWith('/api/') || path === '/openapi.json';
+}

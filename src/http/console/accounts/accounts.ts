@@ -1,0 +1,63 @@
+/** /console/staff: who may sign in, and in which role. Users are added over /api/v1 or on the command line. */
+import { type Role, roles, userStream } from '../../../events/user.ts';
+import { derivedIdPattern } from '../../../kernel/derived-id.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import { staffCause } from '../frame/access-log.ts';
+import { readChoice, readForm, readQuery } from '../frame/fields.ts';
+import { leadTo, type NoticeCode } from '../frame/frame.ts';
+import { noSuchPage, pageOf } from '../frame/list.ts';
+import type { Page, StaffContext } from '../frame/page.ts';
+import { askReadModels } from '../frame/read-models.ts';
+import { loadAccount } from '../frame/session.ts';
+
+const path = '/console/staff';
+const size = 100;
+
+export const showAccounts: Page = async (ctx, { eventStore, log, show, users }) => {
+  const { after = null } = readQuery(ctx);
+  if (after !== null && !derivedIdPattern.test(after)) throw noSuchPage();
+  const [found] = await askReadModels(
+    ctx,
+    log,
+    [users.list({ limit: size + 1, after })],
+    'The list of users cannot be read at the moment; `ledger users` still works',
+  );
+  if (!found) throw new HttpProblem(404, 'The list has no such page');
+  const { rows, ...links } = pageOf(found, {
+    size,
+    path,
+    isFirst: after === null,
+    nextAfter: ({ id }) => ({ after: id }),
+  });
+  // From their streams, so that the page that follows a change shows it.
+  const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
+  await show(ctx, 'accounts/accounts.njk', {
+    title: 'Staff',
+    ...links,
+    rows: accounts.filter((account) => account !== null),
+    roles,
+  });
+};
+
+export const changeRole = change('role-changed', (ctx) => {
+  const role = readChoice<Role>(readForm(ctx).role, roles);
+  if (role === null) throw new HttpProblem(400, 'Choose a role');
+  return { type: 'ChangeUserRole', role };
+});
+
+export const deactivate = change('deactivated', () => ({ type: 'DeactivateUser' }));
+
+export const reactivate = change('reactivated', () => ({ type: 'ReactivateUser' }));
+
+type Change = { type: 'ChangeUserRole'; role: Role } | { type: 'DeactivateUser' | 'ReactivateUser' };
+
+function change(notice: NoticeCode, readChange: (ctx: StaffContext) => Change): Page {
+  return async (ctx, { executeUser, runtime }) => {
+    const what = readChange(ctx);
+    const { id = '' } = ctx.params;
+    if (!derivedIdPattern.test(id)) throw new HttpProblem(404, 'There is no such user');
+    const command = { ...what, at: runtime.now().toISOString(), by: ctx.state.staff.id };
+    await executeUser(userStream(id), command, staffCause(ctx));
+    leadTo(ctx, path, notice);
+  };
+}

@@ -1,0 +1,79 @@
+/** /console/deliveries/send-again: sends a whole list again, after staff have seen how many deliveries it holds. */
+import { kindsOfMachines, requestDeliveries } from '../../../commands/send-again.ts';
+import { createDeliveryList } from '../../../projections/deliveries/queries.ts';
+import type { Context } from '../../server/context.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import type { PageDependencies } from '../dependencies.ts';
+import { staffCause } from '../frame/access-log.ts';
+import { type Fields, queryOf, readForm, readQuery } from '../frame/fields.ts';
+import type { Page } from '../frame/page.ts';
+import { askReadModels } from '../frame/read-models.ts';
+import {
+  canSendAgain,
+  countText,
+  deliveriesPath,
+  kindTexts,
+  maxCounted,
+  readFilter,
+  sendListPath,
+  stateTexts,
+} from './filter.ts';
+
+/** One request gives at most this many commands; `ledger send-again` takes more. */
+const maxAtOnce = 1_000;
+
+/** Emails are left out unless the list is of emails alone. */
+function readSendable(typed: Fields) {
+  const { filter, fields } = readFilter(typed);
+  if (!canSendAgain(fields.state))
+    throw new HttpProblem(400, 'Only deliveries that were delivered or given up can be sent again');
+  return { fields, filter: filter.kinds.length > 0 ? filter : { ...filter, kinds: kindsOfMachines } };
+}
+
+export const confirmSendList: Page = async (ctx, dependencies) => {
+  await showConfirmation(ctx, dependencies, readQuery(ctx), null);
+};
+
+async function showConfirmation(
+  ctx: Context,
+  { db, log, show }: PageDependencies,
+  typed: Fields,
+  problem: string | null,
+): Promise<void> {
+  const { filter, fields } = readSendable(typed);
+  const [count] = await askReadModels(ctx, log, [createDeliveryList(db).count(filter, maxCounted + 1)]);
+  await show(ctx, 'deliveries/send-again.njk', {
+    title: 'Send again',
+    filter: fields,
+    stateText: filter.states.map((state) => stateTexts[state]).join(', '),
+    kindsText: filter.kinds.map((kind) => kindTexts[kind]).join(', '),
+    count,
+    isTooMany: count > maxAtOnce,
+    countText: countText(count),
+    maxAtOnce,
+    problem,
+    action: sendListPath,
+    backUrl: `${deliveriesPath}${queryOf(fields)}`,
+  });
+}
+
+/** Refuses with 409, and sends nothing, when the list no longer holds the number that staff confirmed. */
+export const sendListAgain: Page = async (ctx, dependencies) => {
+  const { db, execute, log, runtime, show } = dependencies;
+  const typed = readForm(ctx);
+  const { filter, fields } = readSendable(typed);
+  const [chosen] = await askReadModels(ctx, log, [createDeliveryList(db).find(filter, maxAtOnce + 1)]);
+  if (chosen.length > maxAtOnce || String(chosen.length) !== typed.count) {
+    ctx.status = 409;
+    return showConfirmation(ctx, dependencies, typed, 'The list has changed. Check the new number.');
+  }
+  const cause = () => staffCause(ctx);
+  const { asked, refused, reasons } = await requestDeliveries({ execute, cause, runtime }, chosen);
+  await show(ctx, 'deliveries/sent-again.njk', {
+    title: 'Send again',
+    asked,
+    refused,
+    reasons,
+    backUrl: `${deliveriesPath}${queryOf(fields)}`,
+  });
+};

@@ -1,0 +1,93 @@
+/** One exception: shows it with its resolution, or with the form in which staff record what they did about it. */
+import { validate } from 'superstruct';
+import { Refused } from '../../../commands/decider.ts';
+import { note as noteField } from '../../../commands/fields.ts';
+import type { Cause } from '../../../events/envelope.ts';
+import type { Context } from '../../server/context.ts';
+import type { PageDependencies } from '../dependencies.ts';
+import { staffCause } from '../frame/access-log.ts';
+import { readForm } from '../frame/fields.ts';
+import { leadTo } from '../frame/frame.ts';
+import type { Page } from '../frame/page.ts';
+import { resolutionNames } from './texts.ts';
+
+type Resolution<Choice> = { resolution: Choice; note: string; at: string };
+
+export type FoundException<Choice extends string> = {
+  model: { title: string; meaning: string; url: string } & Record<string, unknown>;
+  /** What staff may choose. */
+  choices: readonly Choice[];
+  resolved: Resolution<Choice> | null;
+  resolvedBy: string;
+  /** Throws Refused where somebody else resolved it before. */
+  resolve(resolution: Resolution<Choice>, cause: Cause): Promise<unknown>;
+};
+
+/** One source of exceptions. */
+export type ExceptionSource<Choice extends string> = {
+  /** In views/console/exceptions. */
+  template: string;
+  /** What each resolution means. */
+  meanings: Readonly<Record<Choice, string>>;
+  /** The exception that the path names. Throws HttpProblem 404. */
+  find(ctx: Context, dependencies: PageDependencies): Promise<FoundException<Choice>>;
+};
+
+const emptyForm = { typed: { resolution: '', note: '' }, problem: null };
+
+/** Shows the exception; `more` adds to its model. */
+export async function showException<Choice extends string>(
+  ctx: Context,
+  { show }: PageDependencies,
+  { meanings, template }: ExceptionSource<Choice>,
+  { choices, model, resolved, resolvedBy }: FoundException<Choice>,
+  more: Record<string, unknown> = {},
+): Promise<void> {
+  const textOf = (value: Choice) => ({ name: resolutionNames[value], meaning: meanings[value] });
+  await show(ctx, `exceptions/${template}`, {
+    ...model,
+    resolved: resolved && { ...resolved, ...textOf(resolved.resolution), by: resolvedBy },
+    choices: choices.map((value) => ({ value, ...textOf(value) })),
+    form: emptyForm,
+    ...more,
+  });
+}
+
+export function showOne<Choice extends string>(source: ExceptionSource<Choice>): Page {
+  return async (ctx, dependencies) =>
+    showException(ctx, dependencies, source, await source.find(ctx, dependencies));
+}
+
+export function resolveOne<Choice extends string>(source: ExceptionSource<Choice>): Page {
+  return async (ctx, dependencies) => {
+    const { choices, resolve } = await source.find(ctx, dependencies);
+    const { typed, ...read } = readResolution(ctx, choices);
+    const showAgain = async (status: number, problem: string) => {
+      ctx.status = status;
+      const found = await source.find(ctx, dependencies);
+      await showException(ctx, dependencies, source, found, { form: { typed, problem } });
+    };
+    if ('fault' in read) return showAgain(400, read.fault);
+    try {
+      await resolve({ at: dependencies.runtime.now().toISOString(), ...read }, staffCause(ctx));
+    } catch (error) {
+      if (error instanceof Refused) return showAgain(409, error.message);
+      throw error;
+    }
+    leadTo(ctx, ctx.path, 'resolved');
+  };
+}
+
+/** What was typed, to show the form again, and what it says or what is wrong with it. */
+function readResolution<Choice extends string>(
+  ctx: Context,
+  choices: readonly Choice[],
+): { typed: (typeof emptyForm)['typed'] } & ({ resolution: Choice; note: string } | { fault: string }) {
+  const { resolution: chosen = '', note: text = '' } = readForm(ctx);
+  // Browsers end lines with CRLF.
+  const typed = { resolution: chosen, note: text.replaceAll('\r\n', '\n').trim() };
+  const resolution = choices.find((choice) => choice === chosen);
+  if (resolution === undefined) return { typed, fault: 'Choose what was done' };
+  const [failure, note] = validate(typed.note, noteField);
+  return failure ? { typed, fault: `The note ${failure.message}` } : { typed, resolution, note };
+}

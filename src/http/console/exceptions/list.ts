@@ -1,0 +1,53 @@
+/** GET /console/exceptions: everything that waits for staff, of all kinds. */
+import {
+  createExceptionQueries,
+  type ExceptionFilter,
+  listedKinds,
+} from '../../../projections/exceptions/queries.ts';
+import { readChoice, readDay, readQuery, readText } from '../frame/fields.ts';
+import { cursorText, pageOf, readCursor } from '../frame/list.ts';
+import type { Page } from '../frame/page.ts';
+import { askReadModels } from '../frame/read-models.ts';
+import { kindTexts, resolutionNames } from './texts.ts';
+
+const size = 50;
+
+export const showExceptions: Page = async (ctx, { db, log, show }) => {
+  const query = readQuery(ctx);
+  const fields = {
+    // Most come for what is open; `all` is asked for by name.
+    state: readChoice(query.state, ['open', 'resolved', 'all']) ?? 'open',
+    kind: readChoice(query.kind, listedKinds),
+    merchant: readText(query.merchant),
+    day: readText(query.day),
+  };
+  const filter: ExceptionFilter = {
+    state: fields.state === 'all' ? null : fields.state,
+    kind: fields.kind,
+    merchantCode: fields.merchant,
+    recorded: readDay(fields.day),
+  };
+  const cursor = readCursor(query.after, 1);
+  const after = cursor && { at: cursor.at, id: cursor.ids[0] ?? '' };
+  const [found] = await askReadModels(ctx, log, [
+    createExceptionQueries(db).list(filter, { limit: size + 1, after }),
+  ]);
+  const { rows, ...links } = pageOf(found, {
+    size,
+    path: '/console/exceptions',
+    filter: fields,
+    isFirst: cursor === null,
+    nextAfter: ({ at, id }) => ({ after: cursorText(at, id) }),
+  });
+  await show(ctx, 'exceptions/exceptions.njk', {
+    title: 'Exceptions',
+    filter: fields,
+    kinds: listedKinds.map((value) => ({ value, text: kindTexts[value].name })),
+    rows: rows.map((row) => ({
+      ...row,
+      name: kindTexts[row.kind].name,
+      resolution: row.resolution && (resolutionNames[row.resolution] ?? row.resolution),
+    })),
+    ...links,
+  });
+};

@@ -1,0 +1,54 @@
+/** What a request to the console passes before its page or action; routes.ts has the order. All throw HttpProblem. */
+import type { Next } from 'koa';
+import { type Context, seeOther } from '../../server/context.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import type { PageDependencies } from '../dependencies.ts';
+import { signInPath } from './addresses.ts';
+import { readForm } from './fields.ts';
+import type { StaffContext, VisitorContext } from './page.ts';
+import { may, type Permission } from './permissions.ts';
+
+/**
+ * Refuses forms of other sites, by the headers that browsers send. Programs that send neither header are left to the
+ * form's token.
+ */
+export function createFromOwnSite(baseUrl: string) {
+  const ownOrigin = new URL(baseUrl).origin;
+  return (ctx: Context, next: Next): Promise<unknown> => {
+    const site = ctx.get('Sec-Fetch-Site');
+    const origin = ctx.get('Origin');
+    const isOwn = origin === '' || origin === ownOrigin || URL.parse(origin)?.host === ctx.host;
+    if (!isOwn || (site !== '' && site !== 'same-origin'))
+      throw new HttpProblem(403, 'This form was sent from another site');
+    return next();
+  };
+}
+
+/** Sends those who are not signed in to the sign-in page, and refuses those who lack the permission. */
+export function createPermit({ returnTo, sessions }: Pick<PageDependencies, 'returnTo' | 'sessions'>) {
+  return (permission: Permission) =>
+    async (ctx: VisitorContext, next: Next): Promise<unknown> => {
+      // Nobody may ever see a prefetched page, and the access log would have it all the same.
+      if (/prefetch|prerender/.test(ctx.get('Sec-Purpose') || ctx.get('Purpose')))
+        throw new HttpProblem(503, 'Pages of the console cannot be prefetched');
+      const staff = await sessions.find(ctx);
+      if (!staff) {
+        returnTo.remember(ctx);
+        return seeOther(ctx, signInPath);
+      }
+      ctx.state.staff = staff;
+      ctx.state.logFields = { staff: staff.id };
+      if (!may(staff.role, permission)) throw new HttpProblem(403, 'Your role does not allow this');
+      return next();
+    };
+}
+
+/** Refuses forms that were not made for the session that sends them. */
+export function createOwnForm({ sessions }: Pick<PageDependencies, 'sessions'>) {
+  return (ctx: StaffContext, next: Next): Promise<unknown> => {
+    const { token = '' } = readForm(ctx);
+    if (!sessions.isFormToken(token, ctx.state.staff))
+      throw new HttpProblem(403, 'This form does not belong to your current session: open its page again');
+    return next();
+  };
+}

@@ -1,0 +1,104 @@
+/** /console/journal/account: the statement of one account of the journal, as a page and as CSV. */
+import type { EntryKind } from '../../../events/postings.ts';
+import { boundsOfDay, dayOf } from '../../../kernel/malaysian-time.ts';
+import {
+  accountPages,
+  accountStatement,
+  accountSums,
+  journalGap,
+  type PostingKey,
+} from '../../../projections/journal/queries.ts';
+import { accountCsv } from '../../../statements/account-csv.ts';
+import type { Context } from '../../server/context.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import type { PageDependencies } from '../dependencies.ts';
+import { queryOf, readQuery } from '../frame/fields.ts';
+import { cursorText, noSuchPage, readCursor } from '../frame/list.ts';
+import type { Page } from '../frame/page.ts';
+import { askReadModels } from '../frame/read-models.ts';
+import { readAsOf, refuseGap } from './as-of.ts';
+
+export const accountPath = '/console/journal/account';
+const csvPath = '/console/journal/account.csv';
+const size = 200;
+
+const kindTexts: Readonly<Record<EntryKind, string>> = {
+  payment: 'Payment',
+  mismatch: 'Wrong amount, in suspense',
+  duplicate: 'Paid twice, in suspense',
+  refund: 'Refunded to the payer',
+  credit: 'Credited to the merchant',
+  reversal: 'Explained, reversed',
+};
+
+export const absolute = (sen: bigint) => (sen < 0n ? -sen : sen);
+
+/** As bookkeepers write it, with a side instead of a sign. `sen` is credits less debits. */
+export function balanceOf(sen: bigint): { balanceSen: bigint; side: '' | 'Dr' | 'Cr' } {
+  if (sen === 0n) return { balanceSen: 0n, side: '' };
+  return { balanceSen: absolute(sen), side: sen < 0n ? 'Dr' : 'Cr' };
+}
+
+/** Without a first day, from the start of the month of the last. */
+export function periodOf(from: string | undefined, to: string): { from: string; to: string } {
+  return { from: from || `${to.slice(0, 8)}01`, to };
+}
+
+/** Throws HttpProblem where the query names no account or no period. */
+async function readRequest(ctx: Context, { db, log, runtime }: PageDependencies) {
+  const { account = '', from, to } = readQuery(ctx);
+  const now = runtime.now();
+  const period = periodOf(from, to || dayOf(now.toISOString()));
+  if (!boundsOfDay(period.from) || !boundsOfDay(period.to) || period.from > period.to)
+    throw new HttpProblem(400, 'A period takes two days, the earlier one first; write a day as 2026-11-20');
+  const [{ debitSen, creditSen }] = await askReadModels(ctx, log, [accountSums(db, account, now)]);
+  if (debitSen === 0n && creditSen === 0n)
+    throw new HttpProblem(404, 'Nothing was ever posted to an account of this name');
+  return { request: { account, ...period }, asOf: readAsOf(period.to, now), now };
+}
+
+export const showAccount: Page = async (ctx, dependencies) => {
+  const { db, eventStore, log, runtime, show } = dependencies;
+  const { request, asOf } = await readRequest(ctx, dependencies);
+  const after = readKey(readQuery(ctx).after);
+  const [{ openingSen, lines, more, closingSen }, gap] = await askReadModels(ctx, log, [
+    accountStatement(db, { ...request, after, limit: size }),
+    journalGap(asOf, { eventStore, db, runtime }),
+  ]);
+  const last = more ? lines.at(-1) : undefined;
+  const nextAfter = last && cursorText(last.at, last.transactionId, String(last.revision), String(last.line));
+  await show(ctx, 'journal/account.njk', {
+    title: request.account,
+    ...request,
+    gap: gap?.message ?? null,
+    opening: balanceOf(openingSen),
+    closing: balanceOf(closingSen),
+    rows: lines.map((line) => ({
+      ...line,
+      at: line.at.toISOString(),
+      valueAt: line.valueAt.toISOString(),
+      kindText: kindTexts[line.kind],
+      ...balanceOf(line.balanceSen),
+    })),
+    csvUrl: `${csvPath}${queryOf(request)}`,
+    firstUrl: after && `${accountPath}${queryOf(request)}`,
+    nextUrl: nextAfter ? `${accountPath}${queryOf({ ...request, after: nextAfter })}` : null,
+  });
+};
+
+function readKey(text: string | undefined): PostingKey | null {
+  const cursor = readCursor(text, 3);
+  if (cursor === null) return null;
+  const [transactionId = '', revision = '', line = ''] = cursor.ids;
+  if (![revision, line].every((each) => /^\d{1,9}$/.test(each))) throw noSuchPage();
+  return { at: cursor.at, transactionId, revision: Number(revision), line: Number(line) };
+}
+
+export const downloadAccount: Page = async (ctx, dependencies) => {
+  const { request, asOf } = await readRequest(ctx, dependencies);
+  await refuseGap(ctx, dependencies, asOf);
+  const name = [request.account, request.from, request.to].join('-').replace(/[^\w.-]+/g, '-');
+  ctx.attachment(`${name}.csv`);
+  ctx.type = 'text/csv; charset=utf-8';
+  ctx.body = accountCsv(request.account, accountPages(dependencies.db, request));
+};

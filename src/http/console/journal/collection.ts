@@ -1,0 +1,155 @@
+/** /console/statements: what an agency collected on a day, as a page, as CSV and as PDF. */
+import { boundsOfDay, dayOf } from '../../../kernel/malaysian-time.ts';
+import {
+  type CollectedReceipt,
+  type Collection,
+  collectedReceipts,
+  collectionPage,
+  collectionTotals,
+} from '../../../projections/journal/collection-queries.ts';
+import { journalGap, merchantsWithAccount } from '../../../projections/journal/queries.ts';
+import { texts } from '../../../receipts/texts.ts';
+import { collectionCsv } from '../../../statements/csv.ts';
+import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../../statements/pdf.ts';
+import { grandTotal } from '../../../statements/totals.ts';
+import type { Context } from '../../server/context.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import type { PageDependencies } from '../dependencies.ts';
+import { queryOf, readQuery } from '../frame/fields.ts';
+import { cursorText, pageOf, readCursor } from '../frame/list.ts';
+import type { Page } from '../frame/page.ts';
+import { askReadModels } from '../frame/read-models.ts';
+import { readAsOf, refuseGap } from './as-of.ts';
+
+const path = '/console/statements';
+const csvPath = '/console/statements/collection.csv';
+const pdfPath = '/console/statements/collection.pdf';
+const size = 200;
+const dayMs = 24 * 60 * 60 * 1000;
+
+type Agencies = ReadonlyMap<string, string>;
+type Request = { agency: string; collection: Collection };
+
+/** Names by code: every agency of the configuration, and those that left it after collecting something. */
+async function findAgencies(ctx: Context, { config, db, log }: PageDependencies): Promise<Agencies> {
+  const [codes] = await askReadModels(ctx, log, [merchantsWithAccount(db)]);
+  const configured = Array.from(config.merchants.values(), ({ code, name }) => [code, name] as const);
+  const left = codes.filter((code) => !config.merchants.has(code)).map((code) => [code, code] as const);
+  return new Map([...configured, ...left]);
+}
+
+/** Null before an agency is chosen. Throws HttpProblem for an agency or a day that does not exist. */
+function readRequest(ctx: Context, agencies: Agencies, now: Date): Request | null {
+  const { merchant, day = '', known } = readQuery(ctx);
+  if (merchant === undefined) return null;
+  const agency = agencies.get(merchant);
+  if (agency === undefined) throw new HttpProblem(404, 'There is no such agency');
+  if (!boundsOfDay(day)) throw new HttpProblem(400, 'There is no such day; write a day as 2026-11-20');
+  return { agency, collection: { merchantCode: merchant, day, asOf: readAsOf(known, now) } };
+}
+
+export const showCollection: Page = async (ctx, dependencies) => {
+  const now = dependencies.runtime.now();
+  const agencies = await findAgencies(ctx, dependencies);
+  const request = readRequest(ctx, agencies, now);
+  const { day, known = '' } = readQuery(ctx);
+  const yesterday = dayOf(new Date(now.getTime() - dayMs).toISOString());
+  await dependencies.show(ctx, 'journal/collection.njk', {
+    title: 'Daily collection',
+    merchants: Array.from(agencies, ([value, name]) => ({ value, text: `${name} (${value})` })),
+    merchant: request?.collection.merchantCode ?? '',
+    day: day || yesterday,
+    known,
+    ...(request
+      ? await statementOf(ctx, dependencies, request)
+      : { statement: null, firstUrl: null, nextUrl: null }),
+  });
+};
+
+/** The totals of the day, and a page of its receipts. */
+async function statementOf(
+  ctx: Context,
+  { db, eventStore, log, runtime }: PageDependencies,
+  { agency, collection }: Request,
+) {
+  const cursor = readCursor(readQuery(ctx).after, 1);
+  const after = cursor && { paidAt: cursor.at, transactionId: cursor.ids[0] ?? '' };
+  const [totals, found, gap] = await askReadModels(ctx, log, [
+    collectionTotals(db, collection),
+    collectionPage(db, collection, { after, limit: size + 1 }),
+    journalGap(collection.asOf, { eventStore, db, runtime }),
+  ]);
+  const { merchantCode: merchant, day } = collection;
+  const asOf = collection.asOf.toISOString();
+  // The links name the moment of this page, so that the documents hold what the page shows.
+  const fields = { merchant, day, known: asOf };
+  const { rows, ...links } = pageOf(found, {
+    size,
+    path,
+    filter: fields,
+    isFirst: cursor === null,
+    nextAfter: ({ paidAt, transactionId }) => ({ after: cursorText(paidAt, transactionId) }),
+  });
+  const all = grandTotal(totals);
+  const statement = {
+    agency,
+    asOf,
+    gap: gap?.message ?? null,
+    totals: totals.map((total) => ({ ...total, name: methodName(total.method) })),
+    all,
+    rows: rows.map((receipt) => ({
+      ...receipt,
+      paidAt: receipt.paidAt.toISOString(),
+      recordedAt: receipt.recordedAt.toISOString(),
+      methodName: methodName(receipt.method),
+    })),
+    csvUrl: `${csvPath}${queryOf(fields)}`,
+    pdfUrls:
+      all.receipts > maxPdfReceipts
+        ? null
+        : {
+            ms: `${pdfPath}${queryOf({ ...fields, lang: 'ms' })}`,
+            en: `${pdfPath}${queryOf({ ...fields, lang: 'en' })}`,
+          },
+    maxPdfReceipts,
+  };
+  return { statement, ...links };
+}
+
+function methodName(method: CollectedReceipt['method']): string {
+  return method === 'unknown' ? 'Not known' : texts.en.modes[method];
+}
+
+/** Throws HttpProblem also where the journal lacks something: a document is complete or refused. */
+async function readDownload(ctx: Context, dependencies: PageDependencies): Promise<Request> {
+  const agencies = await findAgencies(ctx, dependencies);
+  const request = readRequest(ctx, agencies, dependencies.runtime.now());
+  if (!request) throw new HttpProblem(400, 'Choose an agency');
+  await refuseGap(ctx, dependencies, request.collection.asOf);
+  return request;
+}
+
+function attach(ctx: Context, { merchantCode, day }: Collection, extension: 'csv' | 'pdf'): void {
+  ctx.attachment(`collection-${merchantCode.replace(/[^\w.-]+/g, '-')}-${day}.${extension}`);
+}
+
+export const downloadCollectionCsv: Page = async (ctx, dependencies) => {
+  const { collection } = await readDownload(ctx, dependencies);
+  attach(ctx, collection, 'csv');
+  ctx.type = 'text/csv; charset=utf-8';
+  ctx.body = collectionCsv(collection, collectedReceipts(dependencies.db, collection));
+};
+
+export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
+  const { agency, collection } = await readDownload(ctx, dependencies);
+  const lang = readQuery(ctx).lang === 'en' ? 'en' : 'ms';
+  const receipts = collectedReceipts(dependencies.db, collection);
+  try {
+    ctx.body = await collectionPdf({ agency, collection, runtime: dependencies.runtime }, receipts, lang);
+  } catch (error) {
+    if (error instanceof TooManyReceipts) throw new HttpProblem(409, error.message);
+    throw error;
+  }
+  attach(ctx, collection, 'pdf');
+  ctx.type = 'application/pdf';
+};

@@ -1,0 +1,36 @@
+/** GET /console/journal: the trial balance as of any moment. */
+import { dayOf } from '../../../kernel/malaysian-time.ts';
+import { journalGap, trialBalance } from '../../../projections/journal/queries.ts';
+import { queryOf, readQuery } from '../frame/fields.ts';
+import type { Page } from '../frame/page.ts';
+import { askReadModels } from '../frame/read-models.ts';
+import { absolute, accountPath, balanceOf, periodOf } from './account.ts';
+import { readAsOf } from './as-of.ts';
+
+export const showTrialBalance: Page = async (ctx, { db, eventStore, log, runtime, show }) => {
+  const { at = '' } = readQuery(ctx);
+  const now = runtime.now();
+  const asOf = readAsOf(at, now);
+  const [accounts, gap] = await askReadModels(ctx, log, [
+    trialBalance(db, asOf),
+    journalGap(asOf, { eventStore, db, runtime }),
+  ]);
+  const period = periodOf(undefined, dayOf(asOf.toISOString()));
+  const total = {
+    debitSen: accounts.reduce((sum, { debitSen }) => sum + debitSen, 0n),
+    creditSen: accounts.reduce((sum, { creditSen }) => sum + creditSen, 0n),
+  };
+  await show(ctx, 'journal/trial-balance.njk', {
+    title: 'Journal',
+    at,
+    asOf: asOf.toISOString(),
+    gap: gap?.message ?? null,
+    rows: accounts.map((sums) => ({
+      ...sums,
+      ...balanceOf(sums.creditSen - sums.debitSen),
+      url: `${accountPath}${queryOf({ account: sums.account, ...period })}`,
+    })),
+    total,
+    differenceSen: absolute(total.debitSen - total.creditSen),
+  });
+};

@@ -1,0 +1,99 @@
+/** GET /console/payments/{id}: everything that happened to a payment, and nothing about who paid. */
+import type { HistoryEntry, HistoryVerdict } from '../../../audit/history/history.ts';
+import { exceptionsOf } from '../../../events/exceptions.ts';
+import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
+import { attemptOf } from '../../../events/payment-result.ts';
+import { texts } from '../../../receipts/texts.ts';
+import type { PageDependencies } from '../dependencies.ts';
+import { kindTexts } from '../exceptions/texts.ts';
+import type { Page } from '../frame/page.ts';
+import { loadAccount } from '../frame/session.ts';
+import { shownDeliveries } from './deliveries.ts';
+import { eventText } from './event-text.ts';
+import { loadHistory, stateOf } from './load.ts';
+import { paymentsPath } from './search.ts';
+
+export const showPayment: Page = async (ctx, { eventStore, show }) => {
+  const loaded = await loadHistory(ctx, eventStore);
+  const payment = stateOf(loaded);
+  const { entries, events, verdict } = loaded;
+  const names = await staffNames(entries, eventStore);
+  const id = ctx.params.id ?? '';
+  const readable = events.filter((event) => event !== null);
+  await show(ctx, 'payments/payment.njk', {
+    title: payment?.request.reference ?? id,
+    id,
+    path: `${paymentsPath}/${id}`,
+    summary: payment && summaryOf(payment),
+    timeline: entries.map((entry, index) => {
+      const event = events[index];
+      return {
+        revision: entry.revision,
+        at: entry.at,
+        type: entry.type,
+        actor: (entry.actor && names.get(entry.actor)) ?? entry.actor ?? 'not known',
+        text: event ? eventText(event) : 'This event cannot be read',
+        status: entry.state.status,
+        isChained: entry.fits,
+      };
+    }),
+    verdict: verdictText(verdict, entries.length),
+    isWhole: verdict.kind === 'whole',
+    deliveries: payment ? shownDeliveries(payment, readable) : [],
+    exceptions: payment
+      ? exceptionsOf(payment).map((each) => ({ ...each, name: kindTexts[each.kind].name }))
+      : [],
+  });
+};
+
+function summaryOf(payment: RequestedPayment) {
+  const { receipt, request, status } = payment;
+  const result = currentResult(payment);
+  const attempt = result ? attemptOf(payment, result) : payment.attempts.at(-1);
+  const mode = result?.mode || attempt?.mode;
+  return {
+    status,
+    amountSen: request.amountSen,
+    feeSen: attempt?.chargeSen ?? 0,
+    merchant: request.merchant,
+    channel: request.channel,
+    reference: request.reference,
+    service: request.service,
+    requestedAt: request.at,
+    receiptNo: receipt?.receiptNo ?? '',
+    method: mode ? texts.en.modes[mode] : '',
+    attempts: payment.attempts.length,
+    paidAt: status === 'succeeded' ? (result?.paidAt ?? result?.at ?? '') : '',
+    gatewayTransactionId: result?.gatewayTransactionId ?? '',
+    lastRequery: payment.lastRequery,
+  };
+}
+
+function verdictText(verdict: HistoryVerdict, count: number): string {
+  switch (verdict.kind) {
+    case 'whole':
+      return `The chain of ${count} ${count === 1 ? 'event' : 'events'} is whole: none was changed since it was written.`;
+    case 'broken':
+      return `The chain is broken at event ${verdict.revision}: this event, or the one before it, was changed after it was written.`;
+    case 'unreadable':
+      return `Event ${verdict.revision} was not changed since it was written, but this program cannot read it.`;
+  }
+}
+
+const staffActor = /^staff:([0-9A-HJKMNP-TV-Z]{26})$/;
+
+/** By actor, the names of the console's staff who acted on the payment. */
+async function staffNames(
+  entries: readonly HistoryEntry[],
+  eventStore: PageDependencies['eventStore'],
+): Promise<ReadonlyMap<string, string>> {
+  const actors = new Set(entries.flatMap(({ actor }) => actor ?? []));
+  const found = await Promise.all(
+    Array.from(actors, async (actor): Promise<[string, string][]> => {
+      const [, id] = staffActor.exec(actor) ?? [];
+      const account = id === undefined ? null : await loadAccount(eventStore, id);
+      return account ? [[actor, account.name]] : [];
+    }),
+  );
+  return new Map(found.flat());
+}

@@ -1,0 +1,113 @@
+/** /console/payments: finds payments by what names one, by what they have in common, or by payer. */
+import { transactionIdPattern } from '../../../commands/transaction-id.ts';
+import type { PaymentStatus } from '../../../events/payment.ts';
+import { paymentModes } from '../../../kernel/payment-modes.ts';
+import { allPayments, type PaymentFilter, searchPayments } from '../../../projections/payments/search.ts';
+import { termsOf } from '../../../projections/payments/search-tokens.ts';
+import { texts } from '../../../receipts/texts.ts';
+import { type Context, seeOther } from '../../server/context.ts';
+import type { PageDependencies } from '../dependencies.ts';
+import {
+  type Fields,
+  keysOf,
+  optionsOf,
+  readChoice,
+  readDay,
+  readForm,
+  readQuery,
+  readText,
+} from '../frame/fields.ts';
+import { cursorText, pageOf, readCursor } from '../frame/list.ts';
+import type { Page } from '../frame/page.ts';
+import { askReadModels } from '../frame/read-models.ts';
+
+export const paymentsPath = '/console/payments';
+const size = 50;
+const maxPayerLength = 500;
+const statusNames: Readonly<Record<PaymentStatus, string>> = {
+  requested: 'Awaiting payment',
+  pending: 'Pending',
+  succeeded: 'Successful',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+};
+
+/** The filter, and the fields of the form that set it. */
+function readFilter({ q, merchant, status, mode, day, by }: Fields) {
+  const fields = {
+    q: readText(q),
+    merchant: readText(merchant),
+    status: readChoice(status, keysOf(statusNames)),
+    mode: readChoice(mode, paymentModes),
+    day: readText(day),
+    by: readChoice(by, ['paid'] as const),
+  };
+  const span = readDay(fields.day);
+  const filter: PaymentFilter = {
+    ...allPayments,
+    named: fields.q,
+    merchantCode: fields.merchant,
+    status: fields.status,
+    mode: fields.mode,
+    requested: fields.by === 'paid' ? null : span,
+    paid: fields.by === 'paid' ? span : null,
+  };
+  return { fields, filter };
+}
+
+type Filter = ReturnType<typeof readFilter>;
+
+export const showPayments: Page = async (ctx, dependencies) => {
+  const query = readQuery(ctx);
+  const asked = readFilter(query);
+  // Works also when Postgres is down: the payment's page reads its stream.
+  const id = asked.fields.q?.toUpperCase() ?? '';
+  if (transactionIdPattern.test(id)) return seeOther(ctx, `${paymentsPath}/${id}`);
+  await showFound(ctx, dependencies, asked, query.after, '');
+};
+
+/** A POST, because names in an address end up in browser histories and in the logs of proxies. */
+export const searchByPayer: Page = async (ctx, dependencies) => {
+  const { payer = '', after } = readForm(ctx);
+  const searchTokens = termsOf(payer.slice(0, maxPayerLength));
+  if (searchTokens.length === 0) return seeOther(ctx, paymentsPath);
+  const detail = `${searchTokens.length} ${searchTokens.length === 1 ? 'word' : 'words'}`;
+  await dependencies.recordAccess(ctx, { what: 'search', transactionId: null, detail });
+  const { fields } = readFilter({});
+  await showFound(ctx, dependencies, { fields, filter: { ...allPayments, searchTokens } }, after, payer);
+};
+
+async function showFound(
+  ctx: Context,
+  { config, db, log, show }: PageDependencies,
+  { fields, filter }: Filter,
+  after: string | undefined,
+  payer: string,
+): Promise<void> {
+  const cursor = readCursor(after, 1);
+  const key = cursor && { requestedAt: cursor.at, transactionId: cursor.ids[0] ?? '' };
+  const [found] = await askReadModels(
+    ctx,
+    log,
+    [searchPayments(db, filter, { limit: size + 1, after: key })],
+    'Payments cannot be searched at the moment. Enter a transaction id to open its payment',
+  );
+  const { rows, ...links } = pageOf(found, {
+    size,
+    path: paymentsPath,
+    filter: fields,
+    isFirst: cursor === null,
+    nextAfter: ({ requestedAt, transactionId }) => ({ after: cursorText(requestedAt, transactionId) }),
+  });
+  await show(ctx, 'payments/payments.njk', {
+    title: 'Payments',
+    merchants: Array.from(config.merchants.values(), ({ code, name }) => ({ value: code, text: name })),
+    modes: optionsOf(texts.en.modes),
+    statuses: optionsOf(statusNames),
+    filter: fields,
+    payer,
+    rows,
+    isFiltered: payer !== '' || Object.values(fields).some((field) => field !== null),
+    ...links,
+  });
+}

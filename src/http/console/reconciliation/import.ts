@@ -1,0 +1,112 @@
+/** POST /console/reconciliation: compares an uploaded export with the ledger, and shows the result. */
+import type { Middleware } from 'koa';
+import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
+import type { Sen } from '../../../kernel/money.ts';
+import { type VerdictClass, verdictClasses } from '../../../reconciliation/compare.ts';
+import type { BadRow } from '../../../reconciliation/csv-rows.ts';
+import { UnreadableExport } from '../../../reconciliation/export-format.ts';
+import { ReadModelBehind, reconcile } from '../../../reconciliation/reconcile.ts';
+import { isAllMatched, type Summary } from '../../../reconciliation/summary.ts';
+import { classNames, scopeText } from '../../../reconciliation/texts.ts';
+import { readFormData } from '../../server/body.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import { staffCause } from '../frame/access-log.ts';
+import { readDay, readForm } from '../frame/fields.ts';
+import type { Page } from '../frame/page.ts';
+import { rowOf, showProblem } from './list.ts';
+
+const maxUploadBytes = 20 * 1024 * 1024;
+/** The result page shows this many discrepancies and unreadable rows. */
+const maxShown = 500;
+const readModelWaitMs = 5_000;
+
+/** The file of each upload; the texts of its form are in the body, as with every form. */
+const uploads = new WeakMap<object, Blob>();
+
+export const readUpload: Middleware = async (ctx, next) => {
+  if (!ctx.is('multipart/form-data')) throw new HttpProblem(415, 'Send the form of the page');
+  const form = await readFormData(ctx.req, maxUploadBytes);
+  const file = form.get('file');
+  if (file instanceof Blob) uploads.set(ctx, file);
+  ctx.request.body = Object.fromEntries(
+    Array.from(form).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+  return next();
+};
+
+/** One import at a time: each holds a file of up to 20 MiB. */
+export function createImportExport(): Page {
+  let isImporting = false;
+  return async (ctx, dependencies) => {
+    if (isImporting) return showProblem(ctx, dependencies, 409, 'Another import is in progress');
+    isImporting = true;
+    try {
+      await importExport(ctx, dependencies);
+    } finally {
+      isImporting = false;
+    }
+  };
+}
+
+const importExport: Page = async (ctx, dependencies) => {
+  const { config, db, eventStore, log, runtime, show } = dependencies;
+  const { requestId } = ctx.state;
+  const file = uploads.get(ctx);
+  const { from, to, dry } = readForm(ctx);
+  if (!file || file.size === 0) return showProblem(ctx, dependencies, 400, 'Choose a file');
+  const period = { from: readDay(from)?.start ?? null, to: readDay(to)?.end ?? null };
+  const dryRun = dry !== undefined;
+  const badRows: BadRow[] = [];
+  const found: { id: string; difference: DiscrepancyFound }[] = [];
+  const { transactionIdKey } = config;
+  let summary: Summary;
+  try {
+    summary = await reconcile(
+      { eventStore, db, transactionIdKey, runtime },
+      {
+        file: file.stream(),
+        period,
+        dryRun,
+        waitMs: readModelWaitMs,
+        newCause: () => staffCause(ctx),
+        onBadRow: (row) => badRows.length < maxShown && badRows.push(row),
+        onDiscrepancy: (id, discrepancy) =>
+          found.length < maxShown && found.push({ id, difference: discrepancy }),
+      },
+    );
+  } catch (err) {
+    if (err instanceof UnreadableExport) return showProblem(ctx, dependencies, 400, err.message);
+    if (err instanceof ReadModelBehind) return showProblem(ctx, dependencies, 503, err.message);
+    log.warn({ err, requestId }, 'an import was interrupted');
+    throw new HttpProblem(
+      503,
+      'The import was interrupted because a store did not answer; import the same file again to finish it',
+    );
+  }
+  log.info({ requestId, source: summary.source, rows: summary.rows, dryRun }, 'export imported');
+  // A dry run keeps nothing, so that its discrepancies may have no page to link to.
+  const rows = found.map((each) => ({ ...rowOf(each), ...(dryRun && { id: null }) }));
+  await show(ctx, 'reconciliation/result.njk', {
+    ...summaryModel(summary),
+    title: 'Import',
+    isDryRun: dryRun,
+    badRows,
+    rows,
+    maxShown,
+  });
+};
+
+function summaryModel(summary: Summary) {
+  const shownClasses: readonly VerdictClass[] = verdictClasses;
+  return {
+    scope: scopeText(summary),
+    isAllMatched: isAllMatched(summary),
+    classes: shownClasses.map((each) => {
+      const { count, oursSen, theirsSen } = summary.classes[each];
+      return { name: classNames[each], count, oursSen: oursSen as Sen, theirsSen: theirsSen as Sen };
+    }),
+    opened: summary.opened,
+    cleared: summary.cleared,
+    badRowCount: summary.badRows,
+  };
+}

@@ -1,0 +1,25 @@
+/** How often something may be requested, counted in this process and within bounded memory. */
+import type { Runtime } from '../../../kernel/runtime.ts';
+
+/** Of more names than this, the one unseen for the longest is forgotten. */
+const maxNames = 10_000;
+
+/** The function returned counts a request of `name` and tells whether it is within the limit. */
+export function createRequestLimit(
+  { most, withinMs }: { most: number; withinMs: number },
+  runtime: Pick<Runtime, 'now'>,
+) {
+  const times = new Map<string, number[]>();
+  return (name: string): boolean => {
+    const nowMs = runtime.now().getTime();
+    const recent = (times.get(name) ?? []).filter((timeMs) => timeMs > nowMs - withinMs);
+    const isWithin = recent.length < most;
+    if (isWithin) recent.push(nowMs);
+    // Moved to the end, so that the first is the one unseen for the longest.
+    times.delete(name);
+    times.set(name, recent);
+    const [oldest] = times.keys();
+    if (times.size > maxNames && oldest !== undefined) times.delete(oldest);
+    return isWithin;
+  };
+}

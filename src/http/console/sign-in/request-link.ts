@@ -1,0 +1,68 @@
+/** POST /console/sign-in: emails a link to an address that belongs to an active user. */
+import { userIdOf } from '../../../commands/user.ts';
+import { sessionStream } from '../../../events/session.ts';
+import { derivedId } from '../../../kernel/derived-id.ts';
+import { maxEmailLength } from '../../../kernel/email-address.ts';
+import { type Context, causeOf } from '../../server/context.ts';
+import type { PageDependencies } from '../dependencies.ts';
+import { signInPath } from '../frame/addresses.ts';
+import { readForm } from '../frame/fields.ts';
+import { leadTo } from '../frame/frame.ts';
+import { loadAccount } from '../frame/session.ts';
+import { linkEmail } from './link-email.ts';
+import { createRequestLimit } from './request-limit.ts';
+
+const linkLifetimeMs = 15 * 60_000;
+const sendWithinMs = 30_000;
+
+/**
+ * Counted per user, and not per network address: behind a proxy everybody has the same one, and whoever asks for too
+ * many links must keep nobody else from theirs. Links that were sent before still work.
+ */
+const limit = { most: 3, withinMs: linkLifetimeMs };
+
+/** The session that a link can open. Derived, so that the name of a stream gives away nothing of its link. */
+export function sessionIdOf(transactionIdKey: string, token: string): string {
+  return derivedId(transactionIdKey, ['session', token]);
+}
+
+export function createRequestLink(dependencies: PageDependencies) {
+  const { config, eventStore, executeSession, log, mailer, runtime } = dependencies;
+  const isWithinLimit = createRequestLimit(limit, runtime);
+
+  async function sendLink(ctx: Context): Promise<void> {
+    const { email = '' } = readForm(ctx);
+    const address = email.trim().toLowerCase();
+    if (address === '' || address.length > maxEmailLength) return;
+    const account = await loadAccount(eventStore, userIdOf(config.transactionIdKey, address));
+    if (!account?.active || !isWithinLimit(account.id)) return;
+    const token = runtime.randomBytes(16).toString('base64url');
+    const now = runtime.now();
+    await executeSession(
+      sessionStream(sessionIdOf(config.transactionIdKey, token)),
+      {
+        type: 'IssueSignInLink',
+        at: now.toISOString(),
+        userId: account.id,
+        expiresAt: new Date(now.getTime() + linkLifetimeMs).toISOString(),
+      },
+      causeOf(ctx, 'anybody'),
+      { creates: true },
+    );
+    const url = `${config.baseUrl}${signInPath}/${token}`;
+    const outcome = await mailer.send(
+      // A random id, because it appears in file names and headers, where the token must not.
+      { id: `sign-in-${runtime.uuid()}`, to: account.email, ...linkEmail({ name: account.name, url }) },
+      runtime.timeout(sendWithinMs),
+    );
+    if (outcome.kind !== 'sent') log.warn({ reason: outcome.reason }, 'a link to sign in could not be sent');
+  }
+
+  /** Answers at once, so that neither the answer nor its timing tells whether the address is known. */
+  return (ctx: Context): void => {
+    sendLink(ctx).catch((err: unknown) =>
+      log.warn({ err, requestId: ctx.state.requestId }, 'a link to sign in could not be sent'),
+    );
+    leadTo(ctx, signInPath, 'link-requested');
+  };
+}

@@ -1,0 +1,34 @@
+/** How errors look outside /api/v1 and the console: JSON for programs, a page for people. */
+import { type Context, languageOf } from '../server/context.ts';
+import type { PresentError } from '../server/errors.ts';
+
+export function createPresentError(baseUrl: string): PresentError {
+  return (ctx, { status, message, kind, actionUrl }) => {
+    if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+    if (!wantsPage(ctx)) {
+      ctx.body = { [flagOf(ctx)]: false, message };
+      return;
+    }
+    return ctx.render('error.njk', {
+      lang: languageOf(ctx),
+      otherLanguageUrl: undefined,
+      httpStatus: status,
+      problem: kind,
+      detail: status === 400 ? message : undefined,
+      requestId: ctx.state.requestId,
+      actionUrl: actionUrl ?? (kind === 'pageNotFound' ? `${baseUrl}/` : undefined),
+    });
+  };
+}
+
+/** Requery says `success` where every other answer says `status`; its 401 is that of check. */
+function flagOf(ctx: Context): 'status' | 'success' {
+  return /^\/(?:generic|landreg)\/requery\//.test(ctx.path) && ctx.status !== 401 ? 'success' : 'status';
+}
+
+/** Callers' endpoints always answer JSON, payers' pages only when JSON alone is accepted, the rest prefer JSON. */
+function wantsPage(ctx: Context): boolean {
+  if (/^\/(?:generic|landreg)\/(?:check$|request$|requery\/)/.test(ctx.path)) return false;
+  const isPayersPage = /^\/(?:$|verify\/|(?:generic|landreg)\/(?:pay|receipt|download)\/)/.test(ctx.path);
+  return ctx.accepts(isPayersPage ? ['html', 'json'] : ['json', 'html']) === 'html';
+}

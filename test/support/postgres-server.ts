@@ -1,0 +1,81 @@
+// One PostgreSQL for one run of the tests: ava.config.js forks this program, which sends it a port of 127.0.0.1. Whoever
+// connects there is answered with the address of an empty database. PostgreSQL starts with the first of them. It is
+// stopped and its files are deleted when the process of the run is gone.
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { freePort } from '../../packages/embedded/free-port.ts';
+import { openCluster, spawnPostmaster } from '../../packages/embedded/postgres/cluster.ts';
+
+/** After a crash of the machine nobody asks for this data again. */
+const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
+
+const runEnded = new AbortController();
+process.on('disconnect', () => runEnded.abort());
+// Ctrl-C reaches every process of the terminal. This one ends after the run.
+process.on('SIGINT', () => undefined);
+
+const folder = await mkdtemp(join(tmpdir(), 'ledger-tests-'));
+let starting: ReturnType<typeof startPostgres> | undefined;
+let databases = 0;
+
+const server = createServer(async (socket) => {
+  socket.on('error', () => undefined);
+  try {
+    starting ??= startPostgres();
+    const { url } = await starting;
+    databases += 1;
+    const database = new URL(url);
+    database.pathname = `/test_${databases}`;
+    await query(url, `create database test_${databases}`);
+    socket.end(database.href);
+  } catch (error) {
+    process.stderr.write(`No database for the test: ${String(error)}\n`);
+    socket.destroy();
+  }
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+process.send?.((server.address() as AddressInfo).port);
+
+if (!runEnded.signal.aborted) await once(runEnded.signal, 'abort');
+const postgres = await starting?.catch(() => undefined);
+await postgres?.stop();
+await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+process.exit();
+
+async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+  const cluster = await openCluster(folder, runEnded.signal);
+  const port = await freePort();
+  const postmaster = spawnPostmaster(cluster, port, settings);
+  postmaster.stderr?.resume();
+  const exited = once(postmaster, 'exit');
+  const url = `postgres://ledger:${cluster.password}@127.0.0.1:${port}/ledger`;
+  while (true) {
+    const failure = await query(url, 'select 1').catch((error: unknown) => error);
+    if (failure === undefined) break;
+    if (postmaster.exitCode !== null) throw failure;
+    await sleep(25);
+  }
+  return {
+    url,
+    async stop() {
+      postmaster.kill('SIGQUIT');
+      await exited;
+    },
+  };
+}
+
+async function query(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
