@@ -1,5 +1,4 @@
 // Receipts as PDFs: how many one core renders per second, and how large they are.
-
 import { buffer } from 'node:stream/consumers';
 import type { Sen } from '../src/kernel/money.ts';
 import { receiptPdf } from '../src/receipts/pdf.ts';

@@ -21,8 +21,8 @@ type Found = StreamingRead<ResolvedEvent> | StreamingRead<AllStreamResolvedEvent
 type Slice = { direction: 'forwards' | 'backwards'; fromRevision: bigint | 'end'; maxCount: number };
 
 /**
- * `load`, `loadLast` and `head` of an event store. Each read may take `deadlineMs` and is tried again for half as long,
- * so that a store that restarts in a moment goes unnoticed. Aborting the signal fails the reads under way.
+ * `load`, `loadLast` and `head` of an event store. All are tried again a few times within the deadline, so that a
+ * store that restarts in a moment goes unnoticed. Aborting the signal fails the reads under way.
  */
 export function createReads({
   client,
@@ -47,7 +47,8 @@ export function createReads({
         runtime,
         signal, // checked after each attempt too: a read that closing interrupts ends as if it were whole
         firstMs: 50,
-        giveUpAfterMs: deadlineMs / 2,
+        maxAttempts: 5,
+        giveUpAfterMs: deadlineMs,
         shouldRetry: (error) => !isRefusal(error),
       });
     } catch (error) {

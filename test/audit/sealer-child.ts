@@ -1,5 +1,4 @@
 /** The process that tests kill: seals the log of the stores named by its arguments, as long as its parent lives. */
-
 import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';

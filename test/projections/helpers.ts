@@ -1,5 +1,4 @@
 /** Real stores for the tests of projections: an event store and a Postgres that may be killed, and histories to put in. */
-
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

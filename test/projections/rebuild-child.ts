@@ -1,5 +1,4 @@
 /** The process that tests kill in the middle of a rebuild of `payments`; tells how many events it has taken, and the end. */
-
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';

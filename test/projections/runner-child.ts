@@ -1,5 +1,4 @@
 /** The process that tests kill: runs projections on the stores named by its arguments, as long as its parent lives. */
-
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';

@@ -1,5 +1,4 @@
 /** Reactors on real stores, with a clock that tests may set, and payments whose callbacks go to receivers of the tests. */
-
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -3,7 +3,6 @@
  * posting, never changed; the sums of each account and day, for quick balances; and the books of each payment, on which
  * its next entries depend.
  */
-
 import { readPaymentEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
 import { type PaymentEvent, paymentStreamPrefix } from '../../events/payment.ts';

@@ -1,5 +1,4 @@
 // The sealer: one chain of seals over everything, whoever runs it, whenever it is killed.
-
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,4 @@
 /** The content service on real parts: an event store and a Postgres that may be frozen, and the projections that run. */
-
 import type { ExecutionContext } from 'ava';
 import type { Project } from '../../../src/events/project.ts';
 import type { Account } from '../../../src/events/user.ts';

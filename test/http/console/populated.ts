@@ -1,5 +1,4 @@
 /** The console on a real Postgres, its tables filled from the app's own event store by the projections themselves. */
-
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';

@@ -1,5 +1,4 @@
 /** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
-
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { readRebuildEvent } from '../../../src/events/codec.ts';

@@ -1,5 +1,4 @@
 // Scheduled requery on real stores and a real registry, in virtual time.
-
 import test, { type ExecutionContext } from 'ava';
 import { RegistryUnavailable } from '../../../src/clients/registry/answer.ts';
 import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
