@@ -1,4 +1,4 @@
-/** The content service on real parts: an event store and a Postgres that may be frozen, and the projections that run. */
+/** The content service with a real event store and Postgres, which a test may freeze, and its projections. */
 
 import type { ExecutionContext } from 'ava';
 import type { Project } from '../../../src/events/project.ts';

@@ -32,7 +32,7 @@ test('it shows every fact of the payment', async (t) => {
   t.true(html.includes(`href="${backUrl.replaceAll('&', '&amp;')}"`));
 });
 
-test('what the model leaves out leaves no trace', async (t) => {
+test('nothing is shown for values that the model lacks', async (t) => {
   const { receiptNo, payerName, icNo, charge, method, bank, fpxNo, orderNo, pdfUrl, ...rest } = receiptPage;
   const html = await render('receipt', { ...rest, history: [] });
   t.notRegex(
@@ -41,7 +41,7 @@ test('what the model leaves out leaves no trace', async (t) => {
   );
 });
 
-test('items, charge and total add up in one table', async (t) => {
+test('items, fee and total are in one table', async (t) => {
   const items = [
     { title: 'Land tax', detail: 'HSD 1/2026', amount: 'RM 20.50' },
     { title: 'Search', amount: 'RM 100.00' },
