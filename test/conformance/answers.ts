@@ -1,4 +1,4 @@
-// Whether an answer is one that the description has: its status, its type, its headers, its body.
+// Whether the description has an answer: its status, its type, its headers, its body.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 type Schema = { [keyword: string]: unknown };

@@ -247,7 +247,7 @@ const seed = 1;
 /** Documented, and not met here: an 11th attempt to pay takes ten payments that went wrong. */
 const notMet = ['genericChooseMethod 409', 'landregChooseMethod 409'];
 
-test('the service does as it says', async (t) => {
+test('every answer matches the description', async (t) => {
   const registry = await startRegistry(t);
   const log = pino({ level: 'silent' });
   const service = await startService(t, postgres, {

@@ -32,13 +32,13 @@ test('it shows every fact of the payment', async (t) => {
   t.true(html.includes(`href="${backUrl.replaceAll('&', '&amp;')}"`));
 });
 
-test('what the model leaves out leaves no trace', async (t) => {
+test('nothing is shown for values that the model lacks', async (t) => {
   const { receiptNo, payerName, icNo, fee, method, bank, fpxNo, orderNo, pdfUrl, ...rest } = receiptPage;
   const html = await render('receipt', { ...rest, history: [] });
   t.notRegex(html, /Receipt number|Payer|IC number|Fee|Payment method|Bank|FPX|Seller order|PDF|undefined/);
 });
 
-test('items, fee and total add up in one table', async (t) => {
+test('items, fee and total are in one table', async (t) => {
   const items = [
     { title: 'Land tax', detail: 'HSD 1/2026', amount: 'RM 20.50' },
     { title: 'Search', amount: 'RM 100.00' },
