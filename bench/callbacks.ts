@@ -1,5 +1,5 @@
-// From a merchant's request to its callback, with every role in a process of its own on this machine: how many a second,
-// how soon after the gateway's result, and what one receiver that hangs costs the others. Run alone: npm run bench callbacks
+// From a merchant's request to its callback, with every role in its own process on this machine: how many per second, how
+// soon after the gateway's result, and what a hanging receiver costs the others. Run alone: npm run bench callbacks
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -113,7 +113,7 @@ async function startRoles(folder: string, databaseUrl: string, children: ChildPr
 
 type Merchants = Awaited<ReturnType<typeof startMerchants>>;
 
-/** Receivers on a port each: to the reactors they are different ones. */
+/** Receivers on a port each, so that the reactors treat them as different receivers. */
 async function startMerchants() {
   const waiting = new Map<string, () => void>();
   let isHanging = false;
@@ -137,7 +137,7 @@ async function startMerchants() {
       isHanging = hangs;
       if (!hangs) servers[0]?.closeAllConnections();
     },
-    /** When the callback of this transaction has come. */
+    /** When the callback of this transaction arrived. */
     async callbackOf(transactionId: string): Promise<number> {
       await new Promise<void>((resolve) => waiting.set(transactionId, resolve));
       waiting.delete(transactionId);
@@ -154,7 +154,7 @@ async function startMerchants() {
 
 let made = 0;
 
-/** Asks for a payment and reports it paid; resolves to the ms from the gateway's result to the callback. */
+/** Requests a payment and reports it as paid; resolves to the ms from the gateway's result to the callback. */
 async function pay({ port }: Ledger, merchants: Merchants, receiver: number): Promise<number> {
   made += 1;
   const asked = await post(port, '/generic/request', 'application/json', {
@@ -205,7 +205,7 @@ async function paymentsPerSecond(ledger: Ledger, merchants: Merchants): Promise<
   return (made - before) / seconds;
 }
 
-/** Payments at a steady pace, whatever the answers take. */
+/** Payments at a steady rate, however long the answers take. */
 async function latencies(
   ledger: Ledger,
   merchants: Merchants,
@@ -223,8 +223,8 @@ async function latencies(
 }
 
 /**
- * The p99 of nine receivers while the tenth answers and while it hangs; turn by turn, the median of the rounds. The
- * tenth gets its share of the payments either way.
+ * The p99 of nine receivers while the tenth answers and while it hangs, in alternating rounds; the median of the rounds.
+ * The tenth gets its share of the payments in both cases.
  */
 async function isolation(ledger: Ledger, merchants: Merchants, pauseMs: number): Promise<[number, number]> {
   const others = () => 1 + (made % (receivers - 1));
@@ -263,7 +263,7 @@ async function inParallel(durationMs: number, work: () => Promise<unknown>): Pro
   await Promise.all(Array.from({ length: inFlight }, loop));
 }
 
-/** Resolves to the answer's body; rejects when it is neither 200 nor 303. */
+/** Resolves to the body of the answer; rejects unless the status is 200 or 303. */
 function post(port: number, requestPath: string, accept: string, body: object): Promise<string> {
   const text = JSON.stringify(body);
   return new Promise((resolve, reject) => {

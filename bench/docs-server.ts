@@ -1,4 +1,4 @@
-// The child of bench/docs.ts: the HTTP role as in production, beside a bare Koa handler that sends a page's bytes.
+// The child process of bench/docs.ts: the HTTP role as in production, and a bare Koa handler that sends a page's bytes.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -7,12 +7,13 @@ import Koa from 'koa';
 import { loadConfig } from '../src/config/config.ts';
 import { connectEventStore } from '../src/eventstore/client.ts';
 import { createLog } from '../src/kernel/log.ts';
+import { systemRuntime } from '../src/kernel/system-runtime.ts';
 import { startHttp } from '../src/roles/http.ts';
 
 const [page = ''] = process.argv.slice(2);
 const secret = 'a-secret-of-this-benchmark-alone-long-enough';
 
-// None of the stores is asked for a page of the documentation.
+// Pages of the documentation need no store.
 const config = loadConfig({
   PORT: '0',
   BASE_URL: 'https://pay.example',
@@ -32,7 +33,12 @@ const config = loadConfig({
   LOG_LEVEL: 'warn',
 });
 const log = createLog(config.logLevel, 'bench');
-const { port } = await startHttp(config, connectEventStore({ url: config.esdbUrl, log }), log);
+const { port } = await startHttp({
+  config,
+  eventStore: connectEventStore({ url: config.esdbUrl, log }),
+  log,
+  runtime: systemRuntime,
+});
 const answer = await fetch(`http://127.0.0.1:${port}${page}`, { headers: { 'accept-encoding': 'identity' } });
 const bytes = Buffer.from(await answer.arrayBuffer());
 

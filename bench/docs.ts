@@ -1,5 +1,5 @@
-// A page of the documentation against a bare Koa handler that sends the same bytes, and what it costs to make all
-// pages when the program starts. Run alone: npm run bench docs
+// A page of the documentation compared with a bare Koa handler that sends the same bytes, and the cost of rendering all
+// pages. Run alone: npm run bench docs
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ export async function benchDocs(): Promise<Row[]> {
     const [{ port, barePort, bytes }] = await Promise.race([once(child, 'message'), failure(child)]);
     const bareRates: number[] = [];
     const rates: number[] = [];
-    // Turn by turn, so that whatever else the machine does falls on both; the first round only warms up.
+    // In turns, so that other load on the machine affects both; the first round only warms up.
     for (let round = 0; round <= rounds; round += 1) {
       bareRates.push(await requestsPerSecond(barePort, '/', bytes));
       rates.push(await requestsPerSecond(port, page, bytes));
@@ -54,7 +54,7 @@ export async function benchDocs(): Promise<Row[]> {
   }
 }
 
-/** Loading the libraries, and the first rendering; of this process, which has loaded none of them before. */
+/** The cost of loading the libraries and of the first rendering, in this process, which has not loaded them before. */
 async function startCosts(): Promise<Row[]> {
   const loading = performance.now();
   const { createSite } = await import('../src/http/docs/site.ts');
@@ -63,7 +63,7 @@ async function startCosts(): Promise<Row[]> {
   const done = performance.now();
   return [
     { name: 'loading markdown-it, shiki and minisearch', value: rendering - loading, unit: 'ms, once' },
-    { name: 'rendering every page at the start', value: done - rendering, unit: 'ms, once' },
+    { name: 'rendering every page', value: done - rendering, unit: 'ms, once' },
   ];
 }
 

@@ -1,4 +1,4 @@
-// The embedded event store in a process of its own, for the benchmark: tells its port, and its memory when asked.
+// Runs the embedded event store in its own process for the benchmark: reports its port, and its memory when asked.
 
 import { startEventStore } from '../packages/embedded/eventstore/server.ts';
 

@@ -1,5 +1,5 @@
-// How fast the embedded event store is, against appending straight into SQLite with the same durability.
-// Client and server are separate processes, as they are in use. Run alone: node bench/eventstore.ts
+// The speed of the embedded event store, compared with appending directly to SQLite with the same durability.
+// Client and server are separate processes, as in real use. Run alone: node bench/eventstore.ts
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { openStorage } from '../packages/embedded/eventstore/storage.ts';
 
-/** One line of the result; `ratio` is to SQLite alone, `target` says what is asked for. */
+/** One line of the result; `ratio` is relative to SQLite alone, `target` is the requirement. */
 export type Row = { name: string; value: number; unit: string; ratio?: number; target?: string };
 
 const IN_FLIGHT = 64;
@@ -19,7 +19,7 @@ const MEASURED_MS = 3_000;
 const STORED_EVENTS = 1_000_000;
 const EVENTS_PER_STREAM = 10;
 const READ_EVENTS = 200_000;
-/** With the names of its fields, 330 bytes of JSON. */
+/** 330 bytes of JSON, including the field names. */
 const DATA = { text: 'x'.repeat(319) };
 
 /** Takes about a minute and 1 GB in the temporary folder. */
@@ -49,7 +49,7 @@ export async function benchEventStore(): Promise<Row[]> {
         name: `append, ${IN_FLIGHT} in flight, with a million events`,
       });
       const resident = await residentMebibytes(server);
-      rows.push({ name: 'memory after all that', value: resident, unit: 'MiB', target: '< 250' });
+      rows.push({ name: 'memory afterwards', value: resident, unit: 'MiB', target: '< 250' });
     });
     return rows;
   } finally {
@@ -117,7 +117,7 @@ async function appends(client: EventStoreDBClient, inFlight: number, direct: num
   return inFlight === 1 ? row : { ...row, target: '>= 6000, or ratio >= 0.15' };
 }
 
-/** Fills the store without the protocol, whose speed is measured elsewhere. */
+/** Fills the store without the protocol, which is measured separately. */
 async function load(file: string): Promise<void> {
   const storage = openStorage(file);
   const data = Buffer.from(JSON.stringify(DATA));

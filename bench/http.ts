@@ -1,5 +1,5 @@
-// POST /generic/request against a bare Koa handler that does one append to the same event store: what the whole of
-// authentication, validation, decision, hash chain and payment page costs. Run alone: npm run bench http
+// POST /generic/request compared with a bare Koa handler that does one append to the same event store: the cost of
+// authentication, validation, decision, hash chain and payment page. Run alone: npm run bench http
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -41,7 +41,7 @@ export async function benchHttp(): Promise<Row[]> {
     const post = paymentRequests();
     const bareRates: number[] = [];
     const rates: number[] = [];
-    // Turn by turn, so that whatever else the machine does falls on both; the first round only warms up.
+    // In turns, so that other load on the machine affects both; the first round only warms up.
     for (let round = 0; round <= rounds; round += 1) {
       bareRates.push(await requestsPerSecond(barePort, '/', post));
       rates.push(await requestsPerSecond(port, '/generic/request', post));
@@ -50,7 +50,7 @@ export async function benchHttp(): Promise<Row[]> {
     return [
       { name: 'bare Koa handler with one append', value: baseline, unit: 'requests/s' },
       {
-        name: 'POST /generic/request, page and all',
+        name: 'POST /generic/request, including the page',
         value: measured,
         unit: 'requests/s',
         ratio: measured / baseline,
@@ -71,7 +71,7 @@ async function portOf(child: ChildProcess): Promise<number> {
   return port;
 }
 
-/** As in production: templates cached, every safeguard on. */
+/** As in production: templates are cached and all checks are on. */
 async function startHttp(port: number, esdbUrl: string, merchantsFile: string): Promise<ChildProcess> {
   const child = spawn(process.execPath, [path('../src/main.ts'), 'http'], {
     env: {
@@ -101,7 +101,7 @@ async function startHttp(port: number, esdbUrl: string, merchantsFile: string): 
   return child;
 }
 
-/** A new payment each time, as merchants send them. */
+/** A new payment each time, with the fields that merchants send. */
 function paymentRequests(): () => string {
   let sent = 0;
   const run = Date.now().toString(36);

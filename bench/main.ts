@@ -1,4 +1,4 @@
-// All benchmarks, a table each. Ratios are taken within one run, because machines differ and are noisy.
+// Runs all benchmarks and prints a table for each. Ratios are within one run, because machines differ and are noisy.
 // npm run bench [name…]
 
 import { benchCallbacks } from './callbacks.ts';

@@ -3,11 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import { openStorage } from '../packages/embedded/eventstore/storage.ts';
 import { chain, genesisHash } from '../src/events/envelope.ts';
-import { type PaymentEvent, type PaymentResult, paymentStream } from '../src/events/payment.ts';
+import { type PaymentEvent, paymentStream } from '../src/events/payment.ts';
+import type { PaymentResult } from '../src/events/payment-result.ts';
 import { schemaVersion } from '../src/events/upcast.ts';
 import type { Sen } from '../src/kernel/money.ts';
 
-/** So many payments go on at once: their events are mixed in the log. */
+/** How many payments are in progress at once: their events are interleaved in the log. */
 const paymentsAtOnce = 200;
 
 /** Fills the store without the protocol: payments of five events, from the request to the delivered callback. */

@@ -1,4 +1,4 @@
-// Receipts as PDFs: how many a second one core makes, and what a page costs.
+// Receipts as PDFs: how many one core renders per second, and how large they are.
 
 import { buffer } from 'node:stream/consumers';
 import type { Sen } from '../src/kernel/money.ts';
@@ -66,7 +66,7 @@ export async function benchPdf(): Promise<Row[]> {
 async function measure(of: Receipt): Promise<{ perSecond: number; pages: number; bytes: number }> {
   const verifyUrl = `https://pay.example/verify/${of.receiptNo}?c=3KQ8Z1M0T7XW2V9N`;
   const make = () => buffer(receiptPdf(of, { lang: 'en', verifyUrl }));
-  // Once for the fonts to be read, and more for the code to be compiled.
+  // The first run reads the fonts; the others let the code be compiled.
   for (let run = 0; run < runs / 4; run += 1) await make();
   const pdf = await make();
   const start = performance.now();

@@ -1,9 +1,10 @@
-// A process of its own for the benchmark of rebuilds, so that its memory is that of the rebuild alone: merely reads the log,
-// or rebuilds a projection, and tells how long it took and how much memory it had.
+// The child process of bench/rebuild.ts, whose memory is that of the rebuild alone: reads the log, or rebuilds a
+// projection, and reports how long it took and how much memory it used.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { connectEventStore } from '../src/eventstore/client.ts';
+import { systemRuntime } from '../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../src/postgres/pool.ts';
 import { allProjections } from '../src/projections/all.ts';
 import type { RebuildProgress } from '../src/projections/rebuild/progress.ts';
@@ -13,7 +14,7 @@ export type Measured = {
   events: number;
   seconds: number;
   residentPeak: number;
-  /** Bytes of the heap that a collection left, after a quarter of the events and near their end. */
+  /** Bytes of the heap after a garbage collection, after a quarter of the events and near their end. */
   heaps: number[];
 };
 
@@ -35,7 +36,7 @@ await eventStore.close();
 await sleep(0);
 process.disconnect();
 
-/** As the client hands the events over, and nothing else. */
+/** Only reads the events from the client. */
 async function read(): Promise<number> {
   let count = 0;
   const options = { streamPrefixes: ['payment-'], after: null, signal: new AbortController().signal };
@@ -55,7 +56,16 @@ async function rebuildOne(name: string): Promise<number> {
     const share = [0.25, 0.9][heaps.length];
     if (share && taken >= share * Number(total)) heaps.push(heapInUse());
   };
-  const options = { projection, eventStore, db, databaseUrl, log, signal, onProgress };
+  const options = {
+    projection,
+    eventStore,
+    db,
+    databaseUrl,
+    log,
+    runtime: systemRuntime,
+    signal,
+    onProgress,
+  };
   const rebuilt = await rebuild(options);
   await db.destroy();
   return rebuilt.events;

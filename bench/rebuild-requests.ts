@@ -1,5 +1,5 @@
-// What those notice who ask while read models are made anew, on one machine with everything: the same requests before and
-// during rebuilds of payments that staff ask for in the console.
+// The effect of rebuilds on requests, with everything on one machine: the same requests before and during rebuilds of
+// payments that staff start in the console.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -58,7 +58,7 @@ export async function benchRequestsDuringRebuilds(): Promise<Row[]> {
   }
 }
 
-/** Until it answers and its projections have caught up. */
+/** Waits until it answers and its projections have caught up. */
 async function ready(service: ChildProcess, baseUrl: string): Promise<void> {
   const isReady = async () => {
     const answer = await fetch(`${baseUrl}/api/v1/health`);
@@ -70,7 +70,7 @@ async function ready(service: ChildProcess, baseUrl: string): Promise<void> {
   }
 }
 
-/** Asks for one rebuild after the other, as the console does; `stop` waits for the last. */
+/** Requests one rebuild after the other, as the console does; `stop` waits for the last. */
 function startRebuilds(url: string): { stop(): Promise<void> } {
   const eventStore = connectEventStore({ url, log: pino({ level: 'warn' }) });
   const execute = createExecuteRebuild(eventStore);
@@ -93,7 +93,7 @@ function startRebuilds(url: string): { stop(): Promise<void> } {
   };
 }
 
-/** So many requests, a third each: a new payment, a receipt page, a list. Resolves to their times in ms. */
+/** Sends requests, a third each for a new payment, a receipt page and a list. Resolves to their times in ms. */
 function createRound(baseUrl: string): (count: number) => Promise<number[]> {
   const ids: string[] = [];
   const send = async (path: string, body?: object): Promise<string> => {
@@ -162,7 +162,7 @@ function rowsOf(before: readonly number[], during: readonly number[]): Row[] {
       unit: 'ms',
     },
     {
-      name: `as many during rebuilds, ${name}`,
+      name: `the same number during rebuilds, ${name}`,
       value: at(during, share),
       unit: 'ms',
       ratio: at(during, share) / usual,

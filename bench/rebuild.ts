@@ -1,5 +1,5 @@
-// How fast read models are made anew, against merely reading the same events in the same run, and with how much memory; and
-// what those notice of it who ask meanwhile. BENCH_EVENTS=100000 npm run bench rebuild is the short one.
+// The speed and memory of rebuilds, compared with only reading the same events in the same run, and their effect on
+// requests. For a short run: BENCH_EVENTS=100000 npm run bench rebuild
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -35,7 +35,7 @@ async function benchSpeed(): Promise<Row[]> {
     const measure = (what: string) =>
       run([what, String(events), `esdb://127.0.0.1:${port}?tls=false`, postgres.url]);
     const rows: Row[] = [];
-    // Read before and after each, so that whatever else the machine does falls on both.
+    // Read before and after each, so that other load on the machine affects both.
     let readBefore = await measure('read');
     for (const name of measured) {
       const rebuilt = await measure(name);

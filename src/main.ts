@@ -1,10 +1,9 @@
 #!/usr/bin/env node
-/** The command line: `ledger <command>`. Each command is a file in src/cli. */
+/** The command line: `ledger <command>`. The long-running commands are in src/roles, all others in src/cli. */
 import { parseArgs } from 'node:util';
 import { type Command, type Options, UsageError } from './cli/command.ts';
-import { failureText } from './cli/failure-text.ts';
 
-/** Each is loaded when it is asked for: most need little of the program. */
+/** Each is loaded when it is called: most need little of the program. */
 const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
   serve: async () => (await import('./roles/serve.ts')).serve,
   http: async () => (await import('./roles/http.ts')).http,
@@ -31,10 +30,10 @@ async function main(): Promise<number> {
   const [name = 'help', ...args] = process.argv.slice(2);
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!load) {
-    const asked = ['help', '--help', '-h'].includes(name);
-    const out = asked ? process.stdout : process.stderr;
-    out.write(`${asked ? '' : `Unknown command ${name}\n\n`}ledger <command>\n\n${await list()}`);
-    return asked ? 0 : 2;
+    const isHelp = ['help', '--help', '-h'].includes(name);
+    const out = isHelp ? process.stdout : process.stderr;
+    out.write(`${isHelp ? '' : `Unknown command ${name}\n\n`}ledger <command>\n\n${await help()}`);
+    return isHelp ? 0 : 2;
   }
   const command = await load();
   try {
@@ -47,16 +46,16 @@ async function main(): Promise<number> {
   }
 }
 
-/** The commands in two columns; a long usage has its summary below it. */
-async function list(): Promise<string> {
+/** The commands in two columns; where the usage is long, the summary is on the next line. */
+async function help(): Promise<string> {
   const columnWidth = 28;
   const lines = await Promise.all(
     Object.entries(commands).map(async ([name, load]) => {
       const { usage, summary } = await load();
       const call = `  ${name} ${usage}`.trimEnd();
-      const gap =
-        call.length < columnWidth ? ' '.repeat(columnWidth - call.length) : `\n${' '.repeat(columnWidth)}`;
-      return `${call}${gap}${summary}\n`;
+      const start =
+        call.length < columnWidth ? call.padEnd(columnWidth) : `${call}\n${' '.repeat(columnWidth)}`;
+      return `${start}${summary}\n`;
     }),
   );
   return lines.join('');
@@ -70,7 +69,7 @@ function readArgs({ options, takesArguments }: Command<Options>, args: string[])
   }
 }
 
-// Whoever closes the pipe (`| head`) reads no more: as other programs do, this one ends at that without a word.
+// When the reader closes the pipe (`| head`), this program ends without an error message, as others do.
 process.stdout.on('error', (error) => {
   if (Reflect.get(error, 'code') !== 'EPIPE') throw error;
   process.exit(141);
@@ -79,6 +78,7 @@ process.stdout.on('error', (error) => {
 try {
   process.exitCode = await main();
 } catch (error) {
+  const { failureText } = await import('./cli/failure-text.ts');
   process.stderr.write(`${failureText(error)}\n`);
   process.exitCode = 1;
 }

@@ -1,7 +1,5 @@
-/** `ledger configuration`: the reference of all variables, as the page content/docs/configuration.md has it. */
-
-import type { Variable } from '../config/variables.ts';
-import { variableGroups } from '../config/variables.ts';
+/** `ledger configuration`: the reference of all variables, which is the page content/docs/configuration.md. */
+import { type Variable, variableGroups } from '../config/variables.ts';
 import type { Command } from './command.ts';
 
 const head = `---

@@ -1,43 +1,28 @@
-/** `ledger export`: the payments of a span of time, for an auditor to take along. */
-import { beginExport, type Export, ExportImpossible, readExportRequest } from '../audit/export/export.ts';
+/** `ledger export`: the payments of a range of time, for an auditor to keep. */
+import { beginExport, ExportImpossible, readExportRequest } from '../audit/export/export.ts';
 import { InvalidFields } from '../commands/fields.ts';
-import { connectEventStore } from '../eventstore/client.ts';
-import { createLog } from '../kernel/log.ts';
-import { connectPostgres } from '../postgres/pool.ts';
-import { loadRoleConfig } from '../roles/role-config.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, text, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
+import { fail, withStores } from './stores.ts';
 
 export const exportPayments: Command = {
-  summary: 'the payments of a span of time: all their events as JSON lines, or a CSV row each',
+  summary: 'the payments of a range of time: all their events as JSON lines, or a CSV row each',
   usage: '--from TIME --to TIME [--merchant CODE] [--format jsonl|csv] [--output FILE]',
-  options: {
-    from: { type: 'string' },
-    to: { type: 'string' },
-    merchant: { type: 'string' },
-    format: { type: 'string' },
-    output: { type: 'string' },
-  },
-  async run(values) {
+  options: { from: text, to: text, merchant: text, format: text, output: text },
+  async run({ output, ...values }) {
     const request = readRequest(values);
-    const { output } = values;
     checkOutput(output);
-    const config = loadRoleConfig();
-    const log = createLog('warn', 'export');
-    const db = connectPostgres({ url: config.databaseUrl, log });
-    const eventStore = connectEventStore({ url: config.esdbUrl, log });
-    try {
-      const begun = await beginExport(request, { eventStore, db });
-      await writeOutput(begun.pieces, output);
-      process.stderr.write(`${report(begun)}\n`);
-      return 0;
-    } catch (error) {
-      if (!(error instanceof ExportImpossible)) throw error;
-      process.stderr.write(`${error.message}.\n`);
-      return 1;
-    } finally {
-      await Promise.all([eventStore.close(), db.destroy()]);
-    }
+    return await withStores('export', async (stores) => {
+      try {
+        const { pieces, totals } = await beginExport(request, stores);
+        await writeOutput(pieces, output);
+        process.stderr.write(`${report(totals())}\n`);
+        return 0;
+      } catch (error) {
+        if (!(error instanceof ExportImpossible)) throw error;
+        return fail(`${error.message}.`);
+      }
+    });
   },
 };
 
@@ -50,8 +35,7 @@ function readRequest(values: Parameters<typeof readExportRequest>[0]) {
   }
 }
 
-function report({ totals }: Export): string {
-  const { events, payments, checksum } = totals();
+function report({ events, payments, checksum }: { events: number; payments: number; checksum: string }) {
   const whole = `${payments} ${payments === 1 ? 'payment' : 'payments'}`;
   return checksum === ''
     ? `${whole}.`

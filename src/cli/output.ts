@@ -2,30 +2,29 @@
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { keepFilesPrivate, UsageError } from './command.ts';
+import { UsageError } from './command.ts';
 
-type Pieces = AsyncIterable<string | Uint8Array>;
-
-/** Before anything is read: a file that is there is not written over. Throws UsageError. */
+/** To be called before anything is read. Throws UsageError when the file exists: it is never overwritten. */
 export function checkOutput(path: string | undefined): void {
-  if (path !== undefined && existsSync(path))
-    throw new UsageError(`${path} is there already and is not written over`);
+  if (path !== undefined && existsSync(path)) throw new UsageError(`${path} exists and is not overwritten`);
 }
 
 /**
- * A file is written beside its place first, and takes its name once all of it is on the disk: what was interrupted is
- * never taken for the whole. For the eyes of this account alone.
+ * A file is written under another name first and renamed once all of it is on the disk, so that an interrupted one is
+ * never mistaken for the whole. Only this account can read it.
  */
-export async function writeOutput(pieces: Pieces, path: string | undefined): Promise<void> {
+export async function writeOutput(
+  pieces: AsyncIterable<string | Uint8Array>,
+  path: string | undefined,
+): Promise<void> {
   if (path === undefined) return await pipeline(pieces, process.stdout, { end: false });
-  keepFilesPrivate();
-  const beside = `${path}.${process.pid}.part`;
-  const file = await open(beside, 'wx');
+  const draft = `${path}.${process.pid}.part`;
+  const file = await open(draft, 'wx', 0o600);
   try {
     await pipeline(pieces, file.createWriteStream({ flush: true }));
-    await rename(beside, path);
+    await rename(draft, path);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(draft, { force: true });
     throw error;
   }
 }

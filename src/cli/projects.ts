@@ -3,28 +3,23 @@ import { createExecute } from '../commands/execute.ts';
 import { readFields } from '../commands/fields.ts';
 import { NewProject, projectDecider, projectIdOf } from '../commands/project.ts';
 import type { Config } from '../config/config.ts';
-import type { Cause } from '../events/envelope.ts';
 import { projectStream } from '../events/project.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
-import { type Command, UsageError } from './command.ts';
-import { asStaff, staffCause } from './staff.ts';
+import { type Command, text, UsageError } from './command.ts';
+import { print, staffCause, withEventStore } from './stores.ts';
 
 export const projects: Command = {
   summary: 'registers a project',
   usage: 'add --name NAME --status active|archived|draft [--stars N]',
-  options: { name: { type: 'string' }, status: { type: 'string' }, stars: { type: 'string' } },
+  options: { name: text, status: text, stars: text },
   takesArguments: true,
-  async run(values, args) {
-    if (args.join(' ') !== 'add')
-      throw new UsageError('The one thing to do with projects here is to add one');
-    return asStaff(async (eventStore, config) => {
-      const { stars = '0' } = values;
-      const project = readFields(
-        { ...values, stars: /^\d+$/.test(stars) ? Number(stars) : stars },
-        NewProject,
-      );
-      const { id, isNew } = await register(eventStore, config, project, staffCause());
-      return `Project ${id} is ${isNew ? 'registered' : 'registered already'}.`;
+  async run({ stars = '0', ...values }, args) {
+    if (args.join(' ') !== 'add') throw new UsageError('`ledger projects` has one action: add');
+    return await withEventStore('projects', async ({ eventStore, config }) => {
+      const project = { ...values, stars: /^\d+$/.test(stars) ? Number(stars) : stars };
+      const { id, isNew } = await register(eventStore, config, readFields(project, NewProject));
+      print(`Project ${id} is ${isNew ? 'registered' : 'registered already'}.`);
+      return 0;
     });
   },
 };
@@ -38,23 +33,18 @@ const samples: readonly NewProject[] = [
   { name: 'Paper receipts', status: 'archived', stars: 1 },
 ];
 
-/** So that a development list is not empty. Where they are there already nothing is added. */
+/** Gives a development list some content. Samples that are registered already are left as they are. */
 export async function registerSampleProjects(eventStore: EventStore, config: Key): Promise<void> {
-  for (const project of samples) await register(eventStore, config, project, staffCause());
+  for (const project of samples) await register(eventStore, config, project);
 }
 
-async function register(
-  eventStore: EventStore,
-  { transactionIdKey }: Key,
-  project: NewProject,
-  cause: Cause,
-): Promise<{ id: string; isNew: boolean }> {
+async function register(eventStore: EventStore, { transactionIdKey }: Key, project: NewProject) {
   const id = projectIdOf(transactionIdKey, project.name);
   const execute = createExecute({ eventStore, decider: projectDecider });
   const { events } = await execute(
     projectStream(id),
     { type: 'RegisterProject', at: new Date().toISOString(), id, project },
-    cause,
+    staffCause(),
     { creates: true },
   );
   return { id, isNew: events.length > 0 };

@@ -1,23 +1,22 @@
 /** `ledger rebuild`: makes read models anew from the log while they serve, or compares them with what it would make. */
-import type { Config } from '../config/config.ts';
+import { constants, setPriority } from 'node:os';
 import { projectionStream } from '../events/rebuild.ts';
-import { connectEventStore } from '../eventstore/client.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import { createLog } from '../kernel/log.ts';
-import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { compareWithFresh } from '../projections/rebuild/compare.ts';
-import { RebuildInterrupted, type RebuildOptions, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
+import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
-import { createExecuteRebuild, reasonOf, rebuildOnRecord } from '../reactors/rebuilds/perform.ts';
-import { loadRoleConfig } from '../roles/role-config.ts';
-import { type Command, lowerPriority, UsageError } from './command.ts';
-import { openRebuildProgress } from './rebuild-progress.ts';
-import { staffCause } from './staff.ts';
+import {
+  createExecuteRebuild,
+  describeRebuildFailure,
+  rebuildOnRecord,
+} from '../reactors/rebuilds/perform.ts';
+import { type Command, flag, UsageError } from './command.ts';
+import { openRebuildProgress } from './progress.ts';
+import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
 
-const options = { 'dry-run': { type: 'boolean' } } as const;
+const options = { 'dry-run': flag } as const;
 
-/** So many differences of a projection are shown. */
+/** How many rows that differ are printed for each projection. */
 const maxShown = 50;
 
 export const rebuild: Command<typeof options> = {
@@ -27,31 +26,26 @@ export const rebuild: Command<typeof options> = {
   takesArguments: true,
   async run({ 'dry-run': isDry }, names) {
     const chosen = choose(names);
-    const config = loadRoleConfig();
-    lowerPriority();
-    const stores = connect(config);
+    setPriority(constants.priority.PRIORITY_LOW);
     const interrupt = new AbortController();
+    const { signal } = interrupt;
     process.once('SIGINT', () => {
       process.once('SIGINT', () => process.exit(130));
       interrupt.abort();
     });
-    const again = `ledger rebuild${isDry ? ' --dry-run' : ''}${names.map((name) => ` ${name}`).join('')}`;
-    try {
+    return await withStores('rebuild', async (stores) => {
       let exitCode = 0;
       for (const projection of chosen) {
         const work = isDry ? compareOne : rebuildOne;
-        exitCode = Math.max(exitCode, await work(projection, { ...stores, signal: interrupt.signal }));
-        if (interrupt.signal.aborted) break;
+        exitCode = Math.max(exitCode, await work(projection, { ...stores, signal }));
+        if (signal.aborted) break;
       }
-      if (interrupt.signal.aborted) {
-        const rest = isDry ? 'compares from the start' : 'goes on from there';
-        process.stderr.write(`Interrupted. \`${again}\` ${rest}.\n`);
-        return 130;
-      }
-      return exitCode;
-    } finally {
-      await Promise.all([stores.eventStore.close(), stores.db.destroy()]);
-    }
+      if (!signal.aborted) return exitCode;
+      const again = ['ledger rebuild', ...(isDry ? ['--dry-run'] : []), ...names].join(' ');
+      const rest = isDry ? 'compares from the start' : 'goes on from there';
+      process.stderr.write(`Interrupted. \`${again}\` ${rest}.\n`);
+      return 130;
+    });
   },
 };
 
@@ -63,17 +57,7 @@ function choose(names: readonly string[]): readonly Projection[] {
   return names.length === 0 ? allProjections : allProjections.filter(({ name }) => names.includes(name));
 }
 
-function connect({ esdbUrl, databaseUrl }: Config) {
-  const log = createLog('warn', 'rebuild');
-  return {
-    eventStore: connectEventStore({ url: esdbUrl, log }),
-    db: connectPostgres({ url: databaseUrl, log }),
-    databaseUrl,
-    log,
-  };
-}
-
-type Run = Omit<RebuildOptions, 'projection' | 'onProgress' | 'eventStore'> & { eventStore: EventStore };
+type Run = ContextWithDatabase & { signal: AbortSignal };
 
 /** Resolves to the exit code. */
 async function rebuildOne(projection: Projection, run: Run): Promise<number> {
@@ -81,7 +65,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<number> {
   const execute = createExecuteRebuild(run.eventStore);
   const stream = projectionStream(name);
   const progress = openRebuildProgress(name);
-  const now = () => new Date().toISOString();
+  const now = () => run.runtime.now().toISOString();
   let begun = false;
   try {
     const { events, durationMs } = await rebuildOnRecord({
@@ -93,54 +77,44 @@ async function rebuildOne(projection: Projection, run: Run): Promise<number> {
         begun = true;
         await execute(stream, { type: 'RequestRebuild', at: now(), projection: name }, staffCause());
       },
-    });
-    progress.end();
+    }).finally(progress.end);
     const seconds = (durationMs / 1000).toFixed(1);
-    process.stdout.write(
-      `${name}: made from ${events.toLocaleString('en')} events in ${seconds} s, and serves.\n`,
-    );
+    print(`${name}: made from ${events.toLocaleString('en')} events in ${seconds} s, and serving.`);
     return 0;
   } catch (error) {
-    progress.end();
-    if (error instanceof RebuildUnderWay) {
-      process.stderr.write(`${error.message}; /console/projections shows how far it is.\n`);
-      return 1;
-    }
+    if (error instanceof RebuildUnderWay)
+      return fail(`${error.message}; /console/projections shows its progress.`);
     const isInterrupted = error instanceof RebuildInterrupted;
-    const reason = isInterrupted ? 'It was interrupted' : reasonOf(error);
-    if (!isInterrupted) process.stderr.write(`${name}: ${reason}. The tables that were there serve on.\n`);
-    // Else the role of projections would take it for its own to end.
+    const reason = isInterrupted ? 'It was interrupted' : describeRebuildFailure(error);
+    if (!isInterrupted) process.stderr.write(`${name}: ${reason}. The existing tables go on serving.\n`);
+    // Otherwise the projections role would take the request up.
     if (begun) await execute(stream, { type: 'FailRebuild', at: now(), reason }, staffCause());
     return 1;
   }
 }
 
-/** Likewise. */
+/** Resolves to the exit code. */
 async function compareOne(projection: Projection, run: Run): Promise<number> {
   const { name } = projection;
   const progress = openRebuildProgress(name);
   try {
-    const compared = await compareWithFresh({
+    const { rows, differences, more } = await compareWithFresh({
       ...run,
       projection,
       onProgress: progress.show,
       limit: maxShown,
-    });
-    progress.end();
-    const { rows, differences, more } = compared;
+    }).finally(progress.end);
     for (const { table, key, kind, columns } of differences)
-      process.stdout.write(`${name}: ${[table, key, kind, columns.join(', ')].filter(Boolean).join(' ')}\n`);
-    if (more > 0) process.stdout.write(`${name}: and ${more.toLocaleString('en')} more\n`);
+      print(`${name}: ${[table, key, kind, columns.join(', ')].filter(Boolean).join(' ')}`);
+    if (more > 0) print(`${name}: and ${more.toLocaleString('en')} more`);
     const count = differences.length + more;
     const verdict = count === 0 ? 'none differs' : `${count.toLocaleString('en')} differ`;
-    process.stdout.write(`${name}: of ${rows.toLocaleString('en')} rows ${verdict}.\n`);
+    print(`${name}: of ${rows.toLocaleString('en')} rows ${verdict}.`);
     return count === 0 ? 0 : 1;
   } catch (error) {
-    progress.end();
-    if (!(error instanceof RebuildInterrupted))
-      process.stderr.write(
-        `${name}: ${error instanceof RebuildUnderWay ? error.message : reasonOf(error)}.\n`,
-      );
-    return 1;
+    if (error instanceof RebuildInterrupted) return 1;
+    return fail(
+      `${name}: ${error instanceof RebuildUnderWay ? error.message : describeRebuildFailure(error)}.`,
+    );
   }
 }

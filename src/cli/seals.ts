@@ -1,28 +1,29 @@
 /** `ledger seals`: the public key and the seals so far, for an auditor to keep elsewhere. */
 import { sealKeyOf } from '../audit/seals/key.ts';
-import { allSeals, readSealOrNull } from '../audit/verify/seals.ts';
+import { allSeals, readSealOrNull } from '../audit/seals/stored-seals.ts';
 import type { LogSealed } from '../events/seals.ts';
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import type { Command } from './command.ts';
-import { asStaff } from './staff.ts';
+import { print, withEventStore } from './stores.ts';
 
 export const seals: Command = {
   summary: 'the public key that seals of the log are checked with, and the seals so far',
   usage: '',
   options: {},
-  run() {
-    return asStaff(async (eventStore, { sealKey }) => {
-      process.stdout.write(
+  async run() {
+    return await withEventStore('seals', async ({ eventStore, config: { sealKey } }) => {
+      print(
         sealKey === ''
-          ? 'There is no SEAL_KEY here, so its public key is not known.\n'
-          : sealKeyOf(sealKey).publicKeyPem,
+          ? 'SEAL_KEY is not set, so its public key is not known.'
+          : sealKeyOf(sealKey).publicKeyPem.trimEnd(),
       );
       let count = 0;
       for await (const stored of allSeals(eventStore)) {
-        process.stdout.write(`${String(stored.revision).padStart(6)}  ${sealText(readSealOrNull(stored))}\n`);
+        print(`${String(stored.revision).padStart(6)}  ${sealText(readSealOrNull(stored))}`);
         count += 1;
       }
-      return `${count} ${count === 1 ? 'seal' : 'seals'}.`;
+      print(`${count} ${count === 1 ? 'seal' : 'seals'}.`);
+      return 0;
     });
   },
 };

@@ -1,64 +1,50 @@
 /** `ledger statement`: what an agency collected on a day, as CSV or PDF. */
 import type { Knex } from 'knex';
 import type { Config } from '../config/config.ts';
-import { boundsOfDay } from '../kernel/malaysian-time.ts';
-import { systemRuntime } from '../kernel/system-runtime.ts';
-import { type Collection, collectedReceipts } from '../projections/journal/collection-queries.ts';
+import { collectedReceipts } from '../projections/journal/collection-queries.ts';
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionCsv } from '../statements/csv.ts';
 import { collectionPdf, TooManyReceipts } from '../statements/pdf.ts';
-import { type Command, UsageError } from './command.ts';
-import { onJournal, readAsOf } from './on-journal.ts';
+import { type Command, text, UsageError } from './command.ts';
+import { readAsOf, readChoice, readDay } from './options.ts';
 import { checkOutput, writeOutput } from './output.ts';
+import { fail } from './stores.ts';
+import { withJournal } from './with-journal.ts';
 
 export const statement: Command = {
-  summary: 'the daily collection statement of an agency, now or as it was known at a time',
+  summary: 'the daily collection statement of an agency, now or as of a time',
   usage: '--merchant CODE --day DAY [--known-at TIME] [--format csv|pdf] [--lang ms|en] [--output FILE]',
-  options: {
-    merchant: { type: 'string' },
-    day: { type: 'string' },
-    'known-at': { type: 'string' },
-    format: { type: 'string' },
-    lang: { type: 'string' },
-    output: { type: 'string' },
-  },
-  async run({ merchant = '', day = '', format = 'csv', lang = 'ms', output, ...values }) {
-    if (!boundsOfDay(day)) throw new UsageError('Which day? It reads 2026-11-20');
-    if (format !== 'csv' && format !== 'pdf') throw new UsageError('--format is csv or pdf');
-    if (lang !== 'ms' && lang !== 'en') throw new UsageError('--lang is ms or en');
-    if (format === 'pdf' && output === undefined) throw new UsageError('Where to? A PDF needs --output');
+  options: { merchant: text, day: text, 'known-at': text, format: text, lang: text, output: text },
+  async run({ merchant: merchantCode = '', output, ...values }) {
+    const day = readDay('day', values.day);
+    const format = readChoice('format', values.format, ['csv', 'pdf']);
+    const lang = readChoice('lang', values.lang, ['ms', 'en']);
+    if (format === 'pdf' && output === undefined) throw new UsageError('--format pdf needs --output');
     checkOutput(output);
-    const asOf = readAsOf(values['known-at']);
-    const collection = { merchantCode: merchant, day, asOf };
-    return await onJournal({ asOf, whenBehind: 'refuse' }, async (db, config) => {
-      const agency = await agencyOf(merchant, config, db);
+    const asOf = readAsOf('known-at', values['known-at']);
+    const collection = { merchantCode, day, asOf };
+    return await withJournal({ asOf, whenBehind: 'refuse' }, async ({ config, db, runtime }) => {
+      const agency = await agencyOf(merchantCode, config, db);
+      const receipts = collectedReceipts(db, collection);
       try {
-        await writeOutput(await documentOf(db, { agency, collection, format, lang }), output);
+        const pieces =
+          format === 'csv'
+            ? collectionCsv(collection, receipts)
+            : await collectionPdf({ agency, collection, runtime }, receipts, lang);
+        await writeOutput(pieces, output);
         return 0;
       } catch (error) {
         if (!(error instanceof TooManyReceipts)) throw error;
-        process.stderr.write(`${error.message}.\n`);
-        return 1;
+        return fail(`${error.message}.`);
       }
     });
   },
 };
 
-/** Its name. A code that nobody has must not look like an agency that collected nothing. */
+/** The name of the agency. An unknown code must not look like an agency that collected nothing. */
 async function agencyOf(code: string, { merchants }: Config, db: Knex): Promise<string> {
   const name = merchants.get(code)?.name;
-  if (name !== undefined) return name;
-  if (!(await merchantsWithAccount(db)).includes(code))
+  if (name === undefined && !(await merchantsWithAccount(db)).includes(code))
     throw new UsageError(`No agency has the code ${code}`);
-  return code;
-}
-
-async function documentOf(
-  db: Knex,
-  asked: { agency: string; collection: Collection; format: 'csv' | 'pdf'; lang: 'ms' | 'en' },
-): Promise<AsyncIterable<string | Uint8Array>> {
-  const { agency, collection, format, lang } = asked;
-  const receipts = collectedReceipts(db, collection);
-  if (format === 'csv') return collectionCsv(collection, receipts);
-  return await collectionPdf({ agency, collection, runtime: systemRuntime }, receipts, lang);
+  return name ?? code;
 }

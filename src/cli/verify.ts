@@ -2,27 +2,23 @@
 import { readFileSync } from 'node:fs';
 import { publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
 import { verifyFile } from '../audit/verify/file.ts';
-import { type VerifyReport, verify as verifyAll } from '../audit/verify/verify.ts';
-import { connectEventStore } from '../eventstore/client.ts';
-import { createLog } from '../kernel/log.ts';
-import { connectPostgres } from '../postgres/pool.ts';
+import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
 import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
-import { loadRoleConfig } from '../roles/role-config.ts';
-import { type Command, UsageError } from './command.ts';
-import { openProgressLine } from './progress-line.ts';
+import { type Command, text, UsageError } from './command.ts';
+import { openProgress } from './progress.ts';
+import { print, withStores } from './stores.ts';
 
 export const verify: Command = {
   summary:
     'whether the log, its seals and all that is made from it are as they were written; or whether an export is',
   usage: '[--public-key FILE] | --file EXPORT',
-  options: { file: { type: 'string' }, 'public-key': { type: 'string' } },
+  options: { file: text, 'public-key': text },
   async run({ file, 'public-key': publicKey }) {
     if (file !== undefined && publicKey !== undefined)
-      throw new UsageError('An export has no seals: --public-key is for the log');
+      throw new UsageError('--public-key is for the log: an export has no seals');
     if (file !== undefined) return await verifyExport(file);
-    const report = await verifyStores(publicKey === undefined ? null : keysOf(publicKey));
-    process.stdout.write(`${reportText(report)}\n`);
-    return report.faults.length === 0 ? 0 : 1;
+    return await verifyLedger(publicKey === undefined ? null : keysOf(publicKey));
   },
 };
 
@@ -30,56 +26,54 @@ function keysOf(file: string): string[] {
   try {
     return publicKeysIn(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new UsageError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${file}: ${reasonOf(error)}`);
   }
 }
 
-/** By the configured key where none was given; where there is none either the report says so. */
-async function verifyStores(given: readonly string[] | null): Promise<VerifyReport> {
-  const config = loadRoleConfig();
-  const log = createLog('warn', 'verify');
-  const eventStore = connectEventStore({ url: config.esdbUrl, log });
-  const db = connectPostgres({ url: config.databaseUrl, log, longestQueryMs: longestStatementMs });
+/** With the configured key where none was given. */
+async function verifyLedger(given: readonly string[] | null): Promise<number> {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
-  const progress = openProgressLine();
-  try {
-    return await verifyAll(
-      {
-        eventStore,
-        db,
-        databaseUrl: config.databaseUrl,
-        trusted: given ?? (config.sealKey === '' ? null : [sealKeyOf(config.sealKey).publicKey]),
-        clock: () => new Date(),
-        log,
-        signal: interrupted.signal,
-      },
-      ({ step, done }) => progress.show(() => `${done.toLocaleString('en')} ${step}`),
-    );
-  } finally {
-    progress.end();
-    await Promise.all([eventStore.close(), db.destroy()]);
-  }
+  const progress = openProgress();
+  return await withStores(
+    'verify',
+    async ({ config, ...stores }) => {
+      const report = await verifyStores(
+        {
+          ...stores,
+          trusted: given ?? (config.sealKey === '' ? null : [sealKeyOf(config.sealKey).publicKey]),
+          signal: interrupted.signal,
+        },
+        ({ step, done }) => progress.show(() => `${done.toLocaleString('en')} ${step}`),
+      ).finally(progress.end);
+      print(reportText(report));
+      return report.violations.length === 0 ? 0 : 1;
+    },
+    { longestQueryMs: longestStatementMs },
+  );
 }
 
-/** What was checked, a line each; then what is to be known of it; then the first fault of each kind. */
-export function reportText({ checked, faults, notes }: VerifyReport): string {
+/** What was checked, a line each; then notes on what was not; then the first violation of each kind. */
+export function reportText({ checked, violations, notes }: VerifyReport): string {
   const width = Math.max(...checked.map(({ count }) => count.toLocaleString('en').length));
   const lines = checked.map(({ what, count }) => `${count.toLocaleString('en').padStart(width)}  ${what}`);
-  const found = faults.map(({ kind, count, first }) => `FAULT ${kind} (${count}): ${first}.`);
-  const verdict = faults.length === 0 ? 'Everything that was checked is as it was written.' : null;
-  return [...lines, '', ...notes, ...found, ...(verdict ? [verdict] : [])].join('\n');
+  const verdict =
+    violations.length === 0
+      ? ['Everything that was checked is as it was written.']
+      : violations.map(({ kind, count, first }) => `VIOLATION ${kind} (${count}): ${first}.`);
+  return [...lines, '', ...notes, ...verdict].join('\n');
 }
 
 async function verifyExport(file: string): Promise<number> {
-  const { fault, events, payments, checksum } = await verifyFile(file);
-  if (fault) {
-    const event = fault.stream === null ? '' : `, ${fault.stream} revision ${fault.revision}`;
-    process.stdout.write(`FAULT line ${fault.line}${event}: ${fault.reason}.\n`);
+  const { violation, events, payments, checksum } = await verifyFile(file);
+  if (violation) {
+    const { line, stream, revision, reason } = violation;
+    const event = stream === null ? '' : `, ${stream} revision ${revision}`;
+    print(`VIOLATION line ${line}${event}: ${reason}.`);
     return 1;
   }
-  process.stdout.write(
-    `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}\n`,
+  print(
+    `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}`,
   );
   return 0;
 }

@@ -3,7 +3,7 @@ import { define, type Struct, validate } from 'superstruct';
 import { emailPattern, maxEmailLength } from '../kernel/email-address.ts';
 import { type JsonSchema, withJsonSchema } from '../kernel/with-json-schema.ts';
 
-/** The message names every field at fault, and never a value. */
+/** The message names every field at fault, as in `items[3].amount`, counted from 0, and never a value. */
 export class InvalidFields extends Error {
   override name = 'InvalidFields';
 }
@@ -14,8 +14,14 @@ export function readFields<T>(input: unknown, struct: Struct<T, unknown>): T {
     throw new InvalidFields('The body must be a JSON object');
   const [error, fields] = validate(input, struct, { coerce: true, mask: true });
   if (!error) return fields;
-  const faults = error.failures().map(({ path, message }) => `${path.join('.')} ${message}`);
+  const faults = error.failures().map(({ path, message }) => `${nameOf(path)} ${message}`);
   throw new InvalidFields(faults.join('; '));
+}
+
+function nameOf(path: readonly unknown[]): string {
+  return path
+    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`))
+    .join('');
 }
 
 const minNameLength = 2;

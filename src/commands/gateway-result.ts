@@ -1,18 +1,20 @@
 /** What a result of a gateway, a registry record or staff's word does to a payment: the same decision, whichever source it has. */
 
 import {
-  attemptOf,
   type Channel,
   currentResult,
-  type Outcome,
   type Payment,
   type PaymentEvent,
-  type PaymentResult,
   type RecordedResult,
   type RequestedPayment,
+} from '../events/payment.ts';
+import {
+  attemptOf,
+  type Outcome,
+  type PaymentResult,
   type Source,
   sellerOrderOf,
-} from '../events/payment.ts';
+} from '../events/payment-result.ts';
 import { toDigits } from '../kernel/malaysian-time.ts';
 import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';

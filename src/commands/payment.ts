@@ -7,12 +7,12 @@ import {
   noPayment,
   type Payment,
   type PaymentEvent,
-  type PaymentMode,
   type PaymentRequested,
   type RequestedPayment,
 } from '../events/payment.ts';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Sen } from '../kernel/money.ts';
+import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { type ResolveException, resolveException } from './exceptions.ts';

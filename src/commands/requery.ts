@@ -4,9 +4,9 @@ import {
   evolve,
   type Payment,
   type PaymentEvent,
-  type RegistryAnswer,
   type RequestedPayment,
 } from '../events/payment.ts';
+import type { RegistryAnswer } from '../events/payment-result.ts';
 import { Refused } from './decider.ts';
 import { isPaymentOf, recordGatewayResult } from './gateway-result.ts';
 

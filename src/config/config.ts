@@ -3,6 +3,7 @@
  * its value; production refuses insecure defaults.
  */
 import { hostname } from 'node:os';
+import { type LogLevel, logLevels } from '../kernel/log.ts';
 import { parseAmount, type Sen } from '../kernel/money.ts';
 import { readApiKeys, readLandregAccessKey } from './api-keys.ts';
 import { type CallbackConfig, readCallbacks } from './callbacks.ts';
@@ -51,9 +52,6 @@ export type Config = {
   sandbox: { enabled: boolean; port: number };
   logLevel: LogLevel;
 };
-
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 /**
  * Reads the configuration. `provided` holds what the embedded parts of `ledger serve` supply (store addresses,

@@ -12,8 +12,8 @@ import {
   size,
   string,
 } from 'superstruct';
-import { type PaymentMode, paymentModes } from '../events/payment.ts';
 import type { Sen } from '../kernel/money.ts';
+import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
 import { ConfigError } from './config-error.ts';
 import { readYamlFile, ringgit } from './yaml-file.ts';
 

@@ -1,7 +1,7 @@
 /** The payment methods on offer: limits, charges and banks. Held in a file, validated at boot. */
 import { array, nonempty, object, optional, string } from 'superstruct';
-import { type PaymentMode, paymentModes } from '../events/payment.ts';
 import type { Sen } from '../kernel/money.ts';
+import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
 import { readYamlFile, ringgit } from './yaml-file.ts';
 
 export type Bank = { code: string; name: string };

@@ -10,7 +10,6 @@ import {
   integer,
   literal,
   min,
-  nullable,
   object,
   record,
   refine,
@@ -18,6 +17,7 @@ import {
   string,
   unknown,
 } from 'superstruct';
+import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
 import {
   type Delivery,
@@ -26,32 +26,31 @@ import {
   isDeliveryEvent,
   newDelivery,
 } from './deliveries.ts';
+import {
+  type Outcome,
+  outcomes,
+  PaymentResult,
+  type RegistryStatus,
+  registryStatuses,
+  type Source,
+  sellerOrderOf,
+  sources,
+} from './payment-result.ts';
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────────
 
 export const channels = ['generic', 'landreg'] as const;
 export type Channel = (typeof channels)[number];
 
-export const paymentModes = ['fpx', 'fpx1', 'cc', 'dc', 'dnqr', 'wallet'] as const;
-export type PaymentMode = (typeof paymentModes)[number];
-
-/** What a gateway or the registry can report of an attempt to pay. */
-export const outcomes = ['succeeded', 'failed', 'cancelled', 'pending'] as const;
-export type Outcome = (typeof outcomes)[number];
-
-/** `''` where the other side named no method, or one we do not know (the raw field keeps it). */
-const mode = enums(['', ...paymentModes]);
-
-export const PaymentItem = object({
+const PaymentItem = object({
   description: string(),
   /** Land title id (id_hakmilik); `''` where there is none. */
   titleId: string(),
   amountSen: sen,
 });
-export type PaymentItem = Infer<typeof PaymentItem>;
 
 /** Who pays, as the merchant told us; every field is `''` where it said nothing. */
-export const Payer = object({
+const Payer = object({
   name: string(),
   email: string(),
   icNo: string(),
@@ -62,48 +61,13 @@ export const Payer = object({
   state: string(),
   phoneNo: string(),
 });
-export type Payer = Infer<typeof Payer>;
-
-/** A result as the gateway, the registry or staff report it; `''` and null where they said nothing readable. */
-export const PaymentResult = object({
-  outcome: enums(outcomes),
-  mode,
-  sellerOrderNo: string(),
-  gatewayTransactionId: string(),
-  amountSen: nullable(sen),
-  /** `''` means not said, which is MYR. */
-  currency: string(),
-  paidAt: nullable(utc),
-  receiptNo: string(),
-  buyerBank: string(),
-  buyerName: string(),
-  /** The fields as received, for evidence. */
-  raw: record(string(), string()),
-});
-export type PaymentResult = Infer<typeof PaymentResult>;
-
-export const sources = ['gateway', 'requery', 'staff'] as const;
-export type Source = (typeof sources)[number];
 
 /**
- * What staff did about money that was set apart: given back to the payer, credited to the merchant, or found that
- * nobody owes it, which the note explains.
+ * What staff did about money in suspense: given back to the payer, credited to the merchant, or found that
+ * nobody is owed it, which the note explains.
  */
 export const resolutions = ['refunded', 'credited', 'explained'] as const;
 export type Resolution = (typeof resolutions)[number];
-
-/** What the transaction registry can say became of a payment. It knows no cancellation: that is a failure to it. */
-export const registryStatuses = ['succeeded', 'pending', 'attempted', 'failed', 'not_found'] as const;
-export type RegistryStatus = (typeof registryStatuses)[number];
-
-/** What the registry answers when it is asked about one payment. */
-export type RegistryAnswer = {
-  status: RegistryStatus;
-  /** What its records report, oldest first: several only for several successes, none where no result is known. */
-  results: readonly PaymentResult[];
-  /** The record that says so, as received; empty where there is none. */
-  raw: Record<string, string>;
-};
 
 // ── Events ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -330,39 +294,4 @@ function recorded(
 /** The result that gave the payment its present status, or null before the first. */
 export function currentResult(payment: RequestedPayment): RecordedResult | null {
   return payment.results.findLast(({ role }) => role === 'applied') ?? null;
-}
-
-type ResultIds = Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>;
-
-/** What of a payment tells of which attempt a result speaks. */
-type Tries<Try = Pick<Attempt, 'mode' | 'sellerOrderNo'>> = {
-  attempts: readonly Try[];
-  results: readonly Pick<RecordedResult, 'sellerOrderNo' | 'gatewayTransactionId'>[];
-};
-
-/**
- * The seller order a result speaks of: the one it names; else, as the registry's records name none, that of an
- * earlier result of the same gateway transaction; else the latest attempt's by the method it names; else the latest
- * attempt's; `''` before the first.
- */
-export function sellerOrderOf(payment: Tries, result: ResultIds): string {
-  if (result.sellerOrderNo !== '') return result.sellerOrderNo;
-  const known = payment.results.find(
-    ({ gatewayTransactionId: id }) => id !== '' && id === result.gatewayTransactionId,
-  );
-  const attempt = payment.attempts.findLast(({ mode }) => mode === result.mode) ?? payment.attempts.at(-1);
-  return known?.sellerOrderNo ?? attempt?.sellerOrderNo ?? '';
-}
-
-/** The attempt a result speaks of; one that names an order we never made is taken for the latest. */
-export function attemptOf<Try extends Pick<Attempt, 'mode' | 'sellerOrderNo'>>(
-  payment: Tries<Try>,
-  result: ResultIds,
-): Try | null {
-  const sellerOrderNo = sellerOrderOf(payment, result);
-  return (
-    payment.attempts.find((attempt) => attempt.sellerOrderNo === sellerOrderNo) ??
-    payment.attempts.at(-1) ??
-    null
-  );
 }

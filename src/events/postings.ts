@@ -3,16 +3,9 @@
  * equal its credits. Which event posts what: content/docs/journal.md.
  */
 import { isRinggit, type Sen } from '../kernel/money.ts';
-import {
-  type Attempt,
-  attemptOf,
-  type PaymentEvent,
-  type PaymentMode,
-  type PaymentRequested,
-  type PaymentResult,
-  type RecordedResult,
-  sellerOrderOf,
-} from './payment.ts';
+import type { PaymentMode } from '../kernel/payment-modes.ts';
+import type { Attempt, PaymentEvent, PaymentRequested, RecordedResult } from './payment.ts';
+import { attemptOf, type PaymentResult, sellerOrderOf } from './payment-result.ts';
 
 type Method = PaymentMode | 'unknown';
 export type SuspenseAccount = 'suspense:mismatch' | 'suspense:duplicate';

@@ -4,7 +4,7 @@
  */
 import { enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
-import { outcomes, type registryStatuses } from './payment.ts';
+import { outcomes, type registryStatuses } from './payment-result.ts';
 
 export const exportSources = ['registry', 'gateway'] as const;
 export type ExportSource = (typeof exportSources)[number];

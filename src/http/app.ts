@@ -46,7 +46,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   addLandregRoutes(router, { ...dependencies, quarantine });
   addApiRoutes(router, dependencies);
   addReferenceRoutes(router, createDocument(config));
-  addDocsRoutes(router, { config, log });
+  addDocsRoutes(router, { config, log, runtime });
   const consoleDependencies = createPageDependencies(dependencies);
   addConsoleRoutes(router, consoleDependencies);
 

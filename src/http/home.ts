@@ -1,20 +1,8 @@
 /** GET /: says what this is; where the sandbox runs, also how to try a first payment. */
 import type { Config } from '../config/config.ts';
 import { otherLanguage } from './pay/links.ts';
-import type { Page } from './pay/models.ts';
 import { type Context, languageOf } from './server/context.ts';
 import { viewTexts } from './view-texts.ts';
-
-export type HomePage = Page & {
-  /** In development: a first payment to try. */
-  readonly tryOut?:
-    | {
-        readonly command: string;
-        readonly gatewayUrl: string;
-        readonly links: readonly { readonly url: string; readonly text: string }[];
-      }
-    | undefined;
-};
 
 export function createHome({
   baseUrl,
@@ -37,12 +25,15 @@ export function createHome({
     const tryOut = sandbox.enabled
       ? { command: firstRequest(baseUrl, gateway.url), gatewayUrl: gateway.url, links }
       : undefined;
-    const page: HomePage = { lang, otherLanguageUrl: `${baseUrl}/?lang=${otherLanguage(lang)}`, tryOut };
-    return ctx.render('home.njk', page);
+    return ctx.render('home.njk', {
+      lang,
+      otherLanguageUrl: `${baseUrl}/?lang=${otherLanguage(lang)}`,
+      tryOut,
+    });
   };
 }
 
-/** As the development merchant of config/merchants.yaml, with the sandbox's merchant page to hear of it. */
+/** A call by the development merchant of config/merchants.yaml; the sandbox's merchant page receives the callback. */
 function firstRequest(baseUrl: string, sandboxUrl: string): string {
   const body = {
     trans_id: 'FIRST-1',

@@ -1,8 +1,10 @@
 /** Structured logs: JSON lines, pretty on a terminal. No secret, no personal data, no amount ever goes in. */
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
-import type { LogLevel } from '../config/config.ts';
 
 export type Log = Logger;
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
 
 /** A transaction id opens its receipt, so of any that a text holds only the beginning is logged. */
 function shortened(text: string): string {

@@ -1,67 +1,59 @@
-/** Hears at once of deliveries that are due. What it misses while Postgres is away, the reactors find by looking. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+/** Listens on a channel of PostgreSQL. What is announced while the connection is down is missed: listeners poll as well. */
 import type { Logger } from 'pino';
-import { dueChannel } from '../projections/deliveries/table.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
+import { retry } from '../kernel/retry.ts';
+import type { Runtime } from '../kernel/runtime.ts';
+import { quoteIdentifier } from './identifiers.ts';
+import { createClient } from './pool.ts';
 
 const retryMs = 1_000;
 
-/** Calls `onDue` at every announcement, and whenever the connection is made anew, until it is stopped. */
+/** Calls `onNotification` at each announcement and after each new connection, until it is stopped. */
 export function listenForNotifications({
   databaseUrl,
-  onDue,
+  channel,
+  onNotification,
   log,
+  runtime,
 }: {
   databaseUrl: string;
-  onDue: () => void;
+  channel: string;
+  onNotification: () => void;
   log: Logger;
+  runtime: Runtime;
 }): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
 
   async function listen(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: databaseUrl,
-      application_name: 'ledger due deliveries',
-      connectionTimeoutMillis: 2_000,
-      query_timeout: 10_000,
-      keepAlive: true,
-    });
+    const client = createClient(databaseUrl, `ledger ${channel}`);
     const ended = Promise.withResolvers<void>();
-    // Also told by whatever is awaited at the time; alone it must not count as unhandled.
+    // Whatever is awaited at the time rejects as well; this promise must not count as unhandled.
     ended.promise.catch(() => {});
     client.on('error', ended.reject);
-    client.on('end', ended.resolve);
-    client.on('notification', onDue);
-    const leave = () => ended.resolve();
-    signal.addEventListener('abort', leave);
+    client.on('end', () => ended.reject(new Error('The connection ended')));
+    client.on('notification', onNotification);
+    const stop = () => ended.resolve();
+    signal.addEventListener('abort', stop);
     try {
       await client.connect();
-      await client.query(`listen ${dueChannel}`);
-      onDue();
+      await client.query(`listen ${quoteIdentifier(channel)}`);
+      onNotification();
       await ended.promise;
     } finally {
-      signal.removeEventListener('abort', leave);
-      // No goodbye, for which a frozen server would keep us waiting.
+      signal.removeEventListener('abort', stop);
+      // Without ending the session first, for which a frozen server would keep us waiting.
       client.connection.stream.destroy();
     }
   }
 
-  async function keepListening(): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await listen();
-      } catch (error) {
-        log.warn(
-          { reason: error instanceof Error ? error.message : String(error) },
-          'not hearing of due deliveries',
-        );
-      }
-      await sleep(retryMs, undefined, { signal }).catch(() => {});
-    }
-  }
-
-  const listening = keepListening();
+  const listening = retry(listen, {
+    runtime,
+    signal,
+    firstMs: retryMs,
+    longestMs: retryMs,
+    onFailure: (error) => log.warn({ reason: reasonOf(error), channel }, 'not listening for notifications'),
+  }).catch(() => {}); // rejects only on abort
   return {
     stop() {
       stopping.abort();

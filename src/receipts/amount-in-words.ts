@@ -1,96 +1,85 @@
-/** An amount in words, as a receipt states it beside the figure so that neither can be altered alone. */
+/**
+ * An amount in words, which a receipt prints beside the figures so that neither can be altered alone.
+ *
+ * Not n2words, whose Malay has `sejuta` and `sifar` where receipts say `satu juta` and `kosong`, and not to-words, whose
+ * English has no hyphens.
+ */
 import type { Sen } from '../kernel/money.ts';
 import type { Language } from './texts.ts';
 
 type Numerals = {
-  /** 0 to 19. */
-  small: readonly string[];
+  belowTwenty: readonly string[];
   /** 20, 30, … 90. */
   tens: readonly string[];
   tenJoiner: string;
-  hundred: string;
-  /** Thousand, million, … */
-  scales: readonly string[];
-  /** The forms Malay has for one hundred and one thousand. */
-  oneHundred: string;
-  oneThousand: string;
+  /** In descending order. `one`: the form for exactly one, where it is a word of its own. */
+  units: readonly { value: number; name: string; one?: string }[];
   and: string;
   only: string;
 };
 
+const malayDigits = ['dua', 'tiga', 'empat', 'lima', 'enam', 'tujuh', 'lapan', 'sembilan'];
+
 const numerals: Readonly<Record<Language, Numerals>> = {
   en: {
-    small:
+    belowTwenty:
       'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
         ' ',
       ),
     tens: ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'],
     tenJoiner: '-',
-    hundred: 'hundred',
-    scales: ['thousand', 'million', 'billion', 'trillion'],
-    oneHundred: 'one hundred',
-    oneThousand: 'one thousand',
+    units: [
+      { value: 1e12, name: 'trillion' },
+      { value: 1e9, name: 'billion' },
+      { value: 1e6, name: 'million' },
+      { value: 1000, name: 'thousand' },
+      { value: 100, name: 'hundred' },
+    ],
     and: 'and',
     only: 'only',
   },
   ms: {
-    small: [
-      ...'kosong satu dua tiga empat lima enam tujuh lapan sembilan sepuluh sebelas'.split(' '),
-      ...'dua tiga empat lima enam tujuh lapan sembilan'.split(' ').map((digit) => `${digit} belas`),
+    belowTwenty: [
+      ...['kosong', 'satu', ...malayDigits, 'sepuluh', 'sebelas'],
+      ...malayDigits.map((digit) => `${digit} belas`),
     ],
-    tens: 'dua tiga empat lima enam tujuh lapan sembilan'.split(' ').map((digit) => `${digit} puluh`),
+    tens: malayDigits.map((digit) => `${digit} puluh`),
     tenJoiner: ' ',
-    hundred: 'ratus',
-    scales: ['ribu', 'juta', 'bilion', 'trilion'],
-    oneHundred: 'seratus',
-    oneThousand: 'seribu',
+    units: [
+      { value: 1e12, name: 'trilion' },
+      { value: 1e9, name: 'bilion' },
+      { value: 1e6, name: 'juta' },
+      { value: 1000, name: 'ribu', one: 'seribu' },
+      { value: 100, name: 'ratus', one: 'seratus' },
+    ],
     and: 'dan',
     only: 'sahaja',
   },
 };
 
-/** 12050 → `Ringgit Malaysia one hundred twenty and sen fifty only`; any amount of sen, in English or Malay. */
+/** 12050 → `Ringgit Malaysia one hundred twenty and sen fifty only`, in English or Malay. */
 export function amountInWords(amountSen: Sen, lang: Language): string {
   const words = numerals[lang];
-  const ringgit = Math.floor(amountSen / 100);
-  const sen = amountSen % 100;
-  const ringgitText = `Ringgit Malaysia ${numberInWords(ringgit, words)}`;
-  if (sen === 0) return `${ringgitText} ${words.only}`;
-  const senText = `sen ${numberInWords(sen, words)} ${words.only}`;
-  return ringgit === 0 ? `Ringgit Malaysia ${senText}` : `${ringgitText} ${words.and} ${senText}`;
+  const [ringgit, sen] = [Math.floor(amountSen / 100), amountSen % 100];
+  const parts = [
+    ...(ringgit > 0 || sen === 0 ? [numberInWords(ringgit, words)] : []),
+    ...(sen > 0 ? [`sen ${numberInWords(sen, words)}`] : []),
+  ];
+  return `Ringgit Malaysia ${parts.join(` ${words.and} `)} ${words.only}`;
 }
 
 function numberInWords(number: number, words: Numerals): string {
-  if (number < 1000) return belowThousand(number, words);
-  const parts: string[] = [];
-  let rest = number;
-  for (let scale = words.scales.length; scale > 0; scale -= 1) {
-    const unit = 1000 ** scale;
-    const count = Math.floor(rest / unit);
-    rest %= unit;
-    if (count === 0) continue;
-    const isOneThousand = count === 1 && scale === 1;
-    parts.push(
-      isOneThousand ? words.oneThousand : `${belowThousand(count, words)} ${words.scales[scale - 1]}`,
-    );
-  }
-  if (rest > 0) parts.push(belowThousand(rest, words));
-  return parts.join(' ');
+  const unit = words.units.find(({ value }) => number >= value);
+  if (!unit) return belowHundred(number, words);
+  const count = Math.floor(number / unit.value);
+  const rest = number % unit.value;
+  const ofUnit = count === 1 && unit.one ? unit.one : `${numberInWords(count, words)} ${unit.name}`;
+  return rest === 0 ? ofUnit : `${ofUnit} ${numberInWords(rest, words)}`;
 }
 
-function belowThousand(number: number, words: Numerals): string {
-  const hundreds = Math.floor(number / 100);
-  const rest = number % 100;
-  const parts: string[] = [];
-  if (hundreds === 1) parts.push(words.oneHundred);
-  if (hundreds > 1) parts.push(`${words.small[hundreds]} ${words.hundred}`);
-  if (rest > 0 || hundreds === 0) parts.push(belowHundred(rest, words));
-  return parts.join(' ');
-}
-
-function belowHundred(number: number, { small, tens, tenJoiner }: Numerals): string {
-  if (number < 20) return small[number] ?? '';
+function belowHundred(number: number, { belowTwenty, tens, tenJoiner }: Numerals): string {
+  if (number < 20) return belowTwenty[number] ?? '';
   const ten = tens[Math.floor(number / 10) - 2] ?? '';
   const digit = number % 10;
-  return digit === 0 ? ten : `${ten}${tenJoiner}${small[digit]}`;
+  return digit === 0 ? ten : `${ten}${tenJoiner}${belowTwenty[digit]}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The receipt email: subject, text and HTML, from the same facts as the PDF that goes with it. It asks no host for
- * anything, and nothing in a name or a description is more than text in it.
+ * The receipt email: subject, text and HTML, with the same facts as the attached PDF. It loads nothing from any host, and
+ * names and descriptions are never more than text in it.
  */
 import { factsOf, itemLinesOf } from './facts.ts';
 import { printable } from './printable.ts';
@@ -9,32 +9,13 @@ import { type Language, statusName, texts } from './texts.ts';
 
 export type ReceiptMessage = { subject: string; text: string; html: string };
 
-/** `receiptUrl` gives the receipt's page in a language. All values are on one line, without control characters. */
+/** `receiptUrl` gives the receipt's page in a language. */
 export function receiptMessage(
   receipt: Receipt,
   lang: Language,
   receiptUrl: (lang: Language) => string,
 ): ReceiptMessage {
-  const words = texts[lang];
-  const charge: readonly (readonly [string, string])[] =
-    receipt.charge === '' ? [] : [[words.charge, receipt.charge]];
-  const content: Content = {
-    lang,
-    title: words.receipt.official,
-    agency: printable(receipt.agency),
-    total: receipt.total,
-    status: words.statuses[statusName(receipt.status)],
-    facts: factsOf(receipt, lang).map(([label, fact]) => [label, printable(fact)]),
-    items: itemLinesOf(receipt).map(({ text, detail, amount }) => ({
-      text: [printable(text), printable(detail)].filter((part) => part !== '').join(' · '),
-      amount,
-    })),
-    sums: [...charge, [words.total, receipt.total]],
-    links: [
-      [words.email.open, receiptUrl(lang)],
-      [words.email.otherLanguage, receiptUrl(lang === 'en' ? 'ms' : 'en')],
-    ],
-  };
+  const content = contentOf(receipt, lang, receiptUrl);
   return {
     subject: `${content.title} ${printable(receipt.receiptNo)} – ${content.agency}`,
     text: asText(content),
@@ -42,46 +23,58 @@ export function receiptMessage(
   };
 }
 
-type Content = {
-  lang: Language;
-  title: string;
-  agency: string;
-  total: string;
-  status: string;
-  facts: readonly (readonly [label: string, text: string])[];
-  items: readonly { text: string; amount: string }[];
-  sums: readonly (readonly [label: string, amount: string])[];
-  links: readonly (readonly [label: string, url: string])[];
-};
+type Pair = readonly [label: string, text: string];
+type Content = ReturnType<typeof contentOf>;
 
-function asText({ lang, title, agency, total, status, facts, items, sums, links }: Content): string {
+/** Every value is one line, without control characters. */
+function contentOf(receipt: Receipt, lang: Language, receiptUrl: (lang: Language) => string) {
   const words = texts[lang];
-  const pair = ([label, value]: readonly [string, string]) => `${label}: ${value}`;
+  const pair = (label: string, text: string): Pair => [label, printable(text)];
+  const lines = (...parts: string[]) => parts.map(printable).filter(Boolean).join(' · ');
+  return {
+    lang,
+    words: words.email,
+    title: words.receipt.official,
+    agency: printable(receipt.agency),
+    total: receipt.total,
+    status: words.statuses[statusName(receipt.status)],
+    facts: factsOf(receipt, lang).map(([label, fact]) => pair(label, fact)),
+    amountsTitle: words.receipt.amounts,
+    items: itemLinesOf(receipt).map(({ text, detail, amount }) => pair(lines(text, detail), amount)),
+    sums: [
+      ...(receipt.charge === '' ? [] : [pair(words.charge, receipt.charge)]),
+      pair(words.total, receipt.total),
+    ],
+    open: [words.email.open, receiptUrl(lang)] as Pair,
+    other: [words.email.otherLanguage, receiptUrl(lang === 'en' ? 'ms' : 'en')] as Pair,
+  };
+}
+
+function asText({ words, title, agency, total, status, facts, items, sums, open, other }: Content): string {
+  const lines = (pairs: readonly Pair[]) => pairs.map(([label, text]) => `${label}: ${text}`);
   return [
     title,
     agency,
     `${total} · ${status}`,
     '',
-    words.email.attached,
+    words.attached,
     '',
-    ...facts.map(pair),
+    ...lines(facts),
     '',
-    ...items.map(({ text, amount }) => pair([text, amount])),
-    ...sums.map(pair),
+    ...lines([...items, ...sums]),
     '',
-    ...links.map(pair),
+    ...lines([open, other]),
     '',
-    words.email.note,
+    words.note,
     '',
   ].join('\n');
 }
 
 const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** Mail programs know little CSS: one table, styles on the elements, and a sheet for those that know of dark screens. */
-function asHtml({ lang, title, agency, total, status, facts, items, sums, links }: Content): string {
-  const words = texts[lang];
-  const [open = ['', ''], other = ['', '']] = links;
+/** Mail programs support little CSS: styles are on the elements, and a style sheet serves those with a dark mode. */
+function asHtml(content: Content): string {
+  const { lang, words, title, agency, total, status, facts, items, sums, open, other } = content;
   const row = (label: string, value: string, strong = '') =>
     `<tr><th scope="row" class="quiet" style="${cell};width:38%;font-weight:400;color:#52525b">${escaped(label)}</th>` +
     `<td style="${cell}${strong}"><bdi>${escaped(value)}</bdi></td></tr>`;
@@ -106,18 +99,18 @@ function asHtml({ lang, title, agency, total, status, facts, items, sums, links 
 <h1 style="margin:4px 0 16px;font-size:22px;line-height:1.25">${escaped(title)}</h1>
 <p style="margin:0;font-size:30px;line-height:1.15;font-weight:700">${escaped(total)}</p>
 <p class="good" style="margin:4px 0 16px;font-weight:700;color:#15803d">&#10003; ${escaped(status)}</p>
-<p style="margin:0 0 16px">${escaped(words.email.attached)}</p>
+<p style="margin:0 0 16px">${escaped(words.attached)}</p>
 <p style="margin:0 0 8px"><a href="${escaped(open[1])}" style="display:inline-block;padding:12px 20px;background:#2563eb;color:#ffffff;border-radius:8px;font-weight:700;text-decoration:none">${escaped(open[0])}</a></p>
 <p style="margin:0 0 24px"><a class="link" href="${escaped(other[1])}" style="color:#1d4ed8">${escaped(other[0])}</a></p>
 <table style="${table}">
 ${facts.map(([label, fact]) => row(label, fact)).join('\n')}
 </table>
-<h2 style="margin:24px 0 8px;font-size:17px">${escaped(words.receipt.amounts)}</h2>
+<h2 style="margin:24px 0 8px;font-size:17px">${escaped(content.amountsTitle)}</h2>
 <table style="${table}">
-${items.map(({ text, amount }) => amountRow(text, amount)).join('\n')}
+${items.map(([text, amount]) => amountRow(text, amount)).join('\n')}
 ${sums.map(([label, amount], index) => amountRow(label, amount, index === sums.length - 1 ? bold : '')).join('\n')}
 </table>
-<p class="quiet" style="margin:24px 0 0;font-size:14px;color:#52525b">${escaped(words.email.note)}</p>
+<p class="quiet" style="margin:24px 0 0;font-size:14px;color:#52525b">${escaped(words.note)}</p>
 </div>
 </div>
 </body>

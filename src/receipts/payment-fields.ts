@@ -1,13 +1,21 @@
-/** A payment as merchants are told of it, in the callback and by requery: the documented fields, all of them, all texts. */
-
-import { currentResult, type RequestedPayment } from '../events/payment.ts';
+/** A payment as callbacks and requeries report it to merchants: all the documented fields, as texts. */
+import { currentResult, type PaymentStatus, type RequestedPayment } from '../events/payment.ts';
 import { toDateTime } from '../kernel/malaysian-time.ts';
 import { formatSen, type Sen } from '../kernel/money.ts';
 import { receiptOf } from './receipt.ts';
-import { type StatusCode, statusCodeOf } from './status-code.ts';
 import { en } from './texts/en.ts';
 
-/** By the interface's own codes, which have none for a payment that waits for its first result. */
+export type StatusCode = '0' | '1' | '2' | '3';
+
+const codes: Readonly<Record<PaymentStatus, StatusCode>> = {
+  failed: '0',
+  succeeded: '1',
+  cancelled: '2',
+  pending: '3',
+  // The interface has no status before the first result.
+  requested: '3',
+};
+
 const statusTexts: Readonly<Record<StatusCode, string>> = {
   '0': en.statuses.failed,
   '1': en.statuses.success,
@@ -15,9 +23,12 @@ const statusTexts: Readonly<Record<StatusCode, string>> = {
   '3': en.statuses.pending,
 };
 
+/** `0` failed, `1` success, `2` cancelled, `3` pending or awaiting payment. */
+export const statusCodeOf = (status: PaymentStatus): StatusCode => codes[status];
+
 export type PaymentFields = ReturnType<typeof paymentFields>;
 
-/** Empty where there is nothing to say. Amounts are in RM with two decimals; `amount` is what the payer pays in all. */
+/** `''` where nothing is known. Amounts are in RM with two decimals; `amount` is what the payer pays in all. */
 export function paymentFields(payment: RequestedPayment) {
   const { request } = payment;
   const { bank, fpxNo, mode, orderNo, receiptNo, totalSen } = receiptOf(payment);

@@ -1,9 +1,29 @@
-/** The official receipt, or the statement of a payment, as a PDF: A4, tagged, every name printed, the same bytes every time. */
-import { factsOf } from './facts.ts';
-import { drawAmounts } from './pdf/amounts.ts';
+/** The official receipt, or the statement of a payment, as a PDF: A4, tagged, the same bytes every time. */
+import { amountInWords } from './amount-in-words.ts';
+import { factsOf, itemLinesOf } from './facts.ts';
+import {
+  addRow,
+  beginTable,
+  drawEnd,
+  drawHeading,
+  drawPairs,
+  drawSection,
+  drawSummary,
+  drawText,
+} from './pdf/blocks.ts';
 import { drawQrCode, drawStatusIcon, isScannable } from './pdf/figures.ts';
-import { drawPairs, drawText } from './pdf/parts.ts';
-import { contentWidthPt, createSheet, marginPt, rightEdgePt, type Sheet } from './pdf/sheet.ts';
+import {
+  addElement,
+  contentWidthPt,
+  createSheet,
+  decorate,
+  drawFigure,
+  drawRow,
+  ensureRoom,
+  marginPt,
+  rightEdgePt,
+  type Sheet,
+} from './pdf/sheet.ts';
 import { colors, styles } from './pdf/styles.ts';
 import type { Receipt } from './receipt.ts';
 import type { ReceiptTexts } from './texts/en.ts';
@@ -13,7 +33,7 @@ type Document = { sheet: Sheet; receipt: Receipt; lang: Language; words: Receipt
 
 /**
  * Streams the PDF. `verifyUrl` is the page that confirms this receipt, percent-encoded, printed with its QR code;
- * `''` for a statement, which has nothing to confirm. Nothing in a receipt makes it throw: what no font has prints as a box.
+ * `''` for a statement, which has nothing to confirm. No text makes it throw: a character without a font is a box.
  */
 export function receiptPdf(
   receipt: Receipt,
@@ -24,70 +44,71 @@ export function receiptPdf(
   const title = `${kind} ${receipt.receiptNo}`;
   const sheet = createSheet({ lang, title, createdAt: new Date(receipt.at) });
   const document = { sheet, receipt, lang, words };
-  drawHeading(document, kind);
-  drawSummary(document);
+  drawHeading(sheet, receipt.agency, kind);
+  drawExplanation(document);
+  drawTotalAndStatus(document);
   drawPairs(sheet, words.receipt.details, factsOf(receipt, lang));
-  drawAmounts(sheet, receipt, lang);
+  drawAmounts(document);
   if (!receipt.isOfficial) drawHistory(document);
   if (verifyUrl !== '') drawVerification(document, verifyUrl);
-  drawText(sheet, sheet.root, 'P', words.pdf.computerGenerated, styles.small);
-  sheet.finish((page, pages) => ({
-    text: [receipt.receiptNo, words.pdf.page(String(page), String(pages))].filter(Boolean).join(' · '),
-    style: styles.small,
-  }));
+  drawEnd(sheet, words.pdf.computerGenerated, (page, pages) => [
+    receipt.receiptNo,
+    words.pdf.page(page, pages),
+  ]);
   return sheet.doc;
 }
 
-function drawHeading({ sheet, receipt, words }: Document, kind: string): void {
-  sheet.decorate(() => sheet.doc.rect(0, 0, sheet.doc.page.width, 6).fill(colors.primary));
-  drawText(sheet, sheet.root, 'P', receipt.agency, styles.agency);
-  sheet.moveDown(2);
-  drawText(sheet, sheet.root, 'H1', kind.toLocaleUpperCase('en'), styles.title);
-  sheet.moveDown(2);
+function drawExplanation({ sheet, receipt, words }: Document): void {
   if (!receipt.isOfficial) drawText(sheet, sheet.root, 'P', words.receipt.notReceipt, styles.warning);
   drawText(sheet, sheet.root, 'P', words.receipt.explanations[statusName(receipt.status)], styles.label);
-  sheet.moveDown(10);
+  sheet.yPt += 10;
 }
 
-/** The sum and the status, which is said by word and icon. */
-function drawSummary({ sheet, receipt, words }: Document): void {
-  const [heightPt, paddingPt, iconPt] = [64, 14, 18];
-  const status = statusName(receipt.status);
-  sheet.ensure(heightPt);
-  const topPt = sheet.yPt;
-  const middlePt = topPt + heightPt / 2;
-  const statusX = marginPt + contentWidthPt * 0.58;
-  sheet.decorate(() => {
-    sheet.doc
-      .roundedRect(marginPt, topPt, contentWidthPt, heightPt, 6)
-      .fillAndStroke(colors.washed, colors.line);
-    drawStatusIcon(sheet.doc, status, statusX + iconPt / 2, middlePt, iconPt / 2);
+/** The status is a word and an icon, never a colour alone. */
+function drawTotalAndStatus({ sheet, receipt, words }: Document): void {
+  drawSummary(sheet, (section, { topPt, heightPt, paddingPt }) => {
+    const totalWidthPt = contentWidthPt * 0.58;
+    const total = { xPt: marginPt + paddingPt, widthPt: totalWidthPt - paddingPt };
+    sheet.yPt = topPt + 9;
+    drawText(sheet, section, 'P', words.total, styles.label, total);
+    drawText(sheet, section, 'P', receipt.total, styles.sum, total);
+
+    const status = statusName(receipt.status);
+    const middlePt = topPt + heightPt / 2;
+    const radiusPt = 9;
+    const iconPt = marginPt + totalWidthPt;
+    decorate(sheet, () => drawStatusIcon(sheet.doc, status, iconPt + radiusPt, middlePt, radiusPt));
+    const textPt = iconPt + 2 * radiusPt + 8;
+    const style = { ...styles.status, color: colors.status[status] };
+    sheet.yPt = middlePt - style.sizePt * 0.74;
+    drawText(sheet, section, 'P', words.statuses[status], style, {
+      xPt: textPt,
+      widthPt: rightEdgePt - textPt,
+    });
   });
-  const section = sheet.element(sheet.root, 'Sect');
-  const sum = { xPt: marginPt + paddingPt, widthPt: contentWidthPt * 0.58 - paddingPt };
-  sheet.moveTo(topPt + 9);
-  sheet.row(section, [
-    {
-      tag: 'P',
-      ...sum,
-      paragraphs: [
-        { text: words.total, style: styles.label },
-        { text: receipt.total, style: styles.sum },
-      ],
-    },
-  ]);
-  const statusStyle = { ...styles.status, color: colors.status[status] };
-  const textX = statusX + iconPt + 8;
-  sheet.moveTo(middlePt - statusStyle.sizePt * 0.74);
-  sheet.row(section, [
-    {
-      tag: 'P',
-      xPt: textX,
-      widthPt: rightEdgePt - textX,
-      paragraphs: [{ text: words.statuses[status], style: statusStyle }],
-    },
-  ]);
-  sheet.moveTo(topPt + heightPt + 12);
+}
+
+/** Each item, the fee if there is one, the total, and the total in words. */
+function drawAmounts({ sheet, receipt, lang, words }: Document): void {
+  const section = drawSection(sheet, words.receipt.amounts);
+  const table = beginTable(sheet, section, {
+    widthsPt: [377, 118],
+    amounts: 1,
+    head: [words.item, words.amount],
+  });
+  for (const { text, detail, amount } of itemLinesOf(receipt)) {
+    const item = [
+      { text, style: styles.text },
+      { text: detail, style: styles.small },
+    ];
+    addRow(sheet, table, [item, amount], styles.text);
+  }
+  if (receipt.charge !== '') addRow(sheet, table, [words.charge, receipt.charge], styles.text, 'Row');
+  addRow(sheet, table, [words.total, receipt.total], styles.total, 'Row');
+  sheet.yPt += 4;
+  drawText(sheet, section, 'P', words.pdf.amountInWords, styles.label);
+  drawText(sheet, section, 'P', amountInWords(receipt.totalSen, lang), styles.text);
+  sheet.yPt += 12;
 }
 
 function drawHistory({ sheet, receipt, lang, words }: Document): void {
@@ -98,28 +119,23 @@ function drawHistory({ sheet, receipt, lang, words }: Document): void {
   );
 }
 
-/** What lets anyone who holds the paper ask us whether it is true. */
+/** Lets anyone who holds the paper ask us whether it is genuine. */
 function drawVerification({ sheet, words }: Document, verifyUrl: string): void {
   const sizePt = 80;
-  sheet.ensure(sizePt + 30);
-  const section = sheet.element(sheet.root, 'Sect');
+  ensureRoom(sheet, sizePt + 30);
+  const section = addElement(sheet, sheet.root, 'Sect');
   const topPt = sheet.yPt;
-  const textX = marginPt + sizePt + 16;
-  const place = { xPt: textX, widthPt: rightEdgePt - textX };
   if (isScannable(verifyUrl)) {
-    sheet.figure(section, words.pdf.codeOf(verifyUrl), () =>
+    drawFigure(sheet, section, words.pdf.codeOf(verifyUrl), () =>
       drawQrCode(sheet.doc, verifyUrl, marginPt, topPt, sizePt),
     );
   }
-  sheet.moveTo(topPt);
-  const { verify, scan } = words.pdf;
-  sheet.row(section, [{ tag: 'H2', ...place, paragraphs: [{ text: verify, style: styles.heading }] }]);
-  sheet.row(section, [{ tag: 'P', ...place, paragraphs: [{ text: scan, style: styles.label }] }]);
-  const link = {
-    tag: 'Link' as const,
-    link: verifyUrl,
-    paragraphs: [{ text: verifyUrl, style: styles.link }],
-  };
-  sheet.row(section, [{ ...link, ...place }]);
-  sheet.moveTo(Math.max(sheet.yPt, topPt + sizePt) + 14);
+  const textPt = marginPt + sizePt + 16;
+  const place = { xPt: textPt, widthPt: rightEdgePt - textPt };
+  drawText(sheet, section, 'H2', words.pdf.verify, styles.heading, place);
+  drawText(sheet, section, 'P', words.pdf.scan, styles.label, place);
+  drawRow(sheet, section, [
+    { tag: 'Link', ...place, link: verifyUrl, paragraphs: [{ text: verifyUrl, style: styles.link }] },
+  ]);
+  sheet.yPt = Math.max(sheet.yPt, topPt + sizePt) + 14;
 }

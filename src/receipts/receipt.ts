@@ -1,76 +1,37 @@
-/** What a receipt says, made from the payment alone: one logic for the page, the PDF and the email. Languages are theirs. */
-
-import {
-  attemptOf,
-  currentResult,
-  type PaymentMode,
-  type PaymentStatus,
-  type RecordedResult,
-  type RequestedPayment,
-} from '../events/payment.ts';
+/** What a receipt says in any language: one logic for the page, the PDF and the email. */
+import { currentResult, type RecordedResult, type RequestedPayment } from '../events/payment.ts';
+import { attemptOf } from '../events/payment-result.ts';
 import { addSen, displaySen, type Sen } from '../kernel/money.ts';
-
-export type ReceiptItem = {
-  description: string;
-  /** `''` where there is none. */
-  titleId: string;
-  /** Of this item alone; `''` unless paid and one of several. */
-  receiptNo: string;
-  amount: string;
-};
+import type { PaymentMode } from '../kernel/payment-modes.ts';
 
 export type HistoryEntry = { at: string } & (
   | { kind: 'methodChosen'; mode: PaymentMode }
   | { kind: 'requested' | 'success' | 'lateSuccess' | 'failed' | 'cancelled' | 'pending' }
-  /** Set apart for staff: a success of another amount, and a second success. */
+  /** In suspense for staff: a success with another amount, and a second success. */
   | { kind: 'amountMismatch' | 'duplicate' }
 );
 
-/** Texts are `''` where there is nothing to say. Amounts read `RM 1,234.50`, times are UTC. */
-export type Receipt = {
-  /** True for a payment that succeeded; otherwise this is a statement of it, which is no receipt. */
-  isOfficial: boolean;
-  status: PaymentStatus;
-  agency: string;
-  receiptNo: string;
-  /** When the status was reached: the bank's time where it gave one. */
-  at: string;
-  payerName: string;
-  /** Masked: all but the last four characters. */
-  icNo: string;
-  service: string;
-  description: string;
-  reference: string;
-  transactionId: string;
-  items: readonly ReceiptItem[];
-  amount: string;
-  /** `''` when no charge applies. */
-  charge: string;
-  /** What the payer pays in all. */
-  total: string;
-  /** The same, to be said in words. */
-  totalSen: Sen;
-  mode: PaymentMode | '';
-  bank: string;
-  fpxNo: string;
-  orderNo: string;
-  history: readonly HistoryEntry[];
-};
+export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
 
-/** The receipt of a payment that succeeded, or the statement of one in any other state. */
-export function receiptOf(payment: RequestedPayment): Receipt {
+/**
+ * The receipt of a payment that succeeded, or the statement of one in any other state. Texts are `''` where there is
+ * nothing to say. Amounts read `RM 1,234.50`, times are UTC.
+ */
+export function receiptOf(payment: RequestedPayment) {
   const { request, status } = payment;
   const result = currentResult(payment);
   const attempt = attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '', mode: '' });
-  const mode = result?.mode || (attempt?.mode ?? '');
+  const mode: PaymentMode | '' = result?.mode || (attempt?.mode ?? '');
   const chargeSen = attempt?.chargeSen ?? (0 as Sen);
   const totalSen = addSen(request.amountSen, chargeSen);
   const receiptNo = payment.receipt?.receiptNo ?? '';
   return {
+    /** False for a statement, which is not a receipt. */
     isOfficial: status === 'succeeded',
     status,
     agency: request.merchant.name,
     receiptNo,
+    /** When the status was reached: the bank's time where it gave one. */
     at: result?.paidAt ?? result?.at ?? request.at,
     payerName: request.payer.name || (result?.buyerName ?? ''),
     icNo: masked(request.payer.icNo),
@@ -81,11 +42,14 @@ export function receiptOf(payment: RequestedPayment): Receipt {
     items: request.items.map((item, index) => ({
       description: item.description,
       titleId: item.titleId,
+      /** `''` unless this is one of several paid items. */
       receiptNo: itemReceiptNo(receiptNo, index, request.items.length),
       amount: displaySen(item.amountSen),
     })),
     amount: displaySen(request.amountSen),
+    /** `''` when no fee applies. */
     charge: chargeSen === 0 ? '' : displaySen(chargeSen),
+    /** What the payer pays in all. */
     total: displaySen(totalSen),
     totalSen,
     mode,
@@ -96,19 +60,20 @@ export function receiptOf(payment: RequestedPayment): Receipt {
   };
 }
 
-/** The land registry refuses one number for two items, so several items carry `-01`, `-02`, …. */
+/** Several items are numbered `-01`, `-02`, …, because the land registry refuses the same number for two items. */
 function itemReceiptNo(receiptNo: string, index: number, count: number): string {
   if (receiptNo === '' || count === 1) return '';
   return `${receiptNo}-${String(index + 1).padStart(2, '0')}`;
 }
 
+/** Keeps the last four characters. */
 function masked(icNo: string): string {
   const characters = Array.from(icNo);
   const shown = characters.length > 4 ? 4 : 0;
   return '*'.repeat(characters.length - shown) + characters.slice(characters.length - shown).join('');
 }
 
-/** In the order of time; contradictions of a final status are for staff alone. */
+/** In order of time, without contradictions of a final status, which only staff see. */
 function historyOf(payment: RequestedPayment): HistoryEntry[] {
   const requested: HistoryEntry = { at: payment.request.at, kind: 'requested' };
   const chosen = payment.attempts.map(({ at, mode }): HistoryEntry => ({ at, kind: 'methodChosen', mode }));

@@ -1,21 +1,21 @@
 /**
- * The rows of a CSV file as it streams in. A row that cannot be read is a fault with its line; the next line is read as
- * if nothing had happened, so that one stray quote costs a row and not the rest of the file.
+ * The rows of a CSV file as it streams in. A row that cannot be read is reported with its line, and reading continues with
+ * the next line, so that one stray quote costs a row and not the rest of the file.
  */
 import { CsvError, parse } from 'csv-parse/sync';
 
 export type BadRow = { line: number; fault: string };
 export type CsvRow = { line: number; cells: readonly string[] } | BadRow;
 
-/** Characters, and lines that one row may run over. Rows of these exports have a few hundred and one. */
+/** In characters and lines. Rows of these exports have a few hundred characters in one line. */
 const maxRowLength = 16_384;
 const maxLinesOfRow = 10;
 
 type Line = { line: number; text: string | null };
 
 /**
- * UTF-8 (what is not becomes U+FFFD), with or without a byte order mark; lines end with LF or CRLF, cells are parted by
- * commas, or by semicolons where the first row has more of them. Blank lines are passed over. Lines count from 1.
+ * UTF-8 (invalid bytes become U+FFFD), with or without a byte order mark; lines end with LF or CRLF, cells are separated by
+ * commas, or by semicolons where the first row has more of them. Blank lines are skipped. Lines count from 1.
  */
 export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow, void, void> {
   const lines = readLines(bytes);
@@ -41,7 +41,7 @@ export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   }
 }
 
-/** The text of the row that begins with the next line: quoted cells may hold line breaks. Null when it does not end. */
+/** The text of the row that begins at the next line; quoted cells may have line breaks. Null when it does not end. */
 async function wholeRow(lineAt: (index: number) => Promise<Line | null>): Promise<string | null> {
   let text = '';
   for (let index = 0; index < maxLinesOfRow; index += 1) {
@@ -54,7 +54,7 @@ async function wholeRow(lineAt: (index: number) => Promise<Line | null>): Promis
   return null;
 }
 
-/** No cells for a blank line, null for what is no row. */
+/** No cells for a blank line, null for text that is not a row. */
 function parseRow(text: string, delimiter: string): readonly string[] | null {
   if (text.trim() === '') return [];
   try {
@@ -66,27 +66,27 @@ function parseRow(text: string, delimiter: string): readonly string[] | null {
   }
 }
 
-/** A line that is too long has no text: no more than that much is held of it. */
+/** A line that is too long has no text, so that it takes no memory. */
 async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
   const decoder = new TextDecoder();
   let line = 1;
-  let held: string | null = '';
+  let pending: string | null = '';
   const lineOf = (text: string | null): Line => ({ line, text: text?.replace(/\r$/, '') ?? null });
   for await (const chunk of bytes) {
     const pieces = decoder.decode(chunk, { stream: true }).split('\n');
     for (const [index, piece] of pieces.entries()) {
       if (index > 0) {
-        yield lineOf(held);
+        yield lineOf(pending);
         line += 1;
-        held = '';
+        pending = '';
       }
-      held = held === null || held.length + piece.length > maxRowLength ? null : held + piece;
+      pending = pending === null || pending.length + piece.length > maxRowLength ? null : pending + piece;
     }
   }
-  if (held !== '') yield lineOf(held);
+  if (pending !== '') yield lineOf(pending);
 }
 
-/** `''` of a blank line: the first that is not says it. */
+/** `''` for a blank line: the first other line decides. */
 function delimiterOf(header: string): string {
   if (header.trim() === '') return '';
   return occurrences(header, ';') > occurrences(header, ',') ? ';' : ',';

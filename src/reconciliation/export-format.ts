@@ -1,5 +1,4 @@
-/** The two exports that can be imported, known by their header, and what a row of each says. */
-
+/** The two exports that can be imported, recognised by their header, and how a row of each is read. */
 import { readGatewayResult } from '../clients/gateway/read-result.ts';
 import { readRegistryStatus } from '../clients/registry/answer.ts';
 import { oneLine } from '../clients/wire-fields.ts';
@@ -7,11 +6,11 @@ import type { ExportSource, TheirStatus } from '../events/reconciliation.ts';
 import { readGatewayTime } from '../kernel/malaysian-time.ts';
 import { readAmount, type Sen } from '../kernel/money.ts';
 
-/** What is compared of a row; names of buyers and banks are not kept. Texts are `''` where the row says nothing. */
+/** What is compared of a row, without names of buyers and banks. Texts are `''` where the row has none. */
 export type ExportRecord = {
   line: number;
   transactionId: string;
-  /** What they call it: the registry's id; the gateway's transaction, else the order number. */
+  /** Theirs: the registry's id; the gateway's transaction id, else its order number. */
   recordId: string;
   gatewayTransactionId: string;
   sellerOrderNo: string;
@@ -24,18 +23,18 @@ export type ExportRecord = {
 
 export type ExportFormat = {
   source: ExportSource;
-  /** The record of a row, or what is wrong with it; that names columns and never holds a value. */
+  /** The record of a row, or what is wrong with it, which names columns and never holds a value. */
   readRow(line: number, cells: readonly string[]): ExportRecord | string;
 };
 
-/** The file as a whole cannot be taken. The message holds nothing of its content. */
+/** The file as a whole cannot be imported. The message has none of its content. */
 export class UnreadableExport extends Error {
   override name = 'UnreadableExport';
 }
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Columns that an export must have, upper case; it may have others, in any order and case. */
+/** Columns that an export must have, in any order and case; it may have others. */
 const required = {
   registry: ['ID', 'MERCHANT_TRANS_ID', 'EPS_STATUS', 'GATEWAY_ID1', 'AMOUNT', 'PAYMENT_DATETIME'],
   gateway: ['TRANS_ID', 'PAYMENT_TRANS_ID', 'STATUS', 'AMOUNT', 'PAYMENT_DATETIME'],
@@ -47,11 +46,11 @@ const idColumns = {
 } as const satisfies Record<ExportSource, readonly string[]>;
 
 const idPattern = /^[\w.:/-]{0,64}$/;
-/** What a spreadsheet makes of a long number: its last digits are gone. */
+/** A long number that a spreadsheet has rounded: its last digits are lost. */
 const roundedPattern = /^\d(\.\d+)?E\+\d+$/i;
 const maxCellLength = 4_096;
 
-/** Throws UnreadableExport on a header of neither. */
+/** Throws UnreadableExport for any other header. */
 export function recogniseExport(header: readonly string[]): ExportFormat {
   const names = header.map((cell) => cell.trim().toUpperCase());
   if (new Set(names).size < names.length) throw new UnreadableExport('Two columns have the same name');
@@ -80,7 +79,7 @@ function readRow(
 function readRegistryRow(line: number, fields: Fields): ExportRecord | string {
   const text = (name: string) => oneLine(fields[name] ?? '');
   const status = readRegistryStatus(text('EPS_STATUS'));
-  if (!status) return 'eps_status is none that is known';
+  if (!status) return 'eps_status is not a known status';
   return {
     line,
     transactionId: text('MERCHANT_TRANS_ID'),
@@ -113,16 +112,16 @@ function readGatewayRow(line: number, fields: Fields): ExportRecord | string {
   };
 }
 
-/** What was sent must be readable, and of money it must be known how much. */
+/** What a row says must be readable, and a success must have an amount. */
 function faultOf(source: ExportSource, fields: Fields, record: ExportRecord): string | null {
   const rounded = idColumns[source].find((name) => roundedPattern.test(fields[name] ?? ''));
   if (rounded) return `${rounded} was rounded by a spreadsheet`;
   const wrongId = idColumns[source].find((name) => !idPattern.test(fields[name] ?? ''));
-  if (wrongId) return `${wrongId} is no id`;
+  if (wrongId) return `${wrongId} is not an id`;
   if (record.transactionId === '' && record.recordId === '') return 'names no transaction';
   if (record.amountSen === null && (record.status === 'succeeded' || fields.AMOUNT !== ''))
-    return 'AMOUNT is no amount such as 120.50';
+    return 'AMOUNT is not an amount such as 120.50';
   if (record.paidAt === null && fields.PAYMENT_DATETIME !== '')
-    return 'PAYMENT_DATETIME is no time such as 2026-11-20 09:00:00';
-  return /^[A-Za-z]{0,3}$/.test(record.currency) ? null : 'CURRENCY is no currency such as MYR';
+    return 'PAYMENT_DATETIME is not a time such as 2026-11-20 09:00:00';
+  return /^[A-Za-z]{0,3}$/.test(record.currency) ? null : 'CURRENCY is not a currency such as MYR';
 }

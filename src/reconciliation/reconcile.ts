@@ -1,6 +1,6 @@
 /**
- * Compares an export of the gateway or the registry with the payments' own streams, and keeps what differs as events.
- * It changes no payment: what the registry knows better, a requery brings in.
+ * Compares an export of the gateway or the registry with the payments' own streams, and records the discrepancies. It
+ * changes no payment: a requery brings in what the registry knows better.
  */
 import type { Knex } from 'knex';
 import { createExecute, type Execute, loadHead } from '../commands/execute.ts';
@@ -8,7 +8,6 @@ import { paymentDecider } from '../commands/payment.ts';
 import {
   discrepancyIdOf,
   type ReconciliationCommand,
-  type ReportDiscrepancy,
   reconciliationDecider,
 } from '../commands/reconciliation.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
@@ -21,15 +20,19 @@ import {
   reconciliationStream,
 } from '../events/reconciliation.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
+import type { Runtime } from '../kernel/runtime.ts';
+import { payments } from '../projections/payments/projection.ts';
+import { reconciliation } from '../projections/reconciliation/projection.ts';
 import {
   type DiscrepancyKey,
   findCharged,
   listDiscrepancies,
   type PaidKey,
 } from '../projections/reconciliation/queries.ts';
+import { projectionStatus } from '../projections/runtime/checkpoints.ts';
+import { isReady } from '../projections/runtime/lag.ts';
 import { compareRecords, type Verdict } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
-import { waitForReadModels } from './read-models.ts';
 import { type AskedPeriod, isInScope, type Scope, scopeOf } from './scope.ts';
 import { type StagedExport, stageExport } from './stage-export.ts';
 import { openStagedRecords, type StagedRecords } from './staged-records.ts';
@@ -38,60 +41,73 @@ import { count, noTotals, type Summary } from './summary.ts';
 export type Import = {
   file: AsyncIterable<Uint8Array>;
   period: AskedPeriod;
-  /** Compares and reports, and appends nothing. */
+  /** Compares and reports, and records nothing. */
   dryRun: boolean;
-  /** How long the read models may take to have all that was written before. */
+  /** How long the read models may take to catch up. */
   waitMs: number;
-  /** A new one for each command. */
+  /** Makes a new one for each command. */
   newCause: () => Cause;
   onBadRow: (row: BadRow) => void;
-  /** Told of every difference that the file shows, whether it was known before or not. */
-  onDifference: (id: string, difference: DiscrepancyFound) => void;
+  /** Called for every discrepancy that the file shows, whether it was known before or not. */
+  onDiscrepancy: (id: string, discrepancy: DiscrepancyFound) => void;
 };
 
 type Dependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'firstAfter'>;
   db: Knex;
-  /** TRANSACTION_ID_KEY: the ids of differences are derived with it. */
+  /** TRANSACTION_ID_KEY, from which the ids of discrepancies are derived. */
   transactionIdKey: string;
-  clock: () => Date;
+  runtime: Runtime;
 };
 
-/** Streams that are read, and written, at once. */
+/** A read model is behind the log, or has halted: what it lacks would look like a discrepancy. */
+export class ReadModelBehind extends Error {
+  override name = 'ReadModelBehind';
+}
+
+/** How many streams are read, or appended to, at once. */
 const pageSize = 50;
 /** A payment has at most 50 attempts. */
 const maxRecordsOfPayment = 1_000;
 
 /**
- * Imports one file. The same file again, one that overlaps it or another process with it at the same time adds nothing;
- * an import that was cut off is finished by importing the file again. Throws UnreadableExport, ReadModelBehind and
+ * Imports one file. Importing it again, one that overlaps it, or another process importing it at the same time adds
+ * nothing; importing it again also completes an interrupted import. Throws UnreadableExport, ReadModelBehind and
  * EventStoreUnavailable.
  */
 export async function reconcile(dependencies: Dependencies, task: Import): Promise<Summary> {
+  const { eventStore, runtime } = dependencies;
   const staged = openStagedRecords();
   try {
-    const file = await stageExport(task.file, staged, task.onBadRow);
-    const at = dependencies.clock();
-    await waitForReadModels(dependencies, { since: at, waitMs: task.waitMs });
+    const file = await stageExport(task.file, { staged, runtime, onBadRow: task.onBadRow });
+    const now = runtime.now();
+    await waitForReadModels(dependencies, now, task.waitMs);
     const run: Run = {
       ...dependencies,
-      execute: createExecute({
-        eventStore: dependencies.eventStore,
-        decider: reconciliationDecider,
-      }),
+      execute: createExecute({ eventStore, decider: reconciliationDecider }),
       task,
       staged,
       file,
-      at: at.toISOString(),
+      at: now.toISOString(),
       scope: scopeOf(task.period, staged),
-      totals: { classes: noTotals(), badRows: file.badRows, opened: 0, vanished: 0 },
+      totals: { classes: noTotals(), badRows: file.badRows, opened: 0, cleared: 0 },
     };
     for await (const subjects of subjectsToCompare(run)) await comparePage(run, subjects);
-    if (!task.dryRun) await settleVanished(run);
+    if (!task.dryRun) await clearGone(run);
     return { source: file.source, rows: file.rows, ...run.scope, ...run.totals };
   } finally {
     staged.close();
   }
+}
+
+/** Resolves once the read models hold everything that was written before `now`. Throws ReadModelBehind. */
+async function waitForReadModels(stores: Dependencies, now: Date, waitMs: number): Promise<void> {
+  const sources = { ...stores, projectionStatus: () => projectionStatus(stores.db) };
+  for (const projection of [payments, reconciliation])
+    if (!(await isReady(projection, { until: now, waitMs }, sources)))
+      throw new ReadModelBehind(
+        `The projection ${projection.name} is behind: nothing was compared. Is the projections role running?`,
+      );
 }
 
 type Run = Dependencies & {
@@ -101,11 +117,11 @@ type Run = Dependencies & {
   file: StagedExport;
   at: string;
   scope: Scope;
-  /** Added to as the import goes on. */
-  totals: Pick<Summary, 'classes' | 'badRows' | 'opened' | 'vanished'>;
+  /** Updated as the import goes on. */
+  totals: Pick<Summary, 'classes' | 'badRows' | 'opened' | 'cleared'>;
 };
 
-/** A page at a time: what the file names, then the payments that it should hold, among them what it did name. */
+/** A page at a time: what the file names, then the payments that it should hold, some of which it has named. */
 async function* subjectsToCompare({ db, scope, staged }: Run): AsyncGenerator<readonly string[]> {
   let subjects = staged.subjectsAfter('', pageSize);
   for (; subjects.length > 0; subjects = staged.subjectsAfter(subjects.at(-1) ?? '', pageSize))
@@ -113,7 +129,7 @@ async function* subjectsToCompare({ db, scope, staged }: Run): AsyncGenerator<re
 
   const { merchantCodes, period } = scope;
   if (!period) return;
-  for (const by of ['paid', 'setApart'] as const) {
+  for (const by of ['paid', 'inSuspense'] as const) {
     let after: PaidKey | null = null;
     do {
       const page: PaidKey[] = await findCharged(db, by, period, merchantCodes, { limit: pageSize, after });
@@ -123,21 +139,23 @@ async function* subjectsToCompare({ db, scope, staged }: Run): AsyncGenerator<re
   }
 }
 
-/** Compares what no page before has named, all of it at once, and keeps what differs. */
+/** Compares the subjects that were on no page before, all at once, and records the discrepancies. */
 async function comparePage(run: Run, subjects: readonly string[]): Promise<void> {
-  const { staged, task, totals } = run;
+  const { staged, task, totals, transactionIdKey } = run;
   const fresh = subjects.filter((subject) => staged.markCompared(subject));
   const found = (await Promise.all(fresh.map((subject) => compareSubject(run, subject)))).flat();
-  for (const { id, command } of found) {
+  const reports = found.map((difference) => {
+    const id = discrepancyIdOf(transactionIdKey, difference);
     staged.markFound(id);
-    task.onDifference(id, command.difference);
-  }
-  if (!task.dryRun) totals.opened += await give(run, found);
+    task.onDiscrepancy(id, difference);
+    return { id, command: { type: 'ReportDiscrepancy' as const, difference } };
+  });
+  if (!task.dryRun) totals.opened += await executeAll(run, reports);
 }
 
-/** Counts the verdicts on one subject; resolves to the differences among them, each to be reported. */
-async function compareSubject(run: Run, subject: string): Promise<Given<ReportDiscrepancy>[]> {
-  const { eventStore, file, scope, staged, task, totals, transactionIdKey } = run;
+/** Counts the verdicts on one subject; resolves to its discrepancies. */
+async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFound[]> {
+  const { eventStore, file, scope, staged, task, totals } = run;
   const { state: payment } = transactionIdPattern.test(subject)
     ? await loadHead(eventStore, paymentStream(subject), paymentDecider)
     : { state: noPayment };
@@ -150,19 +168,31 @@ async function compareSubject(run: Run, subject: string): Promise<Given<ReportDi
     (verdict) => verdict.class !== 'missingThere' || isInScope(verdict, scope),
   );
   staged.cover(subject, verdicts);
-  return verdicts.flatMap((verdict) => {
-    count(totals.classes, verdict);
-    const difference = differenceOf(verdict, subject, run);
-    if (!difference) return [];
-    return {
-      id: discrepancyIdOf(transactionIdKey, difference),
-      command: { type: 'ReportDiscrepancy', difference },
-    };
-  });
+  for (const verdict of verdicts) count(totals.classes, verdict);
+  return verdicts.flatMap((verdict) => discrepancyOf(verdict, subject, run));
 }
 
-/** The open differences of earlier imports that this file could show, and does not. */
-async function settleVanished(run: Run): Promise<void> {
+function discrepancyOf(
+  { class: verdictClass, record, ...sides }: Verdict,
+  subject: string,
+  { at, file: { source, sha256 } }: Pick<Run, 'at' | 'file'>,
+): DiscrepancyFound[] {
+  if (verdictClass === 'matched' || verdictClass === 'repeated') return [];
+  return [
+    {
+      at,
+      kind: verdictClass,
+      source,
+      transactionId: record ? record.transactionId : subject,
+      recordId: record?.recordId ?? '',
+      ...sides,
+      file: { sha256, line: record?.line ?? null },
+    },
+  ];
+}
+
+/** Clears the open discrepancies of earlier imports that this file could show, and does not. */
+async function clearGone(run: Run): Promise<void> {
   const { at, db, file, staged, totals } = run;
   let after: DiscrepancyKey | null = null;
   do {
@@ -171,18 +201,16 @@ async function settleVanished(run: Run): Promise<void> {
     const gone = page
       .filter(({ id, difference }) => staged.isGone(id, difference))
       .map(({ id }) => ({ id, command: { type: 'SettleDiscrepancy' as const, at } }));
-    totals.vanished += await give(run, gone);
+    totals.cleared += await executeAll(run, gone);
     const last = page.at(-1);
     after = last ? { at: new Date(last.difference.at), id: last.id } : null;
   } while (after);
 }
 
-type Given<Command extends ReconciliationCommand> = { id: string; command: Command };
-
-/** Gives all the commands at once; resolves to the number of events that they added. */
-async function give(
+/** Executes the commands all at once; resolves to the number of events that they added. */
+async function executeAll(
   { execute, task }: Run,
-  commands: readonly Given<ReconciliationCommand>[],
+  commands: readonly { id: string; command: ReconciliationCommand }[],
 ): Promise<number> {
   const executed = commands.map(({ id, command }) =>
     execute(reconciliationStream(id), command, task.newCause(), {
@@ -190,22 +218,4 @@ async function give(
     }),
   );
   return (await Promise.all(executed)).reduce((sum, { events }) => sum + events.length, 0);
-}
-
-/** Null where there is none. */
-function differenceOf(
-  { class: verdictClass, record, ...what }: Verdict,
-  subject: string,
-  { at, file }: Pick<Run, 'at' | 'file'>,
-): DiscrepancyFound | null {
-  if (verdictClass === 'matched' || verdictClass === 'repeated') return null;
-  return {
-    at,
-    kind: verdictClass,
-    source: file.source,
-    transactionId: record ? record.transactionId : subject,
-    recordId: record?.recordId ?? '',
-    ...what,
-    file: { sha256: file.sha256, line: record?.line ?? null },
-  };
 }

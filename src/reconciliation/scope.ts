@@ -1,26 +1,26 @@
-/** What an export should hold: only what lies within that is missing there. */
+/** Which payments an export should hold: only those can be missing there. */
 import type { TimeSpan } from '../postgres/time-span.ts';
 import type { Verdict } from './compare.ts';
 import { UnreadableExport } from './export-format.ts';
 import type { StagedRecords } from './staged-records.ts';
 
-/** Of a file that names no period. One odd time in it would make of all that was ever paid a difference. */
+/** The longest period that a file itself may give: otherwise one wrong time would make every payment a discrepancy. */
 const maxDays = 366;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** `from` is included, `to` is not; null where it is for the file to say. UTC. */
+/** In UTC; `from` is included, `to` is not. Null where the file decides. */
 export type AskedPeriod = { from: string | null; to: string | null };
 
 export type Scope = {
   /** When the payments were paid; null where neither the file nor anybody says, so that none are looked for. */
   period: TimeSpan | null;
-  /** Whose they are; null for everybody's. */
+  /** Null for all merchants. */
   merchantCodes: readonly string[] | null;
 };
 
 /**
- * From the first payment of the file to its last, where nothing else is asked, of the merchants that it names. Throws
- * UnreadableExport.
+ * The merchants that the file names, and the period from its first payment to its last, unless another one is asked for.
+ * Throws UnreadableExport.
  */
 export function scopeOf(asked: AskedPeriod, staged: Pick<StagedRecords, 'times' | 'merchantCodes'>): Scope {
   const codes = staged.merchantCodes();
@@ -30,7 +30,6 @@ export function scopeOf(asked: AskedPeriod, staged: Pick<StagedRecords, 'times' 
   };
 }
 
-/** Whether a payment of that merchant, of that time, is one that the file should hold. */
 export function isInScope(
   { merchantCode, paidAt }: Pick<Verdict, 'merchantCode' | 'paidAt'>,
   { merchantCodes, period }: Scope,
@@ -42,7 +41,7 @@ export function isInScope(
 }
 
 function periodOf({ from, to }: AskedPeriod, times: { first: string; last: string } | null): TimeSpan | null {
-  // Times of exports are of whole seconds: the last of them is within the period.
+  // Exports give times in whole seconds: the last of them is within the period.
   const afterLast = times && new Date(Date.parse(times.last) + 1_000).toISOString();
   const start = from ?? times?.first;
   const end = to ?? afterLast;
@@ -50,7 +49,7 @@ function periodOf({ from, to }: AskedPeriod, times: { first: string; last: strin
   const isAsked = from !== null && to !== null;
   if (!isAsked && Date.parse(end) - Date.parse(start) > maxDays * dayMs)
     throw new UnreadableExport(
-      `The payments of the file are more than ${maxDays} days apart: say from when to when to compare`,
+      `The payments of the file are more than ${maxDays} days apart: give the period to compare`,
     );
   if (Date.parse(end) <= Date.parse(start)) throw new UnreadableExport('The period ends before it begins');
   return { start, end };

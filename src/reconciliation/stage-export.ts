@@ -1,65 +1,77 @@
-/** Reads an export into the staged records, row by row: what cannot be read is reported, and keeps nothing from being read. */
+/** Reads an export into the staged records, row by row. A row that cannot be read is reported, and the next one is read. */
 import { createHash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import type { ExportSource } from '../events/reconciliation.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import { type BadRow, readCsv } from './csv-rows.ts';
 import { type ExportFormat, type ExportRecord, recogniseExport, UnreadableExport } from './export-format.ts';
 import type { StagedRecords } from './staged-records.ts';
 
 const maxRows = 1_000_000;
 const maxBytes = 512 * 1024 * 1024;
-/** Records that are kept in one transaction. */
+/** Records that are staged in one transaction. */
 const batchSize = 500;
 const pieceBytes = 16 * 1024;
 
 export type StagedExport = { source: ExportSource; sha256: string; rows: number; badRows: number };
 
-/** Throws UnreadableExport when it is none, is empty or is larger than that. */
+/** Throws UnreadableExport when the file is not an export, is empty or is too large. */
 export async function stageExport(
   file: AsyncIterable<Uint8Array>,
-  staged: Pick<StagedRecords, 'add'>,
-  onBadRow: (row: BadRow) => void,
+  {
+    staged,
+    runtime,
+    onBadRow,
+  }: {
+    staged: Pick<StagedRecords, 'add'>;
+    runtime: Pick<Runtime, 'yieldToIo'>;
+    onBadRow: (row: BadRow) => void;
+  },
 ): Promise<StagedExport> {
   const hash = createHash('sha256');
   let format: ExportFormat | null = null;
   let rows = 0;
   let badRows = 0;
   let batch: ExportRecord[] = [];
-  const flush = () => {
-    staged.add(batch);
-    batch = [];
-  };
-  for await (const row of readCsv(measured(file, hash))) {
+  for await (const row of readCsv(inPieces(file, hash, runtime))) {
     if (!format) {
-      if (!('cells' in row)) throw new UnreadableExport('The first row is no header');
+      if (!('cells' in row)) throw new UnreadableExport('The first row is not a header');
       format = recogniseExport(row.cells);
       continue;
     }
     rows += 1;
     if (rows > maxRows)
-      throw new UnreadableExport(`The file has more than ${maxRows} rows: import it in parts`);
+      throw new UnreadableExport(`The file has more than ${maxRows} rows: split it and import the parts`);
     const record = 'cells' in row ? format.readRow(row.line, row.cells) : row.fault;
     if (typeof record === 'string') {
       badRows += 1;
       onBadRow({ line: row.line, fault: record });
-    } else if (batch.push(record) >= batchSize) flush();
+    } else if (batch.push(record) >= batchSize) {
+      staged.add(batch);
+      batch = [];
+    }
   }
   if (!format) throw new UnreadableExport('The file is empty');
-  flush();
+  staged.add(batch);
   return { source: format.source, sha256: hash.digest('hex'), rows, badRows };
 }
 
-/** In small pieces, since an upload comes as one. After each others have their turn: the service answers payers meanwhile. */
-async function* measured(file: AsyncIterable<Uint8Array>, hash: ReturnType<typeof createHash>) {
+/** In small pieces, since an upload comes as one, with a pause after each for whatever else the process does. */
+async function* inPieces(
+  file: AsyncIterable<Uint8Array>,
+  hash: ReturnType<typeof createHash>,
+  runtime: Pick<Runtime, 'yieldToIo'>,
+) {
   let bytes = 0;
   for await (const chunk of file) {
     bytes += chunk.length;
     if (bytes > maxBytes)
-      throw new UnreadableExport(`The file is larger than ${maxBytes / 1024 / 1024} MiB: import it in parts`);
+      throw new UnreadableExport(
+        `The file is larger than ${maxBytes / 1024 / 1024} MiB: split it and import the parts`,
+      );
     hash.update(chunk);
     for (let start = 0; start < chunk.length; start += pieceBytes) {
       yield chunk.subarray(start, start + pieceBytes);
-      await setImmediate();
+      await runtime.yieldToIo();
     }
   }
 }

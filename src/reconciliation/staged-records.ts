@@ -1,6 +1,6 @@
 /**
- * The records of an export while it is compared, on the disk: SQLite's own temporary database, which has no name and is
- * gone with the process. So the memory that an import takes does not grow with the file.
+ * The records of an export while it is compared, in a temporary SQLite database on the disk, which ends with the process.
+ * So the memory that an import needs does not grow with the file.
  */
 import { DatabaseSync } from 'node:sqlite';
 import type { Difference } from '../events/reconciliation.ts';
@@ -24,7 +24,7 @@ export function openStagedRecords() {
   const insertCompared = database.prepare('insert or ignore into compared values (?)');
   const insertCovered = database.prepare('insert or ignore into covered values (?, ?)');
   const insertFound = database.prepare('insert or ignore into found values (?)');
-  // The casts below are for rows of our own making, from the strict tables above.
+  // The casts are safe: the rows come from the strict tables above.
   const all = <Row>(sql: string, ...values: (string | number)[]) =>
     database.prepare(sql).all(...values) as unknown as Row[];
 
@@ -38,7 +38,7 @@ export function openStagedRecords() {
       database.exec('commit');
     },
 
-    /** The subjects after one, in order: what names a transaction here, and each record that names none. */
+    /** The next subjects in order. A subject is a transaction, or one record that names none. */
     subjectsAfter(subject: string, limit: number): string[] {
       const sql = 'select distinct subject from records where subject > ? order by subject limit ?';
       return all<{ subject: string }>(sql, subject, limit).map((row) => row.subject);
@@ -63,7 +63,7 @@ export function openStagedRecords() {
       return row?.first && row.last ? { first: row.first, last: row.last } : null;
     },
 
-    /** `''` is among them where a record names none. */
+    /** With `''` where a record names none. */
     merchantCodes(): string[] {
       const rows = all<{ merchantCode: string }>('select distinct merchantCode from records order by 1');
       return rows.map(({ merchantCode }) => merchantCode);
@@ -74,7 +74,7 @@ export function openStagedRecords() {
       return insertCompared.run(subject).changes === 1;
     },
 
-    /** What these verdicts speak of is covered by the file: an earlier difference of it is found again, or is gone. */
+    /** The file covers what these verdicts are about: an earlier discrepancy of it is found again, or is gone. */
     cover(subject: string, verdicts: readonly Verdict[]): void {
       for (const { class: verdictClass, record, resultNo } of verdicts) {
         if (verdictClass === 'missingThere') continue;
@@ -87,11 +87,11 @@ export function openStagedRecords() {
       insertFound.run(id);
     },
 
-    /** Whether the file has what the difference is about, and shows it no more. */
-    isGone(id: string, difference: Difference): boolean {
-      const { kind, recordId, resultNo } = difference;
+    /** Whether the file covers what the discrepancy is about, and no longer shows it. */
+    isGone(id: string, discrepancy: Difference): boolean {
+      const { kind, recordId, resultNo } = discrepancy;
       const key = kind === 'missingThere' && resultNo !== null ? resultKey(resultNo) : recordKey(recordId);
-      const covered = all('select 1 from covered where subject = ? and key = ?', subjectOf(difference), key);
+      const covered = all('select 1 from covered where subject = ? and key = ?', subjectOf(discrepancy), key);
       return covered.length > 0 && all('select 1 from found where id = ?', id).length === 0;
     },
 
@@ -101,7 +101,7 @@ export function openStagedRecords() {
   };
 }
 
-/** A record that names no transaction is compared by itself. No id begins with `#`. */
+/** A record that names no transaction is compared alone. No id begins with `#`. */
 function subjectOf({ transactionId, recordId }: Pick<ExportRecord, 'transactionId' | 'recordId'>): string {
   return transactionId || `#${recordId}`;
 }

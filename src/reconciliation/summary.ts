@@ -1,29 +1,27 @@
-/** What an import comes to. */
+/** The result of an import. */
 import type { ExportSource } from '../events/reconciliation.ts';
 import { type Verdict, type VerdictClass, verdictClasses } from './compare.ts';
 import type { Scope } from './scope.ts';
 
-/** `oursSen` and `theirsSen` add up the money on either side: what is failed, cancelled or pending is none. */
+/** `oursSen` and `theirsSen` are the sums of the successes on either side. */
 export type ClassTotal = { count: number; oursSen: number; theirsSen: number };
 
 export type Summary = Scope & {
   source: ExportSource;
-  /** Of the file, the header left out; those that could not be read among them. */
+  /** Without the header; with those that could not be read. */
   rows: number;
   badRows: number;
   classes: Readonly<Record<VerdictClass, ClassTotal>>;
-  /** Differences that were not known before, or had vanished. */
+  /** Discrepancies that were not known before, or had been cleared. */
   opened: number;
-  /** Differences of earlier imports that this file shows no more. */
-  vanished: number;
+  /** Discrepancies of earlier imports that this file no longer shows. */
+  cleared: number;
 };
 
 /** Whether the ledger and the file agree on every row. */
 export function isAllMatched({ badRows, classes }: Pick<Summary, 'badRows' | 'classes'>): boolean {
-  const agreeing: readonly VerdictClass[] = ['matched', 'repeated'];
-  return (
-    badRows === 0 && verdictClasses.every((each) => agreeing.includes(each) || classes[each].count === 0)
-  );
+  const { matched: _, repeated: __, ...others } = classes;
+  return badRows === 0 && Object.values(others).every(({ count }) => count === 0);
 }
 
 export function noTotals(): Record<VerdictClass, ClassTotal> {
@@ -35,10 +33,10 @@ export function noTotals(): Record<VerdictClass, ClassTotal> {
 export function count(totals: Record<VerdictClass, ClassTotal>, verdict: Verdict): void {
   const total = totals[verdict.class];
   total.count += 1;
-  total.oursSen += moneyOf(verdict.ours);
-  total.theirsSen += moneyOf(verdict.theirs);
+  total.oursSen += paidSen(verdict.ours);
+  total.theirsSen += paidSen(verdict.theirs);
 }
 
-function moneyOf(side: Verdict['ours'] | Verdict['theirs']): number {
+function paidSen(side: Verdict['ours'] | Verdict['theirs']): number {
   return side?.status === 'succeeded' ? (side.amountSen ?? 0) : 0;
 }

@@ -1,5 +1,4 @@
-/** What people are told of an import: ids, kinds and figures, nothing that a buyer or the file said in words. */
-
+/** The texts about an import: ids, kinds and amounts, without names or free text from the file. */
 import type { DiscrepancyFound } from '../events/reconciliation.ts';
 import { toDateTime } from '../kernel/malaysian-time.ts';
 import { displaySen, isRinggit, type Sen } from '../kernel/money.ts';
@@ -15,9 +14,9 @@ export const classNames: Readonly<Record<VerdictClass, string>> = {
   repeated: 'repeated rows',
 };
 
-/** One line for a difference. */
-export function discrepancyText(id: string, difference: DiscrepancyFound): string {
-  const { file, kind, ours, paidAt, recordId, theirs, transactionId } = difference;
+/** One line for a discrepancy. */
+export function discrepancyText(id: string, discrepancy: DiscrepancyFound): string {
+  const { file, kind, ours, paidAt, recordId, theirs, transactionId } = discrepancy;
   const place = file.line === null ? 'not in the file' : `line ${file.line}`;
   const when = paidAt === null ? 'no time' : toDateTime(paidAt);
   const named = `${transactionId || '(no transaction id)'} ${recordId}`.trim();
@@ -28,22 +27,22 @@ export function discrepancyText(id: string, difference: DiscrepancyFound): strin
 export function sideText(side: DiscrepancyFound['ours'] | DiscrepancyFound['theirs']): string {
   if (!side) return 'nothing';
   const { amountSen, currency, status } = side;
-  const other = isRinggit(currency) ? '' : ` (${currency.toUpperCase()})`;
-  return `${status.replace('_', ' ')}${amountSen === null ? '' : ` ${displaySen(amountSen)}`}${other}`;
+  const foreign = isRinggit(currency) ? '' : ` (${currency.toUpperCase()})`;
+  return `${status.replace('_', ' ')}${amountSen === null ? '' : ` ${displaySen(amountSen)}`}${foreign}`;
 }
 
 /** What was compared, in sentences. */
 export function scopeText({ merchantCodes, period, rows, source }: Summary): string {
   const whose = merchantCodes === null ? 'every merchant' : merchantCodes.join(', ');
-  const lacking = period
+  const scope = period
     ? `Payments of ${whose} from ${toDateTime(period.start)} to before ${toDateTime(period.end)} were looked for in it.`
     : 'No row has a time: payments that the file lacks were not looked for.';
-  return `Export of the ${source}, ${rows} ${rows === 1 ? 'row' : 'rows'}. ${lacking}`;
+  return `Export of the ${source}, ${rows} ${rows === 1 ? 'row' : 'rows'}. ${scope}`;
 }
 
-/** The scope, a table of the classes, and what was new. */
+/** The scope, a table of the classes, and what is new. */
 export function summaryText(summary: Summary): string {
-  const { badRows, classes, opened, vanished } = summary;
+  const { badRows, classes, opened, cleared } = summary;
   const row = (name: string, ...cells: string[]) =>
     [name.padEnd(16), ...cells.map((cell, index) => cell.padStart(index === 0 ? 9 : 20))].join('').trimEnd();
   const table = verdictClasses.map((each) => {
@@ -57,6 +56,6 @@ export function summaryText(summary: Summary): string {
     ...table,
     row('unreadable rows', String(badRows)),
     '',
-    `${opened} new ${opened === 1 ? 'difference' : 'differences'}, ${vanished} of before ${vanished === 1 ? 'has' : 'have'} vanished.`,
+    `${opened} new ${opened === 1 ? 'discrepancy' : 'discrepancies'}, ${cleared} earlier ${cleared === 1 ? 'one' : 'ones'} cleared.`,
   ].join('\n');
 }

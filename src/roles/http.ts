@@ -3,47 +3,42 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Command, type Running, runUntilSignal, stopAll } from '../cli/command.ts';
+import { join } from 'node:path';
+import { createMailer } from '../clients/mail/mailer.ts';
 import { createTransactionRegistry } from '../clients/registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
+import { rebuildDecider } from '../commands/rebuild.ts';
+import { reconciliationDecider } from '../commands/reconciliation.ts';
+import { createExecuteSession } from '../commands/session.ts';
+import { unmatchedDecider } from '../commands/unmatched.ts';
 import { userDecider } from '../commands/user.ts';
-import type { Config } from '../config/config.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
-import { connectEventStore } from '../eventstore/client.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
 import { createApp } from '../http/app.ts';
-import { createLog, type Log } from '../kernel/log.ts';
-import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
 import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
-import { createListQueries } from '../projections/runtime/list-queries.ts';
+import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
-import { createConsole } from './console.ts';
-import { loadRoleConfig } from './role-config.ts';
+import { type RoleDependencies, type Running, roleCommand } from './running.ts';
 
-/** How long a request that was under way may still take once the process was asked to end. */
+/** How long requests that have begun may still take when the process is asked to stop. */
 const drainMs = 10_000;
 
-/** Starts the HTTP role; resolves when it listens. Only one connection of a process can append: it is shared. */
-export async function startHttp(
-  config: Config,
-  eventStore: EventStore,
-  log: Log,
-): Promise<Running & { port: number }> {
+/** Starts the HTTP role; resolves when it listens. */
+export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
+  const { config, eventStore, log, runtime } = dependencies;
   const db = connectPostgres({ url: config.databaseUrl, log });
-  const execute = createExecute({ eventStore, decider: paymentDecider });
   const closing = new AbortController();
   const app = createApp({
     config,
-    execute,
+    execute: createExecute({ eventStore, decider: paymentDecider }),
     eventStore,
     ...createPaymentQueries(db),
-    registry: createTransactionRegistry({ ...config.registry, log, runtime: systemRuntime }),
+    registry: createTransactionRegistry({ ...config.registry, log, runtime }),
     content: {
       executeUser: createExecute({ eventStore, decider: userDecider }),
       users: createListQueries<Account>(db, users.name),
@@ -52,9 +47,17 @@ export async function startHttp(
       projectionStatus: () => projectionStatus(db),
       version: versionOfPackage(),
     },
-    console: createConsole({ config, db, eventStore, closing: closing.signal }),
+    console: {
+      db,
+      closing: closing.signal,
+      executeRebuild: createExecute({ eventStore, decider: rebuildDecider }),
+      executeSession: createExecuteSession(eventStore),
+      executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
+      executeDiscrepancy: createExecute({ eventStore, decider: reconciliationDecider }),
+      mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime }),
+    },
     log,
-    runtime: systemRuntime,
+    runtime,
   });
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());
   server.listen(config.port, config.host);
@@ -67,9 +70,9 @@ export async function startHttp(
       closing.abort();
       const closed = once(server, 'close');
       server.close();
-      const impatience = setTimeout(() => server.closeAllConnections(), drainMs);
+      const cancelTimer = runtime.setTimer(drainMs, () => server.closeAllConnections());
       await closed;
-      clearTimeout(impatience);
+      cancelTimer();
       await db.destroy();
     },
   };
@@ -79,17 +82,8 @@ function versionOfPackage(): string {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }
 
-export const http: Command = {
+export const http = roleCommand({
+  name: 'http',
   summary: 'the HTTP role: merchants, payers, the gateway',
-  usage: '',
-  options: {},
-  run() {
-    const config = loadRoleConfig();
-    const log = createLog(config.logLevel, 'http');
-    return runUntilSignal(log, async () => {
-      const eventStore = connectEventStore({ url: config.esdbUrl, log });
-      const role = await startHttp(config, eventStore, log);
-      return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
-    });
-  },
-};
+  start: startHttp,
+});

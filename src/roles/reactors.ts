@@ -1,52 +1,46 @@
-/** `ledger reactors`: the role that tells others what became of payments, and asks where nobody told us. */
+/** `ledger reactors`: the role that sends callbacks and receipts, and asks the registry about payments left open. */
 import { join } from 'node:path';
-import { type Command, type Running, runUntilSignal, stopAll } from '../cli/command.ts';
 import { createLandRegistry } from '../clients/land-registry/callback.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { createOutbound, type PostOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
-import type { Config } from '../config/config.ts';
 import type { LandRegistryConfig } from '../config/land-registry.ts';
-import { connectEventStore } from '../eventstore/client.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import { createLog, type Log } from '../kernel/log.ts';
-import { systemRuntime as runtime } from '../kernel/system-runtime.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { createDeliveryQueue } from '../projections/deliveries/queue.ts';
+import { dueChannel } from '../projections/deliveries/table.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
-import { startReactor } from '../reactors/deliveries/worker.ts';
+import { startDeliveryWorker } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
-import { loadRoleConfig } from './role-config.ts';
+import { type RoleDependencies, type Running, roleCommand } from './running.ts';
 
-/** Starts every reactor; each waits for its stores by itself. Only one connection of a process can append: it is shared. */
-export function startReactors(config: Config, eventStore: EventStore, log: Log): Running {
+/** Starts every reactor; each waits for its stores. */
+export function startReactors({ config, eventStore, log, runtime }: RoleDependencies): Running {
   const { production, callbacks, landRegistry, databaseUrl, mail, dataDir, merchants } = config;
   const db = connectPostgres({ url: databaseUrl, log });
-  const clock = () => new Date();
   const common = {
     queue: createDeliveryQueue(db),
     eventStore,
     execute: createExecute({ eventStore, decider: paymentDecider }),
     scheduleMs: callbacks.scheduleMs,
-    clock,
-    random: Math.random,
+    runtime,
     log,
   };
   const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
   const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });
   const reactors = [
-    startReactor({
+    startDeliveryWorker({
       ...common,
       name: 'merchant-callback',
       kind: 'callback',
       perform: createMerchantCallback({ merchants, post, runtime }),
     }),
-    startReactor({
+    startDeliveryWorker({
       ...common,
       name: 'receipt-email',
       kind: 'email',
@@ -55,12 +49,16 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
   ];
   if (landRegistry)
     reactors.push(
-      startReactor({
+      startDeliveryWorker({
         ...common,
         name: 'land-registry-callback',
         kind: 'item',
         perform: createLandRegistryCallback({
-          landRegistry: createLandRegistry({ config: landRegistry, post: postTo(landRegistry), runtime }),
+          landRegistry: createLandRegistry({
+            config: landRegistry,
+            post: postTo(landRegistry, runtime),
+            runtime,
+          }),
           runtime,
         }),
       }),
@@ -68,14 +66,16 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
   else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
   const registry = createTransactionRegistry({ ...config.registry, log, runtime });
   const requery = config.registry.scheduled
-    ? startScheduledRequery({ ...common, registry, db, databaseUrl })
+    ? startScheduledRequery({ ...common, registry, db, databaseUrl, runtime })
     : null;
   const listener = listenForNotifications({
     databaseUrl,
-    onDue: () => {
+    channel: dueChannel,
+    onNotification: () => {
       for (const reactor of reactors) reactor.wake();
     },
     log,
+    runtime,
   });
   return {
     async stop() {
@@ -86,8 +86,11 @@ export function startReactors(config: Config, eventStore: EventStore, log: Log):
   };
 }
 
-/** The operator named this host, so it may be in our own network. */
-function postTo({ callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig): PostOutbound {
+/** The operator configured this host, so it may be in the private network. */
+function postTo(
+  { callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig,
+  runtime: Runtime,
+): PostOutbound {
   const allowHosts = [new URL(callbackUrl).hostname.replace(/^\[|\]$/g, '')];
   return createOutbound({
     allowHosts,
@@ -99,17 +102,8 @@ function postTo({ callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig
   });
 }
 
-export const reactors: Command = {
+export const reactors = roleCommand({
+  name: 'reactors',
   summary: 'the role that sends callbacks and receipts, and requeries',
-  usage: '',
-  options: {},
-  run() {
-    const config = loadRoleConfig();
-    const log = createLog(config.logLevel, 'reactors');
-    return runUntilSignal(log, async () => {
-      const eventStore = connectEventStore({ url: config.esdbUrl, log });
-      const role = startReactors(config, eventStore, log);
-      return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
-    });
-  },
-};
+  start: startReactors,
+});

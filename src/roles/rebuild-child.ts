@@ -1,20 +1,21 @@
 /** The process that rebuild-process.ts starts. Exit code 0: the request has ended. */
 import { once } from 'node:events';
-import { lowerPriority } from '../cli/command.ts';
+import { constants, setPriority } from 'node:os';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
-import { reasonOf, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
+import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
 import type { RebuildTask } from './rebuild-process.ts';
 
 const interrupt = new AbortController();
-// Ctrl-C reaches this process, too; its parent tells it to end when it is time.
+// Ctrl-C in a terminal also reaches this process; its parent decides when it ends.
 process.on('SIGINT', () => undefined);
 process.once('SIGTERM', () => interrupt.abort());
 process.once('disconnect', () => interrupt.abort());
-lowerPriority();
+setPriority(constants.priority.PRIORITY_LOW);
 const [task] = (await once(process, 'message')) as [RebuildTask];
 const { databaseUrl, esdbUrl, logLevel } = task;
 const log = createLog(logLevel, 'rebuild');
@@ -23,11 +24,23 @@ const db = connectPostgres({ url: databaseUrl, log });
 const { signal } = interrupt;
 try {
   const projection = allProjections.find(({ name }) => name === task.projection);
-  if (projection) await rebuildAsRequested({ projection, eventStore, db, databaseUrl, log, signal });
+  if (projection)
+    await rebuildAsRequested({
+      projection,
+      eventStore,
+      db,
+      databaseUrl,
+      log,
+      runtime: systemRuntime,
+      signal,
+    });
 } catch (error) {
   process.exitCode = 1;
   if (!(error instanceof RebuildUnderWay || error instanceof RebuildInterrupted))
-    log.warn({ projection: task.projection, reason: reasonOf(error) }, 'a rebuild cannot go on');
+    log.warn(
+      { projection: task.projection, reason: describeRebuildFailure(error) },
+      'a rebuild was interrupted',
+    );
 } finally {
   await Promise.all([eventStore.close(), db.destroy()]);
   if (process.connected) process.disconnect();

@@ -1,31 +1,32 @@
 /**
- * A rebuild that staff asked for, in a process of its own that gives way to all others: in this one it would share the
- * event loop with whatever else runs here, which in `ledger serve` is everything.
+ * Runs a rebuild that staff asked for in a process of its own (rebuild-child.ts) with low priority: in this one it would
+ * share the event loop with whatever else runs here, which in `ledger serve` is everything.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import { isUnderWay, RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 
-/** What the process is told, and not by its arguments, which everybody on the machine may read. */
+/** Sent to the process as a message, because everyone on the machine can read its arguments. */
 export type RebuildTask = { projection: string } & Pick<Config, 'esdbUrl' | 'databaseUrl' | 'logLevel'>;
 
 const modulePath = fileURLToPath(new URL('./rebuild-child.ts', import.meta.url));
 
 /**
- * Resolves when the request has ended, well or not. When the signal aborts, waits for the process to end. Throws
- * RebuildUnderWay, RebuildInterrupted, and the database's own error.
+ * Resolves when the request has ended, whether the rebuild succeeded or not. When the signal aborts, waits for the
+ * process to end. Throws RebuildUnderWay, RebuildInterrupted, and the database's own error.
  */
 export async function rebuildInProcess(
   projection: string,
-  { config, log, signal }: { config: Config; log: Log; signal: AbortSignal },
+  { config, log, runtime, signal }: { config: Config; log: Log; runtime: Runtime; signal: AbortSignal },
 ): Promise<void> {
   const { esdbUrl, databaseUrl, logLevel } = config;
-  // A process that finds this out takes as long to start as we have between two looks.
-  if (await isUnderWay(projection, databaseUrl, signal))
-    throw new RebuildUnderWay(`A rebuild of ${projection} is under way already`);
+  // Cheaper than starting a process that finds this out.
+  if (await isUnderWay({ name: projection, databaseUrl, runtime, signal }))
+    throw new RebuildUnderWay(`A rebuild of ${projection} is already running`);
   const child = fork(modulePath, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = once(child, 'exit');
   const interrupt = () => void child.kill('SIGTERM');
@@ -33,7 +34,7 @@ export async function rebuildInProcess(
   if (signal.aborted) interrupt();
   child.send({ projection, esdbUrl, databaseUrl, logLevel } satisfies RebuildTask, (error) => {
     if (error)
-      log.warn({ projection, reason: error.message }, 'the process of a rebuild was not told what to do');
+      log.warn({ projection, reason: error.message }, 'the process of a rebuild did not get its task');
   });
   const [code, killedBy] = await ended.finally(() => signal.removeEventListener('abort', interrupt));
   if (code !== 0)

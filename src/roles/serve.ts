@@ -1,5 +1,4 @@
-/** `ledger serve`: all roles on one machine, with an embedded event store, PostgreSQL and sandbox gateway where no URL is given. */
-import { randomBytes } from 'node:crypto';
+/** `ledger serve`: all roles in one process, with an embedded event store, PostgreSQL and sandbox gateway where no URL is given. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { superviseChild } from '@ledger/embedded/child.ts';
@@ -8,14 +7,16 @@ import { developmentKeys, type Variables, writeEndpoints } from '@ledger/embedde
 import { freePort } from '@ledger/embedded/free-port.ts';
 import { startPostgres } from '@ledger/embedded/postgres.ts';
 import { startSandboxGateway } from '@ledger/sandbox/gateway.ts';
-import { type Command, keepFilesPrivate, type Running, runUntilSignal, stopAll } from '../cli/command.ts';
+import type { Command } from '../cli/command.ts';
 import { registerSampleProjects } from '../cli/projects.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog, type Log } from '../kernel/log.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { startHttp } from './http.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
+import { type Running, runUntilSignal, stopAll } from './running.ts';
 import { welcome } from './welcome.ts';
 
 export const serve: Command = {
@@ -23,33 +24,35 @@ export const serve: Command = {
   usage: '',
   options: {},
   run() {
-    // Faults are named before anything is started: here the parts to come are only promised.
-    const plan = loadConfig(process.env, promised(), { seals: true });
+    // Reports every fault of the configuration before anything is started.
+    const plan = loadConfig(process.env, placeholders(), { seals: true });
     const log = createLog(plan.logLevel, 'serve');
-    keepFilesPrivate();
+    // What this process and its children write is for this account only.
+    process.umask(0o077);
     return runUntilSignal(log, () => start(plan, log));
   },
 };
 
-/** Stand-ins for what the embedded parts will supply; in production keys are never among it. */
-function promised(): Variables {
+/** Stand-ins for what the embedded parts will supply. In production they supply no keys. */
+function placeholders(): Variables {
+  const isProduction = process.env.NODE_ENV === 'production';
   return {
     ESDB_URL: 'esdb://embedded',
     DATABASE_URL: 'postgres://embedded',
-    ...(process.env.NODE_ENV !== 'production' && {
+    ...(!isProduction && {
       TRANSACTION_ID_KEY: 'embedded',
       GATEWAY_SECRET: 'embedded',
       SEAL_KEY: '0'.repeat(64),
     }),
-    ...(process.env.SANDBOX !== 'false' &&
-      process.env.NODE_ENV !== 'production' && {
+    ...(!isProduction &&
+      process.env.SANDBOX !== 'false' && {
         GATEWAY_URL: 'http://sandbox',
         ...sandboxRegistries('http://sandbox', 'sandbox'),
       }),
   };
 }
 
-/** The sandbox's registries hear of the sandbox's payments only, and its token is for nobody else. */
+/** The sandbox's registries know only the sandbox's payments, and its token is sent to nobody else. */
 function sandboxRegistries(gatewayUrl: string, token: string): Variables {
   if (process.env.GATEWAY_URL) return {};
   return {
@@ -63,36 +66,29 @@ function sandboxRegistries(gatewayUrl: string, token: string): Variables {
 }
 
 async function start(plan: Config, log: Log): Promise<Running> {
-  const parts: Running[] = [];
+  const runtime = systemRuntime;
+  const running: Running[] = [];
   const started = <Part extends Running>(part: Part): Part => {
-    parts.push(part);
+    running.push(part);
     return part;
   };
   try {
     const folder = lockDataFolder(plan.dataDir);
     started({ stop: async () => folder.release() });
     const keys = plan.production ? {} : developmentKeys(folder.path);
-    const [eventStore, postgres] = await allStarted([
+    const stores = [
       process.env.ESDB_URL ? null : startEmbeddedEventStore(folder.path, log).then(started),
       process.env.DATABASE_URL ? null : startPostgres({ dataDir: folder.path, log }).then(started),
-    ]);
+    ] as const;
+    // When one fails, the other must have started before it can be stopped.
+    await Promise.allSettled(stores);
+    const [eventStore, postgres] = await Promise.all(stores);
     const secret = process.env.GATEWAY_SECRET || keys.GATEWAY_SECRET || '';
-    const registryToken = randomBytes(32).toString('hex');
-    const file = join(folder.path, 'sandbox-gateway.db');
+    const registryToken = runtime.randomBytes(32).toString('hex');
     const gateway =
       process.env.GATEWAY_URL || !plan.sandbox.enabled
         ? null
-        : started(
-            await startGateway({
-              host: '127.0.0.1',
-              port: plan.sandbox.port,
-              secret,
-              registryToken,
-              file,
-              outboxDir: join(folder.path, 'outbox'),
-              log,
-            }),
-          );
+        : started(await startGateway(plan.sandbox.port, { folder: folder.path, secret, registryToken, log }));
     const endpoints = {
       ...(eventStore && { ESDB_URL: eventStore.url }),
       ...(postgres && { DATABASE_URL: postgres.url }),
@@ -102,40 +98,35 @@ async function start(plan: Config, log: Log): Promise<Running> {
     const config = loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
     const events = connectEventStore({ url: config.esdbUrl, log });
     started({ stop: events.close });
-    started(startProjections(config, events, log));
+    const role = { config, eventStore: events, log, runtime };
+    started(startProjections(role));
     if (!config.production)
       registerSampleProjects(events, config).catch((err: unknown) =>
         log.warn({ err }, 'the sample projects could not be registered'),
       );
-    started(startReactors(config, events, log));
-    const { port } = started(await startHttp(config, events, log));
+    started(startReactors(role));
+    const { port } = started(await startHttp(role));
     welcome({
       config,
       port,
       gatewayUrl: gateway?.url ?? null,
       embedded: { eventStore: eventStore !== null, postgres: postgres !== null },
     });
-    return { stop: () => stopAll(parts) };
+    return { stop: () => stopAll(running) };
   } catch (error) {
-    await stopAll(parts);
+    await stopAll(running);
     throw error;
   }
 }
 
-/** Like Promise.all, but rejects only when nothing is on its way any more: all that started can then be stopped. */
-async function allStarted<Parts extends readonly unknown[]>(parts: readonly [...Parts]) {
-  await Promise.allSettled(parts);
-  return Promise.all(parts);
-}
-
-/** The embedded event store, as a process of its own that is kept running at one address. */
+/** The embedded event store in a process of its own, which is restarted at the same address when it ends. */
 async function startEmbeddedEventStore(dataDir: string, log: Log): Promise<Running & { url: string }> {
   const port = await freePort();
   const child = await superviseChild({
     name: 'event store',
     modulePath: fileURLToPath(new URL('../main.ts', import.meta.url)),
     args: ['eventstore', '--port', String(port), '--data', join(dataDir, 'eventstore.db')],
-    // Else the young generation grows to twice the memory for what is garbage within a millisecond.
+    // Otherwise the young generation takes twice the memory for objects that live less than a millisecond.
     nodeOptions: ['--max-semi-space-size=8'],
     log,
   });
@@ -143,8 +134,15 @@ async function startEmbeddedEventStore(dataDir: string, log: Log): Promise<Runni
 }
 
 async function startGateway(
-  options: Parameters<typeof startSandboxGateway>[0],
+  port: number,
+  { folder, ...options }: { folder: string; secret: string; registryToken: string; log: Log },
 ): Promise<Running & { url: string }> {
-  const { close, port } = await startSandboxGateway(options);
-  return { url: `http://localhost:${port}`, stop: close };
+  const gateway = await startSandboxGateway({
+    ...options,
+    host: '127.0.0.1',
+    port,
+    file: join(folder, 'sandbox-gateway.db'),
+    outboxDir: join(folder, 'outbox'),
+  });
+  return { url: `http://localhost:${gateway.port}`, stop: gateway.close };
 }

@@ -1,7 +1,7 @@
-/** What `ledger serve` says once everything runs: what was started, where, and what to try next. */
+/** What `ledger serve` prints once everything runs: what was started, where, and what to try next. */
 import type { Config } from '../config/config.ts';
 
-/** Prints to a person at a terminal; a log collector gets the same facts as log lines from the parts themselves. */
+/** For a person at a terminal; log collectors get the same facts from the log. */
 export function welcome(options: {
   config: Config;
   port: number;
@@ -24,7 +24,7 @@ export function welcome(options: {
     `    PostgreSQL    ${embedded.postgres ? `embedded, ${config.dataDir}/postgres` : 'at DATABASE_URL'}`,
     '',
     ...(config.merchants.has('demo-app') && gatewayUrl ? firstPayment(base, gatewayUrl) : []),
-    '  Stop with Ctrl-C. Nothing is lost: the next start goes on where this one ended.',
+    '  Stop with Ctrl-C. The next start continues where this one ended.',
     '',
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
@@ -42,7 +42,7 @@ function firstPayment(base: string, sandboxUrl: string): string[] {
     redirect_url: `${sandboxUrl}/merchant`,
   };
   return [
-    '  Ask for a payment, then open the payment_url it answers in a browser:',
+    '  Request a payment, then open the payment_url of the answer in a browser:',
     '',
     `    curl -s ${base}/generic/request -H 'Authorization: Bearer demo-key' \\`,
     "      -H 'Content-Type: application/json' -H 'Accept: application/json' \\",

@@ -1,24 +1,9 @@
-/** The statement of an account as CSV: what it opened with, a line per posting, what it closed with. */
-import { pipeline, Readable } from 'node:stream';
-import { stringify } from 'csv-stringify';
+/** The statement of an account as CSV: the opening balance, a line per posting, the closing balance. */
+import type { Readable } from 'node:stream';
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import { formatSen } from '../kernel/money.ts';
 import type { AccountStatement, StatementLine } from '../projections/journal/queries.ts';
-import { csvForm } from './csv.ts';
-
-/** Streams it from its pages, of which there is one at least. */
-export function accountCsv(account: string, pages: AsyncIterable<AccountStatement>): Readable {
-  async function* rows() {
-    let closingSen: bigint | null = null;
-    for await (const { openingSen, lines, closingSen: closing } of pages) {
-      if (closingSen === null) yield balanceRow(account, 'opening', openingSen);
-      for (const line of lines) yield lineRow(account, line);
-      closingSen = closing;
-    }
-    if (closingSen !== null) yield balanceRow(account, 'closing', closingSen);
-  }
-  return pipeline(Readable.from(rows()), stringify({ ...csvForm, columns: [...columns] }), () => {});
-}
+import { csvOf } from './csv.ts';
 
 const columns = [
   'account',
@@ -35,17 +20,24 @@ const columns = [
   'balance',
   'balance_side',
 ] as const;
-type Row = Record<(typeof columns)[number], string>;
+type Row = Partial<Record<(typeof columns)[number], string>>;
 
-const blank = Object.fromEntries(columns.map((column) => [column, ''])) as Row;
-
-function balanceRow(account: string, kind: 'opening' | 'closing', sen: bigint): Row {
-  return { ...blank, account, kind, ...balanceOf(sen) };
+/** Streams it from its pages; there is at least one. */
+export function accountCsv(account: string, pages: AsyncIterable<AccountStatement>): Readable {
+  async function* rows(): AsyncIterable<Row> {
+    let closingSen: bigint | null = null;
+    for await (const { openingSen, lines, closingSen: closing } of pages) {
+      if (closingSen === null) yield { account, kind: 'opening', ...balanceOf(openingSen) };
+      for (const line of lines) yield { account, ...rowOf(line) };
+      closingSen = closing;
+    }
+    if (closingSen !== null) yield { account, kind: 'closing', ...balanceOf(closingSen) };
+  }
+  return csvOf(columns, rows());
 }
 
-function lineRow(account: string, line: StatementLine): Row {
+function rowOf(line: StatementLine): Row {
   return {
-    account,
     kind: line.kind,
     recorded_at: toIsoWithOffset(line.at.toISOString()),
     value_at: toIsoWithOffset(line.valueAt.toISOString()),
@@ -60,8 +52,8 @@ function lineRow(account: string, line: StatementLine): Row {
   };
 }
 
-/** A side instead of a sign, which a spreadsheet may take for the beginning of a formula. */
-function balanceOf(sen: bigint): Pick<Row, 'balance' | 'balance_side'> {
+/** A side instead of a sign, which a spreadsheet could take for the beginning of a formula. */
+function balanceOf(sen: bigint): Row {
   const side = sen < 0n ? 'debit' : 'credit';
   return { balance: formatSen(sen < 0n ? -sen : sen), balance_side: sen === 0n ? '' : side };
 }

@@ -3,27 +3,26 @@ import { toDateTime } from '../kernel/malaysian-time.ts';
 import { displaySen, groupedSen } from '../kernel/money.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import type { CollectedReceipt, Collection, MethodTotal } from '../projections/journal/collection-queries.ts';
-import { drawPairs, drawSection, drawText } from '../receipts/pdf/parts.ts';
 import {
-  type Cell,
-  contentWidthPt,
-  createSheet,
-  type Element,
-  marginPt,
-  rightEdgePt,
-  type Sheet,
-} from '../receipts/pdf/sheet.ts';
-import { colors, styles } from '../receipts/pdf/styles.ts';
-import type { Style } from '../receipts/pdf/typesetter.ts';
+  addRow,
+  beginTable,
+  drawEnd,
+  drawHeading,
+  drawPairs,
+  drawSection,
+  drawSummary,
+  drawText,
+} from '../receipts/pdf/blocks.ts';
+import { createSheet, marginPt, type Sheet } from '../receipts/pdf/sheet.ts';
+import { styles } from '../receipts/pdf/styles.ts';
 import type { ReceiptTexts } from '../receipts/texts/en.ts';
 import { type Language, texts, timeText } from '../receipts/texts.ts';
 import { type StatementTexts, statementTexts } from './texts.ts';
 import { grandTotal, totalsByMethod } from './totals.ts';
 
-/** A document is in memory as a whole until its pages are counted; a day of more receipts is for the CSV. */
+/** The whole document is in memory until its pages are counted; a day of more receipts needs the CSV. */
 export const maxPdfReceipts = 2_000;
 
-/** A day has more receipts than a PDF takes. */
 export class TooManyReceipts extends Error {
   override name = 'TooManyReceipts';
 }
@@ -33,41 +32,41 @@ type Document = {
   lang: Language;
   words: StatementTexts;
   receiptWords: ReceiptTexts;
-  collection: Collection;
   receipts: readonly CollectedReceipt[];
   totals: readonly MethodTotal[];
 };
 
-type Occasion = { agency: string; collection: Collection; runtime: Pick<Runtime, 'now' | 'yieldToIo'> };
+type Statement = { agency: string; collection: Collection; runtime: Pick<Runtime, 'now' | 'yieldToIo'> };
 
-/** The document that is being drawn: several at a time would be several in memory. */
+/** Documents are drawn one after another, so that only one is in memory. */
 let drawing: Promise<unknown> = Promise.resolve();
 
 /** Streams the PDF. Throws TooManyReceipts beyond `maxPdfReceipts`, and what the receipts throw. */
 export function collectionPdf(
-  occasion: Occasion,
-  found: AsyncIterable<CollectedReceipt>,
+  statement: Statement,
+  receipts: AsyncIterable<CollectedReceipt>,
   lang: Language,
 ): Promise<NodeJS.ReadableStream> {
-  const drawn = drawing.then(() => draw(occasion, found, lang));
+  const drawn = drawing.then(() => draw(statement, receipts, lang));
   drawing = drawn.catch(() => {});
   return drawn;
 }
 
 async function draw(
-  { agency, collection, runtime }: Occasion,
+  { agency, collection: { day, merchantCode, asOf }, runtime }: Statement,
   found: AsyncIterable<CollectedReceipt>,
   lang: Language,
 ): Promise<NodeJS.ReadableStream> {
   const receipts = await gather(found);
-  const printedAt = runtime.now();
   const words = statementTexts[lang];
-  const { day, merchantCode, asOf } = collection;
+  const receiptWords = texts[lang];
+  const printedAt = runtime.now();
   const sheet = createSheet({ lang, title: `${words.title} ${merchantCode} ${day}`, createdAt: printedAt });
-  const totals = totalsByMethod(receipts);
-  const document = { sheet, lang, words, receiptWords: texts[lang], collection, receipts, totals };
-  drawHeading(document, agency);
-  drawSummary(document);
+  const document = { sheet, lang, words, receiptWords, receipts, totals: totalsByMethod(receipts) };
+  drawHeading(sheet, agency, words.title);
+  drawText(sheet, sheet.root, 'P', dayText(day, lang), styles.label);
+  sheet.yPt += 10;
+  drawFigures(document);
   drawPairs(sheet, words.details, [
     [words.agencyCode, merchantCode],
     [words.day, dayText(day, lang)],
@@ -79,11 +78,11 @@ async function draw(
     await drawReceipts(document, runtime);
   }
   drawText(sheet, sheet.root, 'P', words.note, styles.small);
-  drawText(sheet, sheet.root, 'P', texts[lang].pdf.computerGenerated, styles.small);
-  sheet.finish((page, pages) => ({
-    text: `${merchantCode} · ${day} · ${texts[lang].pdf.page(String(page), String(pages))}`,
-    style: styles.small,
-  }));
+  drawEnd(sheet, receiptWords.pdf.computerGenerated, (page, pages) => [
+    merchantCode,
+    day,
+    receiptWords.pdf.page(page, pages),
+  ]);
   return sheet.doc;
 }
 
@@ -91,7 +90,7 @@ async function gather(found: AsyncIterable<CollectedReceipt>): Promise<Collected
   const receipts: CollectedReceipt[] = [];
   for await (const receipt of found) {
     if (receipts.length === maxPdfReceipts)
-      throw new TooManyReceipts(`A PDF holds at most ${maxPdfReceipts} receipts: this day is for the CSV`);
+      throw new TooManyReceipts(`A PDF holds at most ${maxPdfReceipts} receipts; take the CSV for this day`);
     receipts.push(receipt);
   }
   return receipts;
@@ -104,159 +103,94 @@ function dayText(day: string, lang: Language): string {
   return noon.toLocaleDateString(locale, { dateStyle: 'full', timeZone: 'Asia/Kuala_Lumpur' });
 }
 
-function drawHeading({ sheet, words, lang, collection }: Document, agency: string): void {
-  sheet.decorate(() => sheet.doc.rect(0, 0, sheet.doc.page.width, 6).fill(colors.primary));
-  drawText(sheet, sheet.root, 'P', agency, styles.agency);
-  sheet.moveDown(2);
-  drawText(sheet, sheet.root, 'H1', words.title.toLocaleUpperCase('en'), styles.title);
-  sheet.moveDown(2);
-  drawText(sheet, sheet.root, 'P', dayText(collection.day, lang), styles.label);
-  sheet.moveDown(10);
-}
-
-/** What the agency is owed of this day, before anything else. */
-function drawSummary({ sheet, words, receipts, totals }: Document): void {
-  const [heightPt, paddingPt] = [64, 14];
+/** What the agency is owed for this day, how many receipts there are, and the fees. */
+function drawFigures({ sheet, words, receipts, totals }: Document): void {
   const { amountSen, chargeSen } = grandTotal(totals);
-  const topPt = sheet.yPt;
-  sheet.decorate(() =>
-    sheet.doc
-      .roundedRect(marginPt, topPt, contentWidthPt, heightPt, 6)
-      .fillAndStroke(colors.washed, colors.line),
-  );
-  const section = sheet.element(sheet.root, 'Sect');
-  const figures = [
-    { label: words.collected, figure: displaySen(amountSen), xPt: marginPt + paddingPt, widthPt: 250 },
-    { label: words.receipts, figure: String(receipts.length), xPt: marginPt + 275, widthPt: 75 },
-    { label: words.charges, figure: displaySen(chargeSen), xPt: marginPt + 360, widthPt: 125 },
-  ];
-  for (const [index, { label, figure, xPt, widthPt }] of figures.entries()) {
-    sheet.moveTo(topPt + (index === 0 ? 9 : 14));
-    const style = index === 0 ? styles.sum : styles.status;
-    const paragraphs = [
-      { text: label, style: styles.label },
-      { text: figure, style },
+  drawSummary(sheet, (section, { topPt, paddingPt }) => {
+    const small = { style: styles.status, downPt: 14 };
+    const figures = [
+      {
+        label: words.collected,
+        figure: displaySen(amountSen),
+        style: styles.sum,
+        downPt: 9,
+        xPt: marginPt + paddingPt,
+        widthPt: 250,
+      },
+      {
+        label: words.receipts,
+        figure: String(receipts.length),
+        ...small,
+        xPt: marginPt + 275,
+        widthPt: 75,
+      },
+      { label: words.charges, figure: displaySen(chargeSen), ...small, xPt: marginPt + 360, widthPt: 125 },
     ];
-    sheet.row(section, [{ tag: 'P', xPt, widthPt, paragraphs }]);
-  }
-  sheet.moveTo(topPt + heightPt + 12);
+    for (const { label, figure, style, downPt, ...place } of figures) {
+      sheet.yPt = topPt + downPt;
+      drawText(sheet, section, 'P', label, styles.label, place);
+      drawText(sheet, section, 'P', figure, style, place);
+    }
+  });
   if (receipts.length > 0) return;
   drawText(sheet, sheet.root, 'P', words.none, styles.total);
-  sheet.moveDown(10);
+  sheet.yPt += 10;
 }
 
-type Column = { xPt: number; widthPt: number; align?: 'right' };
-
-/** Columns side by side, from their widths; the last of them are amounts, set to the right. */
-function columnsOf(widthsPt: readonly number[], amounts: number): Column[] {
-  const gapPt = 7;
-  let xPt = marginPt;
-  return widthsPt.map((widthPt, index) => {
-    const isAmount = index >= widthsPt.length - amounts;
-    const column = { xPt, widthPt: widthPt - gapPt, ...(isAmount && { align: 'right' as const }) };
-    xPt += widthPt;
-    // The last column ends with the rule below it.
-    return index === widthsPt.length - 1 ? { ...column, widthPt: rightEdgePt - column.xPt } : column;
-  });
-}
-
-type Paragraphs = Cell['paragraphs'];
-
-const paragraph = (text: string, style: Style): Paragraphs => [{ text, style }];
-
-function cellsOf(
-  columns: readonly Column[],
-  contents: readonly Paragraphs[],
-  scope?: 'Column' | 'Row',
-): Cell[] {
-  return columns.map((column, index) => {
-    const heads = scope === 'Column' || (scope === 'Row' && index === 0);
-    const tag = heads ? { tag: 'TH' as const, scope } : { tag: 'TD' as const };
-    return { ...column, ...tag, paragraphs: contents[index] ?? [] };
-  });
-}
-
-function drawRow(sheet: Sheet, table: Element, cells: readonly Cell[], header: readonly Cell[]): void {
-  sheet.row(sheet.element(table, 'TR'), cells, header);
-  sheet.rule();
-}
-
-function drawTotals({ sheet, words, receiptWords, totals }: Document): void {
-  const columns = columnsOf([195, 60, 80, 70, 90], 4);
-  const table = sheet.element(drawSection(sheet, words.byMethod), 'Table');
-  const row = (contents: readonly string[], style: Style, scope: 'Column' | 'Row') =>
-    cellsOf(
-      columns,
-      contents.map((text) => paragraph(text, style)),
-      scope,
-    );
+function drawTotals(document: Document): void {
+  const { sheet, words, receiptWords, totals } = document;
   const { method, amount, charge, total } = receiptWords;
-  const head = [method, words.receipts, `${amount} (RM)`, `${charge} (RM)`, `${total} (RM)`];
-  const header = row(head, styles.columnHead, 'Column');
-  const figures = ({ receipts, amountSen, chargeSen }: Omit<MethodTotal, 'method'>) => [
+  const table = beginTable(sheet, drawSection(sheet, words.byMethod), {
+    widthsPt: [195, 60, 80, 70, 90],
+    amounts: 4,
+    head: [method, words.receipts, `${amount} (RM)`, `${charge} (RM)`, `${total} (RM)`],
+  });
+  const figuresOf = ({ receipts, amountSen, chargeSen }: Omit<MethodTotal, 'method'>) => [
     String(receipts),
     groupedSen(amountSen),
     groupedSen(chargeSen),
     groupedSen(amountSen + chargeSen),
   ];
-  drawRow(sheet, table, header, []);
-  for (const each of totals) {
-    const name = methodName(each.method, words, receiptWords);
-    drawRow(sheet, table, row([name, ...figures(each)], styles.text, 'Row'), header);
-  }
-  const all = row([total, ...figures(grandTotal(totals))], boldText, 'Row');
-  drawRow(sheet, table, all, header);
-  sheet.moveDown(12);
+  for (const each of totals)
+    addRow(sheet, table, [methodName(each.method, document), ...figuresOf(each)], styles.text, 'Row');
+  addRow(sheet, table, [total, ...figuresOf(grandTotal(totals))], styles.strong, 'Row');
+  sheet.yPt += 12;
 }
-
-const boldText = { ...styles.text, weight: 700 } as const;
-const cellText = { ...styles.text, sizePt: 8 } as const;
-const cellHead = { ...styles.columnHead, sizePt: 8 } as const;
-const cellTotal = { ...boldText, sizePt: 8 } as const;
 
 async function drawReceipts(document: Document, runtime: Pick<Runtime, 'yieldToIo'>): Promise<void> {
   const { sheet, words, receiptWords, lang, receipts, totals } = document;
-  const columns = columnsOf([30, 46, 112, 103, 87, 67, 50], 2);
-  const table = sheet.element(drawSection(sheet, words.receipts), 'Table');
   const { receipt, reference, method, amount, charge, total } = receiptWords;
-  const head = [words.no, words.time, receipt.receiptNo, reference, method, `${amount} (RM)`, charge];
-  const header = cellsOf(
-    columns,
-    head.map((text) => paragraph(text, cellHead)),
-    'Column',
-  );
-  drawRow(sheet, table, header, []);
+  const table = beginTable(sheet, drawSection(sheet, words.receipts), {
+    widthsPt: [30, 46, 112, 103, 87, 67, 50],
+    amounts: 2,
+    head: [words.no, words.time, receipt.receiptNo, reference, method, `${amount} (RM)`, charge],
+    headStyle: styles.denseHead,
+  });
   for (const [index, each] of receipts.entries()) {
-    // Whoever else is served by this process is not kept waiting for a long table.
+    // Lets the process serve others during a long table.
     if (index % 20 === 0) await runtime.yieldToIo();
     const late = each.isLate ? words.recordedLate(timeText(each.recordedAt.toISOString(), lang)) : '';
-    const contents = [
-      paragraph(String(index + 1), cellText),
-      paragraph(toDateTime(each.paidAt.toISOString()).slice(11), cellText),
-      [...paragraph(each.receiptNo, cellText), ...paragraph(late, lateMark)],
-      paragraph(each.reference, cellText),
-      paragraph(methodName(each.method, words, receiptWords), cellText),
-      paragraph(groupedSen(each.amountSen), cellText),
-      paragraph(groupedSen(each.chargeSen), cellText),
+    const number = [
+      { text: each.receiptNo, style: styles.dense },
+      { text: late, style: styles.denseNote },
     ];
-    drawRow(sheet, table, cellsOf(columns, contents), header);
+    const contents = [
+      String(index + 1),
+      toDateTime(each.paidAt.toISOString()).slice(11),
+      number,
+      each.reference,
+      methodName(each.method, document),
+      groupedSen(each.amountSen),
+      groupedSen(each.chargeSen),
+    ];
+    addRow(sheet, table, contents, styles.dense);
   }
   const { amountSen, chargeSen } = grandTotal(totals);
   const sums = ['', '', total, '', '', groupedSen(amountSen), groupedSen(chargeSen)];
-  const all = cellsOf(
-    columns,
-    sums.map((text) => paragraph(text, cellTotal)),
-  );
-  drawRow(sheet, table, all, header);
-  sheet.moveDown(10);
+  addRow(sheet, table, sums, styles.denseStrong);
+  sheet.yPt += 10;
 }
 
-const lateMark = { ...styles.small, sizePt: 7, color: colors.status.pending };
-
-function methodName(
-  method: MethodTotal['method'],
-  words: StatementTexts,
-  receiptWords: ReceiptTexts,
-): string {
+function methodName(method: MethodTotal['method'], { words, receiptWords }: Document): string {
   return method === 'unknown' ? words.unknownMethod : receiptWords.modes[method];
 }

@@ -1,4 +1,4 @@
-/** A sealed ledger with something of everything in it, to copy, tamper with and verify. */
+/** A sealed ledger with every kind of event in it, to copy, tamper with and verify. */
 import { randomUUID } from 'node:crypto';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type SealKey, sealKeyOf } from '../../src/audit/seals/key.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { type LogResult, verifyLog } from '../../src/audit/verify/log.ts';
 import { verifySeals } from '../../src/audit/verify/seals.ts';
-import { createViolations, type Fault, type FaultKind } from '../../src/audit/verify/violations.ts';
+import { createViolations, type Violation, type ViolationKind } from '../../src/audit/verify/violations.ts';
 import { createExecute, type Execute } from '../../src/commands/execute.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
 import { projectDecider } from '../../src/commands/project.ts';
@@ -25,6 +25,7 @@ import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { choose, record, request, requestPayment, result } from '../support/payments.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 export const key: SealKey = sealKeyOf('5ea1'.repeat(16));
 export const otherKey: SealKey = sealKeyOf('07e4'.repeat(16));
@@ -99,7 +100,7 @@ export async function sealAll(eventStore: EventStore, databaseUrl: string, event
     eventStore,
     databaseUrl,
     key,
-    clock: () => new Date('2026-11-20T02:00:00.000Z'),
+    runtime: testRuntime({ now: () => new Date('2026-11-20T02:00:00.000Z') }),
     log,
     pace: { everyEvents, everyMs: 3_600_000 },
   });
@@ -149,8 +150,8 @@ export async function tampered(
 
 export type Verdict = {
   result: LogResult;
-  faults: readonly Fault[];
-  first(kind: FaultKind): string | undefined;
+  found: readonly Violation[];
+  first(kind: ViolationKind): string | undefined;
 };
 
 /** The part of `verify` that needs the log alone. */
@@ -162,6 +163,6 @@ export async function verdictOn(
   const marks = await verifySeals(eventStore, trusted, violations);
   const { signal } = new AbortController();
   const logResult = await verifyLog({ eventStore, marks, violations, signal, onProgress: () => {} });
-  const faults = violations.all();
-  return { result: logResult, faults, first: (kind) => faults.find((it) => it.kind === kind)?.first };
+  const found = violations.all();
+  return { result: logResult, found, first: (kind) => found.find((each) => each.kind === kind)?.first };
 }

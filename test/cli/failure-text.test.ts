@@ -6,7 +6,7 @@ import { failureText } from '../../src/cli/failure-text.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
-import { ReadModelBehind } from '../../src/reconciliation/read-models.ts';
+import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
 
 function failureOf(action: () => unknown): unknown {
   try {

@@ -1,7 +1,4 @@
 // `ledger history` against a running store: by id and by reference, now and then, for people and for programs.
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { landregTransactionId, transactionIdOf } from '../../src/commands/transaction-id.ts';
 import type { Channel } from '../../src/events/payment.ts';
@@ -9,33 +6,25 @@ import { paymentStream } from '../../src/events/payment.ts';
 import { stored } from '../audit/helpers.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
 import { applied, request, result } from '../support/payments.ts';
 
 // Serial: one connection of a process appends.
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const key = 'a key of this test';
 
 async function start(t: ExecutionContext) {
   const { port } = await startServer(t);
   const environment = {
-    PATH: process.env.PATH,
+    ...settingsFor({
+      esdbUrl: `esdb://127.0.0.1:${port}?tls=false`,
+      databaseUrl: 'postgres://127.0.0.1:9/nowhere',
+    }),
     DATA_DIR: await temporaryFolder(t),
-    ESDB_URL: `esdb://127.0.0.1:${port}?tls=false`,
-    DATABASE_URL: 'postgres://127.0.0.1:9/nowhere',
     TRANSACTION_ID_KEY: key,
-    GATEWAY_URL: 'http://127.0.0.1:9',
-    GATEWAY_SECRET: 'a secret of this test',
-    REGISTRY_URL: 'http://127.0.0.1:9',
-    REGISTRY_TOKEN: 'a token of this test',
   };
   const ledger = async (...args: string[]) => {
-    try {
-      const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env: environment });
-      return { code: 0, said: stdout };
-    } catch (error) {
-      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-      return { code, said: `${stdout}${stderr}` };
-    }
+    const { code, stdout, output } = await runLedger(args, environment);
+    return { code, said: code === 0 ? stdout : output };
   };
   const store = open(t, port);
   /** A payment that failed; returns its id. */
@@ -67,7 +56,7 @@ test.serial('by id or reference, at a time or a revision', async (t) => {
   t.deepEqual([transactionId, verdict], [id, { kind: 'whole' }]);
   t.like(entries[1], { revision: 1, type: 'PaymentFailed', fits: true, state: { status: 'failed' } });
   const early = await ledger('history', id, '--at', '2026-11-19');
-  t.deepEqual(early, { code: 1, said: 'At that time this payment had not been asked for yet.\n' });
+  t.deepEqual(early, { code: 1, said: 'This payment was not requested until later.\n' });
 });
 
 test.serial(

@@ -1,9 +1,6 @@
 // `ledger balances`, `ledger statement` and `ledger account`, as staff type them.
-import { execFile } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
 import { balancesText } from '../../src/cli/balances.ts';
@@ -14,9 +11,9 @@ import { temporaryFolder } from '../embedded/helpers.ts';
 
 import { emptyJournal, feed, paid, recorded } from '../projections/journals.ts';
 import { hasPoppler, textOf } from '../receipts/pdf-reader.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const postgres = await createDatabase();
 const store = await openStore(':memory:');
 test.after.always(() => store.close());
@@ -29,25 +26,11 @@ async function startShell(t: ExecutionContext) {
   await feed(db, recorded('B', paid({ no: 2, at: '2025-11-23T01:00:00.000Z', ...value })));
   await feed(db, recorded('C', paid({ no: 3, at: '2025-11-21T01:00:00.000Z' })));
   const folder = await temporaryFolder(t);
-  const env = {
-    PATH: process.env.PATH,
+  const environment = {
+    ...settingsFor({ esdbUrl: `esdb://127.0.0.1:${store.port}?tls=false`, databaseUrl: postgres.url }),
     DATA_DIR: folder,
-    ESDB_URL: `esdb://127.0.0.1:${store.port}?tls=false`,
-    DATABASE_URL: postgres.url,
-    TRANSACTION_ID_KEY: 'a key of this test',
-    GATEWAY_URL: 'http://127.0.0.1:9',
-    GATEWAY_SECRET: 'a secret of this test',
-    REGISTRY_URL: 'http://127.0.0.1:9',
-    REGISTRY_TOKEN: 'a token of this test',
   };
-  const ledger = async (...args: string[]) => {
-    try {
-      const { stdout, stderr } = await promisify(execFile)(process.execPath, [main, ...args], { env });
-      return { code: 0, stdout, stderr };
-    } catch (error) {
-      return error as { code: number; stdout: string; stderr: string };
-    }
-  };
+  const ledger = (...args: string[]) => runLedger(args, environment);
   return { db, ledger, folder };
 }
 
@@ -58,7 +41,7 @@ async function append(transactionId: string, events: readonly PaymentEvent[]): P
 
 const rowsOf = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });
 
-test.serial('the trial balance, now and as it was known at a time or at the end of a day', async (t) => {
+test.serial('the trial balance, now and as it was of a time or at the end of a day', async (t) => {
   const { ledger } = await startShell(t);
   const { code, stdout } = await ledger('balances');
   t.is(code, 0);
@@ -71,7 +54,7 @@ merchant:council        0.00        30.06      30.06 Cr
 Total                  30.56        30.56       0.00
 `,
   );
-  t.regex(stdout, /\nDebits equal credits, as known at \d{4}-\d\d-\d\dT/);
+  t.regex(stdout, /\nDebits equal credits, as of \d{4}-\d\d-\d\dT/);
   t.regex(
     (await ledger('balances', '--at', '2025-11-21T09:00:00+08:00')).stdout,
     /merchant:council +0\.00 +20\.04/,
@@ -80,7 +63,7 @@ Total                  30.56        30.56       0.00
     (await ledger('balances', '--at', '2025-11-21T08:59:59+08:00')).stdout,
     /merchant:council +0\.00 +10\.01/,
   );
-  t.regex((await ledger('balances', '--at', '2025-11-22')).stdout, /as known at 2025-11-22T23:59:59\+08:00/);
+  t.regex((await ledger('balances', '--at', '2025-11-22')).stdout, /as of 2025-11-22T23:59:59\+08:00/);
   t.is((await ledger('balances', '--at', 'yesterday')).code, 2);
 });
 
@@ -107,7 +90,7 @@ test('a trial balance without accounts, and one past the safe integers', (t) => 
   t.true(text.includes('DIFFER by RM 0.01'));
 });
 
-test.serial('a day’s statement as CSV, as known at a time, and as PDF in a file of its own', async (t) => {
+test.serial('a day’s statement as CSV, as of a time, and as PDF in a file of its own', async (t) => {
   const { ledger, folder } = await startShell(t);
   const day = ['statement', '--merchant', 'council', '--day', '2025-11-20'];
   const now = await ledger(...day);
@@ -166,8 +149,11 @@ test.serial('what makes no sense is said with the usage', async (t) => {
   const { ledger } = await startShell(t);
   for (const [args, fault] of [
     [['statement', '--merchant', 'nobody', '--day', '2025-11-20'], 'No agency has the code nobody'],
-    [['statement', '--merchant', 'council', '--day', '2025-11-31'], 'Which day? It reads 2026-11-20'],
-    [['statement', '--day', '2025-11-20', '--format', 'pdf'], 'Where to? A PDF needs --output'],
+    [
+      ['statement', '--merchant', 'council', '--day', '2025-11-31'],
+      '--day must be a date such as 2026-11-20',
+    ],
+    [['statement', '--day', '2025-11-20', '--format', 'pdf'], '--format pdf needs --output'],
     [
       ['account', 'merchant:x', '--from', '2025-11-20', '--to', '2025-11-20'],
       'Nothing was ever posted to merchant:x',
@@ -201,7 +187,7 @@ test.serial('a journal that stands still or was never made warns whoever asks it
   t.is(still.code, 0);
   t.is(
     still.stderr,
-    'The journal stands still before X of payment-Z, and lacks all that came after: Unknown event type X.\n',
+    'The journal has halted before X of payment-Z, and lacks all that came after: Unknown event type X.\n',
   );
   await db.raw('drop schema journal cascade');
   await db.raw('drop table checkpoints');

@@ -1,40 +1,21 @@
 // `ledger reconcile` as staff type it, on running stores.
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test from 'ava';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 
 import { gatewayCsv, idOf, type Ledger, startLedger } from '../reconciliation/helpers.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
 import { result, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const postgres = await createDatabase();
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const call = ({ database, store }: Ledger, ...args: string[]) =>
+  runLedger(['reconcile', ...args], settingsFor({ esdbUrl: store.url, databaseUrl: database.url }));
 
-async function call({ database, store }: Ledger, ...args: string[]) {
-  const env = {
-    PATH: process.env.PATH,
-    ESDB_URL: store.url,
-    DATABASE_URL: database.url,
-    TRANSACTION_ID_KEY: 'a key of this test',
-    GATEWAY_URL: 'http://127.0.0.1:9/',
-    GATEWAY_SECRET: 'x',
-    REGISTRY_URL: 'http://127.0.0.1:9/',
-    REGISTRY_TOKEN: 'x',
-  };
-  const called = promisify(execFile)(process.execPath, [main, 'reconcile', ...args], { env });
-  return await called.then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    (error) => error as { code: number; stdout: string; stderr: string },
-  );
-}
-
-test.serial('the exit code tells whether all matched; what is printed names nobody', async (t) => {
+test.serial('the exit code says whether everything matched; the output names nobody', async (t) => {
   const ledger = await startLedger(t, postgres);
   await ledger.pay(idOf(1), [succeeded(result(1, 'succeeded'))]);
   const folder = await temporaryFolder(t);
@@ -52,9 +33,9 @@ test.serial('the exit code tells whether all matched; what is printed names nobo
   const bad = await save('bad.csv', gatewayCsv(rows));
   const dry = await call(ledger, bad, '--dry-run', '--from', '2026-11-20', '--to', '2026-11-20');
   t.is(dry.code, 1, dry.stderr);
-  t.regex(dry.stdout, /unreadable {6}line 3 TRANS_ID is no id/);
+  t.regex(dry.stdout, /unreadable {6}line 3 TRANS_ID is not an id/);
   t.regex(dry.stdout, /amount differs {2}line 2, .* here succeeded RM 120.50, there succeeded RM 99.00/);
-  t.regex(dry.stdout, /0 new differences/);
+  t.regex(dry.stdout, /0 new discrepancies/);
   t.regex(dry.stdout, /from 2026-11-20 00:00:00 to before 2026-11-21 00:00:00/);
   t.notRegex(dry.stdout, /Aminah|Ismail/i);
   const [, id = ''] = /\[(\w{26})\]/.exec(dry.stdout) ?? [];
@@ -62,7 +43,7 @@ test.serial('the exit code tells whether all matched; what is printed names nobo
 
   const kept = await call(ledger, bad);
   t.is(kept.code, 1);
-  t.regex(kept.stdout, /1 new difference, 0 of before have vanished/);
+  t.regex(kept.stdout, /1 new discrepancy, 0 earlier ones cleared/);
   const [event] = await ledger.store.eventStore.load(reconciliationStream(id));
   t.regex(Reflect.get(event?.metadata ?? {}, 'actor'), /^staff:./);
 

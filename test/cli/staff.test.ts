@@ -1,36 +1,23 @@
 // `ledger users` and `ledger projects`, as staff type them.
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { registerSampleProjects } from '../../src/cli/projects.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+import { runLedger, settingsFor } from '../support/ledger.ts';
 
 /** A command line on an event store of the test's own. */
 async function startShell(t: ExecutionContext) {
   const { port } = await startServer(t);
   const environment = {
-    PATH: process.env.PATH,
+    ...settingsFor({
+      esdbUrl: `esdb://127.0.0.1:${port}?tls=false`,
+      databaseUrl: 'postgres://127.0.0.1:9/nowhere',
+    }),
     DATA_DIR: await temporaryFolder(t),
-    ESDB_URL: `esdb://127.0.0.1:${port}?tls=false`,
-    DATABASE_URL: 'postgres://127.0.0.1:9/nowhere',
-    TRANSACTION_ID_KEY: 'a key of this test',
-    GATEWAY_URL: 'http://127.0.0.1:9',
-    GATEWAY_SECRET: 'a secret of this test',
-    REGISTRY_URL: 'http://127.0.0.1:9',
-    REGISTRY_TOKEN: 'a token of this test',
   };
   const ledger = async (...args: string[]) => {
-    try {
-      const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env: environment });
-      return { code: 0, said: stdout };
-    } catch (error) {
-      const { code, stderr } = error as { code: number; stderr: string };
-      return { code, said: stderr };
-    }
+    const { code, stdout, stderr } = await runLedger(args, environment);
+    return { code, said: code === 0 ? stdout : stderr };
   };
   return { ledger, store: open(t, port) };
 }
@@ -59,7 +46,7 @@ test('without a name a user is called by what stands before the @', async (t) =>
 test('a user changes role, is shut out and let in again, and the list says so', async (t) => {
   const { ledger } = await startShell(t);
   const user = ['--email', 'siti@agency.example'];
-  t.is((await ledger('users', 'list')).said, 'There is no user yet.\n');
+  t.is((await ledger('users', 'list')).said, 'There are no users yet.\n');
   t.like(await ledger('users', 'role', ...user, '--role', 'viewer'), {
     code: 1,
     said: 'There is no such user.\n',
@@ -91,11 +78,7 @@ test('a project is registered once', async (t) => {
 test('what makes no sense is said with the usage', async (t) => {
   const { ledger } = await startShell(t);
   for (const [args, fault, usage] of [
-    [
-      ['users', 'remove'],
-      'What to do with users is one of add, role, deactivate, reactivate, list',
-      'add --email',
-    ],
+    [['users', 'remove'], 'The action must be one of add, role, deactivate, reactivate, list', 'add --email'],
     [
       ['users', 'role', '--email', 'a@b.example', '--role', 'king'],
       'role must be one of admin, member, viewer',

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
-import type { Payment, PaymentEvent, PaymentResult } from '../../src/events/payment.ts';
+import type { Payment, PaymentEvent } from '../../src/events/payment.ts';
+import type { PaymentResult } from '../../src/events/payment-result.ts';
 import { choices, results } from '../support/arbitraries.ts';
 import {
   amountSen,

@@ -2,7 +2,8 @@
 import test from 'ava';
 import type { RecordGatewayResult } from '../../src/commands/gateway-result.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
-import { channels, type PaymentEvent, type PaymentResult, sources } from '../../src/events/payment.ts';
+import { channels, type PaymentEvent } from '../../src/events/payment.ts';
+import { type PaymentResult, sources } from '../../src/events/payment-result.ts';
 import {
   applied,
   chosen,

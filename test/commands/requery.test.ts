@@ -2,13 +2,8 @@
 import test from 'ava';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import type { RecordRequeryAnswer } from '../../src/commands/requery.ts';
-import {
-  channels,
-  type PaymentEvent,
-  type PaymentResult,
-  type RegistryAnswer,
-  type RegistryStatus,
-} from '../../src/events/payment.ts';
+import { channels, type PaymentEvent } from '../../src/events/payment.ts';
+import type { PaymentResult, RegistryAnswer, RegistryStatus } from '../../src/events/payment-result.ts';
 import {
   applied,
   chosen,

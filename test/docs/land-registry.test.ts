@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { readFields } from '../../src/commands/fields.ts';
 import { loadMerchants } from '../../src/config/merchants.ts';
-import { createReadBody } from '../../src/http/landreg/request-body.ts';
+import { checkRequest } from '../../src/http/landreg/request.ts';
+import { paymentRequestBody } from '../../src/http/landreg/request-body.ts';
 import { sen } from '../support/payments.ts';
 
 const page = readFileSync(new URL('../../content/docs/land-registry.md', import.meta.url), 'utf8');
@@ -36,6 +38,7 @@ test('the branches are those of the merchants file, as documented', (t) => {
 
 test('the example request is accepted', (t) => {
   const body = /-d '(\{.*?\})'\n/s.exec(page)?.[1] ?? '';
-  const read = createReadBody({ maxAmountSen: sen(100_000_000), production: false }, agencies);
-  t.is(read(JSON.parse(body)).agency.code, 'ptgnm-app');
+  const struct = paymentRequestBody({ maxAmountSen: sen(100_000_000), production: false });
+  const read = readFields(JSON.parse(body), struct);
+  t.is(checkRequest(read, [...agencies.values()]).code, 'ptgnm-app');
 });

@@ -6,8 +6,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
+import { readFields } from '../../src/commands/fields.ts';
 import { evolve, noPayment } from '../../src/events/payment.ts';
-import { createReadBody } from '../../src/http/generic/request-body.ts';
+import { paymentRequestBody } from '../../src/http/generic/request-body.ts';
 import { signaturesOf } from '../../src/reactors/callbacks/merchant-callback.ts';
 import { paymentFields } from '../../src/receipts/payment-fields.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
@@ -148,8 +149,8 @@ async function start(
 
 test('the example request in the guide is accepted', (t) => {
   const body: unknown = JSON.parse(/-d '(\{.*?\n {2}\})'/s.exec(guide)?.[1] ?? '');
-  const readBody = createReadBody({ maxAmountSen: sen(100_000_000), production: false });
-  t.is(readBody(body, { redirectHosts: null }).amount, sen(12_050));
+  const struct = paymentRequestBody({ maxAmountSen: sen(100_000_000), production: false });
+  t.is(readFields(body, struct).amount, sen(12_050));
 });
 
 test('the guide names every field of a callback', (t) => {

@@ -1,17 +1,24 @@
 // A payer pays in a real browser: from the merchant's page to the sandbox bank and back to the receipt, with and without
-// scripts, on a phone and on a desktop, from our own page and from one that the merchant relays.
+// scripts, on a phone and on a desktop, from our own page and from one that the merchant relays; and 20 items of a land
+// registry at once. All on one `npm start`.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
+import { until } from '../embedded/helpers.ts';
+import { wholeFile } from '../support/whole-file.ts';
 import { openBrowser, skippedWithoutBrowser } from './browser.ts';
 import { paymentRequest, requestPayment } from './ledger.ts';
-import { decideAtBank, payByFpx, type Service, startService } from './payer.ts';
+import { decideAtBank, payByFpx, startService } from './payer.ts';
+
+/** `npm start`, with callbacks that are tried again every second. */
+const service = await startService(wholeFile, { CALLBACK_RETRY_SCHEDULE: `0s${',1s'.repeat(60)}` });
 
 let references = 0;
-async function newPayment({ baseUrl }: Service, more: Record<string, unknown> = {}) {
+async function newPayment(more: Record<string, unknown> = {}) {
+  const { baseUrl } = service;
   references += 1;
   const body = paymentRequest(`BROWSER-${references}`, { redirect_url: `${baseUrl}/?from=bank`, ...more });
   const answer = await requestPayment(baseUrl, body);
@@ -26,17 +33,15 @@ async function fitsItsWidth(t: ExecutionContext, page: Page): Promise<void> {
   t.is(overflow, 0, `${page.url()} scrolls sideways`);
 }
 
-test('a payer pays, is declined and tries again, with and without scripts', async (t) => {
+test.serial('a payer pays, is declined and tries again, with and without scripts', async (t) => {
   if (skippedWithoutBrowser(t)) return;
-  t.timeout(180_000);
-  const service = await startService(t);
   for (const { scripts, width } of [
     { scripts: true, width: 1280 },
     { scripts: false, width: 360 },
   ]) {
     const visitor = await openBrowser(t, { javaScriptEnabled: scripts, viewport: { width, height: 800 } });
     const { page, complaints } = visitor;
-    const { payment_url, transaction_id, body } = await newPayment(service);
+    const { payment_url, transaction_id, body } = await newPayment();
 
     await page.goto(payment_url);
     t.true((await page.getByRole('heading', { level: 1 }).innerText()).includes('120.50'));
@@ -81,10 +86,8 @@ test('a payer pays, is declined and tries again, with and without scripts', asyn
   }
 });
 
-test('a payment completes from a page that the merchant relays from its own origin', async (t) => {
+test.serial('a payment completes from a page that the merchant relays from its own origin', async (t) => {
   if (skippedWithoutBrowser(t)) return;
-  t.timeout(120_000);
-  const service = await startService(t);
   for (const scripts of [true, false]) {
     references += 1;
     const answer = await requestPayment(
@@ -118,10 +121,8 @@ test('a payment completes from a page that the merchant relays from its own orig
   }
 });
 
-test('every decision of the bank shows on the page as what it is', async (t) => {
+test.serial('every decision of the bank shows on the page as what it is', async (t) => {
   if (skippedWithoutBrowser(t)) return;
-  t.timeout(120_000);
-  const service = await startService(t);
   const visitor = await openBrowser(t, { viewport: { width: 1280, height: 900 } });
   const { page } = visitor;
   const cases: [string, string][] = [
@@ -131,10 +132,70 @@ test('every decision of the bank shows on the page as what it is', async (t) => 
     ['Approve with another amount', 'Awaiting payment'],
   ];
   for (const [decision, status] of cases) {
-    const { payment_url } = await newPayment(service);
+    const { payment_url } = await newPayment();
     await page.goto(payment_url);
     await payByFpx(page);
     await decideAtBank(visitor, service, decision, true);
     t.true((await page.locator('main').innerText()).includes(status), `${decision}: ${await page.title()}`);
   }
+});
+
+const items = Array.from({ length: 20 }, (_, index) => ({
+  id_hakmilik: `0101010${String(index + 1).padStart(2, '0')}`,
+  urusan: `Cukai tanah ${index + 1}`,
+  jumlah_bayaran: 10.05,
+}));
+
+async function requestLandPayment(reference: string): Promise<string> {
+  const answer = await fetch(`${service.baseUrl}/landreg/request`, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer landreg-key',
+      'content-type': 'application/json',
+      accept: 'application/json',
+    },
+    body: JSON.stringify({
+      kod_cawangan: '01',
+      transaksi_id: reference,
+      jumlah_bayaran: 201,
+      return_url: `${service.baseUrl}/?from=bank`,
+      maklumat_bayaran: items,
+      extra: { name: 'Aminah binti Ismail', email: 'aminah@example.com', ic_no: '900101145678' },
+    }),
+  });
+  const body = (await answer.json()) as { data: { payment_url: string } };
+  return body.data.payment_url;
+}
+
+// 20 callbacks, each accepted once; one item that is refused holds up none of the others.
+test.serial('20 items are paid at once and reported one by one', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  const visitor = await openBrowser(t, { viewport: { width: 1280, height: 900 } });
+  const { page, complaints } = visitor;
+  const counts = async () => {
+    const html = await (await fetch(`${service.gatewayUrl}/land-registry`)).text();
+    const text = html.replace(/<[^>]*>/g, '');
+    return (verdict: string) => Number(new RegExp(`${verdict}: (\\d+)`).exec(text)?.[1] ?? 0);
+  };
+
+  // One land title is refused at first.
+  await page.goto(`${service.gatewayUrl}/land-registry`);
+  await page.getByLabel('Refuse one land title').fill('010101007');
+  await page.getByRole('button', { name: 'Save' }).click();
+
+  await page.goto(await requestLandPayment('LAND-20'));
+  t.true((await page.getByRole('heading', { level: 1 }).innerText()).includes('201.00'));
+  await payByFpx(page);
+  await decideAtBank(visitor, service, 'Approve', true);
+  const receipt = await page.locator('main').innerText();
+  for (const figure of ['Official receipt', 'RM 201.00', 'RM 10.05', 'Cukai tanah 20', '-20'])
+    t.true(receipt.replaceAll('\u00a0', ' ').includes(figure), `the receipt says ${figure}`);
+  t.deepEqual(complaints, []);
+
+  await until(async () => (await counts())('✓ Accepted') === 19 && (await counts())('✕ Refused') >= 1);
+  await page.goto(`${service.gatewayUrl}/land-registry`);
+  await page.getByLabel('Refuse one land title').fill('');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await until(async () => (await counts())('✓ Accepted') === 20);
+  t.is((await counts())('✕ Refused as a duplicate'), 0);
 });

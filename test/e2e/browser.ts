@@ -1,10 +1,14 @@
 // A real browser, where the machine has one. Tests that need it say so when they are skipped.
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
+import { wholeFile } from '../support/whole-file.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
@@ -34,19 +38,20 @@ export type Visitor = {
   complaints: string[];
 };
 
-/** A new browser with an empty profile, closed with the test. */
+let browser: Promise<Browser> | undefined;
+
+async function launch(): Promise<Browser> {
+  const launched = await chromium.launch({ executablePath, args: quiet });
+  wholeFile.teardown(() => launched.close());
+  return launched;
+}
+
+/** A page of a visitor whom the site has not seen before, gone with the test; the browser is the test file's one. */
 export async function openBrowser(t: ExecutionContext, options: BrowserContextOptions): Promise<Visitor> {
-  const profile = await mkdtemp(join(tmpdir(), 'ledger-browser-'));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    args: quiet,
-    ...options,
-  });
-  t.teardown(async () => {
-    await context.close();
-    await rm(profile, { recursive: true, force: true, maxRetries: 10 });
-  });
-  const page = context.pages()[0] ?? (await context.newPage());
+  browser ??= launch();
+  const context = await (await browser).newContext(options);
+  t.teardown(() => context.close());
+  const page = await context.newPage();
   page.setDefaultTimeout(30_000);
   const complaints: string[] = [];
   page.on('console', (message) => {

@@ -3,12 +3,15 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import type { Role } from '../../src/events/user.ts';
 import { until } from '../embedded/helpers.ts';
+import { wholeFile } from '../support/whole-file.ts';
 import { openBrowser, skippedWithoutBrowser, type Visitor } from './browser.ts';
 import { type ConsoleService, seriousFaults, signIn, startConsole } from './console.ts';
 import { paymentRequest, requestPayment } from './ledger.ts';
 import { decideAtBank, payByFpx } from './payer.ts';
 
 const reference = 'CONSOLE-1';
+const service = await startConsole(wholeFile);
+const { baseUrl } = service;
 
 async function payOnce(visitor: Visitor, service: ConsoleService): Promise<void> {
   const body = paymentRequest(reference, {
@@ -48,11 +51,9 @@ const may: Record<Role, { act: boolean; readAccessLog: boolean; manage: boolean 
   viewer: { act: false, readAccessLog: true, manage: false },
 };
 
-test('staff of each role do what their role allows, with and without scripts', async (t) => {
+test.serial('staff of each role do what their role allows, with and without scripts', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   t.timeout(300_000);
-  const service = await startConsole(t);
-  const { baseUrl } = service;
   t.regex(
     await service.ledger('users', 'add', '--role', 'admin', '--email', 'admin@agency.example'),
     /is added/,
@@ -135,16 +136,16 @@ test('staff of each role do what their role allows, with and without scripts', a
   }
 });
 
-test('an admin changes a role and deactivates a user, with immediate effect', async (t) => {
+test.serial('an admin changes a role and deactivates a user, with immediate effect', async (t) => {
   if (skippedWithoutBrowser(t)) return;
-  t.timeout(120_000);
-  const service = await startConsole(t);
-  const { baseUrl } = service;
-  for (const role of ['admin', 'member'])
-    await service.ledger('users', 'add', '--role', role, '--email', `${role}@agency.example`);
+  for (const [name, role] of [
+    ['chief', 'admin'],
+    ['clerk', 'member'],
+  ] as const)
+    await service.ledger('users', 'add', '--role', role, '--email', `${name}@agency.example`);
   const [admin, member] = [await openBrowser(t, {}), await openBrowser(t, {})];
-  await signIn(admin.page, service, 'admin@agency.example', '/console/payments?status=failed');
-  await signIn(member.page, service, 'member@agency.example');
+  await signIn(admin.page, service, 'chief@agency.example', '/console/payments?status=failed');
+  await signIn(member.page, service, 'clerk@agency.example');
   await admin.page.goto(`${baseUrl}/console/projections`);
   t.deepEqual(
     await admin.page.locator('thead button').allInnerTexts(),
@@ -153,14 +154,15 @@ test('an admin changes a role and deactivates a user, with immediate effect', as
   );
   await admin.page.goto(`${baseUrl}/console/staff`);
   await isWell(t, admin.page, 'staff');
-  await admin.page.getByLabel('Role of member').selectOption('viewer');
-  await admin.page.getByRole('button', { name: 'Change' }).click();
+  const clerk = admin.page.getByRole('row', { name: 'clerk' });
+  await admin.page.getByLabel('Role of clerk').selectOption('viewer');
+  await clerk.getByRole('button', { name: 'Change' }).click();
   await admin.page.getByText('The role is changed').waitFor();
-  t.is(await admin.page.getByLabel('Role of member').inputValue(), 'viewer');
+  t.is(await admin.page.getByLabel('Role of clerk').inputValue(), 'viewer');
   await member.page.reload();
   await member.page.getByRole('link', { name: 'Access log' }).waitFor();
-  await admin.page.getByRole('button', { name: 'Deactivate' }).click();
-  await admin.page.getByText('deactivated', { exact: true }).waitFor();
+  await clerk.getByRole('button', { name: 'Deactivate' }).click();
+  await clerk.getByText('deactivated', { exact: true }).waitFor();
   await member.page.reload();
   await member.page.getByRole('heading', { name: 'Sign in' }).waitFor();
   t.deepEqual([...admin.complaints, ...member.complaints], []);

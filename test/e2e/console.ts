@@ -1,15 +1,12 @@
 // The console in a real browser: staff who sign in by the link of an email in the sandbox's mailbox.
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
+import { runLedger } from '../support/ledger.ts';
+import type { Owner } from '../support/whole-file.ts';
 import { startRole } from './ledger.ts';
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export type ConsoleService = {
   baseUrl: string;
@@ -19,7 +16,7 @@ export type ConsoleService = {
 };
 
 /** `npm start`, and a shell beside it, on ports and a folder of the test's own. */
-export async function startConsole(t: ExecutionContext): Promise<ConsoleService> {
+export async function startConsole(t: Owner): Promise<ConsoleService> {
   const [port, sandboxPort] = [await freePort(), await freePort()];
   const environment = {
     PORT: String(port),
@@ -30,10 +27,7 @@ export async function startConsole(t: ExecutionContext): Promise<ConsoleService>
   return {
     baseUrl: `http://localhost:${port}`,
     gatewayUrl: `http://localhost:${sandboxPort}`,
-    async ledger(...args) {
-      const env = { PATH: process.env.PATH, ...environment };
-      return (await promisify(execFile)(process.execPath, [main, ...args], { env })).stdout;
-    },
+    ledger: async (...args) => (await runLedger(args, environment)).stdout,
   };
 }
 

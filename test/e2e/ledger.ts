@@ -1,21 +1,19 @@
 // The program as its users run it: roles as processes of their own, on stores that may be killed, and a merchant and a
 // gateway that speak to it over HTTP.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { startPostgres } from '../../packages/embedded/postgres.ts';
 import { checksumOf } from '../../packages/sandbox/checksum.ts';
 import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
+import { settingsFor, spawnLedger } from '../support/ledger.ts';
+import type { Owner } from '../support/whole-file.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 export const gatewaySecret = 'a gateway secret of this test only';
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** A `ledger` command that is started again, on demand, with the same arguments. */
 export type Role = {
@@ -29,7 +27,7 @@ export type Role = {
 
 /** Starts `ledger <args>` and waits until `ready` says so. It is stopped when the test ends. */
 export async function startRole(
-  t: ExecutionContext,
+  t: Owner,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   ready: (output: string) => boolean | Promise<boolean>,
@@ -37,14 +35,11 @@ export async function startRole(
   let child: ChildProcess;
   let printed = '';
   const launch = async () => {
-    const started = spawn(process.execPath, [main, ...args], {
-      env: { PATH: process.env.PATH, ...environment },
-      // The channel tells it to end when this test process is killed.
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
+    // The channel tells it to end when this test process is killed.
+    const started = spawnLedger(args, environment, { channel: true });
     child = started;
     for (const stream of [started.stdout, started.stderr]) {
-      stream?.on('data', (chunk) => {
+      stream.on('data', (chunk) => {
         printed += chunk;
         if (process.env.TEST_LOG_LEVEL) process.stderr.write(chunk);
       });
@@ -86,7 +81,7 @@ export type Deployment = {
 };
 
 /** Every role in a process of its own, as in production, on a folder of the test's own. */
-export async function startDeployment(t: ExecutionContext): Promise<Deployment> {
+export async function startDeployment(t: Owner): Promise<Deployment> {
   const dataDir = await temporaryFolder(t);
   const [eventStorePort, httpPort] = [await freePort(), await freePort()];
   const postgres = await startPostgres({ dataDir, log });
@@ -100,17 +95,12 @@ export async function startDeployment(t: ExecutionContext): Promise<Deployment> 
   const baseUrl = `http://127.0.0.1:${httpPort}`;
   const esdbUrl = `esdb://127.0.0.1:${eventStorePort}?tls=false`;
   const environment = {
+    ...settingsFor({ esdbUrl, databaseUrl: postgres.url }),
     PORT: String(httpPort),
     BASE_URL: baseUrl,
     DATA_DIR: dataDir,
-    ESDB_URL: esdbUrl,
-    DATABASE_URL: postgres.url,
-    GATEWAY_URL: 'http://127.0.0.1:9/',
     GATEWAY_SECRET: gatewaySecret,
-    REGISTRY_URL: 'http://127.0.0.1:9',
-    REGISTRY_TOKEN: 'a registry token of this test only',
     CALLBACK_RETRY_SCHEDULE: `0s${',1s'.repeat(60)}`,
-    TRANSACTION_ID_KEY: 'a transaction id key of this test only',
     SEAL_KEY: '5ea1'.repeat(16),
     LOG_LEVEL: 'info',
   };

@@ -1,15 +1,15 @@
 // A payer in a real browser, and the service as `npm start` runs it.
-import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
+import type { Owner } from '../support/whole-file.ts';
 import type { Visitor } from './browser.ts';
 import { startRole } from './ledger.ts';
 
 export type Service = { baseUrl: string; gatewayUrl: string };
 
 /** `npm start`, on ports and a folder of the test's own. */
-export async function startService(t: ExecutionContext, more: Record<string, string> = {}): Promise<Service> {
+export async function startService(t: Owner, more: Record<string, string> = {}): Promise<Service> {
   const [port, sandboxPort] = [await freePort(), await freePort()];
   const environment = {
     PORT: String(port),

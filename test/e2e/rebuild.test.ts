@@ -1,40 +1,18 @@
 // Rebuilds under the program as its users run it: nobody who asks or looks meanwhile notices, and a command that is
 // killed is taken over by the role of projections.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { query, until } from '../embedded/helpers.ts';
+import { runLedger, settingsFor, spawnLedger } from '../support/ledger.ts';
 import { type Deployment, log, paymentRequest, requestPayment, startDeployment } from './ledger.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-
-function ledger(t: ExecutionContext, { esdbUrl, databaseUrl }: Deployment, args: readonly string[]) {
-  const env = {
-    PATH: process.env.PATH,
-    ESDB_URL: esdbUrl,
-    DATABASE_URL: databaseUrl,
-    GATEWAY_URL: 'http://127.0.0.1:9/',
-    GATEWAY_SECRET: 'a gateway secret of this test only',
-    REGISTRY_URL: 'http://127.0.0.1:9',
-    REGISTRY_TOKEN: 'a registry token of this test only',
-    TRANSACTION_ID_KEY: 'a transaction id key of this test only',
-  };
-  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+/** `ledger <args>`, killed with the test at the latest. */
+function start(t: ExecutionContext, deployment: Deployment, args: readonly string[]) {
+  const child = spawnLedger(args, settingsFor(deployment));
   t.teardown(() => child.kill('SIGKILL'));
   return child;
-}
-
-async function run(t: ExecutionContext, deployment: Deployment, args: readonly string[]) {
-  const child = ledger(t, deployment, args);
-  const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ]);
-  return { output, errors, code };
 }
 
 /** Four at a time. */
@@ -52,6 +30,7 @@ async function inParallel(count: number, request: (number: number) => Promise<un
 test('500 requests during rebuilds of payments: none fails, and the rows are the same', async (t) => {
   const deployment = await startDeployment(t);
   const { baseUrl, databaseUrl, esdbUrl } = deployment;
+  const settings = settingsFor(deployment);
   const eventStore = connectEventStore({ url: esdbUrl, log });
   t.teardown(() => eventStore.close());
   const types = async () => (await eventStore.load('projection-payments')).map(({ type }) => type);
@@ -60,13 +39,13 @@ test('500 requests during rebuilds of payments: none fails, and the rows are the
 
   let requesting = true;
   const rebuilding = (async () => {
-    const killed = ledger(t, deployment, ['rebuild', 'payments']);
+    const killed = start(t, deployment, ['rebuild', 'payments']);
     await until(async () => (await types()).length > 0);
     killed.kill('SIGKILL');
     await until(async () => (await types()).length === 2);
     t.deepEqual(await types(), ['ProjectionRebuildRequested', 'ProjectionRebuilt'], 'the role took it over');
     const codes: (number | null)[] = [];
-    do codes.push((await run(t, deployment, ['rebuild', 'payments'])).code);
+    do codes.push((await runLedger(['rebuild', 'payments'], settings)).code);
     while (requesting);
     return codes;
   })();
@@ -87,22 +66,22 @@ test('500 requests during rebuilds of payments: none fails, and the rows are the
     const [row] = await query(databaseUrl, 'select count(*)::integer as count from payments.payments');
     return row?.count === 251;
   });
-  const compared = await run(t, deployment, ['rebuild', 'payments', '--dry-run']);
-  t.is(compared.output, 'payments: of 251 rows none differs.\n', compared.errors);
+  const compared = await runLedger(['rebuild', 'payments', '--dry-run'], settings);
+  t.is(compared.stdout, 'payments: of 251 rows none differs.\n', compared.stderr);
   t.is(compared.code, 0);
   await query(
     databaseUrl,
     `update payments.payments set status = 'succeeded' where transaction_id = '${data.transaction_id}'`,
   );
-  const found = await run(t, deployment, ['rebuild', '--dry-run', 'payments']);
+  const found = await runLedger(['rebuild', '--dry-run', 'payments'], settings);
   t.is(found.code, 1);
   t.is(
-    found.output,
+    found.stdout,
     `payments: payments ${data.transaction_id} changed status\npayments: of 251 rows 1 differ.\n`,
   );
 
   const before = (await types()).length;
-  const interrupted = ledger(t, deployment, ['rebuild']);
+  const interrupted = start(t, deployment, ['rebuild']);
   const complaint = text(interrupted.stderr);
   await until(async () => (await types()).length > before);
   interrupted.kill('SIGINT');
@@ -111,7 +90,7 @@ test('500 requests during rebuilds of payments: none fails, and the rows are the
   t.true((await complaint).endsWith('Interrupted. `ledger rebuild` goes on from there.\n'));
   t.notRegex(deployment.projections.output(), /"level":(40|50|60)/, 'the role has nothing to complain of');
 
-  const unknown = await run(t, deployment, ['rebuild', 'nonsense']);
+  const unknown = await runLedger(['rebuild', 'nonsense'], settings);
   t.is(unknown.code, 2);
-  t.regex(unknown.errors, /There is no projection nonsense; there are payments/);
+  t.regex(unknown.stderr, /There is no projection nonsense; there are payments/);
 });

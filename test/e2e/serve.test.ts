@@ -1,122 +1,101 @@
 // `npm start` as a newcomer and as an accident meets it.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
+import { runLedger } from '../support/ledger.ts';
+import { wholeFile } from '../support/whole-file.ts';
 import { paymentRequest, requestPayment, startRole } from './ledger.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+// The tests are of one `ledger serve`, one after the other: it starts on a folder that others may read, lives through
+// what happens to it, and is ended by the last.
+const [port, sandboxPort] = [await freePort(), await freePort()];
+const folder = await temporaryFolder(wholeFile);
+const environment = { PORT: String(port), SANDBOX_PORT: String(sandboxPort), DATA_DIR: folder };
+await chmod(folder, 0o755);
+const serve = await startRole(wholeFile, ['serve'], environment, (output) => output.includes('is running'));
 
-async function environmentOf(t: ExecutionContext): Promise<Record<string, string>> {
-  const [port, sandboxPort] = [await freePort(), await freePort()];
-  return { PORT: String(port), SANDBOX_PORT: String(sandboxPort), DATA_DIR: await temporaryFolder(t) };
-}
-
-const isUp = (output: string) => output.includes('is running');
-
-/** Runs a command to its end. */
-async function run(args: readonly string[], environment: Record<string, string>) {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...environment } });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const [code] = await once(child, 'close');
-  return { code, output };
-}
-
-async function transactionId(environment: Record<string, string>): Promise<string> {
-  const answer = await requestPayment(`http://localhost:${environment.PORT}`, paymentRequest('SERVE-1'));
+async function transactionId(): Promise<string> {
+  const answer = await requestPayment(`http://localhost:${port}`, paymentRequest('SERVE-1'));
   return ((await answer.json()) as { data: { transaction_id: string } }).data.transaction_id;
 }
 
-test('a second start on the same folder says so, and the first goes on', async (t) => {
-  t.timeout(60_000);
-  const environment = await environmentOf(t);
-  const first = await startRole(t, ['serve'], environment, isUp);
-  const second = await run(['serve'], { ...environment, PORT: String(await freePort()) });
-  t.is(second.code, 1);
-  t.regex(second.output, /is in use by process \d+/);
-  t.notRegex(second.output, /\n\s+at /, 'a sentence, no stack');
-  t.is((await transactionId(environment)).length, 26);
-  t.is(await first.stop(), 0, 'SIGTERM ends it cleanly');
-});
-
-test('kill -9 of everything at once: the next start goes on with the same payments and leaves nothing behind', async (t) => {
-  t.timeout(60_000);
-  const environment = await environmentOf(t);
-  const serve = await startRole(t, ['serve'], environment, isUp);
-  const before = await transactionId(environment);
-  const { postmaster } = await postgresPids(environment.DATA_DIR ?? '');
-  await serve.crash();
-  await until(() => !isAlive(postmaster));
-  t.is(await transactionId(environment), before, 'the key that ids are derived from is kept');
-  const receipt = await fetch(`http://localhost:${environment.PORT}/generic/receipt/${before}`);
-  t.is(receipt.status, 200);
-});
-
-test('SIGTERM drains: a request that is under way is answered, and what it did is there', async (t) => {
-  t.timeout(60_000);
-  const environment = await environmentOf(t);
-  const serve = await startRole(t, ['serve'], environment, isUp);
-  const body = JSON.stringify(paymentRequest('DRAINED'));
-  const sending = request({
-    port: Number(environment.PORT),
-    host: '127.0.0.1',
-    path: '/generic/request',
-    method: 'POST',
-    headers: {
-      authorization: 'Bearer demo-key',
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      // The server's "continue" tells us that it has begun.
-      expect: '100-continue',
-    },
-  });
-  sending.flushHeaders();
-  await once(sending, 'continue');
-  const stopped = serve.stop();
-  await until(() => serve.output().includes('stopping'));
-  sending.end(body);
-  const [answer] = await once(sending, 'response');
-  t.is(answer.statusCode, 200);
-  answer.resume();
-  t.is(await stopped, 0);
-});
-
-test('a port that is taken is a sentence, and nothing stays behind', async (t) => {
-  t.timeout(60_000);
-  const environment = await environmentOf(t);
-  await startRole(t, ['serve'], environment, isUp);
-  const other = {
-    ...environment,
-    DATA_DIR: await temporaryFolder(t),
-    SANDBOX_PORT: String(await freePort()),
-  };
-  const { code, output } = await run(['serve'], other);
-  t.is(code, 1);
-  t.regex(output, /EADDRINUSE|in use/);
-  await t.throwsAsync(readFile(join(other.DATA_DIR, 'postgres/data/postmaster.pid')));
-});
-
-test('the data folder is for its owner alone, also one that was there before', async (t) => {
-  t.timeout(60_000);
-  const environment = await environmentOf(t);
-  const folder = environment.DATA_DIR ?? '';
-  await chmod(folder, 0o755);
-  await startRole(t, ['serve'], environment, isUp);
+test.serial('the data folder is for its owner alone, also one that was there before', async (t) => {
   t.is((await stat(folder)).mode & 0o777, 0o700);
   const files = (await readdir(folder)).filter((name) => /\.(json|db.*|lock)$/.test(name));
   t.true(['keys.json', 'endpoints.json', 'eventstore.db'].every((name) => files.includes(name)));
   for (const name of files) t.is((await stat(join(folder, name))).mode & 0o777, 0o600, name);
 });
 
+test.serial('a second start on the same folder says so, and the first goes on', async (t) => {
+  const second = await runLedger(['serve'], { ...environment, PORT: String(await freePort()) });
+  t.is(second.code, 1);
+  t.regex(second.output, /is in use by process \d+/);
+  t.notRegex(second.output, /\n\s+at /, 'a sentence, no stack');
+  t.is((await transactionId()).length, 26);
+});
+
+test.serial('a port that is taken is a sentence, and nothing stays behind', async (t) => {
+  const other = {
+    ...environment,
+    DATA_DIR: await temporaryFolder(t),
+    SANDBOX_PORT: String(await freePort()),
+  };
+  const { code, output } = await runLedger(['serve'], other);
+  t.is(code, 1);
+  t.regex(output, /EADDRINUSE|in use/);
+  await t.throwsAsync(readFile(join(other.DATA_DIR, 'postgres/data/postmaster.pid')));
+});
+
+test.serial(
+  'kill -9 of everything at once: the next start goes on with the same payments and leaves nothing behind',
+  async (t) => {
+    const before = await transactionId();
+    const { postmaster } = await postgresPids(folder);
+    await serve.crash();
+    await until(() => !isAlive(postmaster));
+    t.is(await transactionId(), before, 'the key that ids are derived from is kept');
+    const receipt = await fetch(`http://localhost:${port}/generic/receipt/${before}`);
+    t.is(receipt.status, 200);
+  },
+);
+
+test.serial(
+  'SIGTERM drains: a request that is under way is answered, and what it did is there',
+  async (t) => {
+    const body = JSON.stringify(paymentRequest('DRAINED'));
+    const sending = request({
+      port,
+      host: '127.0.0.1',
+      path: '/generic/request',
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer demo-key',
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        // The server's "continue" tells us that it has begun.
+        expect: '100-continue',
+      },
+    });
+    sending.flushHeaders();
+    await once(sending, 'continue');
+    const stopped = serve.stop();
+    await until(() => serve.output().includes('stopping'));
+    sending.end(body);
+    const [answer] = await once(sending, 'response');
+    t.is(answer.statusCode, 200);
+    answer.resume();
+    t.is(await stopped, 0);
+  },
+);
+
 test('faults of the configuration are all named before anything starts', async (t) => {
-  const { code, output } = await run(['serve'], {
-    ...(await environmentOf(t)),
+  const { code, output } = await runLedger(['serve'], {
+    ...environment,
+    DATA_DIR: await temporaryFolder(t),
     NODE_ENV: 'production',
     PORT: 'x',
   });
@@ -133,11 +112,11 @@ test('faults of the configuration are all named before anything starts', async (
 });
 
 test('help lists the commands; an unknown one is an error', async (t) => {
-  const help = await run(['help'], {});
+  const help = await runLedger(['help'], {});
   t.is(help.code, 0);
   for (const command of ['serve', 'http', 'projections', 'eventstore'])
     t.true(help.output.includes(`  ${command}`));
-  const unknown = await run(['server'], {});
+  const unknown = await runLedger(['server'], {});
   t.is(unknown.code, 2);
   t.true(unknown.output.includes('Unknown command server'));
 });

@@ -9,22 +9,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import pg from 'pg';
+import type { Owner } from '../support/whole-file.ts';
 
-/** A temporary folder, deleted after the test. */
-export async function temporaryFolder(t: ExecutionContext): Promise<string> {
+/** A folder of the test's own, or of the whole file, deleted at its end. */
+export async function temporaryFolder(t: Owner): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ledger-embedded-'));
   t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 
-/** Waits for something that another process does, for as long as the test may run. */
+/** Waits for something that another process does, looking every `everyMs`; the test's own time limit is the limit. */
 export async function until<T>(
   look: () => T | false | undefined | Promise<T | false | undefined>,
+  everyMs = 20,
 ): Promise<T> {
   while (true) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    await sleep(20);
+    await sleep(everyMs);
   }
 }
 

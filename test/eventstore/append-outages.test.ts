@@ -3,6 +3,7 @@ import serverFeatures from '@eventstore/db-client/generated/serverfeatures_grpc_
 import { Server as GrpcServer, ServerCredentials, status } from '@grpc/grpc-js';
 import test, { type ExecutionContext } from 'ava';
 import { EventStoreUnavailable, WrongExpectedRevision } from '../../src/eventstore/event-store.ts';
+import { startServerProcess } from '../support/event-store.ts';
 import { appendElsewhere, newEvent, open, range, startServer, startWire, until } from './helpers.ts';
 
 // Serial, as only one connection of a process can append at a time.
@@ -14,7 +15,7 @@ for (const [signal, rounds] of [
   test.serial(
     `${signal} again and again under load: what is acknowledged is stored, once, in its place`,
     async (t) => {
-      const server = await startServer(t);
+      const server = await startServerProcess(t);
       const store = open(t, server.port);
       const acknowledged = new Map<string, string[]>();
       let appended = 0;
@@ -123,7 +124,7 @@ test.serial('the request is lost and another takes its place: a conflict, not an
 });
 
 test.serial('frozen, then woken: the append goes through, once', async (t) => {
-  const server = await startServer(t);
+  const server = await startServerProcess(t);
   const store = open(t, server.port, { callDeadlineMs: 200 });
   await store.append('payment-1', [newEvent()], 'no_stream');
   server.signal('SIGSTOP');
@@ -138,7 +139,7 @@ test.serial('frozen, then woken: the append goes through, once', async (t) => {
 });
 
 test.serial('frozen for long: unavailable; the same append again later is stored once', async (t) => {
-  const server = await startServer(t);
+  const server = await startServerProcess(t);
   const store = open(t, server.port, { callDeadlineMs: 100, giveUpAfterMs: 300 });
   const event = newEvent();
   await store.append('payment-1', [newEvent()], 'no_stream');
@@ -159,7 +160,7 @@ test.serial('frozen for long: unavailable; the same append again later is stored
 test.serial(
   'nobody listens at first: an append waits a while, then is unavailable; later it works',
   async (t) => {
-    const server = await startServer(t);
+    const server = await startServerProcess(t);
     await server.end('SIGTERM');
     const store = open(t, server.port, { giveUpAfterMs: 300 });
     await t.throwsAsync(store.append('payment-1', [newEvent()], 'no_stream'), {
@@ -172,7 +173,7 @@ test.serial(
 );
 
 test.serial('a server that cannot say what it can do is asked again', async (t) => {
-  const server = await startServer(t);
+  const server = await startServerProcess(t);
   await server.end('SIGTERM');
   const unready = new GrpcServer();
   let asked = 0;

@@ -1,6 +1,7 @@
 /** Appends to a store that is well: what comes back, what is refused, and races. */
 import test from 'ava';
 import { EventStoreUnavailable, WrongExpectedRevision } from '../../src/eventstore/event-store.ts';
+import { startServerProcess } from '../support/event-store.ts';
 import { newEvent, open, range, startServer } from './helpers.ts';
 
 // Serial, as only one connection of a process can append at a time.
@@ -103,7 +104,7 @@ test.serial('closing lets pending appends finish and takes no more', async (t) =
 });
 
 test.serial('closing does not wait for ever for a server that is frozen', async (t) => {
-  const server = await startServer(t);
+  const server = await startServerProcess(t);
   const store = open(t, server.port, { callDeadlineMs: 200, giveUpAfterMs: 60_000 });
   await store.append('payment-1', [newEvent()], 'no_stream');
   server.signal('SIGSTOP');

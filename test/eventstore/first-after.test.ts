@@ -1,6 +1,7 @@
 /** What comes next in the log, for whoever must know whether anything does. */
 import test from 'ava';
 import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
+import { startServerProcess } from '../support/event-store.ts';
 import { newEvent, open, range, startServer } from './helpers.ts';
 
 // Serial, as only one connection of a process can append at a time.
@@ -34,7 +35,7 @@ test.serial('many at once, and none of them left behind', async (t) => {
 });
 
 test.serial('a store that is frozen or gone has not answered in time; back again, it answers', async (t) => {
-  const server = await startServer(t);
+  const server = await startServerProcess(t);
   const store = open(t, server.port);
   const ask = (signal: AbortSignal) => store.firstAfter({ streamPrefixes, after: null, signal });
   server.signal('SIGSTOP');

@@ -1,59 +1,21 @@
 /** An event store to kill, freeze and restart, a wire to cut, and a connection: what these tests share. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore, NewEvent } from '../../src/eventstore/event-store.ts';
+import { type Server, startServer as startInProcess } from '../support/event-store.ts';
 
-export type Server = {
-  port: number;
-  signal(name: NodeJS.Signals): void;
-  /** Ends the process with a signal and waits until it is gone. */
-  end(name: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same file and port. */
-  start(): Promise<void>;
-};
-
-/** The embedded event store in a process of its own, on a folder of the test's own. */
-export async function startServer(t: ExecutionContext, port = 0): Promise<Server> {
-  const folder = await mkdtemp(join(tmpdir(), 'ledger-eventstore-'));
-  const modulePath = fileURLToPath(new URL('./server-child.ts', import.meta.url));
-  let child: ChildProcess;
-  const server: Server = {
-    port,
-    signal: (name) => child.kill(name),
-    async end(name) {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, 'exit');
-      child.kill(name);
-      await exited;
-    },
-    async start() {
-      const args = [modulePath, join(folder, 'events.db'), String(server.port)];
-      child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-      server.port = Number(await firstLine(child));
-    },
-  };
-  await server.start();
-  t.teardown(async () => {
-    await server.end('SIGKILL');
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
-  });
+/** The embedded event store in this process; ended with the test. */
+export async function startServer(t: ExecutionContext): Promise<Server> {
+  const { close, ...server } = await startInProcess();
+  t.teardown(close);
   return server;
-}
-
-async function firstLine(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error('no output to read');
-  const [chunk] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-  return String(chunk).trim();
 }
 
 export type Wire = {

@@ -7,6 +7,7 @@ import {
   type Position,
   type SubscriptionMessage,
 } from '../../src/eventstore/event-store.ts';
+import { startServerProcess } from '../support/event-store.ts';
 import { newEvent, open, range, startServer, startWire, until } from './helpers.ts';
 
 // Serial, as only one connection of a process can append at a time.
@@ -99,7 +100,7 @@ test.serial('checkpoints and being caught up come in order with the events', asy
 
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   test.serial(`resumes after ${signal}, several times: nothing lost, nothing doubled`, async (t) => {
-    const server = await startServer(t);
+    const server = await startServerProcess(t);
     const store = open(t, server.port);
     const early = collect(store);
     for (const round of range(3)) {
@@ -120,7 +121,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
 }
 
 test.serial('starts although nobody listens yet', async (t) => {
-  const server = await startServer(t);
+  const server = await startServerProcess(t);
   await server.end('SIGTERM');
   const store = open(t, server.port);
   const early = collect(store);
@@ -133,7 +134,7 @@ test.serial('starts although nobody listens yet', async (t) => {
 });
 
 test.serial('notices a server that is frozen, and resumes when it wakes', async (t) => {
-  const server = await startServer(t);
+  const server = await startServerProcess(t);
   // Below 10 s the client warns on the console; the test cannot wait as long as production does.
   const store = open(t, server.port, { settings: '&keepAliveInterval=200&keepAliveTimeout=200' });
   const early = collect(store);
@@ -229,7 +230,7 @@ test.serial('closing ends subscriptions', async (t) => {
 });
 
 test.serial('an abort ends a subscription that waits to come back, or was never begun', async (t) => {
-  const server = await startServer(t);
+  const server = await startServerProcess(t);
   await server.end('SIGTERM');
   const store = open(t, server.port);
   const waiting = collect(store);
@@ -241,7 +242,7 @@ test.serial('an abort ends a subscription that waits to come back, or was never 
 });
 
 test.serial('one that may fail so often gives up then, and says why', async (t) => {
-  const server = await startServer(t);
+  const server = await startServerProcess(t);
   await server.end('SIGTERM');
   const store = open(t, server.port);
   const asking = { streamPrefixes: [''], after: null, signal: never, maxFailures: 3 };

@@ -13,6 +13,7 @@ import { schemaVersion } from '../../src/events/upcast.ts';
 import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../src/projections/reconciliation/projection.ts';
+import { prepare } from '../../src/projections/runtime/checkpoints.ts';
 import type { Projection } from '../../src/projections/runtime/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { query } from '../embedded/helpers.ts';
@@ -24,12 +25,7 @@ export async function emptyTables(t: ExecutionContext, postgres: Postgres): Prom
   await query(postgres.url, 'drop schema if exists unmatched cascade');
   const { db } = await emptyDatabase(t, postgres);
   for (const projection of [payments, unmatched, reconciliation])
-    await inSchema(db, projection, async (trx) => {
-      await trx.raw('create schema ??', [projection.name]);
-      await trx.raw('set local search_path to ??', [projection.name]);
-      await projection.createTables(trx);
-      await projection.createIndexes?.(trx);
-    });
+    await prepare(db, projection, projection.name);
   return db;
 }
 

@@ -1,8 +1,8 @@
 /** Real stores for the tests of projections: an event store and a Postgres that may be killed, and histories to put in. */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
@@ -22,11 +22,13 @@ import { schemaVersion } from '../../src/events/upcast.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { type EventStore, EventStoreUnavailable, type Position } from '../../src/eventstore/event-store.ts';
 import type { Sen } from '../../src/kernel/money.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
 import type { Projection } from '../../src/projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../../src/projections/runtime/run.ts';
-import { query, temporaryFolder, until } from '../embedded/helpers.ts';
+import { query, until } from '../embedded/helpers.ts';
+import { startServer, startServerProcess } from '../support/event-store.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
@@ -49,31 +51,34 @@ export async function emptyDatabase(t: ExecutionContext, { url }: Postgres): Pro
   return { url, db };
 }
 
-export type RunningStore = { url: string; eventStore: EventStore; kill(): Promise<void> };
+export type RunningStore = { url: string; eventStore: EventStore };
+
+/** An empty event store in this process, and a connection to it. */
+export async function startStore(t: ExecutionContext): Promise<RunningStore> {
+  const { url, close } = await startServer();
+  t.teardown(close);
+  return { url, eventStore: connectTo(t, url) };
+}
 
 /** An event store in a process of its own; `kill` is kill -9, and a new one on the same port and file. */
-export async function startStore(t: ExecutionContext): Promise<RunningStore> {
-  const file = join(await temporaryFolder(t), 'events.sqlite');
-  const script = fileURLToPath(new URL('./store-child.ts', import.meta.url));
-  let child: ChildProcess;
-  const launch = async (port: number): Promise<number> => {
-    child = fork(script, [file, String(port)]);
-    const [listening] = await once(child, 'message');
-    return listening;
-  };
-  const port = await launch(0);
-  t.teardown(() => end(child));
-  const url = `esdb://127.0.0.1:${port}?tls=false`;
-  const eventStore = connectEventStore({ url, log });
-  t.teardown(() => eventStore.close());
+export async function startStoreProcess(
+  t: ExecutionContext,
+): Promise<RunningStore & { kill(): Promise<void> }> {
+  const { url, end, start } = await startServerProcess(t);
   return {
     url,
-    eventStore,
+    eventStore: connectTo(t, url),
     async kill() {
-      await end(child);
-      await launch(port);
+      await end('SIGKILL');
+      await start();
     },
   };
+}
+
+function connectTo(t: ExecutionContext, url: string): EventStore {
+  const eventStore = connectEventStore({ url, log });
+  t.teardown(() => eventStore.close());
+  return eventStore;
 }
 
 /** Runs a projection in this process, until the test is over at the latest. */
@@ -84,7 +89,15 @@ export function run(
   { url, db }: Database,
   schema = projection.name,
 ): ProjectionRun {
-  const started = runProjection({ projection, eventStore, db, databaseUrl: url, log, schema });
+  const started = runProjection({
+    projection,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log,
+    runtime: systemRuntime,
+    schema,
+  });
   t.teardown(() => started.stop());
   return started;
 }

@@ -1,15 +1,9 @@
 /** Made-up histories of payments, for fast-check: what a stream may hold, not only what a well-behaved gateway sends. */
 import fc from 'fast-check';
-import {
-  channels,
-  type Outcome,
-  outcomes,
-  type PaymentEvent,
-  paymentModes,
-  resolutions,
-  sources,
-} from '../../src/events/payment.ts';
+import { channels, type PaymentEvent, resolutions } from '../../src/events/payment.ts';
+import { type Outcome, outcomes, sources } from '../../src/events/payment-result.ts';
 import type { Sen } from '../../src/kernel/money.ts';
+import { paymentModes } from '../../src/kernel/payment-modes.ts';
 
 /** Any text, with what Postgres cannot store well represented. */
 const text = fc.string({

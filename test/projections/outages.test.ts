@@ -19,6 +19,7 @@ import {
   run,
   startRunner,
   startStore,
+  startStoreProcess,
   statusOf,
 } from './helpers.ts';
 
@@ -82,7 +83,7 @@ test.serial('kill -9 of the projections, again and again', async (t) => {
 });
 
 test.serial('kill -9 of the event store and of Postgres', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStoreProcess(t)]);
   const { eventStore } = store;
   for (const projection of [payments, eventCounts]) run(t, projection, store, database);
   const appending = appendSlowly(eventStore);

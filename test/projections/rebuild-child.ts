@@ -1,5 +1,7 @@
 /** The process that tests kill in the middle of a rebuild of `payments`; tells how many events it has taken, and the end. */
+
 import { connectEventStore } from '../../src/eventstore/client.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { rebuild } from '../../src/projections/rebuild/rebuild.ts';
@@ -12,6 +14,7 @@ await rebuild({
   db: connectPostgres({ url: databaseUrl, log }),
   databaseUrl,
   log,
+  runtime: systemRuntime,
   signal: new AbortController().signal,
   onProgress: ({ events }) => process.send?.({ events }),
 });

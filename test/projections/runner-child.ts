@@ -1,5 +1,7 @@
 /** The process that tests kill: runs projections on the stores named by its arguments, as long as its parent lives. */
+
 import { connectEventStore } from '../../src/eventstore/client.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { runProjection } from '../../src/projections/runtime/run.ts';
@@ -10,5 +12,5 @@ const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 const eventStore = connectEventStore({ url: esdbUrl, log });
 const db = connectPostgres({ url: databaseUrl, log });
 for (const projection of [payments, eventCounts])
-  runProjection({ projection, eventStore, db, databaseUrl, log });
+  runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime });
 process.on('disconnect', () => process.exit());

@@ -1,4 +1,5 @@
 /** Reactors on real stores, with a clock that tests may set, and payments whose callbacks go to receivers of the tests. */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -12,11 +13,13 @@ import type { Merchant } from '../../src/config/merchants.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { listenForNotifications } from '../../src/postgres/notifications.ts';
 import { createDeliveryQueue } from '../../src/projections/deliveries/queue.ts';
+import { dueChannel } from '../../src/projections/deliveries/table.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createMerchantCallback } from '../../src/reactors/callbacks/merchant-callback.ts';
-import { type Reactor, startReactor } from '../../src/reactors/deliveries/worker.ts';
+import { type DeliveryWorker, startDeliveryWorker } from '../../src/reactors/deliveries/worker.ts';
 import { until } from '../embedded/helpers.ts';
 import {
   append,
@@ -62,7 +65,7 @@ export async function startLedger(t: ExecutionContext, postgres: Postgres): Prom
   return { store, database, clock: stillClock() };
 }
 
-type Changes = Partial<Parameters<typeof startReactor>[0]> & {
+type Changes = Partial<Parameters<typeof startDeliveryWorker>[0]> & {
   merchants?: ReadonlyMap<string, Pick<Merchant, 'webhookSecrets' | 'callbackFormat'>>;
 };
 
@@ -71,8 +74,8 @@ export function startCallbacks(
   t: Pick<ExecutionContext, 'teardown'>,
   { store, database, clock }: Ledger,
   { merchants = new Map(), ...changes }: Changes = {},
-): Reactor {
-  const reactor = startReactor({
+): DeliveryWorker {
+  const reactor = startDeliveryWorker({
     name: 'merchant-callback',
     kind: 'callback',
     perform: createMerchantCallback({
@@ -84,14 +87,19 @@ export function startCallbacks(
     eventStore: store.eventStore,
     execute: createExecute({ eventStore: store.eventStore, decider: paymentDecider }),
     scheduleMs,
-    clock: clock.now,
-    random: () => 0.5,
+    runtime: testRuntime({ now: clock.now, random: () => 0.5 }),
     log,
     // On a clock that leaps by hours, a lease of a minute would end before its try.
     leaseMs: 3 * day,
     ...changes,
   });
-  const listener = listenForNotifications({ databaseUrl: database.url, onDue: reactor.wake, log });
+  const listener = listenForNotifications({
+    databaseUrl: database.url,
+    channel: dueChannel,
+    onNotification: reactor.wake,
+    log,
+    runtime: systemRuntime,
+  });
   t.teardown(async () => {
     await listener.stop();
     await reactor.stop();

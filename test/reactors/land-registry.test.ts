@@ -129,7 +129,7 @@ test.serial('kill -9 between acceptance and its record: told again, and understo
   const history = await untilHistory(ledger, 'P1', 2);
   t.like(history[0], {
     type: 'CallbackAttemptFailed',
-    data: { delivery: 'item-01', attempt: 1, reason: 'outcome unknown, the try was cut off' },
+    data: { delivery: 'item-01', attempt: 1, reason: 'outcome unknown, the attempt was interrupted' },
   });
   t.like(history[1], { type: 'CallbackDelivered', data: { delivery: 'item-01', attempt: 2, status: 200 } });
   t.deepEqual(await registry.counts(), { Accepted: 1, 'Refused as a duplicate': 1 });

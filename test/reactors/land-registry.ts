@@ -4,7 +4,7 @@ import { createLandRegistry } from '../../src/clients/land-registry/callback.ts'
 import { createOutbound } from '../../src/clients/outbound/post.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { createLandRegistryCallback } from '../../src/reactors/callbacks/land-registry-callback.ts';
-import type { Reactor } from '../../src/reactors/deliveries/worker.ts';
+import type { DeliveryWorker } from '../../src/reactors/deliveries/worker.ts';
 import { registryToken } from '../sandbox/helpers.ts';
 import { chosen, request, result, sen, succeeded } from '../support/payments.ts';
 import { testRuntime } from '../support/runtime.ts';
@@ -16,7 +16,7 @@ export function startItems(
   ledger: Ledger,
   callbackUrl: string,
   changes: Parameters<typeof startCallbacks>[2] = {},
-): Reactor {
+): DeliveryWorker {
   const runtime = testRuntime({ now: ledger.clock.now });
   const landRegistry = createLandRegistry({
     config: {

@@ -9,7 +9,7 @@ const db = connectPostgres({ url: databaseUrl, log });
 startCallbacks(
   { teardown: () => undefined },
   {
-    store: { url: esdbUrl, eventStore, kill: async () => undefined },
+    store: { url: esdbUrl, eventStore },
     database: { url: databaseUrl, db },
     clock: { now: () => new Date(), set: () => undefined },
   },

@@ -1,38 +1,22 @@
 // `ledger send-again`, as staff call it.
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test from 'ava';
 import { paymentStream } from '../../src/events/payment.ts';
 import { until } from '../embedded/helpers.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { makePayment, paymentEvents, startCallbacks, startLedger, untilHistory } from './helpers.ts';
 import { startReceiver, status } from './receiver.ts';
 
 const postgres = await createDatabase();
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const id = '5K3M9QW2Z7TCV8XN4RBJ6HYDFE';
 
 test('one delivery, a range, and what makes no sense', async (t) => {
   const ledger = await startLedger(t, postgres);
   const receiver = await startReceiver(t, status(410));
   startCallbacks(t, ledger);
-  const ledgerSendAgain = async (...args: string[]) => {
-    const env = {
-      PATH: process.env.PATH,
-      ESDB_URL: ledger.store.url,
-      DATABASE_URL: ledger.database.url,
-      TRANSACTION_ID_KEY: 'x',
-      GATEWAY_URL: 'http://127.0.0.1:9/',
-      GATEWAY_SECRET: 'x',
-      REGISTRY_URL: 'http://127.0.0.1:9/',
-      REGISTRY_TOKEN: 'x',
-    };
-    return await promisify(execFile)(process.execPath, [main, 'send-again', ...args], { env }).catch(
-      (error) => error as { code: number; stdout: string; stderr: string },
-    );
-  };
+  const settings = settingsFor({ esdbUrl: ledger.store.url, databaseUrl: ledger.database.url });
+  const ledgerSendAgain = (...args: string[]) => runLedger(['send-again', ...args], settings);
   await makePayment(ledger, id, paymentEvents(id, receiver.url, 'succeeded'));
   await untilHistory(ledger, id, 1);
   await until(

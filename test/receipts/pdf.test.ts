@@ -1,5 +1,6 @@
 import test from 'ava';
-import { type PaymentStatus, paymentModes } from '../../src/events/payment.ts';
+import type { PaymentStatus } from '../../src/events/payment.ts';
+import { paymentModes } from '../../src/kernel/payment-modes.ts';
 import { historyText, statusName, texts, timeText } from '../../src/receipts/texts.ts';
 import { chosen, result, sen, succeeded } from '../support/payments.ts';
 import { hasPoppler, pagesOf, pdfOf, plainParts, textOf, verifyUrl } from './pdf-reader.ts';

@@ -1,8 +1,8 @@
 // Payment → Receipt: one logic, checked on payments that real events fold to.
 import test from 'ava';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
+import { statusCodeOf } from '../../src/receipts/payment-fields.ts';
 import { receiptOf } from '../../src/receipts/receipt.ts';
-import { statusCodeOf } from '../../src/receipts/status-code.ts';
 import {
   chosen,
   orderNo,

@@ -3,13 +3,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
-import {
-  evolve,
-  noPayment,
-  type Payment,
-  type PaymentEvent,
-  type PaymentResult,
-} from '../../src/events/payment.ts';
+import { evolve, noPayment, type Payment, type PaymentEvent } from '../../src/events/payment.ts';
+import type { PaymentResult } from '../../src/events/payment-result.ts';
 import { type ExportSource, exportSources, theirStatuses } from '../../src/events/reconciliation.ts';
 import { compareRecords } from '../../src/reconciliation/compare.ts';
 import type { ExportRecord } from '../../src/reconciliation/export-format.ts';

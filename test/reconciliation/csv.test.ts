@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import fc from 'fast-check';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { type CsvRow, readCsv } from '../../src/reconciliation/csv-rows.ts';
 import { recogniseExport, UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { stageExport } from '../../src/reconciliation/stage-export.ts';
@@ -145,16 +146,16 @@ const faults: [string, string][] = [
   ['A,P1,1,120.50,', 'has 5 cells, the header has 6'],
   ['A,P1,1,120.50,,council,', 'has 7 cells, the header has 6'],
   ['A,P1,4,120.50,,council', 'STATUS is not 0, 1, 2 or 3'],
-  ['A,P1,1,,,council', 'AMOUNT is no amount such as 120.50'],
-  ['A,P1,0,1e3,,council', 'AMOUNT is no amount such as 120.50'],
-  ['A,P1,1,-1.00,,council', 'AMOUNT is no amount such as 120.50'],
-  ['A,P1,1,120.505,,council', 'AMOUNT is no amount such as 120.50'],
-  ['A,P1,1,120.50,20/11/2026,council', 'PAYMENT_DATETIME is no time such as 2026-11-20 09:00:00'],
+  ['A,P1,1,,,council', 'AMOUNT is not an amount such as 120.50'],
+  ['A,P1,0,1e3,,council', 'AMOUNT is not an amount such as 120.50'],
+  ['A,P1,1,-1.00,,council', 'AMOUNT is not an amount such as 120.50'],
+  ['A,P1,1,120.505,,council', 'AMOUNT is not an amount such as 120.50'],
+  ['A,P1,1,120.50,20/11/2026,council', 'PAYMENT_DATETIME is not a time such as 2026-11-20 09:00:00'],
   ['A,2.61121E+15,1,120.50,,council', 'PAYMENT_TRANS_ID was rounded by a spreadsheet'],
-  ['=HYPERLINK("x"),P1,1,120.50,,council', 'TRANS_ID is no id'],
-  ['<script>alert(1)</script>,P1,1,120.50,,council', 'TRANS_ID is no id'],
-  ['A,P1\0,1,120.50,,council', 'PAYMENT_TRANS_ID is no id'],
-  ['A,P1,1,120.50,,Aminah binti Ismail', 'MERCHANT_CODE is no id'],
+  ['=HYPERLINK("x"),P1,1,120.50,,council', 'TRANS_ID is not an id'],
+  ['<script>alert(1)</script>,P1,1,120.50,,council', 'TRANS_ID is not an id'],
+  ['A,P1\0,1,120.50,,council', 'PAYMENT_TRANS_ID is not an id'],
+  ['A,P1,1,120.50,,Aminah binti Ismail', 'MERCHANT_CODE is not an id'],
   [',,1,120.50,,council', 'names no transaction'],
 ];
 
@@ -166,11 +167,11 @@ async function stage(file: string | AsyncIterable<Uint8Array>) {
   const staged = openStagedRecords();
   try {
     const badRows: number[] = [];
-    const read = await stageExport(
-      typeof file === 'string' ? pieces(Buffer.from(file)) : file,
+    const read = await stageExport(typeof file === 'string' ? pieces(Buffer.from(file)) : file, {
       staged,
-      (row) => badRows.push(row.line),
-    );
+      runtime: systemRuntime,
+      onBadRow: (row) => badRows.push(row.line),
+    });
     return { ...read, lines: badRows };
   } finally {
     staged.close();

@@ -1,8 +1,10 @@
 /** Imports on real stores: payments put in, the read models kept, a file compared. */
+
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import type { DiscrepancyFound } from '../../src/events/reconciliation.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../src/projections/reconciliation/projection.ts';
 import type { BadRow } from '../../src/reconciliation/csv-rows.ts';
@@ -45,7 +47,7 @@ export async function startLedger(t: ExecutionContext, postgres: Postgres) {
 
 type Options = { from?: string; to?: string; dryRun?: boolean; waitMs?: number };
 
-/** Imports a file; the differences in the order in which they were told. */
+/** Imports a file; `found` has the discrepancies in the order in which they were reported. */
 async function compare(
   { eventStore }: RunningStore,
   { db }: Database,
@@ -56,7 +58,7 @@ async function compare(
   const found: (DiscrepancyFound & { id: string })[] = [];
   const bytes = typeof csv === 'string' ? Buffer.from(csv) : csv;
   const summary = await reconcile(
-    { eventStore, db, transactionIdKey: key, clock: () => new Date() },
+    { eventStore, db, transactionIdKey: key, runtime: systemRuntime },
     {
       file: pieces(bytes),
       period: { from: from ?? null, to: to ?? null },
@@ -69,7 +71,7 @@ async function compare(
         actor: 'staff:test',
       }),
       onBadRow: (row) => badRows.push(row),
-      onDifference: (id, difference) => found.push({ id, ...difference }),
+      onDiscrepancy: (id, discrepancy) => found.push({ id, ...discrepancy }),
     },
   );
   return { summary, badRows, found };

@@ -1,11 +1,12 @@
-// Imports into real stores: every class, again and at once, and what vanishes.
+// Imports into real stores: every class, imports that are repeated or simultaneous, and what is cleared.
 import test from 'ava';
 import fc from 'fast-check';
-import type { PaymentEvent, PaymentResult } from '../../src/events/payment.ts';
+import type { PaymentEvent } from '../../src/events/payment.ts';
+import type { PaymentResult } from '../../src/events/payment-result.ts';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
 import { listDiscrepancies } from '../../src/projections/reconciliation/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
-import { ReadModelBehind } from '../../src/reconciliation/read-models.ts';
+import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
 import { isAllMatched } from '../../src/reconciliation/summary.ts';
 import { until } from '../embedded/helpers.ts';
 import { reached } from '../projections/helpers.ts';
@@ -59,7 +60,7 @@ test.serial('every class, its sums, and the second time nothing new', async (t) 
     rows: 8,
     badRows: 0,
     opened: 6,
-    vanished: 0,
+    cleared: 0,
     merchantCodes: ['council'],
     period: { start: '2026-11-20T01:04:30.000Z', end: '2026-11-20T01:04:31.000Z' },
     classes: {
@@ -89,12 +90,12 @@ test.serial('every class, its sums, and the second time nothing new', async (t) 
     t.is(events.length, 1);
     checkChain(t, events);
   }
-  const ids = (differences: readonly { id: string }[]) => differences.map(({ id }) => id).toSorted();
+  const ids = (discrepancies: readonly { id: string }[]) => discrepancies.map(({ id }) => id).toSorted();
   t.deepEqual(ids(await open(ledger)), ids(first.found));
 });
 
 test.serial(
-  'what is found later has vanished; what comes back is open again; what is explained stays',
+  'a discrepancy that a later import does not find is cleared; found again, it is open again',
   async (t) => {
     const ledger = await startLedger(t, postgres);
     await ledger.pay(idOf(1), [paid('P1')]);
@@ -106,7 +107,7 @@ test.serial(
       ['missingHere', 'missingThere'],
     );
     const settled = await ledger.compare(withIt);
-    t.like(settled.summary, { opened: 0, vanished: 1 });
+    t.like(settled.summary, { opened: 0, cleared: 1 });
     const id = opened.found.find(({ kind }) => kind === 'missingThere')?.id ?? '';
     const stream = await ledger.store.eventStore.load(reconciliationStream(id));
     t.like(stream.at(-1), {
@@ -116,14 +117,14 @@ test.serial(
     });
     await ledger.pay(idOf(2), [paid('P2')]);
     const last = await ledger.compare(withIt);
-    t.like(last.summary, { opened: 0, vanished: 1 });
+    t.like(last.summary, { opened: 0, cleared: 1 });
     t.true(isAllMatched(last.summary));
     t.deepEqual(
-      await ledger.compare(withIt).then(({ summary }) => [summary.opened, summary.vanished]),
+      await ledger.compare(withIt).then(({ summary }) => [summary.opened, summary.cleared]),
       [0, 0],
     );
     t.deepEqual(
-      await ledger.compare(without).then(({ summary }) => [summary.opened, summary.vanished]),
+      await ledger.compare(without).then(({ summary }) => [summary.opened, summary.cleared]),
       [1, 0],
     );
     const events = await ledger.store.eventStore.load(reconciliationStream(id));
@@ -244,7 +245,7 @@ test.serial(
   },
 );
 
-test.serial('a difference as the read model has it is what its stream folds to', async (t) => {
+test.serial('a discrepancy in the read model is what its stream folds to', async (t) => {
   const ledger = await startLedger(t, postgres);
   const { found } = await ledger.compare(gatewayCsv([row(1, 'P1')]));
   const [expected] = found;

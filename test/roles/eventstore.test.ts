@@ -1,34 +1,22 @@
 // `ledger eventstore` and the roles, called the wrong way or in the wrong place: a sentence each, never a stack.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { UsageError } from '../../src/cli/command.ts';
 import { eventstore } from '../../src/roles/eventstore.ts';
 import { startRole } from '../e2e/ledger.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+import { type Environment, runLedger } from '../support/ledger.ts';
 
 /** Runs a command to its end. */
-async function run(args: readonly string[], environment: Record<string, string> = {}, cwd = process.cwd()) {
-  const child = spawn(process.execPath, [main, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH, ...environment },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const [code] = await once(child, 'close');
-  return { code, output };
-}
+const run = (args: readonly string[], environment: Environment = {}, cwd = process.cwd()) =>
+  runLedger(args, environment, { cwd });
 
 test('a port that is none is a fault of the call', async (t) => {
   for (const port of ['abc', '70000', '-1', ''])
     await t.throwsAsync(eventstore.run({ port }, []), {
       instanceOf: UsageError,
-      message: '--port is a number, 0 to 65535',
+      message: '--port must be a number from 0 to 65535',
     });
 });
 

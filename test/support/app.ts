@@ -1,11 +1,7 @@
-/** The HTTP role on real parts: a port of its own, and the embedded event store in a process of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** The HTTP role on real parts: a port of its own, and the embedded event store. */
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import type { Mail, MailOutcome } from '../../src/clients/mail/mailer.ts';
@@ -26,6 +22,7 @@ import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
+import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
 import { testRuntime } from './runtime.ts';
 
@@ -106,7 +103,7 @@ export async function startApp(
   changes: Changes = {},
   beside?: Pick<TestApp, 'eventStore'>,
 ): Promise<TestApp> {
-  const store = beside ? null : await startStore();
+  const store = beside ? null : await startServer();
   const eventStore =
     beside?.eventStore ?? connectEventStore({ url: store?.url ?? '', log: pino({ level: 'silent' }) });
   const logged: Record<string, unknown>[] = [];
@@ -188,31 +185,7 @@ export async function startApp(
       await db.destroy();
       if (!store) return;
       await eventStore.close();
-      await store.stop();
+      await store.close();
     },
   };
-}
-
-async function startStore(): Promise<{ url: string; stop(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'ledger-http-'));
-  const modulePath = fileURLToPath(new URL('../eventstore/server-child.ts', import.meta.url));
-  const child = spawn(process.execPath, [modulePath, join(folder, 'events.db'), '0'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const port = await firstLine(child);
-  return {
-    url: `esdb://127.0.0.1:${port}?tls=false`,
-    async stop() {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
-    },
-  };
-}
-
-async function firstLine(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error('no output to read');
-  const [chunk] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-  return String(chunk).trim();
 }

@@ -1,18 +1,15 @@
 // Arbitrary payment events and commands for fast-check. Few different ids, amounts and banks, so that they meet.
 import fc from 'fast-check';
 import type { ChoosePaymentMethod } from '../../src/commands/payment.ts';
+import { channels, type PaymentEvent, type Resolution, resolutions } from '../../src/events/payment.ts';
 import {
-  channels,
   outcomes,
-  type PaymentEvent,
   type PaymentResult,
-  paymentModes,
   type RegistryStatus,
-  type Resolution,
   registryStatuses,
-  resolutions,
   sources,
-} from '../../src/events/payment.ts';
+} from '../../src/events/payment-result.ts';
+import { paymentModes } from '../../src/kernel/payment-modes.ts';
 import { amountSen, choose, orderNo, recorded, request, sen } from './payments.ts';
 
 const times = fc

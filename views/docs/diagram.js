@@ -1,12 +1,12 @@
-// Draws the diagram of the figure that holds this frame, in the colours of the page around it, and again when those
-// change. What cannot be drawn stays there as its source.
+// Draws the diagram of the figure that contains this frame, in the colours of the page, and again when these change. If
+// it cannot be drawn, its source stays visible.
 
 const { frameElement: frame } = window;
 const figure = frame.closest('figure');
 const page = parent.document.documentElement;
 const source = figure.querySelector('code').textContent;
 
-/** A token of the page's theme, `29 78 216`, as #rrggbb. */
+/** Converts a token of the page's theme, such as `29 78 216`, to #rrggbb. */
 function colour(name) {
   const numbers = parent.getComputedStyle(page).getPropertyValue(`--${name}`).trim().split(/\s+/).slice(0, 3);
   return `#${numbers.map((number) => Number(number).toString(16).padStart(2, '0')).join('')}`;
@@ -45,7 +45,7 @@ function theme(dark) {
   };
 }
 
-/** Shrinks to the width there is, but not so far that its words cannot be read: then it scrolls. */
+/** Shrinks the drawing to the available width, but not below 60 %, so that it stays readable: then it scrolls. */
 function scaleDrawing() {
   const svg = document.querySelector('svg');
   if (!svg) return;
@@ -61,7 +61,7 @@ let drawn = 0;
 async function draw() {
   const chosen = page.dataset.theme;
   const dark = chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  // A frame whose scheme differs from its page's is painted opaque.
+  // Browsers paint a frame opaque if its colour scheme differs from that of its page.
   document.documentElement.style.colorScheme = dark ? 'dark' : 'light';
   document.body.style.margin = '0';
   mermaid.initialize({
@@ -82,7 +82,7 @@ async function draw() {
   }
 }
 
-// One after the other, since mermaid keeps one configuration.
+// One after the other, because mermaid has a single configuration.
 let drawing = draw();
 const redraw = () => {
   drawing = drawing.then(draw);

@@ -1,8 +1,8 @@
-// What the documentation does beyond reading: theme, copying code, diagrams, search by keyboard. Pages work without.
+// Adds the theme, copy buttons, diagrams and keyboard search to the documentation. Pages work without it.
 
 const root = document.documentElement;
 
-/** Storage is refused in some private windows; a choice then lasts as long as the page. */
+/** Some private windows refuse storage: the choice then lasts as long as the page. */
 function chooseTheme(theme) {
   if (theme === 'system') delete root.dataset.theme;
   else root.dataset.theme = theme;
@@ -43,7 +43,7 @@ function addCopyButtons() {
   }
 }
 
-/** Each diagram is drawn in a frame of its own, which finds its source here: see diagram.js. */
+/** Adds a frame to each diagram, which draws the source in its figure: see diagram.js. */
 function addDiagrams() {
   for (const figure of document.querySelectorAll('figure.diagram')) {
     const frame = document.createElement('iframe');
@@ -53,14 +53,14 @@ function addDiagrams() {
   }
 }
 
-/** A long sidebar begins where the reader is. */
+/** Scrolls a long sidebar to the current page. */
 function showPlace() {
   const list = document.querySelector('.pages');
   const current = list.querySelector('[aria-current]');
   if (current) list.scrollTop = current.offsetTop - list.clientHeight / 2;
 }
 
-/** Marks in the table of contents what is being read. */
+/** Marks the current section in the table of contents. */
 function followReading() {
   const links = new Map(
     Array.from(document.querySelectorAll('.contents a'), (link) => [
@@ -95,7 +95,7 @@ function startSearch() {
     dialog.showModal();
     input.select();
   };
-  /** The search page answers; its hits were made safe there. */
+  /** Takes the hits from the search page, where they have been escaped. */
   const ask = async () => {
     asked.abort();
     asked = new AbortController();
@@ -112,7 +112,7 @@ function startSearch() {
       results.replaceChildren(...document.importNode(found, true).childNodes);
       status.textContent = `${found.dataset.count} results`;
     } catch (error) {
-      if (error.name !== 'AbortError') status.textContent = 'The search does not answer';
+      if (error.name !== 'AbortError') status.textContent = 'The search is not available';
     }
   };
 
@@ -122,7 +122,7 @@ function startSearch() {
   });
   dialog.querySelector('button').addEventListener('click', () => dialog.close());
   dialog.addEventListener('click', (event) => {
-    // The backdrop is the dialogue itself; a hit may be on this very page.
+    // A click on the backdrop has the dialog as its target; a hit may be on the current page.
     if (event.target === dialog || event.target.closest('a')) dialog.close();
   });
   input.addEventListener('input', ask);

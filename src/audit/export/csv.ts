@@ -1,16 +1,12 @@
-/** A row per payment for a spreadsheet: what became of it, without anything about who paid. */
+/** An export as CSV: a row per payment for a spreadsheet, without anything about who paid. */
 import { stringify } from 'csv-stringify/sync';
 import { exceptionsOf } from '../../events/exceptions.ts';
-import {
-  attemptOf,
-  currentResult,
-  paymentStreamPrefix,
-  type RequestedPayment,
-} from '../../events/payment.ts';
+import { currentResult, paymentStreamPrefix, type RequestedPayment } from '../../events/payment.ts';
+import { attemptOf } from '../../events/payment-result.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { toDateTime } from '../../kernel/malaysian-time.ts';
 import { addSen, formatSen, type Sen } from '../../kernel/money.ts';
-import { type HistoryVerdict, historyOf } from '../history/history.ts';
+import { historyOf } from '../history/history.ts';
 
 /** Amounts are in RM, times in Malaysian time. */
 const columns = [
@@ -34,17 +30,18 @@ const columns = [
   'history',
 ] as const;
 
-type Row = Record<(typeof columns)[number], string | number>;
+/** What a row does not say is an empty cell. */
+type Row = Partial<Record<(typeof columns)[number], string | number>>;
 
-/** The byte order mark tells spreadsheets that it is UTF-8; without it they take it for the machine's own code page. */
+/** The byte order mark tells spreadsheets that the file is UTF-8; without it they assume the machine's own code page. */
 export function csvHead(): string {
   return write([columns], { bom: true });
 }
 
-/** Rows for whole streams. A payment whose events were changed has its row, and the row says so. */
+/** Rows for whole streams. A payment whose events were changed has a row too, and `history` says so. */
 export function csvRows(streams: readonly (readonly RecordedEvent[])[]): string {
   const rows = streams.map(rowOf);
-  return write(rows.map((row) => columns.map((name) => row[name])));
+  return write(rows.map((row) => columns.map((name) => row[name] ?? '')));
 }
 
 function write(records: readonly (readonly (string | number)[])[], { bom = false } = {}): string {
@@ -54,26 +51,22 @@ function write(records: readonly (readonly (string | number)[])[], { bom = false
 
 function rowOf(events: readonly RecordedEvent[]): Row {
   const { entries, verdict } = historyOf(events);
-  const last = entries.at(-1);
+  const state = entries.at(-1)?.state;
   const lastAt = entries.findLast(({ at }) => at !== null)?.at ?? null;
-  const id = events[0]?.streamName.slice(paymentStreamPrefix.length) ?? '';
-  const known = last && last.state.status !== 'none' ? factsOf(last.state) : unknown;
   return {
-    transaction_id: id,
-    ...known,
+    transaction_id: events[0]?.streamName.slice(paymentStreamPrefix.length) ?? '',
+    ...(state && state.status !== 'none' ? stateCells(state) : { status: 'unreadable' }),
     last_event_at: lastAt === null ? '' : toDateTime(lastAt),
     events: events.length,
-    history: verdictWord(verdict),
+    history: verdict.kind === 'whole' ? 'whole' : `${verdict.kind} at event ${verdict.revision}`,
   };
 }
 
-type Facts = Omit<Row, 'transaction_id' | 'last_event_at' | 'events' | 'history'>;
-
-function factsOf(payment: RequestedPayment): Facts {
+function stateCells(payment: RequestedPayment): Row {
   const { request, receipt, status } = payment;
   const result = currentResult(payment);
   const attempt = attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '', mode: '' });
-  const chargeSen = attempt?.chargeSen ?? (0 as Sen);
+  const feeSen = attempt?.chargeSen ?? (0 as Sen);
   const exceptions = exceptionsOf(payment);
   const paidAt = status === 'succeeded' ? (result?.paidAt ?? result?.at ?? null) : null;
   return {
@@ -82,8 +75,8 @@ function factsOf(payment: RequestedPayment): Facts {
     channel: request.channel,
     status,
     amount_rm: formatSen(request.amountSen),
-    charge_rm: formatSen(chargeSen),
-    total_rm: formatSen(addSen(request.amountSen, chargeSen)),
+    charge_rm: formatSen(feeSen),
+    total_rm: formatSen(addSen(request.amountSen, feeSen)),
     mode: result?.mode || (attempt?.mode ?? ''),
     receipt_no: receipt?.receiptNo ?? '',
     requested_at: toDateTime(request.at),
@@ -92,25 +85,4 @@ function factsOf(payment: RequestedPayment): Facts {
     exceptions: exceptions.length,
     exceptions_open: exceptions.filter(({ resolved }) => resolved === null).length,
   };
-}
-
-const unknown: Facts = {
-  reference: '',
-  merchant: '',
-  channel: '',
-  status: 'unreadable',
-  amount_rm: '',
-  charge_rm: '',
-  total_rm: '',
-  mode: '',
-  receipt_no: '',
-  requested_at: '',
-  paid_at: '',
-  late: '',
-  exceptions: '',
-  exceptions_open: '',
-};
-
-function verdictWord(verdict: HistoryVerdict): string {
-  return verdict.kind === 'whole' ? 'whole' : `${verdict.kind} at event ${verdict.revision}`;
 }

@@ -1,7 +1,7 @@
 /**
- * The lines of an export: JSON each, the first says what was exported, the last that it is whole. Every line ends with a
- * checksum over itself and the line before it, so that a change of any byte is found at its line. What the checksums do
- * not prove is in content/docs/audit.md.
+ * An export as JSON lines: the first line says what was exported, the last that it is complete. Every line ends with a
+ * checksum over itself and the line before it, so that a change of any byte is found at its line. content/docs/audit.md
+ * says what the checksums do not prove.
  */
 import { createHash } from 'node:crypto';
 import { type Infer, integer, literal, min, nullable, object, string, unknown } from 'superstruct';
@@ -12,7 +12,7 @@ import { utc } from '../../kernel/structs.ts';
 const count = min(integer(), 0);
 const line = { line: count, checksum: string() };
 
-/** Payments requested from `from` on and before `to`; of all merchants where it is null. */
+/** Payments requested from `from` on and before `to`; of all merchants where `merchant` is null. */
 const Range = object({
   version: literal(1),
   from: utc,
@@ -37,10 +37,10 @@ export const EventLine = object({
 export type EventLine = Infer<typeof EventLine>;
 export const EndLine = object({ ...line, end: object({ events: count, payments: count }) });
 
-/** Of the line before the first. */
+/** What the first line is chained onto. */
 export const firstChecksum = genesisHash;
 
-/** Of a line without its last member, as its bytes are in the file. */
+/** The checksum of a line, from its bytes in the file without the checksum itself. */
 export function checksumOf(previous: string, bytes: string | Buffer): string {
   return createHash('sha256').update(previous).update(bytes).digest('hex');
 }
@@ -49,12 +49,12 @@ const tail = /,"checksum":"[0-9a-f]{64}"\}$/;
 /** How many bytes of every line are its checksum. */
 export const tailLength = ',"checksum":""}'.length + 64;
 
-/** Whether a line ends as one does. */
+/** Whether a line ends with a checksum. */
 export function hasTail(text: string): boolean {
   return tail.test(text);
 }
 
-/** Writes lines one after the other, each on the one before. */
+/** Writes the lines of one export, each chained onto the one before. */
 export function createLines() {
   let written = 0;
   let checksum = firstChecksum;
@@ -76,7 +76,7 @@ export function createLines() {
       return stored.map((event) => next(contentOf(event))).join('');
     },
     end: () => next({ end: { events, payments } }),
-    /** Of the last line so far, with the figures: of the end, it stands for every byte of the file. */
+    /** So far. After the end, the checksum stands for every byte of the file. */
     totals: () => ({ events, payments, checksum }),
   };
 }

@@ -1,4 +1,5 @@
-/** Finds a payment's events by what auditors have in hand: its id, or the reference that a merchant gave it. */
+/** Finds a payment's events by what an auditor has: its id, or the reference that a merchant gave it. */
+import { Refused } from '../../commands/decider.ts';
 import {
   landregTransactionId,
   transactionIdOf,
@@ -11,35 +12,46 @@ import { type History, historyOf } from './history.ts';
 export type FoundHistory = History & { transactionId: string; merchantCode: string };
 
 /**
- * Finds every payment that `named` may mean; none when there is no such payment. A reference leads to an id without any
- * database, but only for merchants whose code is known: `merchantCodes` are those that are configured, or the one that
- * is asked for. Throws EventStoreUnavailable.
+ * Ids are derived from references, so no database is needed, but the merchant's code is: a reference is looked for with
+ * the code given, else with every code that is configured. Throws Refused when there is no such payment or there are
+ * several, and EventStoreUnavailable.
  */
-export async function findHistories(
-  named: string,
+export async function findHistory(
+  idOrReference: string,
+  merchantCode: string | undefined,
   {
     eventStore,
     transactionIdKey,
-    merchantCodes,
+    merchants,
   }: {
     eventStore: Pick<EventStore, 'load'>;
     transactionIdKey: string;
-    merchantCodes: readonly string[];
+    merchants: ReadonlyMap<string, unknown>;
   },
-): Promise<FoundHistory[]> {
+): Promise<FoundHistory> {
+  const codes = merchantCode === undefined ? [...merchants.keys()] : [merchantCode];
   const ids = [
-    ...(transactionIdPattern.test(named) ? [named] : []),
-    ...merchantCodes.map((code) => transactionIdOf(transactionIdKey, 'generic', code, named)),
-    landregTransactionId(transactionIdKey, named),
+    ...(transactionIdPattern.test(idOrReference) ? [idOrReference] : []),
+    ...codes.map((code) => transactionIdOf(transactionIdKey, 'generic', code, idOrReference)),
+    landregTransactionId(transactionIdKey, idOrReference),
   ];
   const streams = await Promise.all(ids.map((id) => eventStore.load(paymentStream(id))));
-  return streams.flatMap((events, index) => found(ids[index] ?? '', events));
+  const found = streams
+    .flatMap((events, index) => (events.length === 0 ? [] : foundHistory(ids[index] ?? '', events)))
+    .filter((each) => merchantCode === undefined || each.merchantCode === merchantCode);
+  const [first, ...others] = found;
+  if (!first) throw new Refused('unknown_payment', 'There is no such payment');
+  if (others.length === 0) return first;
+  const list = found.map((each) => `  ${each.transactionId} of ${each.merchantCode}`).join('\n');
+  throw new Refused(
+    'unknown_payment',
+    `Several payments have this reference:\n${list}\nChoose one with --merchant or by its id`,
+  );
 }
 
-function found(transactionId: string, events: readonly RecordedEvent[]): FoundHistory[] {
-  if (events.length === 0) return [];
+function foundHistory(transactionId: string, events: readonly RecordedEvent[]): FoundHistory {
   const history = historyOf(events);
   const state = history.entries.at(-1)?.state;
   const merchantCode = state && state.status !== 'none' ? state.request.merchant.code : '';
-  return [{ transactionId, merchantCode, ...history }];
+  return { transactionId, merchantCode, ...history };
 }

@@ -3,19 +3,20 @@ import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import { readPaymentEvent, UnreadableEvent } from '../../events/codec.ts';
 import { hashIn, isChainedOnto } from '../../events/envelope.ts';
-import { evolve, noPayment, type Payment, type PaymentEvent } from '../../events/payment.ts';
+import { evolve, noPayment, type Payment } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { lastMomentOf } from '../../kernel/malaysian-time.ts';
+import { tryRead } from '../read-event.ts';
 
-/** JSON through and through. */
+/** All of it is JSON. */
 export type HistoryEntry = {
   revision: number;
-  /** In the log of all streams: 64 bits wide, so as text. */
+  /** In the log of all streams; as text, because the numbers have 64 bits. */
   position: { commit: string; prepare: string };
-  /** As the event has it, which the chain covers; null where the event cannot be read. */
+  /** The event's own time, which the chain covers; null where the event cannot be read. */
   at: string | null;
   type: string;
-  /** These three are null where the metadata are not what was ever written. */
+  /** These three are null where somebody changed the metadata. */
   actor: string | null;
   correlationId: string | null;
   causationId: string | null;
@@ -27,7 +28,7 @@ export type HistoryEntry = {
   fits: boolean;
 };
 
-/** Of the first event at fault: changed, or not the one that followed; or as it was written and not understood. */
+/** Names the first event that was changed or does not follow the one before it, or that is intact and cannot be read. */
 export type HistoryVerdict = { kind: 'whole' } | { kind: 'broken' | 'unreadable'; revision: number };
 
 export type History = { entries: readonly HistoryEntry[]; verdict: HistoryVerdict };
@@ -35,69 +36,44 @@ export type History = { entries: readonly HistoryEntry[]; verdict: HistoryVerdic
 /** `events` are a payment's whole stream. Never throws: what was changed beyond reading is shown as it is. */
 export function historyOf(events: readonly RecordedEvent[]): History {
   let state = noPayment;
-  const entries = events.map((event, index) => {
-    const read = readOrNull(event);
-    if (read) state = evolve(state, read);
-    const fits = event.revision === index && isChainedOnto(event, hashIn(events[index - 1]));
-    return entryOf(event, read, state, fits);
+  const entries = events.map((event, index): HistoryEntry => {
+    const read = tryRead(readPaymentEvent, event);
+    const isRead = !(read instanceof UnreadableEvent);
+    if (isRead) state = evolve(state, read);
+    const { revision, position, type, id, data } = event;
+    return {
+      revision,
+      position: { commit: String(position.commit), prepare: String(position.prepare) },
+      at: isRead ? read.data.at : null,
+      type,
+      actor: metadataText(event, 'actor'),
+      correlationId: metadataText(event, '$correlationId'),
+      causationId: metadataText(event, '$causationId'),
+      eventId: id,
+      data,
+      state,
+      fits: revision === index && isChainedOnto(event, hashIn(events[index - 1])),
+    };
   });
   const fault = entries.find(({ fits, at }) => !fits || at === null);
-  return {
-    entries,
-    verdict: fault
-      ? { kind: fault.fits ? 'unreadable' : 'broken', revision: fault.revision }
-      : { kind: 'whole' },
-  };
+  if (!fault) return { entries, verdict: { kind: 'whole' } };
+  return { entries, verdict: { kind: fault.fits ? 'unreadable' : 'broken', revision: fault.revision } };
 }
 
-function entryOf(
-  event: RecordedEvent,
-  read: PaymentEvent | null,
-  state: Payment,
-  fits: boolean,
-): HistoryEntry {
-  const { revision, position, type, id, data, metadata } = event;
-  const said = (name: string) => {
-    const value = typeof metadata === 'object' && metadata !== null && Reflect.get(metadata, name);
-    return typeof value === 'string' ? value : null;
-  };
-  return {
-    revision,
-    position: { commit: String(position.commit), prepare: String(position.prepare) },
-    at: read?.data.at ?? null,
-    type,
-    actor: said('actor'),
-    correlationId: said('$correlationId'),
-    causationId: said('$causationId'),
-    eventId: id,
-    data,
-    state,
-    fits,
-  };
+function metadataText({ metadata }: RecordedEvent, name: string): string | null {
+  const value = typeof metadata === 'object' && metadata !== null && Reflect.get(metadata, name);
+  return typeof value === 'string' ? value : null;
 }
 
-function readOrNull(event: RecordedEvent): PaymentEvent | null {
-  try {
-    return readPaymentEvent(event);
-  } catch (error) {
-    if (error instanceof UnreadableEvent) return null;
-    throw error;
-  }
-}
-
-/** Time travel: the moment, or the revision, up to which events count; null where all of them do. */
+/** The time, or the revision, up to which events count; null when all do. */
 export type Until = { at: Date } | { revision: number } | null;
 
-/** Reads either of the two as somebody typed it; a day means all of it. Throws InvalidFields. */
-export function readUntil({
-  at,
-  revision,
-}: {
-  at?: string | undefined;
-  revision?: string | undefined;
-}): Until {
+type UntilFields = { at?: string | undefined; revision?: string | undefined };
+
+/** Reads either of the two as people type it; a day means all of it. Throws InvalidFields. */
+export function readUntil({ at, revision }: UntilFields): Until {
   if (at !== undefined && revision !== undefined)
-    throw new InvalidFields('Either a time or a revision says how far to go');
+    throw new InvalidFields('Either a time or a revision can be given, not both');
   if (revision !== undefined) {
     if (!/^\d{1,9}$/.test(revision)) throw new InvalidFields('revision must be a whole number, 0 or more');
     return { revision: Number(revision) };
@@ -108,15 +84,15 @@ export function readUntil({
   return { at: new Date(moment) };
 }
 
-/** What is said of a time that cannot be read. */
+/** How the message about a time that cannot be read ends. */
 export const timeForms =
   'must be a time such as 2026-11-20T14:00:00+08:00, or 2026-11-20 14:00 or 2026-11-20 in Malaysian time';
 
 /**
- * The entries that were there at a time, or up to a revision. The clocks of several machines differ a little, and events
- * are appended one after the other: none was there before one that stands before it, so the first that is later ends
- * the list. An entry without a time is as old as the one before it. Throws Refused when none was there yet and
- * InvalidFields when there is no such revision.
+ * The entries up to a time or a revision. They end before the first that is later than the time, whatever the times of
+ * those after it: events are appended in order, but the clocks of several machines differ a little. An entry without a
+ * time counts as old as the one before it. Throws Refused when there was none yet, and InvalidFields when there is no
+ * such revision.
  */
 export function entriesUntil({ entries }: History, until: Until): readonly HistoryEntry[] {
   const last = entries.at(-1);
@@ -124,11 +100,10 @@ export function entriesUntil({ entries }: History, until: Until): readonly Histo
   if (until === null) return entries;
   if ('revision' in until) {
     if (until.revision > last.revision)
-      throw new InvalidFields(`revision must be at most ${last.revision}, the last there is`);
+      throw new InvalidFields(`revision must be at most ${last.revision}, which is the last`);
     return entries.filter(({ revision }) => revision <= until.revision);
   }
   const later = entries.findIndex(({ at }) => at !== null && Date.parse(at) > until.at.getTime());
-  if (later === 0)
-    throw new Refused('unknown_payment', 'At that time this payment had not been asked for yet');
+  if (later === 0) throw new Refused('unknown_payment', 'This payment was not requested until later');
   return later === -1 ? entries : entries.slice(0, later);
 }

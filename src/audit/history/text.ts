@@ -1,30 +1,30 @@
-/** A payment's history for a terminal: a line per event, and what it all came to in words. No personal data. */
+/** A payment's history for a terminal: a line per event, then the state in words. No personal data. */
 import { exceptionsOf } from '../../events/exceptions.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import { displaySen } from '../../kernel/money.ts';
 import { entriesUntil, type History, type HistoryEntry, type HistoryVerdict, type Until } from './history.ts';
 
-/** Throws what `entriesUntil` throws. The verdict is on all events, however few are shown. */
+/** Throws what `entriesUntil` throws. The verdict is on all events, even when only some are shown. */
 export function historyText(history: History, until: Until = null): string {
   const entries = entriesUntil(history, until);
   const last = entries.at(-1);
+  const hidden = history.entries.length - entries.length;
   const lines = [
     ...entries.map(entryLine),
     '',
     verdictText(history.verdict, history.entries.length),
-    ...leftOut(history.entries.length - entries.length),
+    ...(hidden > 0 ? [`${plural(hidden, 'later event')} not shown.`] : []),
     '',
     ...(last ? summary(last, entries) : []),
   ];
   return lines.map(printable).join('\n');
 }
 
-/** One sentence. */
-export function verdictText(verdict: HistoryVerdict, count: number): string {
+function verdictText(verdict: HistoryVerdict, count: number): string {
   switch (verdict.kind) {
     case 'whole':
-      return `The chain of ${count} ${count === 1 ? 'event' : 'events'} is whole.`;
+      return `The chain of ${plural(count, 'event')} is whole.`;
     case 'broken':
       return `The chain is broken at event ${verdict.revision}: it, or the one before it, is not what was written.`;
     case 'unreadable':
@@ -34,17 +34,9 @@ export function verdictText(verdict: HistoryVerdict, count: number): string {
   }
 }
 
-/** A history that ends early must not be taken for the whole. */
-function leftOut(count: number): string[] {
-  if (count === 0) return [];
-  return [
-    `${count} ${count === 1 ? 'event came' : 'events came'} later and ${count === 1 ? 'is' : 'are'} not shown.`,
-  ];
-}
-
 function entryLine({ revision, at, type, actor, state, fits }: HistoryEntry): string {
   const time = at === null ? 'unreadable'.padEnd(25) : toIsoWithOffset(at);
-  const mark = fits ? '' : '  DOES NOT FIT';
+  const mark = fits ? '' : '  CHAIN BROKEN';
   return `${String(revision).padStart(4)}  ${time}  ${type.padEnd(26)}  ${state.status.padEnd(10)} ${actor ?? 'unknown'}${mark}`;
 }
 
@@ -71,18 +63,18 @@ function factsOf(payment: RequestedPayment, entries: readonly HistoryEntry[]): F
   ];
 }
 
-/** A line each; one that says so where there is none. */
+/** A line each; `none` when there are none. */
 function listed(name: string, texts: readonly string[]): Fact[] {
   if (texts.length === 0) return [[name, 'none']];
   return texts.map((text, index) => [index === 0 ? name : '', text] as const);
 }
 
-/** What is still to be sent, or was given up. */
+/** Those that are due or were given up. */
 function openDeliveries({ deliveries }: RequestedPayment): string[] {
   return deliveries.flatMap(({ key, state, attempts, dueAt }) => {
-    const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`;
-    if (state === 'due') return [`${key}: due at ${toIsoWithOffset(dueAt)}, after ${tries}`];
-    return state === 'abandoned' ? [`${key}: given up after ${tries}`] : [];
+    const after = `after ${plural(attempts, 'attempt')}`;
+    if (state === 'due') return [`${key}: due at ${toIsoWithOffset(dueAt)}, ${after}`];
+    return state === 'abandoned' ? [`${key}: given up ${after}`] : [];
   });
 }
 
@@ -94,7 +86,7 @@ function exceptions(payment: RequestedPayment): string[] {
   });
 }
 
-/** The note of a resolution stays out: people write what they like there. */
+/** Without the note of a resolution, which is free text. */
 function staffAction({ actor, at, type, revision }: HistoryEntry): string[] {
   if (!actor?.startsWith('staff:')) return [];
   return [
@@ -102,7 +94,11 @@ function staffAction({ actor, at, type, revision }: HistoryEntry): string[] {
   ];
 }
 
-/** What was changed in the store may hold anything: nothing of it may steer the terminal or turn the text around. */
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Whatever somebody put into the store, it cannot control the terminal or reverse the text. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd');
 }

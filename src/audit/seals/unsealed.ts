@@ -1,17 +1,17 @@
-/** Whether the log is being sealed, as staff see it: told by the last seal and what came after it, without reading the log. */
+/** Whether the log is being sealed, as staff see it: from the last seal and the first event after it. */
 import { sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
-import { placeOf, sealedBy, Unaccountable } from './last-seal.ts';
+import { positionSealed, Unaccountable } from './stored-seals.ts';
 
-/** The sealer seals every ten minutes at the latest: what waits longer than this says that it stands still. */
+/** The sealer seals at least every ten minutes; when an event waits longer than this, sealing has stopped. */
 export const sealedWithinMs = 30 * 60_000;
 
 export type Unsealed =
   | { state: 'none' }
   /** `since`: when the oldest event that no seal covers was stored. */
   | { state: 'due' | 'overdue'; since: Date }
-  /** The last seal is not what was signed, or the event that it ends with is not there: nothing is sealed any more. */
+  /** The last seal is not what was signed, or its last event is not in the log: nothing is sealed any more. */
   | { state: 'unaccountable' };
 
 /** Throws EventStoreUnavailable, also when the signal aborts before the store has answered. */
@@ -22,7 +22,7 @@ export async function unsealed(
 ): Promise<Unsealed> {
   try {
     const last = await eventStore.loadLast(sealsStream);
-    const after = last && (await placeOf(sealedBy(last), eventStore));
+    const after = last && (await positionSealed(last, eventStore));
     const oldest = await eventStore.firstAfter({ streamPrefixes, after, signal });
     if (!oldest) return { state: 'none' };
     const since = oldest.created;

@@ -1,11 +1,10 @@
-/** One pass over the log: revisions without gaps, whole chains, readable events, and what the seals say there was. */
-
+/** One pass over the log: streams without gaps, intact chains, readable events, and what the seals say of it. */
 import { UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
-import { createSealCheck, type SealCheck } from '../seals/check.ts';
-import type { SealMark } from './seals.ts';
+import { tryRead } from '../read-event.ts';
+import { createSealCheck, type SealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
 
 export type LogResult = {
@@ -16,12 +15,11 @@ export type LogResult = {
   complete: boolean;
 };
 
-/** A log that breaks off at the same place so often, within some seconds, cannot be read there. */
+/** A log that fails this often at the same place, within some seconds, cannot be read there. */
 const maxFailures = 6;
 
 /**
- * Reads the log to its end. Needs memory for every stream, some 250 bytes each, however many events there are. Throws
- * what the signal was aborted with.
+ * Reads the log to its end. Needs some 250 bytes of memory for each stream. Throws what the signal was aborted with.
  */
 export async function verifyLog({
   eventStore,
@@ -58,11 +56,11 @@ export async function verifyLog({
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable) || signal.aborted) throw error;
     const place = last ? `after ${nameOf(last)}, at position ${last.position.commit}` : 'from its start';
-    violations.add('the log', `${error.message}, ${place}. What comes after was not checked`);
+    violations.add('the log', `${error.message}, ${place}. Later events were not checked`);
     return result(false);
   }
   signal.throwIfAborted();
-  throw new EventStoreUnavailable('The log ended before its end');
+  throw new EventStoreUnavailable('The subscription closed before the end of the log');
 }
 
 /** The last event of a stream so far. */
@@ -70,37 +68,31 @@ type Head = { revision: number; hash: string };
 
 const noEvents: Head = { revision: -1, hash: genesisHash };
 
-/** Whether the event comes next in its stream, in number and by its hash. */
+/** Checks that the event comes next in its stream, by its revision and by its hash. */
 function checkPlace(event: RecordedEvent, head: Head, violations: Violations): Head {
   const { revision, streamName } = event;
+  const name = nameOf(event);
   const missing = revision - head.revision - 1;
   if (missing > 0) {
     const range = missing === 1 ? `${head.revision + 1} is` : `${head.revision + 1} to ${revision - 1} are`;
-    violations.add(
-      'missing events',
-      `Of ${streamName} revision ${range} missing, before ${nameOf(event)}`,
-      missing,
-    );
+    violations.add('missing events', `Of ${streamName} revision ${range} missing, before ${name}`, missing);
   }
-  if (missing < 0)
-    violations.add('misplaced events', `${nameOf(event)} comes after revision ${head.revision}`);
-  if (!isChainedOnto(event, previousHashIn(event)))
-    violations.add('changed events', `${nameOf(event)} is not what was written: its hash does not fit it`);
-  else if (missing === 0 && previousHashIn(event) !== head.hash)
-    violations.add('broken chains', `${nameOf(event)} was not written after the event that is before it now`);
+  if (missing < 0) violations.add('misplaced events', `${name} comes after revision ${head.revision}`);
+  const previousHash = previousHashIn(event);
+  if (!isChainedOnto(event, previousHash))
+    violations.add('changed events', `${name} is not what was written: its hash does not match`);
+  else if (missing === 0 && previousHash !== head.hash)
+    violations.add('broken chains', `${name} was not written after the event that is now before it`);
   return { revision, hash: hashIn(event) };
 }
 
 function checkReadable(event: RecordedEvent, violations: Violations): void {
-  try {
-    streamKinds.find(({ prefix }) => event.streamName.startsWith(prefix))?.read(event);
-  } catch (error) {
-    if (!(error instanceof UnreadableEvent)) throw error;
-    violations.add('unreadable events', `${nameOf(event)} cannot be read: ${error.message}`);
-  }
+  const kind = streamKinds.find(({ prefix }) => event.streamName.startsWith(prefix));
+  const read = kind && tryRead(kind.read, event);
+  if (read instanceof UnreadableEvent)
+    violations.add('unreadable events', `${nameOf(event)} cannot be read: ${read.message}`);
 }
 
-/** An event as a report names it. */
 function nameOf({ streamName, revision, type }: RecordedEvent): string {
   return `${streamName} revision ${revision} (${type})`;
 }

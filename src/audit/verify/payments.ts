@@ -1,33 +1,25 @@
 /**
- * What must hold for every payment whatever its history: rules that the fold does not make by itself, so that a history
- * that was made up breaks them. Read from the rows, which are held to a fresh fold elsewhere.
+ * Rules that hold for every payment whatever its history. The fold does not enforce them, so a forged history breaks them.
+ * Reads the rows, which rows.ts compares with a fresh fold.
  */
 import type { Knex } from 'knex';
 import type { Payment, RequestedPayment } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import type { Violations } from './violations.ts';
+import type { Checked, VerifyProgress, Violations } from './violations.ts';
 
-/** What is due longer than this was not tried: the longest pause of the schedule has its own due time. */
+/** Longer than any pause of the retry schedule: a delivery due for longer was not attempted. */
 const overdueAfterMs = 24 * 60 * 60_000;
 const pageSize = 1000;
 
-export type PaymentsResult = { payments: number; deliveries: number };
-
 /** Throws what the signal was aborted with, and the database's error. */
-export async function verifyPayments({
-  db,
-  now,
-  violations,
-  signal,
-  onProgress,
-}: {
-  db: Knex;
-  now: Date;
-  violations: Violations;
-  signal: AbortSignal;
-  onProgress: (payments: number) => void;
-}): Promise<PaymentsResult> {
-  const result = { payments: 0, deliveries: 0 };
+export async function verifyPayments(
+  { db, now, signal }: { db: Knex; now: Date; signal: AbortSignal },
+  violations: Violations,
+  onProgress: (progress: VerifyProgress) => void,
+): Promise<Checked[]> {
+  const overdueBeforeMs = now.getTime() - overdueAfterMs;
+  const paymentsChecked = { what: 'payments, each with a receipt if it is paid', count: 0 };
+  const deliveriesChecked = { what: 'deliveries, in order and not overdue', count: 0 };
   let last = '';
   while (true) {
     signal.throwIfAborted();
@@ -37,22 +29,22 @@ export async function verifyPayments({
       [last, pageSize],
     );
     for (const { id, state } of rows) {
-      if (!isWhole(state)) continue;
-      result.payments += 1;
-      result.deliveries += state.deliveries.length;
+      if (!isPayment(state)) continue;
+      paymentsChecked.count += 1;
+      deliveriesChecked.count += state.deliveries.length;
       checkReceipt(id, state, violations);
       checkCallbackOrder(id, state, violations);
-      checkOverdue(id, state, now, violations);
+      checkOverdue(id, state, overdueBeforeMs, violations);
     }
-    onProgress(result.payments);
+    onProgress({ step: 'payments', done: paymentsChecked.count });
     const end = rows.at(-1);
-    if (!end || rows.length < pageSize) return result;
+    if (!end || rows.length < pageSize) return [paymentsChecked, deliveriesChecked];
     last = end.id;
   }
 }
 
-/** Whether it is a payment's at all: of what somebody put in its place only the comparison of rows has to tell. */
-function isWhole(state: unknown): state is RequestedPayment {
+/** False for a state that somebody has replaced: the comparison of rows reports it. */
+function isPayment(state: unknown): state is RequestedPayment {
   const deliveries: unknown = Reflect.get(Object(state), 'deliveries');
   return Array.isArray(deliveries) && deliveries.every((each) => each !== null);
 }
@@ -75,12 +67,18 @@ function checkCallbackOrder(id: string, { deliveries }: RequestedPayment, violat
   }
 }
 
-function checkOverdue(id: string, { deliveries }: RequestedPayment, now: Date, violations: Violations): void {
-  const latest = now.getTime() - overdueAfterMs;
-  const overdue = deliveries.find(({ state, dueAt }) => state === 'due' && Date.parse(dueAt) < latest);
+function checkOverdue(
+  id: string,
+  { deliveries }: RequestedPayment,
+  overdueBeforeMs: number,
+  violations: Violations,
+): void {
+  const overdue = deliveries.find(
+    ({ state, dueAt }) => state === 'due' && Date.parse(dueAt) < overdueBeforeMs,
+  );
   if (overdue)
     violations.add(
       'overdue deliveries',
-      `Of payment ${id} ${overdue.key} is due since ${overdue.dueAt}, and nobody tried it`,
+      `Of payment ${id} ${overdue.key} has been due since ${overdue.dueAt}, and was not attempted`,
     );
 }

@@ -1,13 +1,12 @@
-/** What `ledger verify` checked and what it found: of each kind of fault how many, and the first. */
+/** What `ledger verify` checked, and the violations it found: how many of each kind, and the first. */
 
-/** What was held against what, and how many there were of it. */
+/** What was checked, and how many there were. */
 export type Checked = { what: string; count: number };
 
-/** How far it is with what it does just now. */
+/** What is being checked, and how many so far. */
 export type VerifyProgress = { step: string; done: number };
 
-/** What is at fault, as a report has it. */
-export type FaultKind =
+export type ViolationKind =
   | 'the log'
   | 'missing events'
   | 'misplaced events'
@@ -25,29 +24,21 @@ export type FaultKind =
   | 'the order of callbacks'
   | 'overdue deliveries';
 
-export type Fault = {
-  kind: FaultKind;
-  /** How many there are. */
-  count: number;
-  /** A sentence that names the first, without values of the event or row. */
-  first: string;
-};
+/** `first` is a sentence that names the first of them, without values of the event or row. */
+export type Violation = { kind: ViolationKind; count: number; first: string };
 
-export type Violations = {
-  /** `count` where one sentence is about several. */
-  add(kind: FaultKind, sentence: string, count?: number): void;
-  /** In the order in which the kinds were first met. */
-  all(): Fault[];
-};
+export type Violations = ReturnType<typeof createViolations>;
 
-export function createViolations(): Violations {
-  const found = new Map<FaultKind, Fault>();
+export function createViolations() {
+  const found = new Map<ViolationKind, Violation>();
   return {
-    add(kind, sentence, count = 1) {
-      const fault = found.get(kind);
-      if (fault) fault.count += count;
+    /** `count` is for a sentence about several. */
+    add(kind: ViolationKind, sentence: string, count = 1): void {
+      const violation = found.get(kind);
+      if (violation) violation.count += count;
       else found.set(kind, { kind, count, first: sentence });
     },
-    all: () => [...found.values()],
+    /** In the order in which the kinds were first found. */
+    all: (): Violation[] => [...found.values()],
   };
 }

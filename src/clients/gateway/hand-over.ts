@@ -1,7 +1,7 @@
 /** The signed form that hands a payer over to the gateway, and the checksum on that form and on the gateway's results. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { PaymentMode } from '../../events/payment.ts';
 import { formatSen, type Sen } from '../../kernel/money.ts';
+import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import type { GatewayFields } from './read-result.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** Reads the gateway's result fields, from a form or from a row of an export, as a payment result. */
-import type { Outcome, PaymentResult } from '../../events/payment.ts';
+import type { Outcome, PaymentResult } from '../../events/payment-result.ts';
 import { readGatewayTime } from '../../kernel/malaysian-time.ts';
 import { readAmount } from '../../kernel/money.ts';
 import { oneLine, readMode } from '../wire-fields.ts';

@@ -1,9 +1,9 @@
 /** The land registry's callback: its fields, and what its reply means. content/docs/land-registry-callbacks.md */
 import { create, type Infer, type } from 'superstruct';
 import type { LandRegistryConfig } from '../../config/land-registry.ts';
-import type { PaymentMode } from '../../events/payment.ts';
 import { toDigits } from '../../kernel/malaysian-time.ts';
 import { formatSen, type Sen } from '../../kernel/money.ts';
+import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { NoAnswer, type OutboundAnswer, type PostOutbound } from '../outbound/post.ts';

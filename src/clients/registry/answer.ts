@@ -5,7 +5,7 @@ import {
   type RegistryAnswer,
   type RegistryStatus,
   registryStatuses,
-} from '../../events/payment.ts';
+} from '../../events/payment-result.ts';
 import { readGatewayTime } from '../../kernel/malaysian-time.ts';
 import { readAmount } from '../../kernel/money.ts';
 import { lenientText, oneLine, readMode } from '../wire-fields.ts';

@@ -4,7 +4,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import got, { HTTPError, RequestError } from 'got';
 import type { Logger } from 'pino';
 import { array } from 'superstruct';
-import type { RegistryAnswer } from '../../events/payment.ts';
+import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { answerOf, Extras, RegistryRecord, RegistryUnavailable, readAnswer } from './answer.ts';

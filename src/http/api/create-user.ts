@@ -1,11 +1,10 @@
 /** POST /api/v1/users */
 import { once } from 'node:events';
-import { readFields } from '../../commands/fields.ts';
-import { NewUser, userIdOf } from '../../commands/user.ts';
+import { type NewUser, userIdOf } from '../../commands/user.ts';
 import { type Account, userStream } from '../../events/user.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import type { ListQueries } from '../../projections/runtime/list-queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import { answer, presentUser, User } from './answers.ts';
 import type { ContentDependencies } from './dependencies.ts';
@@ -45,8 +44,8 @@ export function createCreateUser({
     }
   }
 
-  return async (ctx: Context<{ apiCaller?: string }>): Promise<void> => {
-    const user = readFields(ctx.request.body, NewUser);
+  return async (ctx: Context<{ apiCaller?: string; body: NewUser }>): Promise<void> => {
+    const { body: user } = ctx.state;
     const id = userIdOf(config.transactionIdKey, user.email);
     const { state: account } = await executeUser(
       userStream(id),

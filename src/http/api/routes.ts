@@ -1,6 +1,7 @@
 /** /api/v1, the content service's own interface: one file per endpoint beside this one. */
 import type Router from '@koa/router';
-import { jsonBody } from '../server/body.ts';
+import { NewUser } from '../../commands/user.ts';
+import { jsonBody, validate } from '../server/body.ts';
 import type { RequestState } from '../server/context.ts';
 import { Project, presentUser, User } from './answers.ts';
 import { createApiKeyCheck } from './authenticate.ts';
@@ -24,14 +25,11 @@ export function addApiRoutes(router: Router<RequestState>, dependencies: ApiDepe
     log,
   });
 
+  const createUser = createCreateUser({ config, users, executeUser: content.executeUser, log, runtime });
+
   router.get('/api/v1/health', createHealth({ ...content, eventStore, log, runtime }));
   router.get('/api/v1/users', checkKey, listUsers);
-  router.post(
-    '/api/v1/users',
-    checkKey,
-    jsonBody,
-    createCreateUser({ config, users, executeUser: content.executeUser, log, runtime }),
-  );
+  router.post('/api/v1/users', checkKey, jsonBody, validate(NewUser), createUser);
   router.get('/api/v1/users/:id', checkKey, createShowUser(eventStore));
   router.get('/api/v1/projects', checkKey, listProjects);
 }

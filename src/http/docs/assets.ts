@@ -1,4 +1,4 @@
-/** Styles and scripts of the documentation: ours or from our packages, each under an address that names its content. */
+/** Styles and scripts of the documentation, each under an address that contains its hash. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,17 +6,10 @@ import { switchableStyle } from '../server/design-tokens.ts';
 import { type Answer, addImmutable } from '../server/static-files.ts';
 import { highlightCss } from './code.ts';
 
-export type Assets = {
-  /** By path. */
-  answers: ReadonlyMap<string, Answer>;
-  urls: { style: string; script: string; diagram: string };
-  /** Put into every page's head, so that a chosen theme is there before anything is painted. */
-  themeScript: string;
-};
-
 const view = (name: string) => readFileSync(new URL(`../../../views/docs/${name}`, import.meta.url), 'utf8');
 
-const themeScript = view('theme.js').trim();
+/** Goes into the head of every page, so that the chosen theme applies before the first paint. */
+export const themeScript = view('theme.js').trim();
 
 /** What a page of the documentation may load, post to and be framed by. */
 export const pagePolicy = [
@@ -31,7 +24,7 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Mermaid styles its drawings within: the frame that draws is the one page where that is allowed. */
+/** Mermaid puts styles into its drawings: the frame that draws is the only page that allows this. */
 const diagramPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -43,23 +36,26 @@ const diagramPolicy = [
 
 const mermaid = readFileSync(fileURLToPath(import.meta.resolve('@mermaid-js/tiny')));
 
-/** After all content has been rendered, since the style holds the colours of its code. */
-export function createAssets(): Assets {
-  const answers = new Map<string, Answer>();
+/**
+ * Adds the files to `answers` and returns their paths. Call it after all content has been rendered, because the style
+ * sheet contains the colours of the code.
+ */
+export function addAssets(answers: Map<string, Answer>) {
   const add = (name: string, type: string, content: string | Buffer, headers = {}) =>
     addImmutable(answers, `/docs/assets/${name}`, type, content, headers);
-  const style = add('docs.css', 'text/css', switchableStyle(view('docs.css')) + highlightCss());
-  const script = add('docs.js', 'text/javascript', view('docs.js'));
   const drawing = [
     add('mermaid.js', 'text/javascript', mermaid),
     add('diagram.js', 'text/javascript', view('diagram.js')),
   ];
   const scripts = drawing.map((path) => `<script defer src="${path}"></script>`).join('');
-  const diagram = add(
-    'diagram.html',
-    'text/html',
-    `<!doctype html><html lang="en"><meta charset="utf-8"><title>Diagram</title>${scripts}<main></main></html>`,
-    { 'Content-Security-Policy': diagramPolicy, 'X-Frame-Options': 'SAMEORIGIN' },
-  );
-  return { answers, urls: { style, script, diagram }, themeScript };
+  return {
+    style: add('docs.css', 'text/css', switchableStyle(view('docs.css')) + highlightCss()),
+    script: add('docs.js', 'text/javascript', view('docs.js')),
+    diagram: add(
+      'diagram.html',
+      'text/html',
+      `<!doctype html><html lang="en"><meta charset="utf-8"><title>Diagram</title>${scripts}<main></main></html>`,
+      { 'Content-Security-Policy': diagramPolicy, 'X-Frame-Options': 'SAMEORIGIN' },
+    ),
+  };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type Router from '@koa/router';
 import type { Log } from '../../kernel/log.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { Context, RequestState } from '../server/context.ts';
 import { send } from '../server/static-files.ts';
 import { createSite, type Site } from './site.ts';
@@ -13,6 +14,7 @@ const contentFolder = fileURLToPath(new URL('../../../content/docs/', import.met
 type Options = {
   config: { baseUrl: string; production: boolean };
   log: Log;
+  runtime: Pick<Runtime, 'monotonicMs'>;
   /** The content; tests have their own. */
   folder?: string;
   /** In development: how long to wait before looking for changed files again. */
@@ -22,10 +24,10 @@ type Options = {
 /** Throws a ConfigError if the content has faults. In development, content that has changed is read again. */
 export function addDocsRoutes(
   router: Router<RequestState>,
-  { config, log, folder = contentFolder, lookAgainMs = 1_000 }: Options,
+  { config, log, runtime, folder = contentFolder, lookAgainMs = 1_000 }: Options,
 ): void {
   const create = () => createSite({ folder, baseUrl: config.baseUrl });
-  const site = config.production ? create() : reloaded({ create, folder, log, lookAgainMs });
+  const site = config.production ? create() : reloaded({ create, folder, log, runtime, lookAgainMs });
   // Rendering blocks the process: in production no request may wait for it.
   if (config.production) site();
 
@@ -53,14 +55,15 @@ function reloaded({
   create,
   folder,
   log,
+  runtime,
   lookAgainMs,
-}: Required<Pick<Options, 'folder' | 'log' | 'lookAgainMs'>> & { create(): () => Site }): () => Site {
+}: Required<Omit<Options, 'config'>> & { create(): () => Site }): () => Site {
   let site = create();
   let version = versionOf(folder);
-  let lookedAt = performance.now();
+  let lookedAt = runtime.monotonicMs();
   return () => {
-    if (performance.now() - lookedAt < lookAgainMs) return site();
-    lookedAt = performance.now();
+    if (runtime.monotonicMs() - lookedAt < lookAgainMs) return site();
+    lookedAt = runtime.monotonicMs();
     try {
       const found = versionOf(folder);
       if (found !== version) {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import nunjucks from 'nunjucks';
 import { ConfigError } from '../../config/config-error.ts';
 import { type Answer, createAnswer } from '../server/static-files.ts';
-import { createAssets, pagePolicy } from './assets.ts';
+import { addAssets, pagePolicy, themeScript } from './assets.ts';
 import { type DocsFile, readDocsFiles } from './files.ts';
 import { llmsText, sitemap } from './machine-readable.ts';
 import { type ParsedMarkdown, parseMarkdown } from './markdown.ts';
@@ -41,15 +41,14 @@ export function createSite({ folder, baseUrl }: { folder: string; baseUrl: strin
 
 function renderSite(pages: readonly Page[], baseUrl: string): Site {
   const rendered = pages.map((page) => ({ page, html: page.render() }));
-  const assets = createAssets();
+  const answers = new Map<string, Answer>();
+  const assets = addAssets(answers);
   const categories = Array.from(
     Map.groupBy(pages, ({ category }) => category),
     ([name, itsPages]) => ({ name, pages: itsPages }),
   );
-  const { themeScript } = assets;
-  const show = createTemplates({ assets: assets.urls, baseUrl, categories, themeScript });
+  const show = createTemplates({ assets, baseUrl, categories, themeScript });
 
-  const answers = new Map(assets.answers);
   answers.set('/docs', pageAnswer(show('overview.njk', { path: '/docs' })));
   rendered.forEach(({ page, html }, index) => {
     const contents = page.sections.filter(({ level }) => level === 2 || level === 3);

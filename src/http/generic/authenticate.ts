@@ -1,40 +1,33 @@
-/** Who a merchant is: code and API key, from headers or body, as the interface document has it. */
+/** Which merchant a request comes from: code and API key, from headers or body, as the interface document says. */
+import type { Next } from 'koa';
 import type { Merchant } from '../../config/merchants.ts';
 import { bearerOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
+import { bodyText } from '../server/body.ts';
 import type { Context } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 
-/** Answers the merchant that a request proves to come from. Throws HttpProblem 401 with the documented messages. */
-export type Authenticate = (ctx: Context) => Merchant;
+export type FromMerchant = { merchant: Merchant };
 
-export function createAuthenticate(merchants: ReadonlyMap<string, Merchant>): Authenticate {
+/** Koa middleware that finds the merchant. Throws HttpProblem 401 with the documented messages. */
+export function createAuthenticateMerchant(merchants: ReadonlyMap<string, Merchant>) {
   const digests = new Map(
     Array.from(merchants.values(), ({ code, apiKeys }) => [code, apiKeys.map(digestOfConfigured)]),
   );
-  return (ctx) => {
+  return (ctx: Context<FromMerchant>, next: Next): Promise<unknown> => {
     const code = agreed(ctx.get('X-Merchant-Code').trim(), bodyText(ctx, 'merchant_code'));
     const key = agreed(bearerOf(ctx), bodyText(ctx, 'api_key'));
-    if (code === '' || key === '') throw unauthorized('Missing merchant_code or API key');
+    if (code === '' || key === '') throw new HttpProblem(401, 'Missing merchant_code or API key');
     const merchant = merchants.get(code ?? '');
-    if (code !== null && !merchant) throw unauthorized('Merchant code not registered');
+    if (code !== null && !merchant) throw new HttpProblem(401, 'Merchant code not registered');
     if (!merchant || key === null || !isOneOf(digests.get(merchant.code) ?? [], key))
-      throw unauthorized('Unauthorized - invalid API key for merchant');
+      throw new HttpProblem(401, 'Unauthorized - invalid API key for merchant');
+    ctx.state.merchant = merchant;
     ctx.state.logFields = { merchant: merchant.code };
-    return merchant;
+    return next();
   };
 }
 
-function unauthorized(message: string): HttpProblem {
-  return new HttpProblem(401, message);
-}
-
-/** What header and body say together: `''` when neither says anything, null when they disagree. */
+/** What header and body say together: `''` when neither says anything, null when they differ. */
 function agreed(header: string, body: string): string | null {
   return header !== '' && body !== '' && header !== body ? null : header || body;
-}
-
-function bodyText(ctx: Context, field: string): string {
-  const body: unknown = ctx.request.body;
-  const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, field) : '';
-  return typeof value === 'string' ? value : '';
 }

@@ -1,53 +1,59 @@
 /**
- * GET /generic/debug: stands in for the gateway. Choose a payment and a result, see the fields with their CHECKSUM,
- * and post them from the browser to /generic/response. It signs with the gateway's secret: only where the sandbox is.
+ * GET /generic/debug: stands in for the gateway. People choose a payment and a result, see its fields with their CHECKSUM,
+ * and post them from the browser to /generic/response. It signs with the gateway's secret, so it exists only in the sandbox.
  */
 import { signFields } from '../../clients/gateway/hand-over.ts';
 import type { GatewayFields } from '../../clients/gateway/read-result.ts';
-import { paymentModes, type RequestedPayment } from '../../events/payment.ts';
+import type { Config } from '../../config/config.ts';
+import type { RequestedPayment } from '../../events/payment.ts';
 import { toDateTime, toDigits } from '../../kernel/malaysian-time.ts';
 import { addSen, displaySen, formatSen } from '../../kernel/money.ts';
+import { paymentModes } from '../../kernel/payment-modes.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { LatestPayment } from '../../projections/payments/queries.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { statusName } from '../../receipts/texts.ts';
-import type { PayDependencies } from '../pay/dependencies.ts';
 import { otherLanguage } from '../pay/links.ts';
-import type { ReadPayment } from '../pay/read-payment.ts';
+import type { ReadPayment } from '../pay/load-payment.ts';
 import { texts } from '../pay/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import type { Language } from '../server/language.ts';
-import type { DebugPage } from './models.ts';
 
-type DebugDependencies = {
+export type DebugDependencies = {
+  config: Pick<Config, 'baseUrl' | 'gateway'>;
+  /** The latest generic payments in the read model. Rejects when Postgres is down. */
   latestPayments(): Promise<readonly LatestPayment[]>;
-  config: Pick<PayDependencies['config'], 'baseUrl' | 'gateway'>;
-  readPayment: ReadPayment;
   links: Links;
-  clock: () => Date;
+  readPayment: ReadPayment;
+  runtime: Pick<Runtime, 'now'>;
 };
 
-/** `?TRANS_ID=` chooses the payment; every other field of a result may be given likewise. */
-export function createDebug(dependencies: DebugDependencies) {
-  const { config, links, clock } = dependencies;
+/** `?TRANS_ID=` chooses the payment; the query may also set every other field of the result. */
+export function createDebug({ config, latestPayments, links, readPayment, runtime }: DebugDependencies) {
   const pageUrl = `${config.baseUrl}/generic/debug`;
+  const urlOf = (query: Record<string, string>) => `${pageUrl}?${new URLSearchParams(query)}`;
 
   return async (ctx: Context): Promise<void> => {
     const lang = languageOf(ctx);
     const transactionId = queryText(ctx, 'TRANS_ID').trim();
-    const payment = await find(transactionId, dependencies);
-    const likely = payment && likelyResult(payment, clock());
-    const values = likely && {
-      ...likely,
-      ...givenFields(ctx, Object.keys(likely)),
-      TRANS_ID: transactionId,
-    };
+    const payment = transactionId === '' ? undefined : await find(transactionId, readPayment);
+    const likely = payment && likelyResult(payment, runtime.now());
+    const values = likely && { ...likely, ...givenFields(ctx, likely), TRANS_ID: transactionId };
     const fields = Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== ''));
-    const page: DebugPage = {
+    const latest = await latestPayments().catch(() => undefined);
+    await ctx.render('debug.njk', {
       lang,
-      otherLanguageUrl: `${pageUrl}?${new URLSearchParams({ ...values, lang: otherLanguage(lang) })}`,
+      otherLanguageUrl: urlOf({ ...values, lang: otherLanguage(lang) }),
       action: pageUrl,
-      latest: await latest(lang, pageUrl, dependencies),
+      /** Undefined when they cannot be listed. */
+      latest: latest?.map(({ merchantCode, reference, ...latestPayment }) => ({
+        url: urlOf({ TRANS_ID: latestPayment.transactionId, lang }),
+        merchantCode,
+        reference,
+        status: statusName(latestPayment.status),
+        amount: displaySen(latestPayment.amountSen),
+      })),
       simulateUrl: `${config.baseUrl}/generic/simulate?lang=${lang}`,
       transactionId,
       unknown: transactionId !== '' && !payment,
@@ -55,12 +61,11 @@ export function createDebug(dependencies: DebugDependencies) {
       inputs: values ? inputsOf(values, lang) : [],
       responseUrl: links.gatewayResult,
       signed: values ? listed({ ...fields, CHECKSUM: signFields(fields, config.gateway.secret) }) : [],
-    };
-    await ctx.render('debug.njk', page);
+    });
   };
 }
 
-/** What the gateway would most likely say of the latest attempt. */
+/** The most likely result of the latest attempt. */
 function likelyResult({ request, attempts }: RequestedPayment, now: Date): GatewayFields {
   const attempt = attempts.at(-1);
   const time = now.toISOString();
@@ -79,9 +84,9 @@ function likelyResult({ request, attempts }: RequestedPayment, now: Date): Gatew
   };
 }
 
-/** Those of the fields that the query names; one that is given as empty is left out of the result. */
-function givenFields(ctx: Context, names: readonly string[]): GatewayFields {
-  const given = names.filter((name) => typeof ctx.query[name] === 'string');
+/** The fields that the query sets; one that it sets to nothing is left out of the result. */
+function givenFields(ctx: Context, fields: GatewayFields): GatewayFields {
+  const given = Object.keys(fields).filter((name) => typeof ctx.query[name] === 'string');
   return Object.fromEntries(given.map((name) => [name, queryText(ctx, name)]));
 }
 
@@ -90,11 +95,7 @@ function queryText(ctx: Context, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-async function find(
-  transactionId: string,
-  { readPayment }: DebugDependencies,
-): Promise<RequestedPayment | undefined> {
-  if (transactionId === '') return undefined;
+async function find(transactionId: string, readPayment: ReadPayment): Promise<RequestedPayment | undefined> {
   try {
     return (await readPayment(transactionId)).payment;
   } catch (error) {
@@ -103,23 +104,7 @@ async function find(
   }
 }
 
-/** Undefined when Postgres cannot say. */
-async function latest(
-  lang: Language,
-  pageUrl: string,
-  { latestPayments }: DebugDependencies,
-): Promise<DebugPage['latest']> {
-  const rows = await latestPayments().catch(() => undefined);
-  return rows?.map(({ transactionId, merchantCode, reference, status, amountSen }) => ({
-    url: `${pageUrl}?${new URLSearchParams({ TRANS_ID: transactionId, lang })}`,
-    merchantCode,
-    reference,
-    status: statusName(status),
-    amount: displaySen(amountSen),
-  }));
-}
-
-function summaryOf({ request, status }: RequestedPayment, links: Links): DebugPage['payment'] {
+function summaryOf({ request, status }: RequestedPayment, links: Links) {
   return {
     status: statusName(status),
     amount: displaySen(request.amountSen),
@@ -129,7 +114,7 @@ function summaryOf({ request, status }: RequestedPayment, links: Links): DebugPa
   };
 }
 
-function inputsOf(values: GatewayFields, lang: Language): DebugPage['inputs'] {
+function inputsOf(values: GatewayFields, lang: Language) {
   const { statuses } = texts[lang];
   const choices: Readonly<Record<string, readonly { value: string; text: string }[]>> = {
     STATUS: (['failed', 'success', 'cancelled', 'pending'] as const).map((name, code) => ({
@@ -143,6 +128,6 @@ function inputsOf(values: GatewayFields, lang: Language): DebugPage['inputs'] {
     .map((field) => ({ ...field, choices: choices[field.name] }));
 }
 
-function listed(fields: GatewayFields): DebugPage['signed'] {
+function listed(fields: GatewayFields): { name: string; value: string }[] {
   return Object.entries(fields).map(([name, value]) => ({ name, value }));
 }

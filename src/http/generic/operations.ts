@@ -19,7 +19,7 @@ import {
   type SecurityScheme,
 } from '../server/openapi/operation.ts';
 import { time } from '../server/openapi/structs.ts';
-import { bodyStruct } from './request-body.ts';
+import { paymentRequestBody } from './request-body.ts';
 
 const tag = { name: 'Generic payments', description: 'Payments that merchants request' };
 const testPages = {
@@ -41,7 +41,7 @@ const genericCheck = object({
 
 /** By the names of the schemas. */
 export function genericStructs(config: { maxAmountSen: Sen; production: boolean }) {
-  return { GenericCheck: genericCheck, GenericPaymentRequest: bodyStruct(config) };
+  return { GenericCheck: genericCheck, GenericPaymentRequest: paymentRequestBody(config) };
 }
 
 const merchantCode: Parameter = {

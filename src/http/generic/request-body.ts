@@ -1,37 +1,14 @@
 /** The body of POST /generic/request, field by field. */
 import type { Infer } from 'superstruct';
-import type { Merchant } from '../../config/merchants.ts';
 import type { Sen } from '../../kernel/money.ts';
 import { maskable } from '../../kernel/structs.ts';
-import {
-  amount,
-  checkRedirectHost,
-  email,
-  extra,
-  optional,
-  readFields,
-  reference,
-  required,
-  url,
-} from '../pay/request-fields.ts';
+import { amount, email, extra, optional, reference, required, url } from '../pay/request-fields.ts';
 import { describeFields } from '../server/openapi/structs.ts';
 
-export type RequestBody = Infer<ReturnType<typeof bodyStruct>>;
+export type PaymentRequestBody = Infer<ReturnType<typeof paymentRequestBody>>;
 
-/**
- * Makes the function that reads a request body. It masks fields it does not know, fills optional ones with `''`
- * (extra: `{}`), and throws HttpProblem 400 naming every field at fault, never a value.
- */
-export function createReadBody(config: { maxAmountSen: Sen; production: boolean }) {
-  const struct = bodyStruct(config);
-  return (body: unknown, merchant: Pick<Merchant, 'redirectHosts'>): RequestBody => {
-    const read = readFields(body, struct);
-    checkRedirectHost('redirect_url', read.redirect_url, merchant);
-    return read;
-  };
-}
-
-export function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
+/** Optional texts are `''` where they are missing. */
+export function paymentRequestBody({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
   const body = maskable({
     trans_id: reference,
     amount: amount(maxAmountSen),

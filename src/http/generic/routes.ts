@@ -1,56 +1,75 @@
-/** The generic payment API. What it shares with the land registry's is in ../channel and ../payer. */
+/** The generic payment API: each route with the steps that a request to it passes through. */
 import type Router from '@koa/router';
 import { transactionIdOf } from '../../commands/transaction-id.ts';
-import type { LatestPayment } from '../../projections/payments/queries.ts';
-import { createChannelParts } from '../pay/channel-parts.ts';
+import { createLinks } from '../../receipts/payment-links.ts';
 import { createCheck } from '../pay/check.ts';
-import { createChooseMethod, createShowPaymentPage } from '../pay/choose-method.ts';
+import { createChooseMethod } from '../pay/choose-method.ts';
 import type { PayDependencies } from '../pay/dependencies.ts';
 import { createDownload } from '../pay/download.ts';
-import { createReceipt } from '../pay/receipt.ts';
+import { createLoadPayment, createReadPayment } from '../pay/load-payment.ts';
+import { createPageTokens } from '../pay/page-token.ts';
+import { createShowPaymentPage } from '../pay/payment-page.ts';
+import { createShowReceipt } from '../pay/receipt.ts';
 import { createRequery } from '../pay/requery.ts';
 import { createResponse } from '../pay/response.ts';
-import { anyBody, checkBody, formBody, jsonBody } from '../server/body.ts';
+import { createStartPayment } from '../pay/start-payment.ts';
+import { anyBody, checkBody, formBody, jsonBody, validate } from '../server/body.ts';
 import type { Context, RequestState } from '../server/context.ts';
-import { createAuthenticate } from './authenticate.ts';
-import { createDebug } from './debug.ts';
-import { createRequest } from './request.ts';
+import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts';
+import { createDebug, type DebugDependencies } from './debug.ts';
+import { createRequestPayment } from './request.ts';
+import { paymentRequestBody } from './request-body.ts';
 import { createShowSimulate, createSimulate } from './simulate.ts';
 
-export type GenericDependencies = PayDependencies & {
-  config: { sandbox: { enabled: boolean } };
-  /** The latest generic payments in the read model. Rejects when Postgres is down. */
-  latestPayments(): Promise<readonly LatestPayment[]>;
-};
+export type GenericDependencies = PayDependencies &
+  Pick<DebugDependencies, 'latestPayments'> & { config: { sandbox: { enabled: boolean } } };
 
 export function addGenericRoutes(router: Router<RequestState>, dependencies: GenericDependencies): void {
-  const { config, registry } = dependencies;
-  const authenticate = createAuthenticate(config.merchants);
-  const { latestPayments } = dependencies;
-  const parts = { ...createChannelParts('generic', dependencies), authenticate, latestPayments };
-  // The id is made of the merchant's own code: another merchant's payment has no reference that leads to it.
-  const identify = (ctx: Context) =>
-    transactionIdOf(config.transactionIdKey, 'generic', authenticate(ctx).code, ctx.params.reference ?? '');
+  const { config, execute, latestPayments, quarantine, registry, runtime } = dependencies;
+  const { transactionIdKey } = config;
+  const links = createLinks({ ...config, runtime }).generic;
+  const tokens = createPageTokens({ transactionIdKey, runtime });
+  const readPayment = createReadPayment('generic', dependencies);
+  const startPayment = createStartPayment({ config, execute, links, tokens });
 
-  router.get(
-    '/generic/check',
-    checkBody,
-    createCheck({ ...parts, about: (ctx) => ({ merchant_code: authenticate(ctx).code }) }),
+  const authenticateMerchant = createAuthenticateMerchant(config.merchants);
+  const loadPayment = createLoadPayment(readPayment);
+  // The id depends on the merchant's code: no reference leads to another merchant's payment.
+  const loadPaymentByReference = createLoadPayment(readPayment, (ctx: Context<FromMerchant>) =>
+    transactionIdOf(transactionIdKey, 'generic', ctx.state.merchant.code, ctx.params.reference ?? ''),
   );
-  router.post('/generic/request', jsonBody, createRequest(parts));
-  router.get('/generic/pay/:id', createShowPaymentPage(parts));
-  router.post('/generic/pay/:id', formBody, createChooseMethod(parts));
-  router.post('/generic/response', anyBody, createResponse(parts));
-  router.get(
-    '/generic/requery/:reference',
-    checkBody,
-    createRequery({ ...parts, identify, ask: ({ transactionId }) => registry.ask(transactionId) }),
+  const check = createCheck({
+    about: (ctx: Context<FromMerchant>) => ({ merchant_code: ctx.state.merchant.code }),
+    config,
+    runtime,
+  });
+  const requestPayment = createRequestPayment({ transactionIdKey, startPayment, runtime });
+  const showPaymentPage = createShowPaymentPage({ config, links, tokens });
+  const chooseMethod = createChooseMethod({ config, execute, links, runtime, tokens });
+  const recordResponse = createResponse({ channel: 'generic', config, execute, links, quarantine, runtime });
+  const requery = createRequery({
+    ask: ({ transactionId }) => registry.ask(transactionId),
+    execute,
+    runtime,
+  });
+
+  router.get('/generic/check', checkBody, authenticateMerchant, check);
+  router.post(
+    '/generic/request',
+    jsonBody,
+    authenticateMerchant,
+    validate(paymentRequestBody(config)),
+    requestPayment,
   );
-  router.get('/generic/receipt/:id', createReceipt(parts));
-  router.get('/generic/download/:id', createDownload(parts));
+  router.get('/generic/pay/:id', loadPayment, showPaymentPage);
+  router.post('/generic/pay/:id', formBody, loadPayment, chooseMethod);
+  router.post('/generic/response', anyBody, recordResponse);
+  router.get('/generic/requery/:reference', checkBody, authenticateMerchant, loadPaymentByReference, requery);
+  router.get('/generic/receipt/:id', loadPayment, createShowReceipt(links));
+  router.get('/generic/download/:id', loadPayment, createDownload(config));
   if (config.sandbox.enabled) {
-    router.get('/generic/debug', createDebug(parts));
-    router.get('/generic/simulate', createShowSimulate(parts));
-    router.post('/generic/simulate', formBody, createSimulate(parts));
+    router.get('/generic/debug', createDebug({ config, latestPayments, links, readPayment, runtime }));
+    router.get('/generic/simulate', createShowSimulate({ config, runtime }));
+    router.post('/generic/simulate', formBody, createSimulate({ config, runtime }));
   }
 }

@@ -1,17 +1,19 @@
 /**
- * /generic/simulate: builds a call of POST /generic/request and makes it as a merchant's server would, over HTTP to
- * this very server, so that what is seen is what a merchant would see.
+ * /generic/simulate: builds a call of POST /generic/request and makes it over HTTP to this server, as a merchant's server
+ * would, so that people see what a merchant would see.
  */
+import type { Config } from '../../config/config.ts';
 import { toDigits } from '../../kernel/malaysian-time.ts';
-import type { PayDependencies } from '../pay/dependencies.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { otherLanguage } from '../pay/links.ts';
+import { bodyText } from '../server/body.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
-import type { SimulatePage } from './models.ts';
+import type { testPageTexts } from './test-page-texts.ts';
 
 type SimulateDependencies = {
-  config: Pick<PayDependencies['config'], 'baseUrl' | 'gateway' | 'merchants'>;
-  clock: () => Date;
+  config: Pick<Config, 'baseUrl' | 'gateway' | 'merchants'>;
+  runtime: Pick<Runtime, 'now' | 'timeout'>;
 };
 
 /** The fields of the form, as the interface document calls them. */
@@ -42,7 +44,7 @@ type Values = Readonly<Record<(typeof required)[number] | (typeof optional)[numb
 
 const timeoutMs = 15_000;
 
-/** GET: the form, filled in with a payment that nobody asked for yet. */
+/** GET: the form, filled in with a payment that has not been requested yet. */
 export function createShowSimulate(dependencies: SimulateDependencies) {
   return (ctx: Context): Promise<void> => {
     const values = example(dependencies);
@@ -50,20 +52,21 @@ export function createShowSimulate(dependencies: SimulateDependencies) {
   };
 }
 
-/** POST: shows the call, and makes it unless only the call was asked for. */
+/** POST: shows the call, and makes it unless the user only wants to see it. */
 export function createSimulate(dependencies: SimulateDependencies) {
-  const { config } = dependencies;
+  const { config, runtime } = dependencies;
   return async (ctx: Context): Promise<void> => {
-    const values = formOf(ctx.request.body);
-    const show = (outcome: Partial<SimulatePage>) =>
+    const values = valuesOf((name) => bodyText(ctx, name));
+    const show = (outcome: object) =>
       ctx.render('simulate.njk', { ...simulatePage(ctx, values, dependencies), ...outcome });
 
-    const call = callOf(values, sendOf(ctx.request.body) === 'page' ? 'text/html' : 'application/json');
+    const send = bodyText(ctx, 'send');
+    const call = callOf(values, send === 'page' ? 'text/html' : 'application/json');
     if ('error' in call) return show(call);
     const curl = curlOf(`${config.baseUrl}/generic/request`, call);
-    if (sendOf(ctx.request.body) === 'nothing') return show({ curl });
+    if (send === 'nothing') return show({ curl });
 
-    const answer = await make(ctx, call);
+    const answer = await make(ctx, call, runtime);
     if (answer.status === 200 && answer.type.startsWith('text/html')) {
       // As a merchant relays it to its payer.
       ctx.type = 'html';
@@ -75,10 +78,11 @@ export function createSimulate(dependencies: SimulateDependencies) {
 }
 
 type Answer = { status: number; type: string; body: string };
+type Fault = { error: keyof (typeof testPageTexts)['en']['simulate']['errors'] };
 type Call = { headers: Readonly<Record<string, string>>; body: string };
 
-/** The call that the form describes, or what is wrong with the form itself; the rest is for the API to say. */
-function callOf(values: Values, accept: string): Call | Required<Pick<SimulatePage, 'error'>> {
+/** The call that the form describes, or why the form describes none; the API itself checks the fields. */
+function callOf(values: Values, accept: string): Call | Fault {
   const { api_key: apiKey, extra: extraText, ...texts } = values;
   const hasExtra = extraText.trim() !== '';
   if (!/^[\x21-\x7e]*$/.test(apiKey)) return { error: 'apiKey' };
@@ -104,8 +108,12 @@ function parseObject(text: string): object | null {
   }
 }
 
-/** To the address that this request came in at: it needs no name service, proxy or certificate to reach itself. */
-async function make(ctx: Context, { headers, body }: Call): Promise<Answer> {
+/** Calls the address at which this request arrived, which needs no name service, proxy or certificate. */
+async function make(
+  ctx: Context,
+  { headers, body }: Call,
+  runtime: Pick<Runtime, 'timeout'>,
+): Promise<Answer> {
   const { localAddress = '', localPort } = ctx.req.socket;
   const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
   try {
@@ -114,7 +122,7 @@ async function make(ctx: Context, { headers, body }: Call): Promise<Answer> {
       headers: { ...headers, 'Accept-Language': languageOf(ctx), 'X-Request-Id': ctx.state.requestId },
       body,
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: runtime.timeout(timeoutMs),
     });
     const type = response.headers.get('Content-Type') ?? '';
     return { status: response.status, type, body: await response.text() };
@@ -132,7 +140,7 @@ function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function shownAnswer({ status, type, body }: Answer, baseUrl: string): SimulatePage['answer'] {
+function shownAnswer({ status, type, body }: Answer, baseUrl: string) {
   const json = type.startsWith('application/json') ? parseObject(body) : null;
   const data: unknown = json && Reflect.get(json, 'data');
   const url: unknown = typeof data === 'object' && data !== null && Reflect.get(data, 'payment_url');
@@ -144,7 +152,7 @@ function shownAnswer({ status, type, body }: Answer, baseUrl: string): SimulateP
   };
 }
 
-function simulatePage(ctx: Context, values: Values, { config }: SimulateDependencies): SimulatePage {
+function simulatePage(ctx: Context, values: Values, { config }: SimulateDependencies) {
   const lang = languageOf(ctx);
   const pageUrl = `${config.baseUrl}/generic/simulate`;
   const inputs = (names: readonly (keyof Values)[]) => names.map((name) => ({ name, value: values[name] }));
@@ -158,14 +166,14 @@ function simulatePage(ctx: Context, values: Values, { config }: SimulateDependen
   };
 }
 
-/** Of keys, only the one that everybody knows is ever filled in. */
-function example({ config, clock }: SimulateDependencies): Values {
+/** The only key that is ever filled in is the public one of the development merchant. */
+function example({ config, runtime }: SimulateDependencies): Values {
   const isDemo = config.merchants.get('demo-app')?.apiKeys.includes('demo-key') ?? false;
   return {
-    ...formOf({}),
+    ...valuesOf(() => ''),
     merchant_code: isDemo ? 'demo-app' : '',
     api_key: isDemo ? 'demo-key' : '',
-    trans_id: `TRY-${toDigits(clock().toISOString())}`,
+    trans_id: `TRY-${toDigits(runtime.now().toISOString())}`,
     amount: '25.00',
     service: 'Licences',
     description: 'Dog licence',
@@ -176,16 +184,6 @@ function example({ config, clock }: SimulateDependencies): Values {
   };
 }
 
-function formOf(body: unknown): Values {
-  const names = [...required, ...optional];
-  return Object.fromEntries(names.map((name) => [name, textOf(body, name)])) as Values;
-}
-
-function sendOf(body: unknown): 'json' | 'page' | 'nothing' {
-  return (['page', 'nothing'] as const).find((it) => it === textOf(body, 'send')) ?? 'json';
-}
-
-function textOf(body: unknown, name: string): string {
-  const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
-  return typeof value === 'string' ? value : '';
+function valuesOf(textOf: (name: string) => string): Values {
+  return Object.fromEntries([...required, ...optional].map((name) => [name, textOf(name)])) as Values;
 }

@@ -1,5 +1,6 @@
-/** Who may use /landreg: the land registry by its key, and a payer's browser, which can send none, by a signed link. */
+/** Who may use /landreg: the land registry by its key, and a payer's browser, which cannot send one, by a signed link. */
 import type { Next } from 'koa';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { createLinkCheck, type PaymentPageName } from '../../receipts/payment-links.ts';
 import { bearerOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
 import type { Context } from '../server/context.ts';
@@ -7,29 +8,31 @@ import { HttpProblem } from '../server/errors.ts';
 
 /** Koa middleware for the land registry's own calls, and for each page of a payer. Both throw HttpProblem 401. */
 export function createLandregAuth({
-  config,
-  clock,
+  landregAccessKey,
+  transactionIdKey,
+  runtime,
 }: {
-  config: { landregAccessKey: string; transactionIdKey: string };
-  clock: () => Date;
+  landregAccessKey: string;
+  transactionIdKey: string;
+  runtime: Pick<Runtime, 'now'>;
 }) {
-  const { landregAccessKey } = config;
-  // No key at all is not an empty key, which whoever sends none would have.
+  // Without a configured key nobody has access: an empty one would match a caller that sends none.
   const digests = landregAccessKey === '' ? [] : [digestOfConfigured(landregAccessKey)];
-  const checkLink = createLinkCheck(config.transactionIdKey);
+  const checkLink = createLinkCheck(transactionIdKey);
   const hasKey = (ctx: Context) => isOneOf(digests, bearerOf(ctx));
 
-  const system = (ctx: Context, next: Next): Promise<unknown> => {
+  const authenticateSystem = (ctx: Context, next: Next): Promise<unknown> => {
     if (hasKey(ctx)) return next();
     throw new HttpProblem(401, 'Unauthorized - missing or invalid access key');
   };
 
-  const payer =
-    (name: PaymentPageName) =>
+  const authenticatePayer =
+    (page: PaymentPageName) =>
     (ctx: Context, next: Next): Promise<unknown> => {
       if (hasKey(ctx)) return next();
       const { sig } = ctx.query;
-      switch (checkLink(typeof sig === 'string' ? sig : '', name, ctx.params.id ?? '', clock())) {
+      const { id = '' } = ctx.params;
+      switch (checkLink(typeof sig === 'string' ? sig : '', page, id, runtime.now())) {
         case 'valid':
           return next();
         case 'expired':
@@ -39,5 +42,5 @@ export function createLandregAuth({
       }
     };
 
-  return { system, payer };
+  return { authenticateSystem, authenticatePayer };
 }

@@ -11,7 +11,7 @@ import {
 } from '../pay/operations.ts';
 import { json, type Operation, type SecurityScheme } from '../server/openapi/operation.ts';
 import { id, matching, time } from '../server/openapi/structs.ts';
-import { bodyStruct } from './request-body.ts';
+import { paymentRequestBody } from './request-body.ts';
 
 const tag = { name: 'Land registry', description: 'Payments that the land registry requests' };
 
@@ -68,7 +68,7 @@ const landRegistryCallback = object({
 export function landregStructs(config: { maxAmountSen: Sen; production: boolean }) {
   return {
     LandregCheck: landregCheck,
-    LandregPaymentRequest: bodyStruct(config),
+    LandregPaymentRequest: paymentRequestBody(config),
     LandRegistryCallback: landRegistryCallback,
   };
 }

@@ -1,18 +1,14 @@
 /** The body of POST /landreg/request, field by field. */
 import { array, type Infer, type } from 'superstruct';
-import type { Merchant } from '../../config/merchants.ts';
-import { addSen, formatSen, type Sen } from '../../kernel/money.ts';
+import type { Sen } from '../../kernel/money.ts';
 import { maskable } from '../../kernel/structs.ts';
 import {
   amount,
-  badRequest,
-  checkRedirectHost,
   email,
   extraWith,
   isObject,
   notBlank,
   optional,
-  readFields,
   reference,
   required,
   url,
@@ -20,11 +16,11 @@ import {
 } from '../pay/request-fields.ts';
 import { describeFields } from '../server/openapi/structs.ts';
 
-export type RequestBody = Infer<ReturnType<typeof bodyStruct>>;
+export type PaymentRequestBody = Infer<ReturnType<typeof paymentRequestBody>>;
 
 const maxItems = 20;
 
-/** What of `extra` is read; it is kept with whatever else is in it. */
+/** The known fields of `extra`, which is stored with whatever else is in it. */
 const Extra = type({
   email,
   ic_no: optional(50),
@@ -36,31 +32,8 @@ const Extra = type({
   account_no: optional(50),
 });
 
-/**
- * Makes the function that reads a request body, and finds the agency of its branch among `agencies`, by branch code. It
- * masks fields it does not know, fills optional ones with `''`, and throws HttpProblem 400 naming every field at fault.
- */
-export function createReadBody(
-  config: { maxAmountSen: Sen; production: boolean },
-  agencies: ReadonlyMap<string, Merchant>,
-) {
-  const struct = bodyStruct(config);
-  const branches = [...agencies.keys()].toSorted().join(', ');
-  return (body: unknown): { body: RequestBody; agency: Merchant } => {
-    const read = readFields(body, struct);
-    const agency = agencies.get(read.kod_cawangan);
-    if (!agency) throw badRequest(`kod_cawangan must be one of ${branches}`);
-    checkRedirectHost('return_url', read.return_url, agency);
-    const sumSen = addSen(...read.maklumat_bayaran.map((item) => item.jumlah_bayaran));
-    if (sumSen !== read.jumlah_bayaran)
-      throw badRequest(
-        `jumlah_bayaran is ${formatSen(read.jumlah_bayaran)}, but the items of maklumat_bayaran come to ${formatSen(sumSen)}`,
-      );
-    return { body: read, agency };
-  };
-}
-
-export function bodyStruct({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
+/** Optional texts are `''` where they are missing. */
+export function paymentRequestBody({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
   const item = maskable({
     id_hakmilik: optional(50, notBlank),
     urusan: required(100),

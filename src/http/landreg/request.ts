@@ -1,47 +1,65 @@
-/** POST /landreg/request: the land registry asks for a payment of up to 20 items to one of its agencies. */
+/** POST /landreg/request: the land registry requests a payment of up to 20 items to one of its agencies. */
 import { landregTransactionId } from '../../commands/transaction-id.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import type { PaymentRequested } from '../../events/payment.ts';
-import type { Sen } from '../../kernel/money.ts';
+import { addSen, formatSen } from '../../kernel/money.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
+import { checkRedirectHost } from '../pay/request-fields.ts';
 import type { StartPayment } from '../pay/start-payment.ts';
 import type { Context } from '../server/context.ts';
-import { createReadBody, type RequestBody } from './request-body.ts';
+import { HttpProblem } from '../server/errors.ts';
+import type { PaymentRequestBody } from './request-body.ts';
 
-/** The one thing that all of these payments are for; each item says what it is in particular. */
+/** What all of these payments are for; each item adds its own purpose. */
 const service = 'Urusan Tanah';
 /** As on the generic channel. */
 const maxDescriptionLength = 250;
 
-export function createRequest(dependencies: {
-  config: {
-    maxAmountSen: Sen;
-    production: boolean;
-    transactionIdKey: string;
-    merchants: ReadonlyMap<string, Merchant>;
-  };
+export function createRequestPayment({
+  config,
+  startPayment,
+  runtime,
+}: {
+  config: { transactionIdKey: string; merchants: ReadonlyMap<string, Merchant> };
   startPayment: StartPayment;
-  clock: () => Date;
+  runtime: Pick<Runtime, 'now'>;
 }) {
-  const { clock, config, startPayment } = dependencies;
-  const agencies = new Map(
-    Array.from(config.merchants.values(), (merchant) => [merchant.branchCode, merchant] as const).filter(
-      ([branchCode]) => branchCode !== '',
-    ),
-  );
-  const readBody = createReadBody(config, agencies);
-
-  return async (ctx: Context): Promise<void> => {
-    const { body, agency } = readBody(ctx.request.body);
+  const agencies = Array.from(config.merchants.values()).filter(({ branchCode }) => branchCode !== '');
+  return async (ctx: Context<{ body: PaymentRequestBody }>): Promise<void> => {
+    const { body } = ctx.state;
+    const agency = checkRequest(body, agencies);
     ctx.state.logFields = { merchant: agency.code };
     const transactionId = landregTransactionId(config.transactionIdKey, body.transaksi_id);
-    await startPayment(ctx, requestOf(body, agency, transactionId, clock()), 'land-registry');
+    const at = runtime.now().toISOString();
+    await startPayment(ctx, requestOf(body, agency, transactionId, at), 'land-registry');
   };
 }
 
-function requestOf(body: RequestBody, agency: Merchant, transactionId: string, now: Date): PaymentRequested {
+/** Checks what the fields say together; returns the agency of the branch. Throws HttpProblem 400. */
+export function checkRequest(body: PaymentRequestBody, agencies: readonly Merchant[]): Merchant {
+  const agency = agencies.find(({ branchCode }) => branchCode === body.kod_cawangan);
+  if (!agency) {
+    const branches = agencies.map(({ branchCode }) => branchCode).toSorted();
+    throw new HttpProblem(400, `kod_cawangan must be one of ${branches.join(', ')}`);
+  }
+  checkRedirectHost('return_url', body.return_url, agency);
+  const sumSen = addSen(...body.maklumat_bayaran.map((item) => item.jumlah_bayaran));
+  if (sumSen === body.jumlah_bayaran) return agency;
+  throw new HttpProblem(
+    400,
+    `jumlah_bayaran is ${formatSen(body.jumlah_bayaran)}, but the items of maklumat_bayaran come to ${formatSen(sumSen)}`,
+  );
+}
+
+function requestOf(
+  body: PaymentRequestBody,
+  agency: Merchant,
+  transactionId: string,
+  at: string,
+): PaymentRequested {
   const { extra } = body;
   return {
-    at: now.toISOString(),
+    at,
     transactionId,
     channel: 'landreg',
     merchant: { code: agency.code, id: agency.id, name: agency.name },
@@ -72,8 +90,8 @@ function requestOf(body: RequestBody, agency: Merchant, transactionId: string, n
   };
 }
 
-/** What is paid for, each thing once. */
-function descriptionOf({ maklumat_bayaran: items }: RequestBody): string {
+/** The purposes of the items, each once. */
+function descriptionOf({ maklumat_bayaran: items }: PaymentRequestBody): string {
   const whole = [...new Set(items.map(({ urusan }) => urusan))].join(', ');
   const characters = Array.from(whole);
   if (characters.length <= maxDescriptionLength) return whole;

@@ -1,43 +1,58 @@
-/** The land registry's payment API. What it shares with the generic one is in ../channel and ../payer. */
+/** The land registry's payment API: each route with the steps that a request to it passes through. */
 import type Router from '@koa/router';
 import { landregTransactionId } from '../../commands/transaction-id.ts';
-import type { Config } from '../../config/config.ts';
-import { createChannelParts } from '../pay/channel-parts.ts';
+import { createLinks } from '../../receipts/payment-links.ts';
 import { createCheck } from '../pay/check.ts';
-import { createChooseMethod, createShowPaymentPage } from '../pay/choose-method.ts';
+import { createChooseMethod } from '../pay/choose-method.ts';
 import type { PayDependencies } from '../pay/dependencies.ts';
 import { createDownload } from '../pay/download.ts';
-import { createReceipt } from '../pay/receipt.ts';
+import { createLoadPayment, createReadPayment } from '../pay/load-payment.ts';
+import { createPageTokens } from '../pay/page-token.ts';
+import { createShowPaymentPage } from '../pay/payment-page.ts';
+import { createShowReceipt } from '../pay/receipt.ts';
 import { createRequery } from '../pay/requery.ts';
 import { createResponse } from '../pay/response.ts';
-import { anyBody, formBody, jsonBody } from '../server/body.ts';
-import type { Context, RequestState } from '../server/context.ts';
+import { createStartPayment } from '../pay/start-payment.ts';
+import { anyBody, formBody, jsonBody, validate } from '../server/body.ts';
+import type { RequestState } from '../server/context.ts';
 import { createLandregAuth } from './authenticate.ts';
-import { createRequest } from './request.ts';
+import { createRequestPayment } from './request.ts';
+import { paymentRequestBody } from './request-body.ts';
 
-export type LandregDependencies = PayDependencies & { config: Pick<Config, 'landregAccessKey'> };
+export type LandregDependencies = PayDependencies & { config: { landregAccessKey: string } };
 
 export function addLandregRoutes(router: Router<RequestState>, dependencies: LandregDependencies): void {
-  const { config, registry } = dependencies;
-  const parts = createChannelParts('landreg', dependencies);
-  const { system, payer } = createLandregAuth({ config, clock: parts.clock });
-  const identify = (ctx: Context) =>
-    landregTransactionId(config.transactionIdKey, ctx.params.reference ?? '');
+  const { config, execute, quarantine, registry, runtime } = dependencies;
+  const { transactionIdKey } = config;
+  const links = createLinks({ ...config, runtime }).landreg;
+  const tokens = createPageTokens({ transactionIdKey, runtime });
+  const readPayment = createReadPayment('landreg', dependencies);
+  const startPayment = createStartPayment({ config, execute, links, tokens });
 
-  router.get(
-    '/landreg/check',
-    system,
-    createCheck({ ...parts, about: () => ({ service: 'Land registry payments' }) }),
+  const { authenticateSystem, authenticatePayer } = createLandregAuth({ ...config, runtime });
+  const loadPayment = createLoadPayment(readPayment);
+  const loadPaymentByReference = createLoadPayment(readPayment, (ctx) =>
+    landregTransactionId(transactionIdKey, ctx.params.reference ?? ''),
   );
-  router.post('/landreg/request', system, jsonBody, createRequest(parts));
-  router.get('/landreg/pay/:id', payer('pay'), createShowPaymentPage(parts));
-  router.post('/landreg/pay/:id', payer('pay'), formBody, createChooseMethod(parts));
-  router.post('/landreg/response', anyBody, createResponse(parts));
-  router.get(
-    '/landreg/requery/:reference',
-    system,
-    createRequery({ ...parts, identify, ask: registry.askByTransaksiId }),
+  const check = createCheck({ about: () => ({ service: 'Land registry payments' }), config, runtime });
+  const requestPayment = createRequestPayment({ config, startPayment, runtime });
+  const showPaymentPage = createShowPaymentPage({ config, links, tokens });
+  const chooseMethod = createChooseMethod({ config, execute, links, runtime, tokens });
+  const recordResponse = createResponse({ channel: 'landreg', config, execute, links, quarantine, runtime });
+  const requery = createRequery({ ask: registry.askByTransaksiId, execute, runtime });
+
+  router.get('/landreg/check', authenticateSystem, check);
+  router.post(
+    '/landreg/request',
+    authenticateSystem,
+    jsonBody,
+    validate(paymentRequestBody(config)),
+    requestPayment,
   );
-  router.get('/landreg/receipt/:id', payer('receipt'), createReceipt(parts));
-  router.get('/landreg/download/:id', payer('download'), createDownload(parts));
+  router.get('/landreg/pay/:id', authenticatePayer('pay'), loadPayment, showPaymentPage);
+  router.post('/landreg/pay/:id', authenticatePayer('pay'), formBody, loadPayment, chooseMethod);
+  router.post('/landreg/response', anyBody, recordResponse);
+  router.get('/landreg/requery/:reference', authenticateSystem, loadPaymentByReference, requery);
+  router.get('/landreg/receipt/:id', authenticatePayer('receipt'), loadPayment, createShowReceipt(links));
+  router.get('/landreg/download/:id', authenticatePayer('download'), loadPayment, createDownload(config));
 }

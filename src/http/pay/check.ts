@@ -1,26 +1,24 @@
-/** GET /<channel>/check: tells a caller that its credentials work. */
+/** GET /<channel>/check: confirms that a caller's credentials are right. */
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { Context } from '../server/context.ts';
 
-export function createCheck({
+/** `about` is what the channel adds to the answer. */
+export function createCheck<State>({
   about,
-  clock,
   config,
+  runtime,
 }: {
-  /** What the answer says besides; throws HttpProblem 401. */
-  about: (ctx: Context) => object;
-  clock: () => Date;
+  about: (ctx: Context<State>) => object;
   config: { environment: string };
+  runtime: Pick<Runtime, 'now'>;
 }) {
-  return (ctx: Context): void => {
+  return (ctx: Context<State>): void => {
+    const timestamp = toIsoWithOffset(runtime.now().toISOString());
     ctx.body = {
       status: true,
       message: 'Connection successful',
-      data: {
-        ...about(ctx),
-        timestamp: toIsoWithOffset(clock().toISOString()),
-        environment: config.environment,
-      },
+      data: { ...about(ctx), timestamp, environment: config.environment },
     };
   };
 }

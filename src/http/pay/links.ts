@@ -1,11 +1,11 @@
-/** Ways out of a payer's page: back to the merchant, and to the other language. */
+/** Where a payer's page leads: back to the merchant, and to the other language. */
 import type { RequestedPayment } from '../../events/payment.ts';
-import { statusCodeOf } from '../../receipts/status-code.ts';
+import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import type { Language } from '../server/language.ts';
 
 /**
- * The merchant's redirect_url with trans_id, transaction_id and status at the end of its query. The query it has is
- * left as it is, since the merchant may have signed it; where it has one of the three itself, both are there.
+ * The merchant's redirect_url with trans_id, transaction_id and status at the end of its query. What the query already
+ * has stays as it is, even under these names, since the merchant may have signed it.
  */
 export function backToMerchant({ request, status }: RequestedPayment): string {
   const url = new URL(request.redirectUrl);

@@ -1,5 +1,6 @@
 /** The operations that both payment channels have, and the answers that they share. */
-import { type Channel, paymentModes } from '../../events/payment.ts';
+import type { Channel } from '../../events/payment.ts';
+import { paymentModes } from '../../kernel/payment-modes.ts';
 import type { JsonSchema } from '../../kernel/with-json-schema.ts';
 import {
   type Answers,

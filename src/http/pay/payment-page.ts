@@ -1,22 +1,62 @@
-/** The page on which a payer chooses how to pay. */
-
+/** GET /<channel>/pay/{id}: the page on which a payer chooses how to pay. */
+import type { Config } from '../../config/config.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { displaySen } from '../../kernel/money.ts';
 import type { Links } from '../../receipts/payment-links.ts';
+import { type Context, languageOf, seeOther } from '../server/context.ts';
 import type { Language } from '../server/language.ts';
 import { backToMerchant, otherLanguage } from './links.ts';
-import type { PaymentMethod, PaymentPage } from './models.ts';
-import type { Offer } from './payment-methods.ts';
+import type { LoadedPayment } from './load-payment.ts';
+import type { PageTokens } from './page-token.ts';
+import { type Offer, offersFor } from './payment-methods.ts';
+import type { Texts } from './texts/en.ts';
 import { texts } from './texts.ts';
 
-/** The form as it was sent, when it comes back with an error. */
-export type FormFault = Required<Pick<PaymentPage, 'error' | 'chosenMode' | 'chosenBank'>>;
+export type PaymentPageDependencies = {
+  config: Pick<Config, 'merchants' | 'methods'>;
+  links: Links;
+  tokens: PageTokens;
+};
 
-export function paymentPage(
+/** What was wrong with the form that a payer sent, and what the payer had chosen. */
+export type FormFault = { error: keyof Texts['formErrors']; chosenMode: string; chosenBank: string };
+
+export function createShowPaymentPage(dependencies: PaymentPageDependencies) {
+  return async (ctx: Context<LoadedPayment>): Promise<void> => {
+    const { payment } = ctx.state;
+    if (isSettled(payment)) return seeOther(ctx, dependencies.links.receipt(payment.request.transactionId));
+    await drawPaymentPage(ctx, payment, dependencies);
+  };
+}
+
+/** Whether there is nothing to choose, because the payment has succeeded or may have succeeded at the bank. */
+export function isSettled({ status }: RequestedPayment): boolean {
+  return status === 'succeeded' || status === 'pending';
+}
+
+/** A merchant may relay the page from its own origin: every URL in it is absolute. */
+export function drawPaymentPage(
+  ctx: Context,
+  payment: RequestedPayment,
+  { config, links, tokens }: PaymentPageDependencies,
+  fault?: FormFault,
+): Promise<void> {
+  const { transactionId } = payment.request;
+  const token = tokens.issue(transactionId, payment.attempts.length + 1);
+  const page = paymentPage(payment, {
+    lang: languageOf(ctx),
+    token,
+    links,
+    offers: offersFor(payment, config),
+  });
+  return ctx.render('payment.njk', { ...page, ...fault });
+}
+
+/** Texts are in the page's language, and amounts read `RM 1,234.50`. */
+function paymentPage(
   payment: RequestedPayment,
   page: { lang: Language; token: string; links: Links; offers: readonly Offer[] },
-  fault?: FormFault,
-): PaymentPage {
+) {
   const { request, status } = payment;
   const { lang, links } = page;
   return {
@@ -38,14 +78,14 @@ export function paymentPage(
     methods: page.offers.map((offer) => methodOf(offer, lang)),
     lastAttempt: status === 'failed' || status === 'cancelled' ? status : undefined,
     cancelUrl: backToMerchant(payment),
-    ...fault,
   };
 }
 
-function methodOf({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Language): PaymentMethod {
+function methodOf({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Language) {
   const t = texts[lang];
   const min = minSen === null ? '' : displaySen(minSen);
   const max = maxSen === null ? '' : displaySen(maxSen);
+  const reasons = { below: t.belowLimit(min), above: t.aboveLimit(max) };
   return {
     mode,
     name: t.modes[mode],
@@ -54,11 +94,8 @@ function methodOf({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Langua
       offer.chargeSen === 0
         ? undefined
         : { amount: displaySen(offer.chargeSen), total: displaySen(offer.totalSen) },
-    unavailable: offer.outsideLimits
-      ? offer.outsideLimits === 'below'
-        ? t.belowLimit(min)
-        : t.aboveLimit(max)
-      : undefined,
+    /** Why this payment cannot use the method, which is then shown but cannot be chosen. */
+    unavailable: offer.outsideLimits ? reasons[offer.outsideLimits] : undefined,
     banks: banks.length === 0 ? undefined : banks,
   };
 }

@@ -1,7 +1,6 @@
 /** How errors look outside /api/v1 and the console: JSON for programs, a page for people. */
 import { type Context, languageOf } from '../server/context.ts';
 import type { PresentError } from '../server/errors.ts';
-import type { ErrorPage } from './models.ts';
 
 export function createPresentError(baseUrl: string): PresentError {
   return (ctx, { status, message, kind, actionUrl }) => {
@@ -10,15 +9,15 @@ export function createPresentError(baseUrl: string): PresentError {
       ctx.body = { [flagOf(ctx)]: false, message };
       return;
     }
-    const page: ErrorPage = {
+    return ctx.render('error.njk', {
       lang: languageOf(ctx),
+      otherLanguageUrl: undefined,
       httpStatus: status,
       problem: kind,
       detail: status === 400 ? message : undefined,
       requestId: ctx.state.requestId,
       actionUrl: actionUrl ?? (kind === 'pageNotFound' ? `${baseUrl}/` : undefined),
-    };
-    return ctx.render('error.njk', page);
+    });
   };
 }
 

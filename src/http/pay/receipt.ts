@@ -1,12 +1,38 @@
-/** GET /<channel>/receipt/{id}: the receipt, or the statement of a payment that has not succeeded. */
+/** GET /<channel>/receipt/{id}: the official receipt, or the statement of a payment that has not succeeded. */
+import type { RequestedPayment } from '../../events/payment.ts';
+import type { Links } from '../../receipts/payment-links.ts';
+import { receiptOf } from '../../receipts/receipt.ts';
+import { historyText, statusName, texts, timeText } from '../../receipts/texts.ts';
+import { type Context, languageOf } from '../server/context.ts';
+import { backToMerchant, otherLanguage } from './links.ts';
+import type { LoadedPayment } from './load-payment.ts';
 
-import type { Context } from '../server/context.ts';
-import type { PayerPages } from './pages.ts';
-import type { ReadPayment } from './read-payment.ts';
+export function createShowReceipt(links: Links) {
+  return (ctx: Context<LoadedPayment>): Promise<void> => drawReceipt(ctx, ctx.state.payment, links);
+}
 
-export function createReceipt({ readPayment, pages }: { readPayment: ReadPayment; pages: PayerPages }) {
-  return async (ctx: Context): Promise<void> => {
-    const { payment } = await readPayment(ctx.params.id ?? '');
-    await pages.showReceipt(ctx, payment);
-  };
+export function drawReceipt(ctx: Context, payment: RequestedPayment, links: Links): Promise<void> {
+  const lang = languageOf(ctx);
+  const { items, history, ...receipt } = receiptOf(payment);
+  const { transactionId, status } = receipt;
+  const canTryAgain = status === 'failed' || status === 'cancelled';
+  const isOpen = status === 'requested' || status === 'pending';
+  return ctx.render('receipt.njk', {
+    ...receipt,
+    lang,
+    otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),
+    status: statusName(status),
+    dateTime: timeText(receipt.at, lang),
+    items: items.map(({ description, titleId, receiptNo, amount }) => ({
+      title: description,
+      detail: [titleId, receiptNo].filter((text) => text !== '').join(' · '),
+      amount,
+    })),
+    method: receipt.mode === '' ? undefined : texts[lang].modes[receipt.mode],
+    history: history.map((entry) => ({ time: timeText(entry.at, lang), text: historyText(entry, lang) })),
+    backUrl: backToMerchant(payment),
+    pdfUrl: links.download(transactionId, lang),
+    tryAgainUrl: canTryAgain ? links.pay(transactionId, lang) : undefined,
+    refreshUrl: isOpen ? links.receipt(transactionId, lang) : undefined,
+  });
 }

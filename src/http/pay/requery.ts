@@ -1,47 +1,38 @@
-/** GET /<channel>/requery/{transaksi_id}: a caller asks what became of its payment; the transaction registry is asked in turn. */
-import {
-  type PaymentEvent,
-  type PaymentRequested,
-  paymentStream,
-  type RegistryAnswer,
-  type RegistryStatus,
-} from '../../events/payment.ts';
+/** GET /<channel>/requery/{transaksi_id}: asks the transaction registry what became of a payment, and records its answer. */
+import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../events/payment.ts';
+import type { RegistryAnswer, RegistryStatus } from '../../events/payment-result.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import type { PayDependencies } from './dependencies.ts';
-import type { ReadPayment } from './read-payment.ts';
+import type { LoadedPayment } from './load-payment.ts';
 
-export function createRequery(dependencies: {
-  /** Which of the caller's payments the path names. Throws HttpProblem 401. */
-  identify: (ctx: Context) => string;
+export function createRequery({
+  ask,
+  execute,
+  runtime,
+}: {
   ask: (request: PaymentRequested) => Promise<RegistryAnswer>;
   execute: PayDependencies['execute'];
-  readPayment: ReadPayment;
-  clock: () => Date;
+  runtime: Pick<Runtime, 'now'>;
 }) {
-  const { ask, clock, execute, identify, readPayment } = dependencies;
-  return async (ctx: Context): Promise<void> => {
-    const found = await readPayment(identify(ctx));
-    const { request } = found.payment;
-    const answer = await ask(request);
+  return async (ctx: Context<LoadedPayment>): Promise<void> => {
+    const { head, payment: asked } = ctx.state;
+    const { channel, merchant, transactionId } = asked.request;
+    const answer = await ask(asked.request);
+    const at = runtime.now().toISOString();
     const { events, state: payment } = await execute(
-      paymentStream(request.transactionId),
-      {
-        type: 'RecordRequeryAnswer',
-        at: clock().toISOString(),
-        channel: request.channel,
-        merchantCode: request.merchant.code,
-        answer,
-      },
+      paymentStream(transactionId),
+      { type: 'RecordRequeryAnswer', at, channel, merchantCode: merchant.code, answer },
       causeOf(ctx, 'registry'),
-      { from: found.head },
+      { from: head },
     );
     if (payment.status === 'none') throw new Error('A payment that was requeried has no state');
-    if (answer.status === 'not_found')
-      throw new HttpProblem(404, 'The transaction registry has no record of this transaction', {
-        kind: 'paymentNotFound',
-      });
+    if (answer.status === 'not_found') {
+      const message = 'The transaction registry has no record of this transaction';
+      throw new HttpProblem(404, message, { kind: 'paymentNotFound' });
+    }
     const data = paymentFields(payment);
     ctx.body = { success: true, data, message: messageOf(answer, events, data) };
   };
@@ -55,8 +46,8 @@ const answerTexts: Readonly<Record<RegistryStatus, string>> = {
   not_found: 'not found',
 };
 
-/** What was set apart for staff, in the merchant's words. */
-const keptTexts: Partial<Record<PaymentEvent['type'], string>> = {
+/** What is left to staff, in the merchant's words. */
+const reviewTexts: Partial<Record<PaymentEvent['type'], string>> = {
   AmountMismatchDetected: 'its amount differs, which is kept for review; ',
   DuplicatePaymentDetected: 'it was paid a second time, which is kept for review; ',
   GatewayResultContradicted: 'that contradicts what is known, which is kept for review; ',
@@ -66,7 +57,7 @@ const appliedTypes: readonly PaymentEvent['type'][] = ['PaymentSucceeded', 'Paym
 
 /** Ends with what became of the status. */
 function messageOf(answer: RegistryAnswer, events: readonly PaymentEvent[], data: PaymentFields): string {
-  const kept = events.map(({ type }) => keptTexts[type] ?? '').join('');
+  const review = events.map(({ type }) => reviewTexts[type] ?? '').join('');
   const became = events.some(({ type }) => appliedTypes.includes(type)) ? 'updated to' : 'remains';
-  return `The registry says ${answerTexts[answer.status]}: ${kept}status ${became} ${data.payment_status}`;
+  return `The registry says ${answerTexts[answer.status]}: ${review}status ${became} ${data.payment_status}`;
 }

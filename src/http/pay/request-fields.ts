@@ -1,33 +1,11 @@
 /** What the fields of a payment request may hold, on either channel, and what is said when they hold something else. */
-import { coerce, Struct, unknown, validate } from 'superstruct';
+import { coerce, Struct, unknown } from 'superstruct';
 import type { Merchant } from '../../config/merchants.ts';
 import { emailPattern, maxEmailLength } from '../../kernel/email-address.ts';
 import { type AmountFault, formatSen, parseAmount, type Sen } from '../../kernel/money.ts';
 import { type JsonSchema, withJsonSchema } from '../../kernel/with-json-schema.ts';
 import { HttpProblem } from '../server/errors.ts';
 import { jsonSchemaOf } from '../server/openapi/json-schema.ts';
-
-/**
- * Reads a body: masks fields that its struct does not know, and throws HttpProblem 400 naming every field at fault,
- * as in `items[3].amount`, counted from 0, never a value.
- */
-export function readFields<T>(body: unknown, struct: Struct<T, unknown>): T {
-  if (!isObject(body)) throw badRequest('The body must be a JSON object');
-  const [error, read] = validate(body, struct, { coerce: true, mask: true });
-  if (!error) return read;
-  throw badRequest(
-    error
-      .failures()
-      .map(({ path, message }) => `${nameOf(path)} ${message}`)
-      .join('; '),
-  );
-}
-
-function nameOf(path: readonly unknown[]): string {
-  return path
-    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`))
-    .join('');
-}
 
 /** Throws HttpProblem 400 when `field` names a host that this merchant's payers may not be sent to. */
 export function checkRedirectHost(
@@ -36,11 +14,7 @@ export function checkRedirectHost(
   { redirectHosts }: Pick<Merchant, 'redirectHosts'>,
 ): void {
   if (redirectHosts && !redirectHosts.includes(new URL(url).hostname))
-    throw badRequest(`${field} names a host that is not registered for this merchant`);
-}
-
-export function badRequest(message: string): HttpProblem {
-  return new HttpProblem(400, message);
+    throw new HttpProblem(400, `${field} names a host that is not registered for this merchant`);
 }
 
 // ── Kinds of field ───────────────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,4 @@
-/** POST /<channel>/response: the gateway reports how an attempt to pay ended, from its server and through the payer's browser. */
+/** POST /<channel>/response: the gateway reports how a payment attempt ended, from its server and through the payer's browser. */
 import { verifyFields } from '../../clients/gateway/hand-over.ts';
 import {
   type GatewayFields,
@@ -7,7 +7,7 @@ import {
 } from '../../clients/gateway/read-result.ts';
 import { Refused } from '../../commands/decider.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import type { Quarantine } from '../../commands/unmatched.ts';
+import type { Config } from '../../config/config.ts';
 import { type Channel, paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
 import type { Links } from '../../receipts/payment-links.ts';
@@ -15,58 +15,54 @@ import { type Context, causeOf, seeOther } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import type { PayDependencies } from './dependencies.ts';
 
-type ResponseDependencies = Pick<PayDependencies, 'execute'> & {
+type ResponseDependencies = Pick<PayDependencies, 'execute' | 'quarantine' | 'runtime'> & {
   channel: Channel;
-  quarantine: Quarantine;
-  config: Pick<PayDependencies['config'], 'gateway' | 'merchants'>;
+  config: Pick<Config, 'gateway' | 'merchants'>;
   links: Links;
-  clock: () => Date;
 };
 
 export function createResponse(dependencies: ResponseDependencies) {
-  const { channel, config, links } = dependencies;
+  const { channel, config, links, quarantine, runtime } = dependencies;
   return async (ctx: Context): Promise<void> => {
-    const fields = fieldsOf(ctx.request.body);
-    const verified = authenticate(fields, config.gateway);
-    const reported = readGatewayResult(fields);
+    const raw = fieldsOf(ctx.request.body);
+    const verified = authenticate(raw, config.gateway);
+    const keepUnmatched = (reason: GatewayResultUnmatched['reason']) => {
+      const unmatched = { at: runtime.now().toISOString(), channel, verified, reason, raw };
+      return quarantine(unmatched, causeOf(ctx, 'gateway'));
+    };
+
+    const reported = readGatewayResult(raw);
     if (!reported) {
-      await keepUnmatched(ctx, { verified, reason: 'unreadable', raw: fields }, dependencies);
+      await keepUnmatched('unreadable');
       throw new HttpProblem(400, 'STATUS must be 0, 1, 2 or 3');
     }
-    // The land registry's interface asks for this; a generic payment goes on as it was agreed when it was asked for.
+    // The land registry's interface requires this; a generic payment keeps the merchant that it was requested for.
     if (channel === 'landreg' && !config.merchants.has(reported.merchantCode)) {
-      await keepUnmatched(ctx, { verified, reason: 'unknown_agency', raw: fields }, dependencies);
+      await keepUnmatched('unknown_agency');
       throw new HttpProblem(404, 'Agency not found', { kind: 'agencyNotFound' });
     }
     if (!(await record(ctx, reported, verified, dependencies))) {
-      await keepUnmatched(ctx, { verified, reason: 'unknown_transaction', raw: fields }, dependencies);
+      await keepUnmatched('unknown_transaction');
       throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
     }
-    // By now the result is durable, whatever becomes of this answer.
+    // The result is durable by now, whatever becomes of this answer.
     seeOther(ctx, links.receipt(reported.transactionId));
   };
 }
 
-/** False when no payment takes the result. */
+/** False when the result matches no payment. */
 async function record(
   ctx: Context,
   { transactionId, merchantCode, result }: GatewayResult,
   verified: boolean,
-  { channel, execute, clock }: ResponseDependencies,
+  { channel, execute, runtime }: ResponseDependencies,
 ): Promise<boolean> {
   if (!transactionIdPattern.test(transactionId)) return false;
+  const at = runtime.now().toISOString();
   try {
     await execute(
       paymentStream(transactionId),
-      {
-        type: 'RecordGatewayResult',
-        at: clock().toISOString(),
-        source: 'gateway',
-        verified,
-        channel,
-        merchantCode,
-        result,
-      },
+      { type: 'RecordGatewayResult', at, source: 'gateway', verified, channel, merchantCode, result },
       causeOf(ctx, 'gateway'),
     );
     return true;
@@ -76,20 +72,8 @@ async function record(
   }
 }
 
-function keepUnmatched(
-  ctx: Context,
-  result: Pick<GatewayResultUnmatched, 'verified' | 'reason' | 'raw'>,
-  { channel, quarantine, clock }: ResponseDependencies,
-): Promise<void> {
-  const unmatched = { at: clock().toISOString(), channel, ...result };
-  return quarantine(unmatched, causeOf(ctx, 'gateway'));
-}
-
-/** Whether the checksum proves the result; false only where unsigned ones are taken. Throws HttpProblem 401. */
-function authenticate(
-  fields: GatewayFields,
-  { secret, acceptUnsigned }: PayDependencies['config']['gateway'],
-): boolean {
+/** Whether the checksum proves the result; false only where unsigned results are accepted. Throws HttpProblem 401. */
+function authenticate(fields: GatewayFields, { secret, acceptUnsigned }: Config['gateway']): boolean {
   const checksum = verifyFields(fields, secret);
   if (checksum === 'valid') return true;
   if (checksum === 'missing' && acceptUnsigned) return false;
@@ -97,8 +81,8 @@ function authenticate(
 }
 
 /**
- * The fields as sent. Every name once, whatever its case: of two values nobody could say which one was meant, or
- * which one was signed. A JSON number is no text: 120.50 arrives as 120.5, which nobody signed.
+ * The fields as sent, each name once whatever its case: of two values, nobody could say which was signed. A JSON number is
+ * refused, because 120.50 arrives as 120.5, which was not signed.
  */
 function fieldsOf(body: unknown): GatewayFields {
   if (typeof body !== 'object' || body === null || Array.isArray(body))

@@ -1,46 +1,44 @@
-/** POST /<channel>/request, once the caller and the body are known: makes the payment, and shows the page to pay it on. */
+/** The end of POST /<channel>/request: records the payment, and shows the page on which to pay it. */
 import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
-import type { Links } from '../../receipts/payment-links.ts';
-import { statusCodeOf } from '../../receipts/status-code.ts';
+import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { PayDependencies } from './dependencies.ts';
-import { isSettled, type PayerPages } from './pages.ts';
+import { drawPaymentPage, isSettled, type PaymentPageDependencies } from './payment-page.ts';
+import { drawReceipt } from './receipt.ts';
 
-/** Answers the request. Asking again for the same payment shows it as it stands by now. Throws Refused. */
+/** Answers the request. A repeated request is answered with the payment as it stands by then. Throws Refused. */
 export type StartPayment = (ctx: Context, request: PaymentRequested, actor: string) => Promise<void>;
 
-export function createStartPayment({
-  execute,
-  links,
-  pages,
-}: {
-  execute: PayDependencies['execute'];
-  links: Links;
-  pages: PayerPages;
-}): StartPayment {
+export function createStartPayment(
+  dependencies: PaymentPageDependencies & Pick<PayDependencies, 'execute'>,
+): StartPayment {
+  const { execute, links } = dependencies;
   return async (ctx, request, actor) => {
+    const { transactionId } = request;
     const { state: payment } = await execute(
-      paymentStream(request.transactionId),
+      paymentStream(transactionId),
       { type: 'RequestPayment', request },
       causeOf(ctx, actor),
       { creates: true },
     );
-    if (payment.status === 'none') throw new Error('A payment that was asked for has no state');
+    if (payment.status === 'none') throw new Error('A payment that was requested has no state');
     if (!wantsJson(ctx))
-      return isSettled(payment) ? pages.showReceipt(ctx, payment) : pages.showPaymentPage(ctx, payment);
+      return isSettled(payment)
+        ? drawReceipt(ctx, payment, links)
+        : drawPaymentPage(ctx, payment, dependencies);
     ctx.body = {
       status: true,
       message: 'Send the payer to payment_url',
       data: {
-        transaction_id: request.transactionId,
-        payment_url: links.pay(request.transactionId),
+        transaction_id: transactionId,
+        payment_url: links.pay(transactionId),
         status: statusCodeOf(payment.status),
       },
     };
   };
 }
 
-/** Only an Accept that names JSON and no HTML: clients whose default is a catch-all get the documented page. */
+/** An Accept that names JSON and no HTML. Clients that accept anything by default get the documented page. */
 function wantsJson(ctx: Context): boolean {
   const types = ctx
     .get('Accept')

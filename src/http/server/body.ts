@@ -1,37 +1,33 @@
-/** Reads request bodies, each within a limit; what cannot be read is an HttpProblem. */
+/** Reads request bodies, each within a limit. A body that cannot be read is an HttpProblem. */
 import type { IncomingMessage } from 'node:http';
-import type { Middleware, Request } from 'koa';
+import type { Middleware, Next } from 'koa';
 import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body';
+import type { Struct } from 'superstruct';
+import { readFields } from '../../commands/fields.ts';
+import type { Context } from './context.ts';
 import { bodyProblem, HttpProblem } from './errors.ts';
 
 const limitBytes = 64 * 1024;
 
-const multipart = 'multipart/form-data';
-
-const none = { json: false, text: false, urlencoded: false, multipart: false } as const;
-
 const forms: Partial<KoaBodyMiddlewareOptions> = {
   urlencoded: true,
   formLimit: limitBytes,
-  // Names stay as they were sent: brackets and dots are part of what a checksum covers, never structure.
+  // Names stay as they were sent: a checksum covers brackets and dots, which are never structure.
   queryString: { depth: 0, allowDots: false, parseArrays: false, plainObjects: true },
 };
 
 const json: Partial<KoaBodyMiddlewareOptions> = { json: true, jsonLimit: limitBytes, jsonTypes: ['json'] };
 
-/** For requests of payments. */
+/** For callers' own systems. */
 export const jsonBody = bodyReader('application/json', json);
 
-/** For the payer's form. */
+/** For forms of our pages. */
 export const formBody = bodyReader('application/x-www-form-urlencoded or multipart/form-data', forms);
 
 /** For the gateway, whose encoding is not documented. */
 export const anyBody = bodyReader(
   'application/json, application/x-www-form-urlencoded or multipart/form-data',
-  {
-    ...forms,
-    ...json,
-  },
+  { ...forms, ...json },
 );
 
 /** For GET /generic/check, whose Content-Type is optional. */
@@ -40,30 +36,49 @@ export const checkBody: Middleware = (ctx, next) => {
   return anyBody(ctx, next);
 };
 
+/** Koa middleware: reads the fields of the body into `ctx.state.body`. Throws InvalidFields. */
+export function validate<T>(struct: Struct<T, unknown>) {
+  return (ctx: Context<{ body: T }>, next: Next): Promise<unknown> => {
+    ctx.state.body = readFields(ctx.request.body, struct);
+    return next();
+  };
+}
+
+/** A field of a body that was read; `''` where it is missing, sent twice or not text. */
+export function bodyText(ctx: Context, name: string): string {
+  const body: unknown = ctx.request.body;
+  const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : '';
+  return typeof value === 'string' ? value : '';
+}
+
 function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): Middleware {
   const read = koaBody({
-    ...none,
+    json: false,
+    text: false,
+    urlencoded: false,
+    multipart: false,
     ...options,
-    // A body on GET is unusual, and documented for GET /generic/check.
+    // A body on GET is unusual, but documented for GET /generic/check.
     parsedMethods: [HttpMethodEnum.GET, HttpMethodEnum.POST],
     onError(error) {
       throw bodyProblem(error);
     },
   });
   return async (ctx, next) => {
-    if (options.urlencoded && ctx.is(multipart)) {
+    if (options.urlencoded && ctx.is('multipart/form-data')) {
       ctx.request.body = await readMultipart(ctx.req);
       return next();
     }
     return read(ctx, () => {
-      if (ctx.request.body === undefined && hasBody(ctx.request))
+      const hasBody = ctx.get('Transfer-Encoding') !== '' || (ctx.request.length ?? 0) > 0;
+      if (ctx.request.body === undefined && hasBody)
         throw new HttpProblem(415, `The Content-Type must be ${types}`);
       return next();
     });
   };
 }
 
-/** koa-body would count the fields only, and let files of any size pass: the limit is on the whole body. */
+/** Replaces koa-body's, which limits the fields only and accepts files of any size. */
 async function readMultipart(request: IncomingMessage): Promise<Record<string, string | string[]>> {
   const form = await readFormData(request, limitBytes);
   const fields = Map.groupBy(form, ([name]) => name);
@@ -75,7 +90,7 @@ async function readMultipart(request: IncomingMessage): Promise<Record<string, s
   );
 }
 
-/** A form with the files in it, all of it in memory and within the limit. Throws HttpProblem. */
+/** A form with its files, held in memory. Throws HttpProblem. */
 export async function readFormData(request: IncomingMessage, maxBytes: number): Promise<FormData> {
   const bytes = await readLimited(request, maxBytes);
   const headers = { 'content-type': request.headers['content-type'] ?? '' };
@@ -89,21 +104,17 @@ function textOf(value: string | Blob): string {
   throw new HttpProblem(400, 'Files are not taken');
 }
 
-/** Refuses what is announced as too large before any of it is read, and the rest once it is. */
+/** Refuses a body whose announced length is too large before reading any of it, and any other once it grows too large. */
 async function readLimited(request: IncomingMessage, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () => bodyProblem(Object.assign(new Error(), { status: 413 }));
   if (Number(request.headers['content-length']) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let length = 0;
-  // Not destroyed, since the refusal goes out on the same connection.
+  // The request is not destroyed, because the refusal is sent on the same connection.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     length += chunk.length;
     if (length > maxBytes) throw tooLarge();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-function hasBody(request: Request): boolean {
-  return request.get('Transfer-Encoding') !== '' || (request.length ?? 0) > 0;
 }

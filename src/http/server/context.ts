@@ -1,5 +1,5 @@
 /** What every handler is given, and what several of them do with it. */
-import type { RouterContext } from '@koa/router';
+import type { DefaultContext, ParameterizedContext } from 'koa';
 import type { Cause } from '../../events/envelope.ts';
 import { type Language, pickLanguage } from './language.ts';
 
@@ -12,8 +12,14 @@ export type RequestState = {
   logFields?: Readonly<Record<string, string>>;
 };
 
-/** `State` is what the middlewares before a handler put into `ctx.state` for it. */
-export type Context<State = unknown> = RouterContext<RequestState & State>;
+/**
+ * `State` is what the middlewares before a handler put into `ctx.state` for it. (Not @koa/router's RouterContext: that one
+ * holds the router, and so a handler would have to name the state of every other handler of its route.)
+ */
+export type Context<State = unknown> = ParameterizedContext<
+  RequestState & State,
+  DefaultContext & { params: Record<string, string>; _matchedRoute?: string | RegExp }
+>;
 
 /** What the events of a command given by this request name as their cause. */
 export function causeOf(ctx: Context, actor: string): Cause {

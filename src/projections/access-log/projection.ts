@@ -2,49 +2,48 @@
 import { readSessionEvent } from '../../events/codec.ts';
 import { sessionStreamPrefix } from '../../events/session.ts';
 import { indexable } from '../../postgres/indexable.ts';
+import { createTable, type Table, upsert } from '../../postgres/table.ts';
 import type { Projection } from '../runtime/projection.ts';
+
+const table = {
+  name: 'access_log',
+  columns: {
+    position: 'bigint',
+    at: 'timestamptz not null',
+    user_id: 'text not null',
+    what: 'text not null',
+    transaction_id: 'text',
+    detail: 'text not null',
+  },
+  primaryKey: ['position'],
+} satisfies Table;
 
 export const accessLog: Projection = {
   name: 'access_log',
   formerName: 'looks',
   version: 1,
   streamPrefixes: [sessionStreamPrefix],
-
-  async createTables(db) {
-    await db.raw(`
-      create table access_log (
-        position bigint primary key,
-        at timestamptz not null,
-        user_id text not null,
-        what text not null,
-        transaction_id text,
-        detail text not null
-      )`);
-    await db.raw('create index access_log_by_user on access_log (user_id, position)');
-    await db.raw('create index access_log_by_payment on access_log (transaction_id, position)');
-  },
+  createTables: (db) => createTable(db, table),
+  indexes: [
+    'access_log_by_user on access_log (user_id, position)',
+    'access_log_by_payment on access_log (transaction_id, position)',
+  ],
 
   async project(events, db) {
     const rows = events.flatMap((event) => {
-      const read = readSessionEvent(event);
-      if (read.type !== 'PersonalDataViewed') return [];
-      const { at, userId, what, transactionId, detail } = read.data;
-      return {
-        position: event.position.commit.toString(),
-        at,
-        user_id: userId,
-        what,
-        transaction_id: transactionId,
-        detail: indexable(detail),
-      };
+      const { type, data } = readSessionEvent(event);
+      if (type !== 'PersonalDataViewed') return [];
+      return [
+        {
+          position: event.position.commit.toString(),
+          at: data.at,
+          user_id: data.userId,
+          what: data.what,
+          transaction_id: data.transactionId,
+          detail: indexable(data.detail),
+        },
+      ];
     });
-    if (rows.length === 0) return;
-    await db.raw(
-      `insert into access_log select * from json_to_recordset(?) as added (
-         position bigint, at timestamptz, user_id text, what text, transaction_id text, detail text
-       )
-       on conflict (position) do nothing`,
-      [JSON.stringify(rows)],
-    );
+    await upsert(db, table, rows);
   },
 };

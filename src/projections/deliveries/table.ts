@@ -1,45 +1,46 @@
 /**
- * The to-do list of the reactors: one row for each thing that a payment's outcome set in motion. Written by the
- * projection `payments` from the states it folds, in the transaction that shows the outcome; claimed through
- * deliveries-queries.ts, listed through deliveries-list.ts.
+ * The to-do list of the reactors: a row for each thing that a payment's outcome set in motion. A table of the projection
+ * `payments`, which writes it in the transaction that shows the outcome. Claimed through queue.ts, listed through queries.ts.
  */
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
-import type { Payment, RequestedPayment } from '../../events/payment.ts';
+import type { RequestedPayment } from '../../events/payment.ts';
 import { indexable } from '../../postgres/indexable.ts';
+import { insertGiven, type Row, type Table } from '../../postgres/table.ts';
 
-/** Postgres' channel on which a row that is due is announced. */
+/** The channel of Postgres on which a row that is due is announced. */
 export const dueChannel = 'deliveries_due';
 
-/** Names no schema: the search path leads to the right one. */
-export async function createDeliveriesTable(db: Knex.Transaction): Promise<void> {
-  await db.raw(`
-    create table deliveries (
-      transaction_id text not null,
-      ordering_key text not null,
-      delivery text not null,
-      kind text not null,
-      receiver text not null,
-      merchant_code text not null,
-      state text not null,
-      due_at timestamptz not null,
-      attempts integer not null,
-      called_at timestamptz not null,
-      settled_at timestamptz,
-      lease_until timestamptz,
-      leased_by text,
-      leased_delivery text,
-      primary key (transaction_id, ordering_key)
-    )`);
-}
+const derivedColumns = {
+  transaction_id: 'text not null',
+  ordering_key: 'text not null',
+  delivery: 'text not null',
+  kind: 'text not null',
+  receiver: 'text not null',
+  merchant_code: 'text not null',
+  state: 'text not null',
+  due_at: 'timestamptz not null',
+  attempts: 'integer not null',
+  called_at: 'timestamptz not null',
+  settled_at: 'timestamptz',
+};
 
-export async function createDeliveriesIndexes(db: Knex.Transaction): Promise<void> {
-  await db.raw(`
-    create index if not exists deliveries_due on deliveries (kind, receiver, merchant_code, due_at)
-    where state = 'due'`);
-  await db.raw('create index if not exists deliveries_by_state on deliveries (state, called_at)');
-  await db.raw('create index if not exists deliveries_by_call on deliveries (called_at)');
-}
+export const deliveriesTable: Table = {
+  name: 'deliveries',
+  columns: {
+    ...derivedColumns,
+    lease_until: 'timestamptz',
+    leased_by: 'text',
+    leased_delivery: 'text',
+  },
+  primaryKey: ['transaction_id', 'ordering_key'],
+};
+
+export const deliveriesIndexes = [
+  `deliveries_due on deliveries (kind, receiver, merchant_code, due_at) where state = 'due'`,
+  'deliveries_by_state on deliveries (state, called_at)',
+  'deliveries_by_call on deliveries (called_at)',
+];
 
 /**
  * From the table of another schema to the same one in the current schema: who has a row to himself, and until when.
@@ -72,53 +73,37 @@ export function attemptsOf(orderingKey: string, deliveries: readonly Delivery[])
     .reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
-type Row = {
-  transaction_id: string;
-  ordering_key: string;
-  delivery: string;
-  kind: DeliveryKind;
-  receiver: string;
-  merchant_code: string;
-  state: Delivery['state'];
-  due_at: string;
-  attempts: number;
-  called_at: string;
-  settled_at: string | null;
-};
-
 /** Writes what changed in the deliveries of these payments. */
 export async function writeDeliveries(
-  payments: readonly { transactionId: string; state: Payment }[],
+  payments: readonly { id: string; state: RequestedPayment }[],
   db: Knex.Transaction,
 ): Promise<void> {
-  const rows = payments.flatMap(({ transactionId, state }) =>
-    state.status === 'none' ? [] : rowsOf(transactionId, state),
-  );
+  const rows = payments.flatMap(({ id, state }) => rowsOf(id, state));
   if (rows.length > 0) await db.raw(upsertAndAnnounce, [JSON.stringify(rows), dueChannel]);
 }
 
-function rowsOf(transactionId: string, { deliveries, request }: RequestedPayment): Row[] {
-  const rows = new Map<string, Row>();
-  for (const delivery of deliveries) {
-    const orderingKey = orderingKeyOf(delivery);
-    rows.set(orderingKey, {
-      transaction_id: transactionId,
-      ordering_key: orderingKey,
-      delivery: delivery.key,
-      kind: delivery.kind,
-      receiver: receiverOf(delivery.kind, request.callbackUrl),
-      merchant_code: indexable(request.merchant.code),
-      state: delivery.state,
-      due_at: delivery.dueAt,
-      attempts: attemptsOf(orderingKey, deliveries),
-      called_at: delivery.calledAt,
-      settled_at: delivery.settledAt,
-    });
-  }
-  return [...rows.values()];
+/** One for each ordering key: of deliveries that share one, the newest. */
+function rowsOf(
+  transactionId: string,
+  { deliveries, request }: RequestedPayment,
+): Row<keyof typeof derivedColumns>[] {
+  const newest = new Map(deliveries.map((delivery) => [orderingKeyOf(delivery), delivery]));
+  return Array.from(newest, ([orderingKey, delivery]) => ({
+    transaction_id: transactionId,
+    ordering_key: orderingKey,
+    delivery: delivery.key,
+    kind: delivery.kind,
+    receiver: receiverOf(delivery.kind, request.callbackUrl),
+    merchant_code: indexable(request.merchant.code),
+    state: delivery.state,
+    due_at: delivery.dueAt,
+    attempts: attemptsOf(orderingKey, deliveries),
+    called_at: delivery.calledAt,
+    settled_at: delivery.settledAt,
+  }));
 }
 
-/** Whose trouble is whose: a receiver that hangs or is down must hold up nobody else's deliveries. */
+/** Receivers are told apart, so that one that hangs or is down delays nobody else's deliveries. */
 function receiverOf(kind: DeliveryKind, callbackUrl: string): string {
   switch (kind) {
     case 'callback':
@@ -130,18 +115,11 @@ function receiverOf(kind: DeliveryKind, callbackUrl: string): string {
   }
 }
 
-// A lease ends with the try that it was for, be it recorded by whoever; anything else leaves it alone. What was given
-// back to be taken later can be taken at once when it has changed.
+// A lease ends when the attempt that it was for is recorded, by whichever process; no other change touches it. A row that
+// was postponed can be claimed at once when it has changed.
 const upsertAndAnnounce = `
   with written as (
-    insert into deliveries (
-      transaction_id, ordering_key, delivery, kind, receiver, merchant_code, state, due_at, attempts, called_at, settled_at
-    )
-    select transaction_id, ordering_key, delivery, kind, receiver, merchant_code, state, due_at, attempts, called_at, settled_at
-    from json_to_recordset(?) as changed (
-      transaction_id text, ordering_key text, delivery text, kind text, receiver text, merchant_code text, state text,
-      due_at timestamptz, attempts integer, called_at timestamptz, settled_at timestamptz
-    )
+    ${insertGiven({ name: 'deliveries', columns: derivedColumns })}
     on conflict (transaction_id, ordering_key) do update set
       delivery = excluded.delivery, state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts,
       called_at = excluded.called_at, settled_at = excluded.settled_at,

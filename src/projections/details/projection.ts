@@ -7,7 +7,9 @@ import { readPaymentEvent } from '../../events/codec.ts';
 import { type PaymentRequested, paymentStreamPrefix } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { formatSen } from '../../kernel/money.ts';
-import { isRefusal } from '../runtime/failures.ts';
+import { isRefusal } from '../../postgres/error-codes.ts';
+import { quoteIdentifier } from '../../postgres/identifiers.ts';
+import { createTable } from '../../postgres/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 import {
   allDetails,
@@ -17,7 +19,8 @@ import {
   findAgencyTables,
   haveSameAgencyTables,
   type OwnColumn,
-  quoteIdentifier,
+  type StandardColumn,
+  sharedDetails,
   sharedTable,
   standardColumns,
 } from './tables.ts';
@@ -28,28 +31,7 @@ export const details: Projection = {
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {
-    await db.raw(`
-      create table generic_details (
-        transaction_id text primary key,
-        merchant_code text not null,
-        trans_id text not null,
-        amount numeric not null,
-        service text not null,
-        description text not null,
-        callback_url text not null,
-        redirect_url text not null,
-        name text,
-        email text,
-        ic_no text,
-        address_1 text,
-        address_2 text,
-        city text,
-        postcode text,
-        state text,
-        phone_no text,
-        requested_at timestamptz not null,
-        extra jsonb not null
-      )`);
+    await createTable(db, sharedDetails);
     await copyAgencyTables(db);
   },
 
@@ -73,7 +55,7 @@ export const details: Projection = {
 type Row = {
   /** The agency's, whether or not it exists. */
   table: string | null;
-  standard: Readonly<Record<(typeof standardColumns)[number], string | null>>;
+  standard: Readonly<Record<StandardColumn, string | null>>;
   extra: Readonly<Record<string, unknown>>;
 };
 
@@ -114,19 +96,15 @@ function standardFields(transactionId: string, request: PaymentRequested): Row['
 }
 
 /**
- * Inserts into an agency's table and returns the rows that it refuses. What an agency made of its table, such as a
- * constraint, must not stop the details of all others: a savepoint keeps the transaction whole.
+ * Inserts into an agency's table and returns the rows that it refuses. What an agency added to its table, such as a
+ * constraint, must not stop the details of all others: a savepoint protects the transaction.
  */
 async function insertWhatFits(db: Knex.Transaction, table: Table, rows: readonly Row[]): Promise<Row[]> {
-  await db.raw('savepoint agency_rows');
   try {
-    await insert(db, table, rows);
-    await db.raw('release savepoint agency_rows');
+    await db.transaction((savepoint) => insert(savepoint, table, rows));
     return [];
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    await db.raw('rollback to savepoint agency_rows');
-    await db.raw('release savepoint agency_rows');
   }
   if (rows.length === 1) return [...rows];
   const middle = Math.floor(rows.length / 2);
@@ -138,13 +116,11 @@ async function insertWhatFits(db: Knex.Transaction, table: Table, rows: readonly
 async function insert(db: Knex.Transaction, table: Table, rows: readonly Row[]): Promise<void> {
   const fitting = await fittingKeys(db, table, rows);
   const records = rows.map(({ standard, extra }, index) => {
-    const matchesSchema = ([key]: [string, unknown]) => fitting[index]?.has(key) ?? false;
-    const rest = Object.entries(extra).filter((entry) => !matchesSchema(entry));
-    return {
-      ...Object.fromEntries(Object.entries(extra).filter(matchesSchema)),
-      ...standard,
-      extra: Object.fromEntries(rest),
-    };
+    const isFitting = ([key]: [string, unknown]) => fitting[index]?.has(key) ?? false;
+    const { fits = [], rest = [] } = Object.groupBy(Object.entries(extra), (entry) =>
+      isFitting(entry) ? 'fits' : 'rest',
+    );
+    return { ...Object.fromEntries(fits), ...standard, extra: Object.fromEntries(rest) };
   });
   const columns = [...standardColumns, 'extra', ...new Set(fitting.flatMap((keys) => [...keys]))];
   const list = columns.map(quoteIdentifier).join(', ');

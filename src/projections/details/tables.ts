@@ -1,62 +1,68 @@
 /**
- * The tables of request details: `generic_details` for everybody, and `<merchant code>_details` for an agency that
- * has one. What is in them, and how an agency gets one, is in content/docs/details-tables.md.
+ * The tables of request details: `generic_details`, and `<merchant code>_details` for each agency that has one. See
+ * content/docs/details-tables.md.
  */
 import type { Knex } from 'knex';
+import { isPostgresError } from '../../postgres/error-codes.ts';
+import { quoteIdentifier } from '../../postgres/identifiers.ts';
+import type { Table } from '../../postgres/table.ts';
 import { lockTables } from '../runtime/checkpoints.ts';
 import type { ComparedRows } from '../runtime/projection.ts';
 
-export const sharedTable = 'generic_details';
-
-/** Where the tables live, as the projection that fills them is called. */
+/** Named like the projection that fills them. */
 export const detailsSchema = 'details';
 
-/** The columns that every table of details has, `extra` aside. Money in RM, since agencies read these. */
-export const standardColumns = [
-  'transaction_id',
-  'merchant_code',
-  'trans_id',
-  'amount',
-  'service',
-  'description',
-  'callback_url',
-  'redirect_url',
-  'name',
-  'email',
-  'ic_no',
-  'address_1',
-  'address_2',
-  'city',
-  'postcode',
-  'state',
-  'phone_no',
-  'requested_at',
-] as const;
+/** The table that all agencies share. */
+export const sharedTable = 'generic_details';
 
-/** A column of an agency's own, beside the standard ones, and its type as Postgres writes it. */
+/** Money is in RM, since agencies read these tables. */
+export const sharedDetails = {
+  name: sharedTable,
+  columns: {
+    transaction_id: 'text',
+    merchant_code: 'text not null',
+    trans_id: 'text not null',
+    amount: 'numeric not null',
+    service: 'text not null',
+    description: 'text not null',
+    callback_url: 'text not null',
+    redirect_url: 'text not null',
+    name: 'text',
+    email: 'text',
+    ic_no: 'text',
+    address_1: 'text',
+    address_2: 'text',
+    city: 'text',
+    postcode: 'text',
+    state: 'text',
+    phone_no: 'text',
+    requested_at: 'timestamptz not null',
+    extra: 'jsonb not null',
+  },
+  primaryKey: ['transaction_id'],
+} satisfies Table;
+
+export type StandardColumn = Exclude<keyof typeof sharedDetails.columns, 'extra'>;
+
+/** The columns that every table of details has, `extra` aside. */
+export const standardColumns = Object.keys(sharedDetails.columns).filter((column) => column !== 'extra');
+
+/** A column that an agency added, and its type as Postgres writes it. */
 export type OwnColumn = { name: string; type: string };
 
 /**
- * The table that a merchant's details go to when it exists. The code stands in it as it is, quoted, so that two
- * merchants never share one; null for a code that would be cut by Postgres's 63 bytes or is none.
+ * The table that takes a merchant's details if it exists. It contains the code unchanged, so that two merchants never
+ * share one; null for an unusual code, or one that would exceed Postgres' 63 bytes.
  */
 export function detailsTableOf(merchantCode: string): string | null {
   return /^[A-Za-z0-9._-]{1,55}$/.test(merchantCode) ? `${merchantCode}_details` : null;
 }
 
-/** An identifier that may be put into the text of a raw query. Knex's own `??` would split it at a dot. */
-export function quoteIdentifier(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""').replaceAll('?', '\\?')}"`;
-}
-
-/**
- * Makes an agency's table in the shape of the shared one; false when it is there already. Throws Postgres's own
- * error when the projection has never run.
- */
+/** Makes an agency's table like the shared one; false when it exists. Throws when the projection has never run. */
 export async function createDetailsTable(db: Knex, table: string): Promise<boolean> {
   try {
     await db.transaction(async (trx) => {
-      // Else it could be made in a schema that a rebuild is retiring.
+      // Otherwise it could be made in a schema that a cutover is retiring.
       await lockTables(trx);
       await trx.raw(
         `create table ${detailsSchema}.${quoteIdentifier(table)} (like ${detailsSchema}.${sharedTable} including all)`,
@@ -64,12 +70,10 @@ export async function createDetailsTable(db: Knex, table: string): Promise<boole
     });
     return true;
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, 'code') === duplicateTable) return false;
+    if (isPostgresError(error, 'duplicateTable')) return false;
     throw error;
   }
 }
-
-const duplicateTable = '42P07';
 
 /** Of the tables named, those that exist in the current schema, with the columns that keys of `extra` may fill. */
 export async function findAgencyTables(
@@ -86,12 +90,12 @@ export async function findAgencyTables(
      where n.nspname = current_schema() and c.relkind in ('r', 'p') and c.relname = any(?)
        and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
      group by c.relname`,
-    [[...standardColumns, 'extra'], [...names]],
+    [Object.keys(sharedDetails.columns), [...names]],
   );
   return new Map(rows.map(({ table, columns }) => [table, columns]));
 }
 
-/** In a schema that a rebuild fills: the agencies' tables once more, as they are in the one that serves. */
+/** Makes the agencies' tables in a schema that a rebuild fills, as they are in the one that serves. */
 export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
   for (const name of await agencyTables(db, detailsSchema))
     await db.raw(
@@ -101,7 +105,7 @@ export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
 
 /**
  * Whether the agencies' tables of the current schema are like those of another: an agency may have made or altered one
- * since they were copied. Nobody alters one there before the transaction ends.
+ * since. No table there can be altered before the transaction ends.
  */
 export async function haveSameAgencyTables(
   db: Knex.Transaction,
@@ -111,7 +115,10 @@ export async function haveSameAgencyTables(
     await db.raw(
       `lock table ${quoteIdentifier(schema)}.${quoteIdentifier(name)} in share row exclusive mode`,
     );
-  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, { schema, sharedTable });
+  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, {
+    schema,
+    sharedTable: sharedTable,
+  });
   return rows.length === 0;
 }
 
@@ -124,7 +131,7 @@ async function agencyTables(db: Knex.Transaction, schema: string): Promise<strin
   return rows.map(({ name }) => name);
 }
 
-// Everything that \`including all\` copies, but for names that Postgres gives.
+// Everything that `including all` copies, except for names that Postgres gives.
 const shapes = (schema: string) => `
   select relname, 'column' as kind, concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull,
     attgenerated, attidentity, pg_get_expr(adbin, adrelid)) as shape
@@ -151,17 +158,18 @@ const differentShapes = `
   (table theirs except all table mine) union all (table mine except all table theirs)`;
 
 /**
- * The details of all payments, whichever table they are in: which one depends on when an agency's was made. What is in
- * \`extra\` and in an agency's own columns depends on it as well.
+ * The details of all payments, whichever table they are in: that depends on when an agency's was made, and so does what is
+ * in `extra` and in an agency's own columns.
  */
 export async function allDetails(db: Knex.Transaction, schema: string): Promise<ComparedRows[]> {
   const tables = [sharedTable, ...(await agencyTables(db, schema))];
-  const columns = [...standardColumns];
-  // By way of JSON, which takes a table that lacks a column, too.
-  const fields = columns.map((column) => `row ->> '${column}' as ${column}`).join(', ');
+  // As JSON, so that a table may lack a column.
+  const fields = standardColumns.map((column) => `row ->> '${column}' as ${column}`).join(', ');
   const queries = tables.map(
     (table) =>
       `select ${fields} from ${quoteIdentifier(schema)}.${quoteIdentifier(table)} as t, lateral (select to_jsonb(t) as row offset 0)`,
   );
-  return [{ table: 'details', key: ['transaction_id'], columns, sql: queries.join(' union all ') }];
+  return [
+    { table: 'details', key: ['transaction_id'], columns: standardColumns, sql: queries.join(' union all ') },
+  ];
 }

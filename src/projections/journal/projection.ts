@@ -1,7 +1,7 @@
 /**
- * The journal: double-entry bookkeeping in sen, made from payments' events by the rule in events/postings.ts. A row
- * per posting, never changed; the sums of each account and day, from which a balance of any time is quickly told; and
- * per payment what its next entries depend on.
+ * The journal: double-entry bookkeeping in sen, made from payments' events by the rule in events/postings.ts. A row per
+ * posting, never changed; the sums of each account and day, for quick balances; and the books of each payment, on which
+ * its next entries depend.
  */
 
 import { readPaymentEvent } from '../../events/codec.ts';
@@ -11,7 +11,50 @@ import { type Books, type Entry, enter } from '../../events/postings.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
 import { indexable } from '../../postgres/indexable.ts';
+import { createTable, givenRows, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
+
+const postingsTable = {
+  name: 'postings',
+  columns: {
+    transaction_id: 'text not null',
+    revision: 'integer not null',
+    line: 'integer not null',
+    kind: 'text not null',
+    account: 'text not null',
+    merchant_code: 'text not null',
+    debit_sen: 'bigint not null check (debit_sen >= 0)',
+    credit_sen: 'bigint not null check (credit_sen >= 0)',
+    at: 'timestamptz not null',
+    value_at: 'timestamptz not null',
+  },
+  primaryKey: ['transaction_id', 'revision', 'line'],
+} satisfies Table;
+
+const dailySumsTable: Table = {
+  name: 'daily_sums',
+  // Sums pass 64 bits before any single amount does.
+  columns: {
+    account: 'text not null',
+    day: 'date not null',
+    debit_sen: 'numeric not null',
+    credit_sen: 'numeric not null',
+  },
+  primaryKey: ['account', 'day'],
+};
+
+const booksTable = {
+  name: 'books',
+  // json for the reasons given in runtime/stream-projection.ts.
+  columns: {
+    transaction_id: 'text',
+    revision: 'integer not null',
+    reference: 'text not null',
+    receipt_no: 'text not null',
+    state: 'json not null',
+  },
+  primaryKey: ['transaction_id'],
+} satisfies Table;
 
 export const journal: Projection = {
   name: 'journal',
@@ -19,62 +62,29 @@ export const journal: Projection = {
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {
-    await db.raw(`
-      create table postings (
-        transaction_id text not null,
-        revision integer not null,
-        line integer not null,
-        kind text not null,
-        account text not null,
-        merchant_code text not null,
-        debit_sen bigint not null check (debit_sen >= 0),
-        credit_sen bigint not null check (credit_sen >= 0),
-        at timestamptz not null,
-        value_at timestamptz not null,
-        primary key (transaction_id, revision, line)
-      )`);
-    await db.raw(
-      'create index postings_by_account on postings (account, at, transaction_id, revision, line)',
-    );
-    await db.raw(`
-      create index receipts_by_value on postings (account, value_at, transaction_id)
-      where kind = 'payment' and line = 2`);
-    // Sums pass 64 bits before any single amount does.
-    await db.raw(`
-      create table daily_sums (
-        account text not null,
-        day date not null,
-        debit_sen numeric not null,
-        credit_sen numeric not null,
-        primary key (account, day)
-      )`);
-    // json for the reasons given in payments.ts.
-    await db.raw(`
-      create table books (
-        transaction_id text primary key,
-        revision integer not null,
-        reference text not null,
-        receipt_no text not null,
-        state json not null
-      )`);
+    for (const table of [postingsTable, dailySumsTable, booksTable]) await createTable(db, table);
   },
+  indexes: [
+    'postings_by_account on postings (account, at, transaction_id, revision, line)',
+    `receipts_by_value on postings (account, value_at, transaction_id) where kind = 'payment' and line = 2`,
+  ],
 
   async project(events, db) {
     const relevant = events.filter(({ type }) => !postsNothing.has(type));
     if (relevant.length === 0) return;
-    const ids = [...new Set(relevant.map(transactionIdOf))];
+    const ids = new Set(relevant.map(transactionIdOf));
     const { rows } = await db.raw<{ rows: Folded[] }>(
       `select transaction_id as "transactionId", revision, reference, receipt_no as "receiptNo", state
        from books where transaction_id = any(?)`,
-      [ids],
+      [[...ids]],
     );
     const { changed, postings } = fold(rows, relevant);
-    if (changed.length > 0) await db.raw(upsertBooks, [JSON.stringify(changed.map(rowOf))]);
+    await upsert(db, booksTable, changed.map(rowOf), ['revision', 'receipt_no', 'state']);
     if (postings.length > 0) await db.raw(insertPostings, [JSON.stringify(postings)]);
   },
 };
 
-/** Types that no entry depends on. Any other that we do not know stops the projection: it might be about money. */
+/** Types that no entry depends on. Any other unknown type halts the projection: it may be about money. */
 const postsNothing: ReadonlySet<string> = new Set([...Object.keys(deliveryEvents), 'RequeryAnswered']);
 
 const transactionIdOf = ({ streamName }: RecordedEvent) => streamName.slice(paymentStreamPrefix.length);
@@ -88,19 +98,7 @@ type Folded = {
   state: Books;
 };
 
-type PostingRow = {
-  transaction_id: string;
-  revision: number;
-  line: number;
-  kind: string;
-  account: string;
-  merchant_code: string;
-  debit_sen: string;
-  credit_sen: string;
-  at: string;
-  value_at: string;
-  day: string;
-};
+type PostingRow = Row<keyof typeof postingsTable.columns | 'day'>;
 
 /** What the events change, and what they post. An event that the books have already is passed over. */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
@@ -114,7 +112,7 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
     if (before && revision <= before.revision) continue;
     const event = readPaymentEvent(recorded);
     const { books, entry } = enter(before?.state ?? null, event);
-    if (books === null) throw new ProjectionFault('The stream does not begin with a requested payment');
+    if (books === null) throw new ProjectionFault('The stream does not begin with the event that creates it');
     const names = { ...(before ?? unnamed), ...namesIn(event, before) };
     changed.set(transactionId, { ...names, transactionId, revision, state: books });
     if (entry) postings.push(...rowsOf(entry, { transactionId, revision, books, at: event.data.at }));
@@ -124,7 +122,7 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
 
 const unnamed = { reference: '', receiptNo: '' };
 
-/** What a receipt is called, which no entry depends on. */
+/** The reference and the receipt number, which no entry depends on. */
 function namesIn({ type, data }: PaymentEvent, before: Folded | null): Partial<typeof unnamed> {
   if (type === 'PaymentRequested' && before === null) return { reference: data.reference };
   if (type === 'PaymentSucceeded' && !before?.state.isPaid) return { receiptNo: data.receiptNo };
@@ -145,7 +143,7 @@ function rowsOf(
     debit_sen: String(debitSen),
     credit_sen: String(creditSen),
     at: event.at,
-    // Postgres has no name for the year 0, which a bank's clock may show.
+    // Postgres has no year 0, which a bank's clock may show.
     value_at: new Date(valueAt).getUTCFullYear() > 0 ? valueAt : event.at,
     day: dayOf(event.at),
   }));
@@ -157,32 +155,19 @@ function rowOf({ transactionId, revision, reference, receiptNo, state }: Folded)
     revision,
     reference: indexable(reference),
     receipt_no: indexable(receiptNo),
-    // Text within the text, so that Postgres reads none of its escapes before it is json.
     state: JSON.stringify(state),
   };
 }
 
-const upsertBooks = `
-  insert into books
-  select transaction_id, revision, reference, receipt_no, state::json
-  from json_to_recordset(?) as changed (
-    transaction_id text, revision integer, reference text, receipt_no text, state text
-  )
-  on conflict (transaction_id) do update set
-    revision = excluded.revision, receipt_no = excluded.receipt_no, state = excluded.state`;
+const postingColumns = Object.keys(postingsTable.columns).join(', ');
 
 // A posting that is there already is refused: it would count twice in the sums.
 const insertPostings = `
   with added as materialized (
-    select * from json_to_recordset(?) as posting (
-      transaction_id text, revision integer, line integer, kind text, account text, merchant_code text,
-      debit_sen bigint, credit_sen bigint, at timestamptz, value_at timestamptz, day date
-    )
+    select * from ${givenRows({ ...postingsTable.columns, day: 'date' })}
   ),
   inserted as (
-    insert into postings
-    select transaction_id, revision, line, kind, account, merchant_code, debit_sen, credit_sen, at, value_at
-    from added
+    insert into postings (${postingColumns}) select ${postingColumns} from added
   )
   insert into daily_sums
   select account, day, sum(debit_sen), sum(credit_sen) from added group by account, day

@@ -1,12 +1,12 @@
 /** The words that a payer is found by: those of the name, the email address, and the numbers that stand for a person. */
-import type { Payer } from '../../events/payment.ts';
+import type { PaymentRequested } from '../../events/payment.ts';
 import { indexable } from '../../postgres/indexable.ts';
 
 /** A name of more words than that is not one. */
 const maxTerms = 40;
 
 /** Of a payer, for the row. A number that was written in groups is found in one piece, too. */
-export function searchTokens({ name, email, icNo, phoneNo }: Payer): string[] {
+export function searchTokens({ name, email, icNo, phoneNo }: PaymentRequested['payer']): string[] {
   const inOnePiece = [icNo, phoneNo].map((number) => number.replace(/\s/g, ''));
   return termsOf([...inOnePiece, email, icNo, phoneNo, name].join(' '));
 }

@@ -1,5 +1,6 @@
 /** How far a rebuild is, and how fast. */
 import type { Position } from '../../eventstore/event-store.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 
 export type RebuildProgress = {
   /** Taken so far, from the first event of the log on. */
@@ -14,10 +15,10 @@ export type RebuildProgress = {
 const windowMs = 10_000;
 
 /** A meter of events per second; feed it the count as it grows. */
-export function createMeter(clockMs: () => number = () => performance.now()) {
+export function createMeter({ monotonicMs }: Pick<Runtime, 'monotonicMs'>) {
   const samples: { atMs: number; events: number }[] = [];
   return (events: number): number => {
-    const atMs = clockMs();
+    const atMs = monotonicMs();
     samples.push({ atMs, events });
     while (samples.length > 2 && atMs - (samples[1]?.atMs ?? atMs) > windowMs) samples.shift();
     const [first] = samples;

@@ -1,28 +1,28 @@
 /**
- * A subscription cut into batches by the consumer's own pace: while it writes one batch the next one gathers,
- * so a quiet log is followed event by event and a busy one in full batches, without a timer in between.
+ * A subscription in batches, at the consumer's pace: while one batch is written the next one gathers, so that a quiet log
+ * is followed event by event and a busy one in full batches, without a timer in between.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { EventStore, Position, RecordedEvent } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 
 export type Batch = {
-  /** May be empty: then only the position has moved, over events of others. */
+  /** May be empty: then only the position has moved, over events of other streams. */
   events: readonly RecordedEvent[];
-  /** Up to here everything was considered. */
+  /** Everything up to here was considered. */
   position: Position;
 };
 
-/** A batch of events with long texts ends sooner, so that memory has a bound. */
+/** A batch of events with long texts ends sooner, to limit memory. */
 const maxTextLength = 8_000_000;
-/** A position that moved without events is handed over at most this often. */
+/** A position that moved without events is reported at most this often. */
 const bareCheckpointMs = 1_000;
 
 /**
- * Ends when the signal aborts; events that were gathered and not taken by then are left out. With `upTo`, a position
- * that the log has reached already, it also ends once everything up to there was handed over, and all batches but the
- * last are full: nobody waits for them, and the fewer they are, the fewer rows are written twice. Throws what `subscribe`
- * throws, and when the subscription ended by itself.
+ * Ends when the signal aborts; events that were gathered and not taken by then are left out. With `upTo`, a position that
+ * the log has reached already, it also ends once everything up to there was yielded, and all batches but the last are
+ * full, since the fewer they are, the fewer rows are written twice. Throws what `subscribe` throws, and when the
+ * subscription ended by itself.
  */
 export async function* readBatches({
   eventStore,
@@ -30,6 +30,7 @@ export async function* readBatches({
   after,
   upTo,
   maxEvents = 500,
+  runtime,
   signal,
 }: {
   eventStore: Pick<EventStore, 'subscribe'>;
@@ -37,6 +38,7 @@ export async function* readBatches({
   after: Position | null;
   upTo?: Position;
   maxEvents?: number;
+  runtime: Pick<Runtime, 'setTimer' | 'yieldToIo'>;
   signal: AbortSignal;
 }): AsyncGenerator<Batch, void, void> {
   const left = new AbortController();
@@ -47,7 +49,7 @@ export async function* readBatches({
   let ended = false;
   let ready = Promise.withResolvers<void>();
   let taken = Promise.withResolvers<void>();
-  let bareCheckpoint: NodeJS.Timeout | undefined;
+  let cancelTimer: (() => void) | undefined;
 
   async function gather(): Promise<void> {
     for await (const message of eventStore.subscribe({ streamPrefixes, after, signal: until })) {
@@ -59,7 +61,7 @@ export async function* readBatches({
       if (upTo && isAfter(place, upTo)) return;
       position = place;
       if (message.kind === 'checkpoint') {
-        if (events.length === 0) bareCheckpoint ??= setTimeout(() => ready.resolve(), bareCheckpointMs);
+        if (events.length === 0) cancelTimer ??= runtime.setTimer(bareCheckpointMs, ready.resolve);
         continue;
       }
       events.push(message.event);
@@ -75,21 +77,21 @@ export async function* readBatches({
     ended = true;
     ready.resolve();
   });
-  // Its failure is thrown at the end; until then it must not count as unhandled.
+  // Thrown at the end; until then the rejection must not count as unhandled.
   gathering.catch(() => {});
   try {
     while (!until.aborted) {
       await ready.promise;
-      // What has already arrived on the wire may join in.
-      await setImmediate();
+      // Events that have already arrived join the batch.
+      await runtime.yieldToIo();
       if (until.aborted) break;
       const isLast = ended;
       const batch = position && { events, position };
       events = [];
       position = null;
       length = 0;
-      clearTimeout(bareCheckpoint);
-      bareCheckpoint = undefined;
+      cancelTimer?.();
+      cancelTimer = undefined;
       ready = Promise.withResolvers();
       taken.resolve();
       taken = Promise.withResolvers();
@@ -99,12 +101,12 @@ export async function* readBatches({
   } finally {
     left.abort();
     taken.resolve();
-    clearTimeout(bareCheckpoint);
+    cancelTimer?.();
     await gathering;
   }
 }
 
-/** How much text there is in a value, roughly. */
+/** The approximate amount of text in a value. */
 function textLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 8;

@@ -1,12 +1,11 @@
-/** How far a projection is behind the log, and whether what is asked of it can be answered. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Knex } from 'knex';
+/** How far a projection is behind the log, and whether it is ready to answer a question. */
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
-import { type ProjectionStatus, projectionStatus } from './checkpoints.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
+import type { ProjectionStatus } from './checkpoints.ts';
 import type { Projection } from './projection.ts';
 
 /**
- * The oldest event that the projection, standing where the statuses say, has not taken; null when it has taken all.
+ * The oldest event that the projection has not taken, according to the statuses; null when it has taken all.
  * Throws EventStoreUnavailable when the signal aborts before the store has answered.
  */
 export function firstUntaken(
@@ -19,45 +18,49 @@ export function firstUntaken(
   return eventStore.firstAfter({ streamPrefixes, after, signal });
 }
 
-/** What tells how far a projection has come. */
-export type LagStores = { eventStore: Pick<EventStore, 'firstAfter'>; db: Knex };
+export type LagSources = {
+  eventStore: Pick<EventStore, 'firstAfter'>;
+  projectionStatus(): Promise<readonly ProjectionStatus[]>;
+  runtime: Pick<Runtime, 'monotonicMs' | 'sleep' | 'timeout'>;
+};
 
 const answerWithinMs = 4_000;
-const lookAgainMs = 200;
+const pollMs = 200;
 
 /**
- * Whether the projection holds all that was written until the moment. One that does not is given `waitMs` to catch up.
- * Throws EventStoreUnavailable and the database's errors.
+ * Whether the projection's tables are of its version and hold everything that was recorded until the moment. A projection
+ * that is behind is given `waitMs` to catch up. Throws EventStoreUnavailable and what `projectionStatus` throws.
  */
-export async function holdsAllUntil(
-  moment: Date,
-  { projection, waitMs }: { projection: Projection; waitMs: number },
-  stores: LagStores,
+export async function isReady(
+  projection: Projection,
+  { until, waitMs }: { until: Date; waitMs: number },
+  sources: LagSources,
 ): Promise<boolean> {
-  const giveUpAt = Date.now() + waitMs;
-  while (!(await holdsAll(moment, projection, stores))) {
-    if (Date.now() >= giveUpAt) return false;
-    await sleep(lookAgainMs);
+  const { runtime } = sources;
+  const giveUpMs = runtime.monotonicMs() + waitMs;
+  while (!(await holdsAllUntil(until, projection, sources))) {
+    if (runtime.monotonicMs() >= giveUpMs) return false;
+    await runtime.sleep(pollMs);
   }
   return true;
 }
 
-async function holdsAll(
+async function holdsAllUntil(
   moment: Date,
   projection: Projection,
-  { eventStore, db }: LagStores,
+  { eventStore, projectionStatus, runtime }: LagSources,
 ): Promise<boolean> {
-  const statuses = await projectionStatus(db);
+  const statuses = await projectionStatus();
   if (!statuses.some(({ name, version }) => name === projection.name && version === projection.version))
     return false;
-  const waiting = await firstUntaken(eventStore, projection, statuses, AbortSignal.timeout(answerWithinMs));
-  return waiting === null || waiting.created > moment;
+  const untaken = await firstUntaken(eventStore, projection, statuses, runtime.timeout(answerWithinMs));
+  return untaken === null || untaken.created > moment;
 }
 
-/** An event is in the log that much after its own time at the latest, whoever's clock it was. */
-const slackMs = 5 * 60 * 1000;
+/** An event is in the log at most this long after its own time, whichever machine's clock that was. */
+const clockToleranceMs = 5 * 60 * 1000;
 
-/** When all events whose own time is not after the moment are in the log, as far as they can be by now. */
-export function writtenBy(moment: Date, now: Date): Date {
-  return new Date(Math.min(moment.getTime() + slackMs, now.getTime()));
+/** The moment until which a read model must hold everything, to hold all events whose own time is not after `moment`. */
+export function recordedUntil(moment: Date, now: Date): Date {
+  return new Date(Math.min(moment.getTime() + clockToleranceMs, now.getTime()));
 }

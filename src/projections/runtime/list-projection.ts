@@ -1,66 +1,46 @@
-/** Read models that are lists: one row per stream, in the order in which the streams began, with its state as JSON. */
+/** Read models that are lists: one row per stream, in the order in which the streams were created; and their queries. */
+import type { Knex } from 'knex';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { type Projection, ProjectionFault } from './projection.ts';
+import type { Projection } from './projection.ts';
+import { streamProjection } from './stream-projection.ts';
 
-/**
- * Makes the projection `name` of the streams that begin with `streamPrefix`; its one table is called like itself.
- * `evolve` folds an event as it was recorded into the state, null before the first, and throws on what it cannot read.
- */
-export function listProjection<State extends { id: string }>({
-  name,
-  version,
-  streamPrefix,
-  evolve,
-}: {
+export function listProjection<State>(options: {
   name: string;
   version: number;
   streamPrefix: string;
-  evolve: (state: State | null, event: RecordedEvent) => State | null;
+  evolve(state: State | null, event: RecordedEvent): State | null;
 }): Projection {
+  return streamProjection({
+    ...options,
+    columns: { created_position: 'bigint not null unique' },
+    constantColumns: ['created_position'],
+    // 64 bits wide: it travels as text.
+    columnsOf: ({ first }) => ({ created_position: first.position.commit.toString() }),
+  });
+}
+
+export type ListQueries<Entry> = {
+  /**
+   * At most `limit` entries in the order of their creation, those after the entry `after` or from the first on.
+   * Null when there is no entry `after`. Rejects within a few seconds when Postgres is down.
+   */
+  list(page: { limit: number; after: string | null }): Promise<Entry[] | null>;
+  /** Whether the list holds the entry (yet). Rejects likewise. */
+  has(id: string): Promise<boolean>;
+};
+
+export function createListQueries<Entry>(db: Knex, projectionName: string): ListQueries<Entry> {
+  const rows = () => db<{ id: string }>(`${projectionName}.${projectionName}`);
+  const has = async (id: string) => (await rows().where({ id }).first('id').timeout(2_000)) !== undefined;
+
   return {
-    name,
-    version,
-    streamPrefixes: [streamPrefix],
-
-    async createTables(db) {
-      // The state is json, not jsonb, which refuses U+0000 and half a surrogate pair.
-      await db.raw(
-        `create table ?? (
-          id text primary key,
-          revision integer not null,
-          created_position bigint not null unique,
-          state json not null
-        )`,
-        [name],
-      );
-    },
-
-    async project(events, db) {
-      const idOf = ({ streamName }: RecordedEvent) => streamName.slice(streamPrefix.length);
-      const { rows: stored } = await db.raw<{ rows: Row<State>[] }>(
-        'select id, revision, created_position::text, state from ?? where id = any(?)',
-        [name, [...new Set(events.map(idOf))]],
-      );
-      const rows = new Map(stored.map((row) => [row.id, row]));
-      for (const event of events) {
-        const id = idOf(event);
-        const row = rows.get(id) ?? null;
-        if (row && event.revision <= row.revision) continue;
-        const state = evolve(row?.state ?? null, event);
-        if (!state) throw new ProjectionFault('The stream does not begin with a beginning');
-        const created_position = row?.created_position ?? event.position.commit.toString();
-        rows.set(id, { id, revision: event.revision, created_position, state });
-      }
-      const written = Array.from(rows.values(), (row) => ({ ...row, state: JSON.stringify(row.state) }));
-      await db.raw(
-        `insert into ?? select id, revision, created_position, state::json
-         from json_to_recordset(?) as changed (id text, revision integer, created_position bigint, state text)
-         on conflict (id) do update set revision = excluded.revision, state = excluded.state`,
-        [name, JSON.stringify(written)],
-      );
+    has,
+    async list({ limit, after }) {
+      if (after !== null && !(await has(after))) return null;
+      const page = rows().orderBy('created_position').limit(limit);
+      if (after !== null)
+        page.where('created_position', '>', rows().select('created_position').where({ id: after }));
+      return (await page.pluck('state').timeout(2_000)) as Entry[];
     },
   };
 }
-
-/** The position is 64 bits wide: it travels as text. */
-type Row<State> = { id: string; revision: number; created_position: string; state: State };

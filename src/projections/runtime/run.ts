@@ -1,11 +1,13 @@
 /**
- * Feeds a projection from the log, exactly once: rows and checkpoint are written in one transaction, on the
- * condition that the checkpoint still stands where reading began. Whatever goes wrong, reading begins again there.
+ * Feeds a projection from the log, exactly once: rows and checkpoint are written in one transaction, on the condition
+ * that the checkpoint still stands where reading began. After any failure, reading begins again there.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { EventStore } from '../../eventstore/event-store.ts';
+import { reasonOf } from '../../kernel/reason-of.ts';
+import { retry } from '../../kernel/retry.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { readBatches } from './batches.ts';
 import { prepare, recordFault } from './checkpoints.ts';
@@ -14,7 +16,7 @@ import type { Projection } from './projection.ts';
 import { writeBatch } from './write-batch.ts';
 
 export type ProjectionRun = {
-  /** Resolves once nothing runs any more: after `stop`, or when an event could not be folded. Never rejects. */
+  /** Resolves when the run has ended: after `stop`, or when the projection halted. Never rejects. */
   ended: Promise<void>;
   /** Lets a batch that is being written finish, then ends. */
   stop(): Promise<void>;
@@ -27,16 +29,14 @@ type Dependencies = {
   /** The database of `db`: the lock of the leader needs a connection of its own. */
   databaseUrl: string;
   log: Logger;
+  runtime: Runtime;
   /** Where the tables live and what the checkpoint is called, if not as the projection. */
   schema?: string;
 };
 
-const firstRetryMs = 100;
-const longestRetryMs = 5_000;
-
 /**
  * Runs a projection until it is stopped; of all processes that run it, one leads and the others stand by.
- * An outage of Postgres or the event store is waited out for ever. An event that cannot be folded stops this
+ * Outages of Postgres and of the event store are waited out for ever. An event that cannot be folded halts this
  * projection alone: everything before it is committed, and the fault is in `projectionStatus`. A new run tries
  * it again.
  */
@@ -57,35 +57,29 @@ export function runProjection(dependencies: Dependencies): ProjectionRun {
 type Run = Required<Dependencies>;
 
 async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
-  const { databaseUrl, schema, log } = run;
-  let failures = 0;
-  const onProgress = () => {
-    failures = 0;
-  };
-  while (!signal.aborted) {
-    try {
-      await withLeaderLock({ databaseUrl, name: schema, signal }, (leading) =>
-        follow(run, leading, onProgress),
-      );
-    } catch (error) {
-      if (error instanceof ProjectionHalted) {
-        const { message, event } = error.fault;
-        log.error({ message, ...event }, 'projection stands still');
-        return;
-      }
-      failures += 1;
-      log.warn(
-        { reason: reasonOf(error), failures },
-        'projection interrupted; it goes on from its checkpoint',
-      );
-      await pause(failures, signal);
-    }
+  const { databaseUrl, schema, log, runtime } = run;
+  const lock = { databaseUrl, name: schema, signal, runtime };
+  try {
+    await retry((onProgress) => withLeaderLock(lock, (leading) => follow(run, leading, onProgress)), {
+      runtime,
+      signal,
+      shouldRetry: (error) => !(error instanceof ProjectionHalted),
+      onFailure: (error, failures) =>
+        log.warn(
+          { reason: reasonOf(error), failures },
+          'projection interrupted; continues at its checkpoint',
+        ),
+    });
+  } catch (error) {
+    // Any other error means that it was stopped.
+    if (error instanceof ProjectionHalted)
+      log.error({ message: error.message, ...error.fault.event }, 'projection halted');
   }
 }
 
-/** Reads from the stored checkpoint on until the signal aborts; throws ProjectionHalted, and whatever broke the run. */
+/** Reads from the stored checkpoint on until the signal aborts; throws ProjectionHalted, and whatever ended the run. */
 async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Promise<void> {
-  const { projection, eventStore, db, schema, log } = run;
+  const { projection, eventStore, db, schema, log, runtime } = run;
   const { version, position } = await prepare(db, projection, schema);
   log.info({ position: position?.commit.toString() ?? 'start' }, 'projection runs');
   try {
@@ -96,7 +90,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
       );
     const { streamPrefixes } = projection;
     let from = position;
-    for await (const batch of readBatches({ eventStore, streamPrefixes, after: from, signal })) {
+    for await (const batch of readBatches({ eventStore, streamPrefixes, after: from, runtime, signal })) {
       await writeBatch(run, from, batch);
       from = batch.position;
       onProgress();
@@ -105,16 +99,4 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
     if (error instanceof ProjectionHalted) await recordFault(db, schema, error.fault);
     throw error;
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // A refused connection to several addresses has no message of its own.
-  return error.message || String(Reflect.get(error, 'code') ?? error.name);
-}
-
-/** Waits longer after each failure in a row, up to 5 s, and not in step with other processes. */
-async function pause(failures: number, signal: AbortSignal): Promise<void> {
-  const fullMs = Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
-  await sleep(fullMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
 }

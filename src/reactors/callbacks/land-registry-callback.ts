@@ -3,7 +3,7 @@ import { type LandRegistry, type PaidItem, readReply } from '../../clients/land-
 import type { Runtime } from '../../kernel/runtime.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/answers.ts';
-import type { DeliveryTask, PerformDelivery } from '../deliveries/delivery-task.ts';
+import { type DeliveryTask, failure, type PerformDelivery } from '../deliveries/delivery-task.ts';
 
 const reasons = {
   duplicate: 'refused as a duplicate',
@@ -28,7 +28,7 @@ export function createLandRegistryCallback({
       if (verdict === 'accepted' || (verdict === 'duplicate' && task.delivery.attempts > 0))
         return { kind: 'delivered', status, messageId: item.receiptNo };
       if (!isSuccess(answer)) return outcomeOfRefusal(answer, runtime.now());
-      return { kind: 'failed', status, reason: reasons[verdict], isReceiverDown: false, retryAfterMs: 0 };
+      return failure(reasons[verdict], { status });
     } catch (error) {
       return outcomeOfError(error);
     }

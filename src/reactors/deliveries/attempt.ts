@@ -1,6 +1,4 @@
-/** One try of a delivery that was claimed: fold the stream once more, perform, record. */
-import { randomUUID } from 'node:crypto';
-import pRetry from 'p-retry';
+/** One attempt at a claimed delivery: load its stream, perform it, record the outcome. */
 import type { Logger } from 'pino';
 import { isOvertaken, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
 import { type Execute, endOf, type Head } from '../../commands/execute.ts';
@@ -17,151 +15,91 @@ import {
   type RequestedPayment,
 } from '../../events/payment.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
+import { retry } from '../../kernel/retry.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { ClaimedDelivery } from '../../projections/deliveries/queue.ts';
 import { attemptsOf, orderingKeyOf } from '../../projections/deliveries/table.ts';
-import type { DeliveryOutcome, DeliveryTask, PerformDelivery } from './delivery-task.ts';
-import { recordedOutcome } from './retry-schedule.ts';
+import { type DeliveryOutcome, failure, type PerformDelivery } from './delivery-task.ts';
+import { interruptedOutcome, recordedOutcome } from './retry-schedule.ts';
 
-export type TryDependencies = {
-  /** In the events: `reactor:<name>`. */
+export type AttemptDependencies = {
+  /** The actor of the events is `reactor:<name>`. */
   name: string;
   perform: PerformDelivery;
   eventStore: Pick<EventStore, 'load'>;
   execute: Execute<Payment, PaymentCommand, PaymentEvent>;
-  /** The pause before each try; the first is made at once. */
+  /** The pause before each attempt; the first is made at once. */
   scheduleMs: readonly number[];
-  clock: () => Date;
-  /** From 0 to 1. */
-  random: () => number;
+  runtime: Runtime;
   log: Logger;
+  /** Gives up the claim; the delivery can be claimed again after `afterMs`. Never rejects. */
+  giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void>;
 };
 
-const tryTimeoutMs = 40_000;
-
-/** A delivery that is due, and what called for it. */
-export type DueDelivery = {
-  delivery: Delivery;
-  payment: RequestedPayment;
-  cause: RecordedEvent;
-  /** The payment's stream as it was loaded. */
-  head: Head<Payment>;
-};
-
-/** The stream of a claimed delivery, when the row that was claimed is up to date with it. */
-export type LoadedClaim = { state: RequestedPayment; calls: ReadonlyMap<string, Call>; head: Head<Payment> };
-
-/** Null when the row that was claimed is behind the stream. Throws EventStoreUnavailable and UnreadableEvent. */
-export async function loadClaim(
-  { transactionId, orderingKey, attempts }: ClaimedDelivery,
-  { eventStore }: Pick<TryDependencies, 'eventStore'>,
-): Promise<LoadedClaim | null> {
-  const events = await eventStore.load(paymentStream(transactionId));
-  const { state, calls } = foldWithCalls(events);
-  if (state.status === 'none' || attemptsOf(orderingKey, state.deliveries) !== attempts) return null;
-  return { state, calls, head: { state, ...endOf(events) } };
-}
+const timeoutMs = 40_000;
+/** Until an attempt that could not begin is claimed again. */
+const postponeMs = 5_000;
 
 /**
- * The delivery that was claimed, if it is due, after recording what it has overtaken. Throws EventStoreUnavailable and
- * UnreadableEvent.
+ * Never rejects. Returns null when nothing was attempted, or the outcome could not be recorded. A claim that is not
+ * given back ends when its outcome is projected, or with its lease: the next claim then names it as interrupted.
+ * `stopping` aborts when the process has to end.
  */
-export async function findDue(
+export async function attemptDelivery(
   claimed: ClaimedDelivery,
-  { state, calls, head }: LoadedClaim,
-  dependencies: TryDependencies,
-): Promise<DueDelivery | null> {
-  const delivery = state.deliveries.findLast((each) => orderingKeyOf(each) === claimed.orderingKey);
-  // The lease names what is tried under it: a newer one waits until it can be claimed by its own name.
-  if (delivery?.key !== claimed.delivery) return null;
-  const after = await supersede({ state, calls, head }, dependencies);
-  const call = calls.get(delivery.key);
-  if (!call || delivery.state !== 'due' || Date.parse(delivery.dueAt) > dependencies.clock().getTime())
-    return null;
-  return { delivery, ...call, head: after };
-}
-
-/** The delivery whose try was interrupted before this claim, if that is still to be recorded. */
-export function findInterrupted(
-  claimed: ClaimedDelivery,
-  { state, calls, head }: LoadedClaim,
-): DueDelivery | null {
-  const delivery = state.deliveries.find(({ key }) => key === claimed.interrupted);
-  const call = delivery && calls.get(delivery.key);
-  return call && delivery.state === 'due' ? { delivery, ...call, head } : null;
-}
-
-/**
- * Performs a delivery and records how it ended. Rejects when that cannot be recorded: then it will be performed again.
- * A failure without an answer after `stopping` aborted is ours: the try was cut off.
- */
-export async function tryDelivery(
-  due: DueDelivery,
   stopping: AbortSignal,
-  dependencies: TryDependencies,
-): Promise<DeliveryOutcome> {
-  const { clock, random, scheduleMs } = dependencies;
-  const startedMs = performance.now();
-  const signal = AbortSignal.any([stopping, AbortSignal.timeout(tryTimeoutMs)]);
-  const outcome = await performed({ ...due, signal }, dependencies);
-  const durationMs = Math.round(performance.now() - startedMs);
-  if (stopping.aborted && outcome.kind === 'failed' && outcome.status === null) {
-    await recordInterrupted(due, dependencies, durationMs);
+  dependencies: AttemptDependencies,
+): Promise<DeliveryOutcome | null> {
+  const { giveBack, log, runtime, scheduleMs } = dependencies;
+  const moment = () => ({ scheduleMs, now: runtime.now(), random: runtime.random() });
+  let isBegun = false;
+  try {
+    const loaded = await load(claimed, dependencies);
+    const interrupted = loaded && findInterrupted(claimed, loaded);
+    if (interrupted) {
+      await record(interrupted, interruptedOutcome(interrupted.delivery, moment()), 0, dependencies);
+      return null;
+    }
+    const due = loaded && (await findDue(claimed, loaded, dependencies));
+    if (!due || stopping.aborted) {
+      await giveBack(claimed, stopping.aborted ? 0 : postponeMs);
+      return null;
+    }
+    isBegun = true;
+    const startedMs = runtime.monotonicMs();
+    const outcome = await perform(due, stopping, dependencies);
+    const durationMs = Math.round(runtime.monotonicMs() - startedMs);
+    // Without an answer after `stopping` aborted, the attempt was interrupted by us, not failed by the receiver.
+    const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
+    const recorded = isInterrupted
+      ? interruptedOutcome(due.delivery, moment())
+      : recordedOutcome(outcome, due.delivery, moment());
+    await record(due, recorded, durationMs, dependencies);
     return outcome;
+  } catch (error) {
+    const { transactionId, orderingKey } = claimed;
+    log.error(
+      { err: error, transactionId, orderingKey, isBegun },
+      'a delivery could not be attempted or recorded',
+    );
+    // A claim after an interruption stays as it is: the interruption must still be recorded.
+    if (!isBegun && claimed.interrupted === null) await giveBack(claimed, postponeMs);
+    return null;
   }
-  const now = clock();
-  const recorded = recordedOutcome(outcome, due.delivery, { scheduleMs, now, random: random() });
-  await record(due, { durationMs, outcome: recorded }, dependencies);
-  return outcome;
-}
-
-/**
- * Records that a try was begun and cut off, as its process ended: the receiver may have it or not. It is due again at
- * once, until the schedule is exhausted: a delivery that ends every process it meets comes to an end too. `durationMs`
- * is 0 where nobody knows.
- */
-export async function recordInterrupted(
-  due: DueDelivery,
-  dependencies: TryDependencies,
-  durationMs = 0,
-): Promise<void> {
-  const outcome: DeliveryOutcome = {
-    kind: 'failed',
-    status: null,
-    reason: 'outcome unknown, the try was cut off',
-    isReceiverDown: false,
-    retryAfterMs: 0,
-  };
-  const { scheduleMs, clock } = dependencies;
-  const now = clock();
-  const recorded = recordedOutcome(outcome, due.delivery, { scheduleMs, now, random: 0 });
-  const atOnce = { ...recorded, ...(recorded.kind === 'failed' && { nextAttemptAt: now.toISOString() }) };
-  await record(due, { durationMs, outcome: atOnce }, dependencies);
-}
-
-/** Tries again while the event store cannot be reached, for some seconds: what was sent should be known. */
-async function record(
-  { delivery, payment, cause, head }: DueDelivery,
-  ended: Pick<RecordDeliveryAttempt, 'durationMs' | 'outcome'>,
-  { execute, clock, name }: TryDependencies,
-): Promise<void> {
-  const command: RecordDeliveryAttempt = {
-    type: 'RecordDeliveryAttempt',
-    at: clock().toISOString(),
-    delivery: delivery.key,
-    attempt: delivery.attempts + 1,
-    ...ended,
-  };
-  const stream = paymentStream(payment.request.transactionId);
-  await pRetry(() => execute(stream, command, causeOf(cause, name), { from: head }), {
-    retries: 3,
-    shouldRetry: ({ error }) => error instanceof EventStoreUnavailable,
-  });
 }
 
 /** The event that called for a delivery, and the payment as that event left it. */
-type Call = Pick<DueDelivery, 'cause' | 'payment'>;
+type Call = { cause: RecordedEvent; payment: RequestedPayment };
+type Loaded = { head: Head<RequestedPayment>; calls: ReadonlyMap<string, Call> };
+/** `head` is the end of the payment's stream. */
+type CalledDelivery = Call & { delivery: Delivery; head: Head<Payment> };
 
-function foldWithCalls(events: readonly RecordedEvent[]): { state: Payment; calls: Map<string, Call> } {
+/** Null when the row that was claimed is behind the stream. Throws EventStoreUnavailable and UnreadableEvent. */
+async function load(
+  { transactionId, orderingKey, attempts }: ClaimedDelivery,
+  { eventStore }: AttemptDependencies,
+): Promise<Loaded | null> {
+  const events = await eventStore.load(paymentStream(transactionId));
   const calls = new Map<string, Call>();
   let state: Payment = noPayment;
   for (const event of events) {
@@ -170,46 +108,98 @@ function foldWithCalls(events: readonly RecordedEvent[]): { state: Payment; call
     for (const { key } of state.deliveries)
       if (!calls.has(key)) calls.set(key, { cause: event, payment: state });
   }
-  return { state, calls };
+  if (state.status === 'none' || attemptsOf(orderingKey, state.deliveries) !== attempts) return null;
+  return { head: { state, ...endOf(events) }, calls };
 }
 
-/** Records what a newer status has overtaken: it is not sent any more. Returns the stream after that. */
-async function supersede(
-  { state: { request, deliveries }, calls, head }: LoadedClaim,
-  { execute, clock, name }: TryDependencies,
+/** The delivery whose attempt was interrupted before this claim, if that is still to be recorded. */
+function findInterrupted({ interrupted }: ClaimedDelivery, { head, calls }: Loaded): CalledDelivery | null {
+  const delivery = head.state.deliveries.find(({ key }) => key === interrupted);
+  const call = delivery && calls.get(delivery.key);
+  return call && delivery.state === 'due' ? { ...call, delivery, head } : null;
+}
+
+/** The claimed delivery, if it is due, after recording those that it supersedes. */
+async function findDue(
+  claimed: ClaimedDelivery,
+  loaded: Loaded,
+  dependencies: AttemptDependencies,
+): Promise<CalledDelivery | null> {
+  const { deliveries } = loaded.head.state;
+  const delivery = deliveries.findLast((each) => orderingKeyOf(each) === claimed.orderingKey);
+  // The lease names the delivery that is attempted under it: a newer one waits for a claim of its own.
+  if (delivery?.key !== claimed.delivery) return null;
+  const head = await recordSuperseded(loaded, dependencies);
+  const call = loaded.calls.get(delivery.key);
+  const isDue =
+    delivery.state === 'due' && Date.parse(delivery.dueAt) <= dependencies.runtime.now().getTime();
+  return call && isDue ? { ...call, delivery, head } : null;
+}
+
+/** Callbacks that a newer status has overtaken are not sent any more. Returns the end of the stream after that. */
+async function recordSuperseded(
+  { head, calls }: Loaded,
+  dependencies: AttemptDependencies,
 ): Promise<Head<Payment>> {
-  let from = head;
-  const overtaken = deliveries.filter((each) => each.state === 'due' && isOvertaken(each, deliveries));
-  for (const { key } of overtaken) {
-    const call = calls.get(key);
-    if (!call) continue;
-    from = await execute(
+  const { request, deliveries } = head.state;
+  let from: Head<Payment> = head;
+  for (const each of deliveries) {
+    const call = calls.get(each.key);
+    if (!call || each.state !== 'due' || !isOvertaken(each, deliveries)) continue;
+    const at = dependencies.runtime.now().toISOString();
+    from = await dependencies.execute(
       paymentStream(request.transactionId),
-      { type: 'SupersedeDelivery', at: clock().toISOString(), delivery: key },
-      causeOf(call.cause, name),
+      { type: 'SupersedeDelivery', at, delivery: each.key },
+      causeOf(call.cause, dependencies),
       { from },
     );
   }
   return from;
 }
 
-/** A fault of our own is recorded like any failure: it would come back at every try, and must end up with staff. */
-async function performed(task: DeliveryTask, { perform, log }: TryDependencies): Promise<DeliveryOutcome> {
+/** A fault of the program counts as a failure: it would recur at every attempt, and must reach staff in the end. */
+async function perform(
+  due: CalledDelivery,
+  stopping: AbortSignal,
+  { log, perform, runtime }: AttemptDependencies,
+): Promise<DeliveryOutcome> {
   try {
-    return await perform(task);
+    return await perform({ ...due, signal: AbortSignal.any([stopping, runtime.timeout(timeoutMs)]) });
   } catch (error) {
-    log.error({ err: error, delivery: task.delivery.key }, 'delivery met a fault of the program');
-    return {
-      kind: 'failed',
-      status: null,
-      reason: 'a fault of this service',
-      isReceiverDown: false,
-      retryAfterMs: 0,
-    };
+    log.error({ err: error, delivery: due.delivery.key }, 'delivery met a fault of the program');
+    return failure('a fault of this service');
   }
 }
 
-function causeOf(event: RecordedEvent, name: string): Cause {
+/**
+ * Retries for some seconds while the event store cannot be reached, so that what was sent is known. `durationMs` is 0
+ * where nobody knows it.
+ */
+async function record(
+  { delivery, payment, cause, head }: CalledDelivery,
+  outcome: RecordDeliveryAttempt['outcome'],
+  durationMs: number,
+  dependencies: AttemptDependencies,
+): Promise<void> {
+  const { execute, runtime } = dependencies;
+  const command: RecordDeliveryAttempt = {
+    type: 'RecordDeliveryAttempt',
+    at: runtime.now().toISOString(),
+    delivery: delivery.key,
+    attempt: delivery.attempts + 1,
+    durationMs,
+    outcome,
+  };
+  const stream = paymentStream(payment.request.transactionId);
+  await retry(() => execute(stream, command, causeOf(cause, dependencies), { from: head }), {
+    runtime,
+    firstMs: 2_000,
+    maxAttempts: 4,
+    shouldRetry: (error) => error instanceof EventStoreUnavailable,
+  });
+}
+
+function causeOf(event: RecordedEvent, { name, runtime }: AttemptDependencies): Cause {
   const { $correlationId: correlationId } = event.metadata as Metadata;
-  return { commandId: randomUUID(), correlationId, causationId: event.id, actor: `reactor:${name}` };
+  return { commandId: runtime.uuid(), correlationId, causationId: event.id, actor: `reactor:${name}` };
 }

@@ -1,42 +1,40 @@
 /**
- * Pauses receivers that are down, so that tries that would fail anyway take nobody's place. Their deliveries stay in
- * the queue as they are; after each pause one is tried, and its success lets the others go.
+ * Pauses receivers that are down, so that attempts bound to fail take no other's place. Their deliveries keep their place
+ * in the queue. After each pause one is attempted, and its success ends the pause for all.
+ *
+ * Not cockatiel: its breakers wrap a call and read Date.now, while ours limits what is claimed, by the runtime's clock.
  */
+import type { Runtime } from '../../kernel/runtime.ts';
 
 const failuresToPause = 5;
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
 
-type Trouble = { failures: number; pausedUntilMs: number };
-
 export type Breaker = ReturnType<typeof createBreaker>;
 
-/** Knows what this process has seen; `clock` is asked for the time. */
-export function createBreaker(clock: () => Date) {
-  const troubled = new Map<string, Trouble>();
+/** Knows only what this process has seen. */
+export function createBreaker(runtime: Pick<Runtime, 'now'>) {
+  const failing = new Map<string, { failures: number; pausedUntilMs: number }>();
   return {
     record(receiver: string, isDown: boolean): void {
       if (!isDown) {
-        troubled.delete(receiver);
+        failing.delete(receiver);
         return;
       }
-      const trouble = troubled.get(receiver) ?? { failures: 0, pausedUntilMs: 0 };
-      const nowMs = clock().getTime();
-      // Tries that were under way when the pause began say nothing new.
-      if (nowMs < trouble.pausedUntilMs) return;
-      const failures = trouble.failures + 1;
+      const { failures: before, pausedUntilMs } = failing.get(receiver) ?? { failures: 0, pausedUntilMs: 0 };
+      const nowMs = runtime.now().getTime();
+      // An attempt that was under way when the pause began says nothing new.
+      if (nowMs < pausedUntilMs) return;
+      const failures = before + 1;
       const pauseMs = Math.min(firstPauseMs * 2 ** (failures - failuresToPause), longestPauseMs);
-      troubled.set(receiver, {
-        failures,
-        pausedUntilMs: failures < failuresToPause ? 0 : nowMs + pauseMs,
-      });
+      failing.set(receiver, { failures, pausedUntilMs: failures < failuresToPause ? 0 : nowMs + pauseMs });
     },
 
-    /** How many tries at a time each receiver that is being held back may have: none, or one to probe it. */
+    /** How many attempts at a time each paused receiver may have: none, or one after its pause. */
     limits(): Map<string, number> {
-      const nowMs = clock().getTime();
+      const nowMs = runtime.now().getTime();
       return new Map(
-        [...troubled]
+        [...failing]
           .filter(([, { failures }]) => failures >= failuresToPause)
           .map(([receiver, { pausedUntilMs }]) => [receiver, pausedUntilMs <= nowMs ? 1 : 0]),
       );

@@ -1,16 +1,16 @@
-/** What performs a delivery, and how it ended: the contract between reactor.ts and the kinds of delivery. */
+/** The contract between the delivery worker and what performs a kind of delivery: a callback, an item, an email. */
 import type { Delivery } from '../../events/deliveries.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 
 export type DeliveryTask = {
-  /** As it was when its outcome called for the delivery, whatever came later: every try says the same. */
+  /** As it was when its outcome called for the delivery: every attempt says the same, whatever happened since. */
   payment: RequestedPayment;
   delivery: Delivery;
-  /** Aborts when the try takes too long, or the process has to end. */
+  /** Aborts when the attempt takes too long, or when the process has to end. */
   signal: AbortSignal;
 };
 
-/** `status` is the HTTP answer's, null where there was none; `reason` a few words without personal data. */
+/** `status` is that of the HTTP answer, null where there was none; `reason` a few words without personal data. */
 export type DeliveryOutcome =
   /** `messageId` is the id under which the receiver knows it. */
   | { kind: 'delivered'; status: number | null; messageId: string }
@@ -18,18 +18,26 @@ export type DeliveryOutcome =
       kind: 'failed';
       status: number | null;
       reason: string;
-      /** True when the receiver as a whole is at fault, not this delivery: others to it are held back too. */
+      /** True when the receiver as a whole is at fault: its other deliveries are held back too. */
       isReceiverDown: boolean;
-      /** What the receiver asked for; 0 where it said nothing. */
+      /** What the receiver asked for; 0 where it asked for nothing. */
       retryAfterMs: number;
     }
-  /** Failed for good: trying again would change nothing. */
+  /** Failed for good: another attempt would change nothing. */
   | { kind: 'abandoned'; status: number | null; reason: string };
 
-/** Never rejects for what a receiver does; what it throws is a fault of the program and counts as a failed try. */
+/** Never rejects because of a receiver; what it throws is a fault of the program and counts as a failed attempt. */
 export type PerformDelivery = (task: DeliveryTask) => Promise<DeliveryOutcome>;
 
-/** Under which the receiver recognises a repeat: `webhook-id`, and the local part of Message-ID. Holds no dot. */
+/** A failure without an answer, for which the receiver is not at fault unless `about` says so. */
+export function failure(
+  reason: string,
+  about: { status?: number; isReceiverDown?: boolean; retryAfterMs?: number } = {},
+): DeliveryOutcome {
+  return { kind: 'failed', status: null, reason, isReceiverDown: false, retryAfterMs: 0, ...about };
+}
+
+/** By this the receiver recognises a repeat: `webhook-id`, and the local part of Message-ID. Contains no dot. */
 export function deliveryIdOf({ payment, delivery }: Pick<DeliveryTask, 'payment' | 'delivery'>): string {
   return `${payment.request.transactionId}-${delivery.key}`;
 }

@@ -1,15 +1,15 @@
-/** When a delivery that failed is tried again, and when it is given up. */
+/** When a failed callback or email is attempted again, and when it is given up. The pauses are CALLBACK_RETRY_SCHEDULE. */
 import type { RecordDeliveryAttempt } from '../../commands/deliveries.ts';
 import type { Delivery } from '../../events/deliveries.ts';
 import type { DeliveryOutcome } from './delivery-task.ts';
 
-/** A receiver that asks for more is asked again after this. */
+/** The longest Retry-After that is honoured. */
 const longestRetryAfterMs = 24 * 60 * 60 * 1000;
-/** Up to this part of a pause, either way, so that what failed together does not come back together. */
+/** A pause is longer or shorter by up to this part, so that deliveries that failed together do not return together. */
 const jitter = 0.2;
 
 /**
- * What is recorded of a try. `scheduleMs` holds the pause before each try, the first of which is made at once.
+ * What is recorded of an attempt. `scheduleMs` holds the pause before each attempt, the first of which is made at once.
  * `random` is from 0 to 1.
  */
 export function recordedOutcome(
@@ -23,6 +23,21 @@ export function recordedOutcome(
   if (pauseMs === undefined) return { kind: 'abandoned', status, reason };
   const jitteredMs = pauseMs * (1 + jitter * (2 * random - 1));
   const waitMs = Math.max(jitteredMs, Math.min(retryAfterMs, longestRetryAfterMs));
-  const nextAttemptAt = new Date(now.getTime() + Math.round(waitMs)).toISOString();
-  return { kind: 'failed', status, reason, nextAttemptAt };
+  return { kind: 'failed', status, reason, nextAttemptAt: after(now, Math.round(waitMs)) };
 }
+
+/**
+ * What is recorded of an attempt that its process did not survive: the receiver may have the delivery or not. It is
+ * attempted again at once, but not beyond the schedule: a delivery that ends every process must come to an end itself.
+ */
+export function interruptedOutcome(
+  { triesOfSchedule }: Pick<Delivery, 'triesOfSchedule'>,
+  { scheduleMs, now }: { scheduleMs: readonly number[]; now: Date },
+): RecordDeliveryAttempt['outcome'] {
+  const failed = { status: null, reason: 'outcome unknown, the attempt was interrupted' };
+  return triesOfSchedule + 1 < scheduleMs.length
+    ? { kind: 'failed', ...failed, nextAttemptAt: after(now, 0) }
+    : { kind: 'abandoned', ...failed };
+}
+
+const after = (now: Date, ms: number) => new Date(now.getTime() + ms).toISOString();

@@ -1,14 +1,12 @@
-/** Sends a payment's receipt to its payer. What came of it is recorded by reactor.ts. */
+/** Sends a payment's receipt to its payer. */
 import { buffer } from 'node:stream/consumers';
 import type { Mailer } from '../../clients/mail/mailer.ts';
-import type { RequestedPayment } from '../../events/payment.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { receiptMessage } from '../../receipts/message.ts';
 import { createLinks } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { createReceiptFiles } from '../../receipts/receipt-file.ts';
-import type { Language } from '../../receipts/texts.ts';
-import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.ts';
+import { deliveryIdOf, failure, type PerformDelivery } from '../deliveries/delivery-task.ts';
 
 export function createReceiptEmail({
   mailer,
@@ -22,8 +20,9 @@ export function createReceiptEmail({
   const receiptFile = createReceiptFiles(config);
   const links = createLinks({ ...config, runtime });
   return async ({ payment, delivery, signal }) => {
-    const { channel, transactionId, payer } = payment.request;
-    const lang = languageOf(payment);
+    const { channel, transactionId, payer, extra } = payment.request;
+    // In the language that the merchant names, else in English like the pages; it links to the other one.
+    const lang = extra.lang === 'ms' ? 'ms' : 'en';
     const receipt = receiptOf(payment);
     const { name, pdf } = receiptFile(receipt, lang);
     const outcome = await mailer.send(
@@ -38,19 +37,12 @@ export function createReceiptEmail({
     switch (outcome.kind) {
       case 'sent':
         return { kind: 'delivered', status: null, messageId: outcome.messageId };
-      case 'failed': {
-        const { reason, isServerDown } = outcome;
-        return { kind: 'failed', status: null, reason, isReceiverDown: isServerDown, retryAfterMs: 0 };
-      }
+      case 'failed':
+        return failure(outcome.reason, { isReceiverDown: outcome.isServerDown });
       case 'refused':
         return { kind: 'abandoned', status: null, reason: outcome.reason };
       default:
         return outcome satisfies never;
     }
   };
-}
-
-/** What the merchant says in `extra.lang`, else English as on pages; the email links to the other language. */
-function languageOf({ request }: RequestedPayment): Language {
-  return request.extra.lang === 'ms' ? 'ms' : 'en';
 }

@@ -1,11 +1,11 @@
-/** A rebuild, and what the projection's stream says of it. What may happen is decided in src/commands/rebuild.ts. */
-import { randomUUID } from 'node:crypto';
+/** Performs a rebuild, and records in the projection's stream how it ended. The rules are in commands/rebuild.ts. */
 import { createExecute } from '../../commands/execute.ts';
 import { rebuildDecider } from '../../commands/rebuild.ts';
 import { readRebuildEvent } from '../../events/codec.ts';
 import type { Cause, Metadata } from '../../events/envelope.ts';
 import { evolveRebuilds, noRebuilds, projectionStream } from '../../events/rebuild.ts';
 import { type EventStore, EventStoreUnavailable } from '../../eventstore/event-store.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import {
   RebuildInterrupted,
   type RebuildOptions,
@@ -16,19 +16,22 @@ import {
 } from '../../projections/rebuild/rebuild.ts';
 import { describeFailure, ProjectionHalted } from '../../projections/runtime/failures.ts';
 
+type RecordedRebuild = Omit<RebuildOptions, 'eventStore'> & {
+  eventStore: EventStore;
+  runtime: Pick<Runtime, 'now' | 'uuid'>;
+};
+
 /**
- * Does the rebuild that staff asked for, if a request is open, and records what came of it. Throws RebuildUnderWay and
+ * Does the rebuild that staff requested, if a request is open, and records how it ended. Throws RebuildUnderWay and
  * RebuildInterrupted, which leave the request open, and EventStoreUnavailable.
  */
-export async function rebuildAsRequested(
-  options: Omit<RebuildOptions, 'eventStore' | 'onProgress'> & { eventStore: EventStore },
-): Promise<void> {
-  const { eventStore, projection, log } = options;
+export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgress'>): Promise<void> {
+  const { eventStore, projection, log, runtime } = options;
   const { name } = projection;
   const request = await openRequest(eventStore, name);
   if (!request) return;
   const cause = {
-    commandId: randomUUID(),
+    commandId: runtime.uuid(),
     correlationId: (request.metadata as Metadata).$correlationId,
     causationId: request.id,
     actor: 'reactor:rebuilds',
@@ -48,13 +51,13 @@ export async function rebuildAsRequested(
     if (error instanceof RebuildUnderWay || error instanceof RebuildInterrupted) throw error;
     // Another process was quicker.
     if (!(await openRequest(eventStore, name))) return;
-    const reason = reasonOf(error);
+    const reason = describeRebuildFailure(error);
     await createExecuteRebuild(eventStore)(
       projectionStream(name),
-      { type: 'FailRebuild', at: new Date().toISOString(), reason },
-      { ...cause, commandId: randomUUID() },
+      { type: 'FailRebuild', at: runtime.now().toISOString(), reason },
+      { ...cause, commandId: runtime.uuid() },
     );
-    log.error({ projection: name, reason }, 'a rebuild failed; the tables that were there serve on');
+    log.error({ projection: name, reason }, 'a rebuild failed; the old tables stay in use');
   }
 }
 
@@ -65,27 +68,22 @@ export async function openRequest(eventStore: Pick<EventStore, 'load'>, name: st
   return requestedAt === null ? null : (events.at(-1) ?? null);
 }
 
-/** The commands of src/commands/rebuild.ts, on the stream of a projection. */
 export function createExecuteRebuild(eventStore: Pick<EventStore, 'append' | 'load'>) {
   return createExecute({ eventStore, decider: rebuildDecider });
 }
 
-/** Rebuilds, and records its success while no other rebuild can begin. Throws what `rebuild` throws. */
+/** Rebuilds, and records the success before another rebuild can begin. Throws what `rebuild` throws. */
 export async function rebuildOnRecord({
   cause,
   ...options
-}: Omit<RebuildOptions, 'eventStore'> & {
-  eventStore: EventStore;
-  cause: Cause;
-  onBegin: () => Promise<void>;
-}): Promise<Rebuilt> {
-  const execute = createExecuteRebuild(options.eventStore);
+}: RecordedRebuild & { cause: Cause; onBegin: () => Promise<void> }): Promise<Rebuilt> {
+  const { eventStore, projection, runtime } = options;
   return await rebuild({
     ...options,
     async onSwapped(rebuilt) {
-      const at = new Date().toISOString();
-      await execute(
-        projectionStream(options.projection.name),
+      const at = runtime.now().toISOString();
+      await createExecuteRebuild(eventStore)(
+        projectionStream(projection.name),
         { type: 'CompleteRebuild', at, ...rebuilt },
         cause,
       );
@@ -93,8 +91,8 @@ export async function rebuildOnRecord({
   });
 }
 
-/** Why it failed, without personal data. */
-export function reasonOf(error: unknown): string {
+/** Why a rebuild failed, without personal data. */
+export function describeRebuildFailure(error: unknown): string {
   if (error instanceof ProjectionHalted) {
     const { message, event } = error.fault;
     return event ? `${message} (${event.type}, revision ${event.revision} of ${event.stream})` : message;

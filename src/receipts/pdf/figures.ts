@@ -1,14 +1,14 @@
-/** What the PDF draws rather than writes: the QR code and the icon of a status. */
+/** The QR code and the status icons of the PDF. */
 import { encode } from 'uqr';
 import type { StatusName } from '../texts.ts';
 import { colors } from './styles.ts';
 
-/** More does not fit a code of this print size that a phone can still read. */
+/** A code of this print size with more characters is too fine for phones. */
 const maxCodeCharacters = 300;
 
 export const isScannable = (url: string) => url.length <= maxCodeCharacters;
 
-/** A QR code (ISO/IEC 18004, level M), as wide as `sizePt`; the white of the page is its quiet zone. */
+/** A QR code (ISO/IEC 18004, level M), as wide as `sizePt`; the white page around it is its quiet zone. */
 export function drawQrCode(
   doc: PDFKit.PDFDocument,
   text: string,
@@ -19,59 +19,22 @@ export function drawQrCode(
   const { data, size } = encode(text, { ecc: 'M', border: 0 });
   const modulePt = sizePt / size;
   for (const [row, modules] of data.entries()) {
-    let start = 0;
-    while (start < size) {
-      let end = start;
-      while (modules[end]) end += 1;
-      // Dark modules side by side are one rectangle: no hairlines between them.
-      if (end > start) {
-        doc.rect(xPt + start * modulePt, yPt + row * modulePt, (end - start) * modulePt, modulePt);
-      }
-      start = end + 1;
-    }
+    // Adjacent dark modules are one rectangle, without hairlines between them.
+    for (const { 0: dark, index } of modules.map(Number).join('').matchAll(/1+/g))
+      doc.rect(xPt + index * modulePt, yPt + row * modulePt, dark.length * modulePt, modulePt);
   }
   doc.fill(colors.black);
 }
 
-/** Strokes within a circle of radius 1 around 0, 0. */
-const signs: Readonly<Record<StatusName, readonly (readonly [number, number])[][]>> = {
-  success: [
-    [
-      [-0.45, 0.02],
-      [-0.12, 0.36],
-      [0.46, -0.32],
-    ],
-  ],
-  failed: [
-    [
-      [-0.34, -0.34],
-      [0.34, 0.34],
-    ],
-    [
-      [0.34, -0.34],
-      [-0.34, 0.34],
-    ],
-  ],
-  cancelled: [
-    [
-      [-0.45, 0],
-      [0.45, 0],
-    ],
-  ],
-  pending: [
-    [
-      [0, -0.55],
-      [0, 0.05],
-      [0.36, 0.3],
-    ],
-  ],
-  requested: [
-    [
-      [0, -0.55],
-      [0, 0.05],
-      [0.36, 0.3],
-    ],
-  ],
+const clock = 'M 0 -0.55 V 0.05 L 0.36 0.3';
+
+/** SVG paths within a circle of radius 1 around 0, 0. */
+const signs: Readonly<Record<StatusName, string>> = {
+  success: 'M -0.45 0.02 L -0.12 0.36 L 0.46 -0.32',
+  failed: 'M -0.34 -0.34 L 0.34 0.34 M 0.34 -0.34 L -0.34 0.34',
+  cancelled: 'M -0.45 0 H 0.45',
+  pending: clock,
+  requested: clock,
 };
 
 export function drawStatusIcon(
@@ -82,16 +45,7 @@ export function drawStatusIcon(
   radiusPt: number,
 ): void {
   doc.circle(xPt, yPt, radiusPt).fill(colors.status[status]);
-  doc
-    .lineWidth(radiusPt / 5)
-    .lineCap('round')
-    .lineJoin('round');
-  for (const points of signs[status]) {
-    for (const [index, [x, y]] of points.entries()) {
-      const [toX, toY] = [xPt + x * radiusPt, yPt + y * radiusPt];
-      if (index === 0) doc.moveTo(toX, toY);
-      else doc.lineTo(toX, toY);
-    }
-    doc.stroke(colors.white);
-  }
+  doc.save().translate(xPt, yPt).scale(radiusPt);
+  doc.lineWidth(0.2).lineCap('round').lineJoin('round').path(signs[status]).stroke(colors.white);
+  doc.restore();
 }

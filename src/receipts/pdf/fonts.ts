@@ -1,31 +1,31 @@
 /**
- * Which font prints which character. The Noto Sans packages come in subsets of a few hundred characters: only
- * those that a text needs are read and embedded, so that a receipt stays small whatever names are on it.
+ * Which font prints which character. The Noto Sans packages come in subsets of a few hundred characters. Only those
+ * that a text needs are read and embedded, which keeps receipts small.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { Weight } from './styles.ts';
 import { fontOfWoff } from './woff.ts';
 
-export type Weight = 400 | 700;
 export type FontRun = { text: string; font: string };
 
-/** The fonts in the order in which they are asked for a character. */
+/** In order: a character is printed by the first font that has it. */
 const packages: readonly { name: string; covers: (subset: string) => boolean }[] = [
   { name: 'noto-sans', covers: () => true },
   { name: 'noto-sans-tamil', covers: (subset) => subset === 'tamil' },
   { name: 'noto-sans-arabic', covers: (subset) => subset === 'arabic' },
-  // Its numbered subsets hold the Chinese; the others would print Latin in another face.
+  // Its numbered subsets hold the Chinese characters; the others would print Latin in another typeface.
   { name: 'noto-sans-sc', covers: (subset) => subset.startsWith('[') },
 ];
 
-// The Latin subset's range names these, and the font lacks them; the Chinese fonts have them.
+// In the range of the Latin subset, but missing from its font; the Chinese fonts have them.
 const notInLatin = new Set(Array.from('―‖†‡‥‧‰‵※‼⁉⁏↑↓∕'));
 
 const require = createRequire(import.meta.url);
 const fonts = new Map<string, Buffer>();
 let subsets: ReadonlyMap<number, string> | undefined;
 
-/** A font by the name that `fontRuns` gives; read once. */
+/** The font with a name that `fontRuns` gave; read once. */
 export function fontData(font: string): Buffer {
   let data = fonts.get(font);
   if (!data) {
@@ -36,9 +36,8 @@ export function fontData(font: string): Buffer {
 }
 
 /**
- * Cuts a text where the font changes. A character that no font has goes to the Latin font, which prints a box
- * for it. Every font has a space, and those that need joiners (U+200C, U+200D) have them: between two
- * characters of one font they are of that font too.
+ * Splits a text where the font changes. A character that no font has goes to the Latin font, which prints a box.
+ * Spaces and joiners (U+200C, U+200D) between two characters of one font stay in that font.
  */
 export function fontRuns(text: string, weight: Weight): FontRun[] {
   const runs: FontRun[] = [];

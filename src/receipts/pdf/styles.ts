@@ -1,6 +1,8 @@
 /** The look of the PDF: colours of the Malaysian Government Design System (light), sizes in points. */
 import type { StatusName } from '../texts.ts';
-import type { Style } from './typesetter.ts';
+
+export type Weight = 400 | 700;
+export type Style = { sizePt: number; weight: Weight; color: string };
 
 const black = '#18181b';
 const grey = '#52525b';
@@ -27,8 +29,14 @@ export const styles = {
   heading: { sizePt: 11, weight: 700, color: black },
   label: { sizePt: 9, weight: 400, color: grey },
   text: { sizePt: 9, weight: 400, color: black },
+  strong: { sizePt: 9, weight: 700, color: black },
   columnHead: { sizePt: 9, weight: 700, color: grey },
   total: { sizePt: 10.5, weight: 700, color: black },
   small: { sizePt: 8, weight: 400, color: grey },
   link: { sizePt: 9, weight: 400, color: primary },
+  // Of tables with many columns.
+  dense: { sizePt: 8, weight: 400, color: black },
+  denseStrong: { sizePt: 8, weight: 700, color: black },
+  denseHead: { sizePt: 8, weight: 700, color: grey },
+  denseNote: { sizePt: 7, weight: 400, color: warning },
 } satisfies Record<string, Style>;

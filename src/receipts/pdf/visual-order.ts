@@ -1,17 +1,17 @@
-/** Unicode's bidirectional algorithm (UAX 9): in which order the parts of a line are seen from left to right. */
+/** Unicode's bidirectional algorithm (UAX 9): the order in which the parts of a line appear from left to right. */
 import bidiFactory, { type Bidi } from 'bidi-js';
 
 export type DirectedRun = { text: string; isRightToLeft: boolean };
 
-// Its types describe what a bundler sees: under Node the import is the factory itself.
+// The types describe what a bundler imports; in Node the import is the factory itself.
 const bidi = (bidiFactory as unknown as () => Bidi)();
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 export const hasRightToLeft = (text: string) => rightToLeft.test(text);
 
 /**
- * Gives the function that orders a line of the paragraph, named by where it starts and ends. Directions are
- * those of the whole paragraph. A run's text stays in the order of reading, its brackets turned to face right.
+ * Makes the function that orders a line of the paragraph, given where the line starts and ends. Directions are those
+ * of the whole paragraph. The text of a run stays in reading order, with its brackets mirrored.
  */
 export function visualOrderOf(paragraph: string): (start: number, end: number) => DirectedRun[] {
   if (!hasRightToLeft(paragraph)) {

@@ -1,4 +1,4 @@
-/** WOFF 1.0 (W3C) to the plain font inside it, once: the PDF library would inflate a table again for every glyph. */
+/** Unpacks WOFF 1.0 (W3C): given a WOFF file, the PDF library would inflate a table again for every glyph. */
 import { inflateSync } from 'node:zlib';
 
 const woffHeaderBytes = 44;

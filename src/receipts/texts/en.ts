@@ -64,7 +64,6 @@ export const en = {
     pending: 'Waiting for the bank to confirm',
     amountMismatch: 'A payment of another amount was reported; staff will look into it',
     duplicate: 'A second payment was reported; staff will look into a refund',
-    emailSent: 'Receipt sent by email',
   },
 
   email: {

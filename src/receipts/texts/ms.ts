@@ -65,7 +65,6 @@ export const ms: ReceiptTexts = {
     pending: 'Menunggu pengesahan bank',
     amountMismatch: 'Pembayaran dengan amaun lain dilaporkan; kakitangan akan menyemaknya',
     duplicate: 'Pembayaran kedua dilaporkan; kakitangan akan menyemak bayaran balik',
-    emailSent: 'Resit dihantar melalui e-mel',
   },
 
   email: {

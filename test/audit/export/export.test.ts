@@ -1,9 +1,6 @@
 // `ledger export` against running stores: complete, in order, verifying by itself, and never a part of the whole.
-import { execFile } from 'node:child_process';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
 import {
@@ -15,6 +12,7 @@ import {
 import { verifyFile } from '../../../src/audit/verify/file.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { EventStore, Position } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import {
@@ -23,8 +21,9 @@ import {
   type RunningStore,
   reached,
   run,
-  startStore,
+  startStoreProcess,
 } from '../../projections/helpers.ts';
+import { runLedger, settingsFor } from '../../support/ledger.ts';
 import { applied, request, result } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { stored } from '../helpers.ts';
@@ -59,7 +58,7 @@ async function askAll(store: EventStore, all: readonly Asked[]): Promise<Positio
 }
 
 async function start(t: ExecutionContext): Promise<{ store: RunningStore; database: Database }> {
-  return { store: await startStore(t), database: await emptyDatabase(t, postgres) };
+  return { store: await startStoreProcess(t), database: await emptyDatabase(t, postgres) };
 }
 
 async function textOf({ pieces }: Export): Promise<string> {
@@ -68,72 +67,75 @@ async function textOf({ pieces }: Export): Promise<string> {
   return text;
 }
 
-test.serial('every payment of the span, whole, in the order of request; nothing else', async (t) => {
-  const { store, database } = await start(t);
-  const { eventStore } = store;
-  const inside = Array.from({ length: 1_203 }, (_, index) => ({
-    // Several in the same millisecond, so that a page ends between them; the ids in another order than the times.
-    id: `P${String(7_919 * index).padStart(8, '0')}`,
-    at: new Date(Date.parse('2026-11-20T00:00:00.000Z') - Math.floor(index / 7)).toISOString(),
-  }));
-  const last = await askAll(eventStore, [
-    { id: 'BEFORE', at: '2026-10-31T15:59:59.999Z' },
-    { id: 'FIRST', at: '2026-10-31T16:00:00.000Z' },
-    ...inside,
-    { id: 'LAST', at: '2026-11-30T15:59:59.999Z' },
-    { id: 'AFTER', at: '2026-11-30T16:00:00.000Z' },
-    { id: 'OTHER', at: '2026-11-10T00:00:00.000Z', merchant: 'other' },
-  ]);
-  run(t, payments, store, database);
-  await reached(database.db, 'payments', last);
-  const dependencies = { eventStore, db: database.db };
-  const request = readExportRequest({ ...november, merchant: 'council' });
-  const exported = await beginExport(request, dependencies);
-  const text = await textOf(exported);
-  const path = join(await temporaryFolder(t), 'export.jsonl');
-  await writeFile(path, text);
-  const verdict = await verifyFile(path);
-  t.is(verdict.fault, null);
-  t.like(verdict, exported.totals());
-  t.is(verdict.payments, 1_205);
-  const lines = text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  const ids = lines.filter(({ revision }) => revision === 0).map(({ data }) => data.transactionId);
-  const expected = inside.toSorted((one, other) => (one.at + one.id < other.at + other.id ? -1 : 1));
-  t.deepEqual(ids, ['FIRST', ...expected.map(({ id }) => id), 'LAST']);
-  const [kept] = await eventStore.load('payment-FIRST');
-  t.like(lines[1], {
-    stream: 'payment-FIRST',
-    id: kept?.id,
-    type: kept?.type,
-    created: kept?.created.toISOString(),
-    position: { commit: String(kept?.position.commit), prepare: String(kept?.position.prepare) },
-  });
-  t.deepEqual(lines[1].metadata, kept?.metadata);
-  const again = await textOf(await beginExport({ ...request, format: 'csv' }, dependencies));
-  const rows: { transaction_id: string }[] = parse(again, { bom: true, columns: true });
-  t.deepEqual(
-    rows.map((row) => row.transaction_id),
-    ids,
-    'the CSV has the same payments in the same order',
-  );
-  const all = await beginExport(readExportRequest(november), dependencies);
-  await textOf(all);
-  t.is(all.totals().payments, 1_206, 'of all merchants');
-});
+test.serial(
+  'every payment of the range, with all its events, in the order of request; nothing else',
+  async (t) => {
+    const { store, database } = await start(t);
+    const { eventStore } = store;
+    const inside = Array.from({ length: 1_203 }, (_, index) => ({
+      // Several in the same millisecond, so that a page ends between them; the ids in another order than the times.
+      id: `P${String(7_919 * index).padStart(8, '0')}`,
+      at: new Date(Date.parse('2026-11-20T00:00:00.000Z') - Math.floor(index / 7)).toISOString(),
+    }));
+    const last = await askAll(eventStore, [
+      { id: 'BEFORE', at: '2026-10-31T15:59:59.999Z' },
+      { id: 'FIRST', at: '2026-10-31T16:00:00.000Z' },
+      ...inside,
+      { id: 'LAST', at: '2026-11-30T15:59:59.999Z' },
+      { id: 'AFTER', at: '2026-11-30T16:00:00.000Z' },
+      { id: 'OTHER', at: '2026-11-10T00:00:00.000Z', merchant: 'other' },
+    ]);
+    run(t, payments, store, database);
+    await reached(database.db, 'payments', last);
+    const dependencies = { eventStore, db: database.db, runtime: systemRuntime };
+    const request = readExportRequest({ ...november, merchant: 'council' });
+    const exported = await beginExport(request, dependencies);
+    const text = await textOf(exported);
+    const path = join(await temporaryFolder(t), 'export.jsonl');
+    await writeFile(path, text);
+    const verdict = await verifyFile(path);
+    t.is(verdict.violation, null);
+    t.like(verdict, exported.totals());
+    t.is(verdict.payments, 1_205);
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const ids = lines.filter(({ revision }) => revision === 0).map(({ data }) => data.transactionId);
+    const expected = inside.toSorted((one, other) => (one.at + one.id < other.at + other.id ? -1 : 1));
+    t.deepEqual(ids, ['FIRST', ...expected.map(({ id }) => id), 'LAST']);
+    const [kept] = await eventStore.load('payment-FIRST');
+    t.like(lines[1], {
+      stream: 'payment-FIRST',
+      id: kept?.id,
+      type: kept?.type,
+      created: kept?.created.toISOString(),
+      position: { commit: String(kept?.position.commit), prepare: String(kept?.position.prepare) },
+    });
+    t.deepEqual(lines[1].metadata, kept?.metadata);
+    const again = await textOf(await beginExport({ ...request, format: 'csv' }, dependencies));
+    const rows: { transaction_id: string }[] = parse(again, { bom: true, columns: true });
+    t.deepEqual(
+      rows.map((row) => row.transaction_id),
+      ids,
+      'the CSV has the same payments in the same order',
+    );
+    const all = await beginExport(readExportRequest(november), dependencies);
+    await textOf(all);
+    t.is(all.totals().payments, 1_206, 'of all merchants');
+  },
+);
 
-test.serial('an empty span is a whole export of nothing', async (t) => {
+test.serial('an empty range is a complete export of nothing', async (t) => {
   const { store, database } = await start(t);
   const last = await ask(store.eventStore, { id: 'P' });
   run(t, payments, store, database);
   await reached(database.db, 'payments', last);
-  const dependencies = { eventStore: store.eventStore, db: database.db };
+  const dependencies = { eventStore: store.eventStore, db: database.db, runtime: systemRuntime };
   const request = readExportRequest({ from: '2026-01-01', to: '2026-01-31' });
   const path = join(await temporaryFolder(t), 'export.jsonl');
   await writeFile(path, await textOf(await beginExport(request, dependencies)));
-  t.like(await verifyFile(path), { fault: null, events: 0, payments: 0 });
+  t.like(await verifyFile(path), { violation: null, events: 0, payments: 0 });
   const csv = await textOf(await beginExport({ ...request, format: 'csv' }, dependencies));
   t.is(csv.split('\r\n').length, 2, 'the names of the columns, and nothing below');
 });
@@ -141,7 +143,7 @@ test.serial('an empty span is a whole export of nothing', async (t) => {
 test.serial('a read model that is behind, and a stream that is gone, make no export', async (t) => {
   const { store, database } = await start(t);
   const { eventStore } = store;
-  const dependencies = { eventStore, db: database.db };
+  const dependencies = { eventStore, db: database.db, runtime: systemRuntime };
   const request = readExportRequest(november);
   const last = await ask(eventStore, { id: 'P1' });
   const projection = run(t, payments, store, database);
@@ -163,11 +165,9 @@ test.serial('a read model that is behind, and a stream that is gone, make no exp
   await database.db.raw("update payments.payments set transaction_id = 'GONE' where transaction_id = 'P2'");
   await t.throwsAsync(textOf(await beginExport(request, dependencies)), {
     instanceOf: ExportImpossible,
-    message: 'The stream of payment GONE is gone from the event store',
+    message: 'The stream of payment GONE is missing from the event store',
   });
 });
-
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 
 test.serial(
   '30 MB of payments leave through a heap that does not hold them, into a file that is whole or not there',
@@ -182,44 +182,34 @@ test.serial(
     await reached(database.db, 'payments', last);
     const folder = await temporaryFolder(t);
     const path = join(folder, 'november.jsonl');
-    const ledger = (...args: string[]) =>
-      // The program itself takes some 50 MB.
-      promisify(execFile)(process.execPath, ['--max-old-space-size=78', main, 'export', ...args], {
-        env: {
-          PATH: process.env.PATH,
-          DATA_DIR: folder,
-          ESDB_URL: store.url,
-          DATABASE_URL: database.url,
-          TRANSACTION_ID_KEY: 'a key of this test',
-          GATEWAY_URL: 'http://127.0.0.1:9',
-          GATEWAY_SECRET: 'a secret of this test',
-          REGISTRY_URL: 'http://127.0.0.1:9',
-          REGISTRY_TOKEN: 'a token of this test',
-        },
-      });
+    const settings = {
+      ...settingsFor({ esdbUrl: store.url, databaseUrl: database.url }),
+      DATA_DIR: folder,
+    };
+    // The program itself takes some 50 MB.
+    const nodeOptions = ['--max-old-space-size=78'];
+    const ledger = (...args: string[]) => runLedger(['export', ...args], settings, { nodeOptions });
     const span = ['--from', '2026-11-01', '--to', '2026-11-30'];
     const { stderr, stdout } = await ledger(...span, '--output', path);
     t.is(stdout, '');
     const verdict = await verifyFile(path);
-    t.like(verdict, { fault: null, payments: 600, events: 1_200 });
+    t.like(verdict, { violation: null, payments: 600, events: 1_200 });
     t.is(stderr, `600 payments with 1200 events. Checksum of the last line: ${verdict.checksum}\n`);
     t.is((await stat(path)).mode & 0o077, 0, 'for the eyes of one account');
-    const refused = await t.throwsAsync<Error & { code: number }>(ledger(...span, '--output', path));
-    t.is(refused?.code, 2, `what is there is not written over: ${refused?.message}`);
+    const refused = await ledger(...span, '--output', path);
+    t.is(refused.code, 2, `what is there is not written over: ${refused.output}`);
     await database.db.raw(
       "update payments.payments set transaction_id = 'Z' where transaction_id = 'P000599'",
     );
     const broken = join(folder, 'broken.csv');
-    const failed = await t.throwsAsync<Error & { code: number; stderr: string }>(
-      ledger(...span, '--format', 'csv', '--output', broken),
-    );
-    t.is(failed?.code, 1, failed?.stderr);
-    t.is(failed?.stderr, 'The stream of payment Z is gone from the event store.\n');
+    const failed = await ledger(...span, '--format', 'csv', '--output', broken);
+    t.is(failed.code, 1, failed.stderr);
+    t.is(failed.stderr, 'The stream of payment Z is missing from the event store.\n');
     t.deepEqual((await readdir(folder)).toSorted(), ['november.jsonl']);
   },
 );
 
-test('what makes no sense as a span is said', (t) => {
+test('a range that makes no sense is refused', (t) => {
   for (const [given, fault] of [
     [{}, /^from must be a time/],
     [{ from: '2026-11-01' }, /^to must be a time/],

@@ -44,7 +44,7 @@ test('the state at a time is the fold of the events until the first that is late
       }
       const all = historyOf(stored(events));
       if (known.length === 0) {
-        t.throws(() => entriesUntil(all, { at }), { message: /had not been asked for yet/ });
+        t.throws(() => entriesUntil(all, { at }), { message: /not requested until later/ });
         return;
       }
       const entries = entriesUntil(all, { at });
@@ -136,7 +136,7 @@ test('a time is read with any offset, or as Malaysian time; a day is all of it',
 test('before the first event and beyond the last revision there is nothing to show', (t) => {
   const whole = historyOf(paid());
   t.throws(() => entriesUntil(whole, { at: new Date('2026-11-20T00:59:59.999Z') }), {
-    message: /had not been asked for yet/,
+    message: /not requested until later/,
   });
   t.throws(() => entriesUntil(whole, { revision: 4 }), { message: /at most 3/ });
   t.throws(() => entriesUntil(historyOf([]), null), { message: 'Payment not found' });
@@ -180,8 +180,8 @@ test('in words: status, amount, attempts, receipt, what is still to be sent, exc
   Reference   INV-2026-000123 of council (generic)
   Attempts    1, the last by fpx as order 5K3M9QW2Z7TCV8XN4RBJ6HYDFE-1
   Receipt     7-20261120-BJ6HYDFE
-  Undelivered callback-1: due at 2026-11-20T09:05:00+08:00, after 0 tries
-              email: given up after 1 try
+  Undelivered callback-1: due at 2026-11-20T09:05:00+08:00, after 0 attempts
+              email: given up after 1 attempt
   Exception   amountMismatch of RM 120.50 in result 1: open
               contradiction of RM 120.50 in result 3: open
               duplicate of RM 120.50 in result 4: refunded 2026-11-20T09:05:00+08:00
@@ -190,7 +190,7 @@ test('in words: status, amount, attempts, receipt, what is still to be sent, exc
   const before = historyText(whole, { revision: 1 });
   t.regex(before, /^After event 1:\n {2}Status {6}requested$/m);
   t.regex(before, /^ {2}Staff {7}none$/m);
-  t.regex(before, /^The chain of 8 events is whole\.\n6 events came later and are not shown\.$/m);
+  t.regex(before, /^The chain of 8 events is whole\.\n6 later events not shown\.$/m);
   t.notRegex(historyText(whole), /not shown/);
 });
 
@@ -200,7 +200,7 @@ test('the time shown is the one that the chain covers; an event that cannot be r
   const unreadable = structuredClone(paid());
   Object.assign(unreadable[3]?.data as object, { source: 'nobody' });
   const text = historyText(historyOf(unreadable));
-  t.regex(text, /3 {2}unreadable +PaymentSucceeded +failed +gateway {2}DOES NOT FIT/);
+  t.regex(text, /3 {2}unreadable +PaymentSucceeded +failed +gateway {2}CHAIN BROKEN/);
   t.regex(text, /^The chain is broken at event 3: it, or the one before it, is not what was written\.$/m);
 });
 

@@ -1,4 +1,5 @@
 // The sealer: one chain of seals over everything, whoever runs it, whenever it is killed.
+
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,8 +20,10 @@ import {
   paymentRequested,
   type RunningStore,
   startStore,
+  startStoreProcess,
 } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import { key, otherKey, paymentId, verdictOn } from '../ledger.ts';
 
 /** A database of the test's own: locks of leaders belong to one database. */
@@ -38,12 +41,11 @@ async function runSealer(
   const databaseUrl = options.databaseUrl ?? (await newDatabase());
   const logged: Logged[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
-  const clock = () => new Date('2026-11-20T02:00:00.000Z');
   const sealer = startSealer({
     eventStore,
     databaseUrl,
     key: signer,
-    clock,
+    runtime: testRuntime({ now: () => new Date('2026-11-20T02:00:00.000Z') }),
     log,
     pace: { everyEvents, everyMs },
   });
@@ -64,14 +66,14 @@ async function sealedUpTo(eventStore: EventStore, count: number): Promise<void> 
   await until(async () => (await sealed(eventStore)).at(-1) === count);
 }
 
-/** Every payment here has its own chain, so that any fault is the seals'. */
+/** Every payment here has its own chain, so that any violation is the seals'. */
 async function checkSeals(
   t: ExecutionContext,
   { eventStore }: Pick<RunningStore, 'eventStore'>,
   events: number,
 ) {
-  const { faults, result } = await verdictOn(eventStore);
-  t.deepEqual(faults, []);
+  const { found, result } = await verdictOn(eventStore);
+  t.deepEqual(found, []);
   t.is(result.events, events);
   t.is(result.seals.unsealed().events, 0);
 }
@@ -137,7 +139,7 @@ test.serial(
   'kill -9, again and again, of the sealer and of the event store: the seals go on from the last',
   async (t) => {
     t.timeout(60_000);
-    const store = await startStore(t);
+    const store = await startStoreProcess(t);
     const databaseUrl = await newDatabase();
     const script = fileURLToPath(new URL('../sealer-child.ts', import.meta.url));
     const launch = () => {
@@ -175,7 +177,7 @@ test.serial('a last seal that the log does not agree with is not built upon, and
   await stop();
   t.like(logged[0], {
     level: 50,
-    reason: 'The log is not what seal 0 says',
+    reason: 'The log does not agree with seal 0',
     msg: 'the log is not sealed any more',
   });
   t.deepEqual(await sealed(other.eventStore), [3]);
@@ -198,7 +200,7 @@ test.serial('a log that ends before its last seal does is not sealed', async (t)
   if (seal) await other.eventStore.append(sealsStream, [seal], 'no_stream');
   const { logged } = await runSealer(t, other.eventStore);
   await until(() => logged.length > 0);
-  t.is(logged[0]?.reason, 'The log is not what seal 0 says');
+  t.is(logged[0]?.reason, 'The log does not agree with seal 0');
 });
 
 test.serial(
@@ -231,7 +233,7 @@ test.serial('another key goes on from the last seal, and the change is said', as
   await addPayments(eventStore, 5, 8);
   await until(async () => ((await sealed(eventStore)).at(-1) ?? 0) >= 7);
   t.like(logged[0], { level: 40, msg: 'the last seal was signed with another key' });
-  t.deepEqual((await verdictOn(eventStore, [key.publicKey, otherKey.publicKey])).faults, []);
+  t.deepEqual((await verdictOn(eventStore, [key.publicKey, otherKey.publicKey])).found, []);
   t.regex((await verdictOn(eventStore)).first('keys of seals') ?? '', /^Seal 2 was signed with a key/);
 });
 

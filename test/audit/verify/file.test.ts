@@ -52,9 +52,9 @@ async function verdictOn(t: ExecutionContext, content: string | Buffer) {
 
 test('a whole export is whole, and says what it holds', async (t) => {
   const verdict = await verdictOn(t, whole);
-  t.like(verdict, { fault: null, events: 9, payments: 3, range });
+  t.like(verdict, { violation: null, events: 9, payments: 3, range });
   t.true(whole.endsWith(`"checksum":"${verdict.checksum}"}\n`));
-  t.like(await verdictOn(t, exported([])), { fault: null, events: 0, payments: 0, range });
+  t.like(await verdictOn(t, exported([])), { violation: null, events: 0, payments: 0, range });
 });
 
 test('any single byte that is changed is found, at its line', async (t) => {
@@ -70,13 +70,13 @@ test('any single byte that is changed is found, at its line', async (t) => {
       files += 1;
       const path = join(folder, String(files));
       await writeFile(path, changed);
-      const { fault } = await verifyFile(path);
+      const { violation } = await verifyFile(path);
       const line = bytes.subarray(0, at).toString('latin1').split('\n').length;
-      t.is(fault?.line, line);
+      t.is(violation?.line, line);
       // What names the event may be what was changed; the line is right all the same.
       const named = bytes.subarray(bytes.lastIndexOf(10, at - 1) + 1).indexOf('"position"');
       const isAfterName = at > bytes.lastIndexOf(10, at - 1) + named;
-      if (line > 1 && line < 11 && isAfterName) t.like(fault, eventOfLine(line));
+      if (line > 1 && line < 11 && isAfterName) t.like(violation, eventOfLine(line));
     },
   );
   await fc.assert(property, { numRuns: 400 });
@@ -88,18 +88,18 @@ test('a line taken out, put in twice or moved is found at the line that should n
     const line = lines[index] ?? '';
     const without = await verdictOn(t, `${lines.toSpliced(index, 1).join('\n')}\n`);
     // Of the last line nothing is left but its absence.
-    t.is(without.fault?.line, index + 1 === lines.length ? index : index + 1);
+    t.is(without.violation?.line, index + 1 === lines.length ? index : index + 1);
     const twice = await verdictOn(t, `${lines.toSpliced(index, 0, line).join('\n')}\n`);
-    t.is(twice.fault?.line, index + 2);
+    t.is(twice.violation?.line, index + 2);
     if (index + 1 === lines.length) continue;
     const moved = await verdictOn(
       t,
       `${lines.toSpliced(index, 2, lines[index + 1] ?? '', line).join('\n')}\n`,
     );
-    t.is(moved.fault?.line, index + 1);
+    t.is(moved.violation?.line, index + 1);
   }
-  const { fault } = await verdictOn(t, `${lines.toSpliced(4, 2).join('\n')}\n`);
-  t.deepEqual(fault, {
+  const { violation } = await verdictOn(t, `${lines.toSpliced(4, 2).join('\n')}\n`);
+  t.deepEqual(violation, {
     line: 5,
     ...eventOfLine(7),
     reason: 'Lines 5 to 6 of the export are missing before it',
@@ -111,12 +111,12 @@ test('a file that is cut off anywhere is not whole', async (t) => {
   const cuts = [0, 1, whole.indexOf('\n'), whole.indexOf('\n') + 1, bytes.length - 1];
   for (let cut = 7; cut < bytes.length; cut += 97) cuts.push(cut);
   for (const cut of cuts) {
-    const { fault } = await verdictOn(t, bytes.subarray(0, cut));
-    t.regex(fault?.reason ?? '', /cut off|empty/, String(cut));
+    const { violation } = await verdictOn(t, bytes.subarray(0, cut));
+    t.regex(violation?.reason ?? '', /cut off|empty/, String(cut));
   }
   const afterSecond = whole.split('\n').slice(0, 3).join('\n');
-  t.like((await verdictOn(t, `${afterSecond}\n`)).fault, { line: 3, ...eventOfLine(3) });
-  t.regex((await verdictOn(t, `${whole}\n`)).fault?.reason ?? '', /follows the end/);
+  t.like((await verdictOn(t, `${afterSecond}\n`)).violation, { line: 3, ...eventOfLine(3) });
+  t.regex((await verdictOn(t, `${whole}\n`)).violation?.reason ?? '', /follows the end/);
 });
 
 /** As somebody would who knows how the checksums are made. */
@@ -128,23 +128,19 @@ function forged(change: (payments: RecordedEvent[][]) => void): string {
 
 test('checksums that were made anew do not hide what does not fit the chain, is missing or comes twice', async (t) => {
   const cases: [change: (payments: RecordedEvent[][]) => void, line: number, reason: RegExp][] = [
-    [(all) => Object.assign(all[1]?.[2]?.data as object, { receiptNo: 'X' }), 7, /does not fit the chain/],
-    [
-      (all) => Object.assign(all[1]?.[1]?.metadata as object, { actor: 'staff:x' }),
-      6,
-      /does not fit the chain/,
-    ],
+    [(all) => Object.assign(all[1]?.[2]?.data as object, { receiptNo: 'X' }), 7, /The chain is broken/],
+    [(all) => Object.assign(all[1]?.[1]?.metadata as object, { actor: 'staff:x' }), 6, /The chain is broken/],
     [(all) => all[0]?.splice(1, 1), 3, /Revision 1 of the stream should come here/],
     [(all) => all[2]?.splice(0, 1), 8, /Revision 0 of the stream should come here/],
     [(all) => all.splice(1, 0, payment(1)), 5, /Revision 3 of the stream should come here/],
-    [(all) => all.push(payment(1)), 11, /not in its place/],
-    [(all) => all.reverse(), 5, /not in its place/],
+    [(all) => all.push(payment(1)), 11, /out of order/],
+    [(all) => all.reverse(), 5, /out of order/],
     [(all) => all.push(stored([{ type: 'Unheard', data: {} } as never], 'Z')), 11, /Unknown event type/],
   ];
   for (const [change, line, reason] of cases) {
-    const { fault } = await verdictOn(t, forged(change));
-    t.is(fault?.line, line, String(change));
-    t.regex(fault?.reason ?? '', reason);
+    const { violation } = await verdictOn(t, forged(change));
+    t.is(violation?.line, line, String(change));
+    t.regex(violation?.reason ?? '', reason);
   }
 });
 
@@ -161,15 +157,15 @@ test('what is no export is said to be none, however it is made', async (t) => {
     line('{"line":1,"export":{"version":{"toString":1}}'),
     Buffer.from([0xff, 0xfe, 0x0a]),
   ]) {
-    const { fault, range: said } = await verdictOn(t, content);
-    t.like(fault, { line: 1, stream: null, revision: null });
+    const { violation, range: said } = await verdictOn(t, content);
+    t.like(violation, { line: 1, stream: null, revision: null });
     t.is(said, null);
   }
   const [head = ''] = whole.split('\n');
   const [, checksum = ''] = /([0-9a-f]{64})"\}$/.exec(head) ?? [];
   const text = `{"line":2,"stream":"payment-X","revision":0,"position":{"commit":"0","prepare":"0"},"id":"","created":"2026-11-20T01:00:00.000Z","type":"PaymentRequested","data":${deep},"metadata":{"previousHash":"${firstChecksum}","hash":"x"}`;
-  const { fault } = await verdictOn(t, `${head}\n${text},"checksum":"${checksumOf(checksum, text)}"}\n`);
-  t.like(fault, { line: 2, stream: 'payment-X', revision: 0 });
+  const { violation } = await verdictOn(t, `${head}\n${text},"checksum":"${checksumOf(checksum, text)}"}\n`);
+  t.like(violation, { line: 2, stream: 'payment-X', revision: 0 });
   await t.throwsAsync(verifyFile('/nowhere/at/all'), { code: 'ENOENT' });
 });
 
@@ -184,6 +180,6 @@ test('10,000 payments are written and verified in a heap that does not hold them
   await once(file, 'finish');
   const script = fileURLToPath(new URL('../verify-child.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=24', script, path]);
-  t.like(JSON.parse(stdout), { fault: null, ...lines.totals() });
+  t.like(JSON.parse(stdout), { violation: null, ...lines.totals() });
   t.like(lines.totals(), { events: 30_000, payments: 10_000 });
 });

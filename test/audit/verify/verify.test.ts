@@ -1,23 +1,23 @@
 // `verify` as a whole: what somebody does to the read models is named by table and key, and so is what a log that was
 // tampered with leaves behind in them.
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import { reportText } from '../../../src/cli/verify.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
+import { runLedger, settingsFor } from '../../support/ledger.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import {
   fill,
   filled,
@@ -55,7 +55,7 @@ async function project(eventStore: EventStore, databaseUrl: string): Promise<voi
   const db = connectPostgres({ url: databaseUrl, log });
   const head = await eventStore.head();
   const runs = allProjections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, log }),
+    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
   );
   if (head) for (const { name } of allProjections) await reached(db, name, head);
   for (const run of runs) await run.stop();
@@ -86,19 +86,19 @@ async function verdictAfter(t: ExecutionContext, { sql, log: edit = () => {}, no
       db,
       databaseUrl: url.href,
       trusted: trusted ?? [key.publicKey],
-      clock: () => new Date(now ?? '2026-11-20T02:00:00.000Z'),
+      runtime: testRuntime({ now: () => new Date(now ?? '2026-11-20T02:00:00.000Z') }),
       log,
       signal,
     },
     () => {},
   );
-  const faults = Object.fromEntries(report.faults.map(({ kind, first }) => [kind, first]));
-  return { report, faults };
+  const violations = Object.fromEntries(report.violations.map(({ kind, first }) => [kind, first]));
+  return { report, violations };
 }
 
-test.serial('a ledger that nobody touched: everything is counted, nothing is at fault', async (t) => {
+test.serial('a ledger that nobody touched: everything is counted, and there are no violations', async (t) => {
   const { report } = await verdictAfter(t, {});
-  t.deepEqual(report.faults, []);
+  t.deepEqual(report.violations, []);
   t.deepEqual(report.notes, []);
   const counts = Object.fromEntries(report.checked.map(({ what, count }) => [what, count]));
   t.is(counts['events, each with its hash and its place in its stream'], filled);
@@ -113,7 +113,7 @@ test.serial('a ledger that nobody touched: everything is counted, nothing is at 
 const id = paymentId(4);
 
 test.serial('a row edited, removed or put in, in any projection', async (t) => {
-  const { faults } = await verdictAfter(t, {
+  const { violations } = await verdictAfter(t, {
     sql: `
       update payments.payments set status = 'failed' where transaction_id = '${id}';
       update payments.deliveries set attempts = 7 where transaction_id = '${id}';
@@ -124,72 +124,72 @@ test.serial('a row edited, removed or put in, in any projection', async (t) => {
       insert into journal.books select 'FORGED', revision, reference, receipt_no, state from journal.books limit 1;
     `,
   });
-  t.is(faults['rows of payments.payments'], `The row ${id} is not what the events lead to (status)`);
+  t.is(violations['rows of payments.payments'], `The row ${id} is not what the events lead to (status)`);
   t.regex(
-    faults['rows of payments.deliveries'] ?? '',
+    violations['rows of payments.deliveries'] ?? '',
     new RegExp(`^The row ${id} callback is not .* \\(attempts\\)$`),
   );
-  t.is(faults['rows of details.details'], `The row ${id} is missing`);
-  t.is(faults['rows of users.users'], `The row ${userId} is not what the events lead to (state)`);
-  t.is(faults['rows of projects.projects'], `The row ${projectId} is missing`);
-  t.is(faults['rows of unmatched.unmatched'], 'The row 0 is not what the events lead to (verified)');
-  t.is(faults['rows of journal.books'], 'The row FORGED is there, and no event leads to it');
+  t.is(violations['rows of details.details'], `The row ${id} is missing`);
+  t.is(violations['rows of users.users'], `The row ${userId} is not what the events lead to (state)`);
+  t.is(violations['rows of projects.projects'], `The row ${projectId} is missing`);
+  t.is(violations['rows of unmatched.unmatched'], 'The row 0 is not what the events lead to (verified)');
+  t.is(violations['rows of journal.books'], 'The row FORGED exists, and no event leads to it');
 });
 
 test.serial(
   'an amount changed in the journal: the row is named, and its debits are not its credits',
   async (t) => {
-    const { faults } = await verdictAfter(t, {
+    const { violations } = await verdictAfter(t, {
       sql: `update journal.postings set debit_sen = debit_sen + 1 where transaction_id = '${id}' and debit_sen > 0`,
     });
     t.regex(
-      faults['rows of journal.postings'] ?? '',
+      violations['rows of journal.postings'] ?? '',
       new RegExp(`^The row ${id} \\d+ \\d+ is not .* \\(debit_sen\\)$`),
     );
-    t.regex(faults['the journal'] ?? '', /debits are not their credits/);
+    t.regex(violations['the journal'] ?? '', /debits are not their credits/);
   },
 );
 
 test.serial('a stream removed as a whole: the row that has no events any more names it', async (t) => {
-  const { faults } = await verdictAfter(t, {
+  const { violations } = await verdictAfter(t, {
     log: (db) =>
       db.exec(
         `delete from events where stream = (select id from streams where name = '${paymentStream(id)}')`,
       ),
   });
-  t.truthy(faults['what was sealed']);
-  t.is(faults['rows of payments.payments'], `The row ${id} is there, and no event leads to it`);
+  t.truthy(violations['what was sealed']);
+  t.is(violations['rows of payments.payments'], `The row ${id} exists, and no event leads to it`);
 });
 
 test.serial('the newest events of the log removed, which the read models have taken', async (t) => {
-  const { faults } = await verdictAfter(t, {
+  const { violations } = await verdictAfter(t, {
     log: (db) => db.exec(`delete from events where position > ${filled - 3}`),
   });
-  t.is(faults['rows of users.users'], `The row ${userId} is there, and no event leads to it`);
+  t.is(violations['rows of users.users'], `The row ${userId} exists, and no event leads to it`);
 });
 
 test.serial('an event that nobody can read: the rows that need it cannot be held against it', async (t) => {
-  const { faults } = await verdictAfter(t, {
+  const { violations } = await verdictAfter(t, {
     log: (db) =>
       db.exec(`update events set message = cast(replace(cast(message as text), '"outcome"', '"outcomf"') as blob)
         where stream = (select id from streams where name = '${paymentStream(id)}') and revision = 2`),
   });
-  t.truthy(faults['changed events']);
+  t.truthy(violations['changed events']);
   t.regex(
-    faults['rows of payments'] ?? '',
+    violations['rows of payments'] ?? '',
     new RegExp(`cannot be made from the log: .* at ${paymentStream(id)} revision 2$`),
   );
 });
 
 test.serial('a projection that never ran', async (t) => {
-  const { faults } = await verdictAfter(t, { sql: `delete from checkpoints where name = 'users'` });
-  t.is(faults['rows of users'], 'The projection users has never run');
+  const { violations } = await verdictAfter(t, { sql: `delete from checkpoints where name = 'users'` });
+  t.is(violations['rows of users'], 'The projection users has never run');
 });
 
 test.serial(
   'tables that are gone or of another form, and a state that is none: the rest is still checked',
   async (t) => {
-    const { faults, report } = await verdictAfter(t, {
+    const { violations, report } = await verdictAfter(t, {
       sql: `
       drop schema journal cascade;
       alter table users.users alter column id type bytea using id::bytea;
@@ -197,32 +197,32 @@ test.serial(
       delete from projects.projects;
     `,
     });
-    t.regex(faults['rows of journal.books'] ?? '', /^The table is missing/);
-    t.is(faults['the journal'], 'The journal cannot be checked: Postgres refused the rows: 42P01');
-    t.is(faults['rows of users'], 'They cannot be compared: Postgres refused the rows: 42883');
-    t.is(faults['rows of payments.payments'], `The row ${id} is not what the events lead to (state)`);
-    t.is(faults['rows of projects.projects'], `The row ${projectId} is missing`);
+    t.regex(violations['rows of journal.books'] ?? '', /^The table is missing/);
+    t.is(violations['the journal'], 'The journal cannot be checked: Postgres refused the rows: 42P01');
+    t.is(violations['rows of users'], 'They cannot be compared: Postgres refused the rows: 42883');
+    t.is(violations['rows of payments.payments'], `The row ${id} is not what the events lead to (state)`);
+    t.is(violations['rows of projects.projects'], `The row ${projectId} is missing`);
     t.is(report.checked.find(({ what }) => what.startsWith('payments,'))?.count, 8);
-    const { faults: withoutAny } = await verdictAfter(t, { sql: 'drop schema payments cascade' });
+    const { violations: withoutAny } = await verdictAfter(t, { sql: 'drop schema payments cascade' });
     t.regex(withoutAny['rows of payments.payments'] ?? '', /^The table is missing/);
     t.regex(withoutAny['rows of payments'] ?? '', /^Receipts and deliveries cannot be checked/);
   },
 );
 
 test.serial('a database in which no projection ever ran: the log is checked', async (t) => {
-  const { faults, report } = await verdictAfter(t, {
+  const { violations, report } = await verdictAfter(t, {
     sql: `drop table checkpoints; ${allProjections.map(({ name }) => `drop schema ${name} cascade;`).join(' ')}`,
   });
   t.is(report.checked[0]?.count, filled);
-  t.is(faults['rows of payments'], 'The projection payments has never run');
+  t.is(violations['rows of payments'], 'The projection payments has never run');
 });
 
-test.serial('what a projection that stands still has not taken is said', async (t) => {
+test.serial('a projection that has halted is noted', async (t) => {
   const { report } = await verdictAfter(t, {
     sql: `update checkpoints set fault = '{"message": "It cannot", "event": null}' where name = 'users'`,
   });
-  t.deepEqual(report.faults, []);
-  t.deepEqual(report.notes, ['The projection users stands still: what came after was not checked.']);
+  t.deepEqual(report.violations, []);
+  t.deepEqual(report.notes, ['The projection users has halted: what came after was not checked.']);
 });
 
 const deliveryOf = (number: number, index: number, change: string) => `
@@ -231,7 +231,7 @@ const deliveryOf = (number: number, index: number, change: string) => `
   where transaction_id = '${paymentId(number)}';`;
 
 test.serial('receipts and deliveries that no history could lead to', async (t) => {
-  const { faults } = await verdictAfter(t, {
+  const { violations } = await verdictAfter(t, {
     sql: `
       update payments.payments set state = jsonb_set(state::jsonb, '{receipt}', 'null')::json
       where transaction_id = '${paymentId(1)}';
@@ -239,14 +239,14 @@ test.serial('receipts and deliveries that no history could lead to', async (t) =
       ${deliveryOf(5, 0, '{"state": "due", "dueAt": "2026-11-19T01:59:00.000Z"}')}
     `,
   });
-  t.is(faults.receipts, `Payment ${paymentId(1)} is paid and has no receipt number`);
+  t.is(violations.receipts, `Payment ${paymentId(1)} is paid and has no receipt number`);
   t.is(
-    faults['the order of callbacks'],
+    violations['the order of callbacks'],
     `Of payment ${paymentId(3)} callback-1 was delivered after callback-2`,
   );
   t.is(
-    faults['overdue deliveries'],
-    `Of payment ${paymentId(5)} callback-1 is due since 2026-11-19T01:59:00.000Z, and nobody tried it`,
+    violations['overdue deliveries'],
+    `Of payment ${paymentId(5)} callback-1 has been due since 2026-11-19T01:59:00.000Z, and was not attempted`,
   );
 });
 
@@ -256,9 +256,9 @@ test.serial('what is not sealed an hour later, and a key that was not checked, a
       db.exec(`delete from events where stream = (select id from streams where name = 'ledger-seals')`),
   };
   const soon = await verdictAfter(t, withoutSeals);
-  t.deepEqual(soon.report.notes, [`${filled} events are not sealed yet: only their chains vouch for them.`]);
+  t.deepEqual(soon.report.notes, [`${filled} events are not sealed yet: only their chains protect them.`]);
   const later = await verdictAfter(t, { ...withoutSeals, now: '2100-01-01T00:00:00.000Z' });
-  t.regex(later.faults['unsealed events'] ?? '', /^The 45 events since .* are not sealed$/);
+  t.regex(later.violations['unsealed events'] ?? '', /^The 45 events since .* are not sealed$/);
 });
 
 test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', async (t) => {
@@ -273,13 +273,16 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   t.is(whole.code, 0, whole.said);
   const forged = await ledger(t, url, 'verify', '--public-key', wrong);
   t.is(forged.code, 1);
-  t.regex(forged.said, /^FAULT keys of seals \(9\): Seal 0 was signed with a key that is not trusted\.$/m);
+  t.regex(
+    forged.said,
+    /^VIOLATION keys of seals \(9\): Seal 0 was signed with a key that is not trusted\.$/m,
+  );
   t.is((await ledger(t, url, 'verify', '--public-key', join(folderOfKeys, 'none'))).code, 2);
   const nonsense = join(folderOfKeys, 'export.jsonl');
   await writeFile(nonsense, 'no export\n');
   const exported = await ledger(t, url, 'verify', '--file', nonsense);
   t.is(exported.code, 1);
-  t.true(exported.said.startsWith('FAULT line 1: '), exported.said);
+  t.true(exported.said.startsWith('VIOLATION line 1: '), exported.said);
   t.is((await ledger(t, url, 'verify', '--file', nonsense, '--public-key', kept)).code, 2);
   const listed = await ledger(t, url, 'seals');
   t.is(listed.code, 0);
@@ -291,24 +294,10 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
 });
 
 async function ledger(t: ExecutionContext, esdbUrl: string, ...args: string[]) {
-  const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-  const env = {
-    PATH: process.env.PATH,
+  const { code, stdout, stderr } = await runLedger(args, {
+    ...settingsFor({ esdbUrl, databaseUrl: template.href }),
     DATA_DIR: await temporaryFolder(t),
-    ESDB_URL: esdbUrl,
-    DATABASE_URL: template.href,
-    TRANSACTION_ID_KEY: 'a key of this test',
-    GATEWAY_URL: 'http://127.0.0.1:9',
-    GATEWAY_SECRET: 'a secret of this test',
-    REGISTRY_URL: 'http://127.0.0.1:9',
-    REGISTRY_TOKEN: 'a token of this test',
     SEAL_KEY: '5ea1'.repeat(16),
-  };
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env });
-    return { code: 0, said: stdout };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, said: stdout || stderr };
-  }
+  });
+  return { code, said: stdout || stderr };
 }

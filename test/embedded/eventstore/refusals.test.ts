@@ -49,12 +49,12 @@ test('no persistent subscriptions, no projections', async (t) => {
   await unimplemented(
     t,
     client.createPersistentSubscriptionToStream(aStream(), 'group', settings),
-    /use a subscription/,
+    /use a catch-up subscription/,
   );
   await unimplemented(
     t,
     collect(client.subscribeToPersistentSubscriptionToStream(aStream(), 'group')),
-    /use a subscription/,
+    /use a catch-up subscription/,
   );
   await unimplemented(t, client.createProjection('p', 'fromAll()'), /outside the event store/);
 });

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Health } from '../../../src/http/api/answers.ts';
 import { postgresPids, until } from '../../embedded/helpers.ts';
+import { startServerProcess } from '../../support/event-store.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
 import { aminah, type Service, startService } from './helpers.ts';
 
@@ -115,7 +116,7 @@ test.serial(
 
 test.serial('what stopped a projection for another reason than an event is not told', async (t) => {
   const fault = { message: 'connect ECONNREFUSED 10.0.0.7', event: null };
-  const status = { name: 'users', version: 1, position: null, updatedAt: new Date(), fault };
+  const status = { name: 'users', version: 1, events: 0, position: null, updatedAt: new Date(), fault };
   const service = await startService(t, postgres, {
     content: { projectionStatus: () => Promise.resolve([status]) },
   });
@@ -124,12 +125,13 @@ test.serial('what stopped a projection for another reason than an event is not t
 });
 
 test.serial('both stores frozen: an answer within a second, and well again afterwards', async (t) => {
-  const service = await startService(t, postgres);
+  const eventStore = await startServerProcess(t);
+  const service = await startService(t, postgres, {}, eventStore);
   await service.runProjections();
   await untilHealth(service, isOk);
   t.teardown(() => signalPostgres(t, 'SIGCONT'));
 
-  service.server.signal('SIGSTOP');
+  eventStore.signal('SIGSTOP');
   const noStore = await untilHealth(service, ({ eventStore }) => eventStore === 'down');
   t.like(noStore, { status: 'error', postgres: 'up' });
   t.true(noStore.projections.every(({ status, lagMs }) => status === 'unknown' && lagMs === null));
@@ -143,16 +145,16 @@ test.serial('both stores frozen: an answer within a second, and well again after
     await sleep(50);
   }
 
-  service.server.signal('SIGCONT');
+  eventStore.signal('SIGCONT');
   await signalPostgres(t, 'SIGCONT');
   t.is((await untilHealth(service, isOk)).status, 'ok');
 });
 
 test.serial('both stores gone: an answer all the same', async (t) => {
-  const service = await startService(t, postgres, {
-    content: { projectionStatus: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7')) },
-  });
-  await service.server.end('SIGKILL');
+  const eventStore = await startServerProcess(t);
+  const content = { projectionStatus: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7')) };
+  const service = await startService(t, postgres, { content }, eventStore);
+  await eventStore.end('SIGKILL');
   const health = await untilHealth(service, ({ eventStore }) => eventStore === 'down');
   t.like(health, { status: 'error', postgres: 'down' });
   t.false(JSON.stringify(health).includes('10.0.0.7'));

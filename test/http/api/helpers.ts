@@ -1,21 +1,23 @@
 /** The content service on real parts: an event store and a Postgres that may be frozen, and the projections that run. */
+
 import type { ExecutionContext } from 'ava';
 import type { Project } from '../../../src/events/project.ts';
 import type { Account } from '../../../src/events/user.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { projects } from '../../../src/projections/projects/projection.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
-import { createListQueries } from '../../../src/projections/runtime/list-queries.ts';
+import { createListQueries } from '../../../src/projections/runtime/list-projection.ts';
 import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
-import { type Server, startServer } from '../../eventstore/helpers.ts';
+import { startServer } from '../../eventstore/helpers.ts';
 import { log, type Postgres } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
+import type { Server } from '../../support/event-store.ts';
 
 export type Service = TestApp & {
-  server: Server;
   databaseUrl: string;
   runs: ProjectionRun[];
   /** Runs users and projects until the test is over at the latest; resolves when both have begun. */
@@ -25,16 +27,17 @@ export type Service = TestApp & {
   postUser(body: unknown, headers?: Record<string, string>): Promise<Response>;
 };
 
-/** Starts everything anew, on an empty database. Tests that use it run one after the other. */
+/** Starts everything anew, on an empty database and event store, or on `server`. Tests that use it run one after the other. */
 export async function startService(
   t: ExecutionContext,
   postgres: Postgres,
   changes: Changes = {},
+  server?: Server,
 ): Promise<Service> {
   await query(postgres.url, 'drop schema if exists users, projects cascade');
   await query(postgres.url, 'drop table if exists checkpoints');
-  const server = await startServer(t);
-  const eventStore = connectEventStore({ url: `esdb://127.0.0.1:${server.port}?tls=false`, log });
+  const { url } = server ?? (await startServer(t));
+  const eventStore = connectEventStore({ url, log });
   const db = connectPostgres({ url: postgres.url, log });
   const runs: ProjectionRun[] = [];
   const app = await startApp(
@@ -58,12 +61,20 @@ export async function startService(
   const api = (path: string, init?: RequestInit) => fetch(`${app.url}/api/v1${path}`, init);
   return {
     ...app,
-    server,
     databaseUrl: postgres.url,
     runs,
     async runProjections() {
       for (const projection of [users, projects])
-        runs.push(runProjection({ projection, eventStore, db, databaseUrl: postgres.url, log }));
+        runs.push(
+          runProjection({
+            projection,
+            eventStore,
+            db,
+            databaseUrl: postgres.url,
+            log,
+            runtime: systemRuntime,
+          }),
+        );
       for (const { name } of [users, projects]) {
         const { has } = createListQueries(db, name);
         await until(() =>

@@ -9,6 +9,7 @@ import { readSessionEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { roles } from '../../../src/events/user.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
@@ -28,7 +29,14 @@ const ids = Array.from({ length: 40 }, (_, index) =>
   transactionIdOf(transactionIdKey, 'generic', 'council', `INV-${index}`),
 );
 const [id = ''] = ids;
-const projection = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+const projection = runProjection({
+  projection: payments,
+  eventStore,
+  db,
+  databaseUrl: url,
+  log,
+  runtime: systemRuntime,
+});
 
 test.before(async () => {
   const positions = [];
@@ -86,7 +94,7 @@ for (const role of roles)
       lines.headers.get('content-disposition'),
       'attachment; filename="payments-2026-11-01-to-2026-11-30.jsonl"',
     );
-    t.like(await verdictOn(t, await lines.text()), { fault: null, payments: 40, events: 80 });
+    t.like(await verdictOn(t, await lines.text()), { violation: null, payments: 40, events: 80 });
     const csv = await member.post('/console/export', { ...november, merchant: 'museum', format: 'csv' });
     t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
     t.deepEqual(parse(await csv.text(), { bom: true, columns: true }), [], 'another merchant has none');

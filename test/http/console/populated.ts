@@ -1,10 +1,12 @@
 /** The console on a real Postgres, its tables filled from the app's own event store by the projections themselves. */
+
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../../src/events/payment.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { accessLog } from '../../../src/projections/access-log/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
@@ -32,7 +34,7 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
   const app = await startApp({ console: { db } });
   const { eventStore } = app;
   const runs = projections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, log }),
+    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
   );
   t.teardown(async () => {
     await Promise.all(runs.map((run) => run.stop()));

@@ -1,6 +1,8 @@
 // The page of projections, on a log and tables of its own: what it shows, who may rebuild, and the live progress.
+
 import test from 'ava';
 import { projectionStream } from '../../../src/events/rebuild.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
@@ -12,6 +14,7 @@ import { append, emptyDatabase, log, paymentRequested, reached } from '../../pro
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const postgres = await createDatabase();
 
@@ -24,7 +27,14 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   });
   t.teardown(app.close);
   const { eventStore } = app;
-  const running = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log });
+  const running = runProjection({
+    projection: payments,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log,
+    runtime: systemRuntime,
+  });
   t.teardown(running.stop);
   await append(eventStore, 'A', [paymentRequested()]);
   const last = await append(eventStore, 'B', [paymentRequested()]);
@@ -59,8 +69,17 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
     projections: [payments.name],
     eventStore,
     log,
+    runtime: testRuntime(),
     takeUp: (_, signal) =>
-      rebuildAsRequested({ projection: payments, eventStore, db, databaseUrl: url, log, signal }),
+      rebuildAsRequested({
+        projection: payments,
+        eventStore,
+        db,
+        databaseUrl: url,
+        log,
+        runtime: testRuntime(),
+        signal,
+      }),
     onRebuilt: () => {},
   });
   t.teardown(role.stop);

@@ -52,7 +52,7 @@ test.serial('an administrator imports, reads and resolves; others only read', as
   const html = await imported.text();
   t.is(imported.status, 200, html);
   t.notRegex(html, /<img|onerror|<i>|=1\+1/);
-  t.true(html.includes('Line 3 TRANS_ID is no id'));
+  t.true(html.includes('Line 3 TRANS_ID is not an id'));
   t.true(html.includes(`/console/payments/${id}`));
   t.true(html.includes('succeeded RM 120.50') && html.includes('succeeded RM 99.00'));
   const [, link = '', difference = ''] =

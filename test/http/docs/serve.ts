@@ -12,6 +12,7 @@ import { pino } from 'pino';
 import { addDocsRoutes } from '../../../src/http/docs/routes.ts';
 import type { RequestState } from '../../../src/http/server/context.ts';
 import { createSecurityHeaders } from '../../../src/http/server/security-headers.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 /** Writes content files into a temporary folder that is removed after the test. */
 export async function contentFolder(t: ExecutionContext, files: Record<string, string>): Promise<string> {
@@ -37,6 +38,7 @@ export async function serveDocs(
   addDocsRoutes(router, {
     config: { baseUrl: 'https://pay.example', production },
     log: pino({ level: 'silent' }),
+    runtime: testRuntime(),
     lookAgainMs,
     ...(folder !== undefined && { folder }),
   });

@@ -278,7 +278,12 @@ test('no connection to the registry: 502', async (t) => {
 
 test('a requery loads the payment once', async (t) => {
   const registry = await startRegistry(t);
-  const client = createTransactionRegistry({ url: registry.url, token: 'a-token', log });
+  const client = createTransactionRegistry({
+    runtime: testRuntime(),
+    url: registry.url,
+    token: 'a-token',
+    log,
+  });
   const { eventStore, loadsOf } = countLoads(store.eventStore);
   const app = await startApp({ registry: client, eventStore }, store);
   t.teardown(() => app.close());

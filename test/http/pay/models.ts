@@ -1,13 +1,4 @@
-// One plain example of each page's model; tests vary them.
-import type { DebugPage, SimulatePage } from '../../../src/http/generic/models.ts';
-import type { HomePage } from '../../../src/http/home.ts';
-import type {
-  ErrorPage,
-  HandOverPage,
-  PaymentPage,
-  ReceiptPage,
-  VerifyPage,
-} from '../../../src/http/pay/models.ts';
+// One plain example of what each template is given; tests vary them.
 import { texts } from '../../../src/http/pay/texts.ts';
 
 const t = texts.en;
@@ -17,7 +8,7 @@ const banks = Array.from({ length: 20 }, (_, index) => ({
   name: `Example Bank ${index}`,
 }));
 
-export const paymentPage: PaymentPage = {
+export const paymentPage = {
   lang: 'en',
   otherLanguageUrl: 'https://pay.example/generic/pay/01ABC?lang=ms',
   action: 'https://pay.example/generic/pay/01ABC',
@@ -40,7 +31,7 @@ export const paymentPage: PaymentPage = {
   cancelUrl: 'https://council.example/bills?status=2',
 };
 
-export const handOverPage: HandOverPage = {
+export const handOverPage = {
   lang: 'en',
   action: 'https://gateway.example/',
   fields: [
@@ -53,7 +44,7 @@ export const handOverPage: HandOverPage = {
   bank: 'Example Bank 1',
 };
 
-export const receiptPage: ReceiptPage = {
+export const receiptPage = {
   lang: 'en',
   otherLanguageUrl: 'https://pay.example/generic/receipt/01ABC?lang=ms',
   status: 'success',
@@ -83,7 +74,7 @@ export const receiptPage: ReceiptPage = {
   pdfUrl: 'https://pay.example/generic/download/01ABC',
 };
 
-export const verifyPage: VerifyPage = {
+export const verifyPage = {
   lang: 'en',
   otherLanguageUrl: 'https://pay.example/verify/7-1?c=0123456789ABCDEF&lang=ms',
   status: 'success',
@@ -93,7 +84,7 @@ export const verifyPage: VerifyPage = {
   total: 'RM\u00a0121.70',
 };
 
-export const errorPage: ErrorPage = {
+export const errorPage = {
   lang: 'en',
   httpStatus: 410,
   problem: 'expired',
@@ -101,7 +92,7 @@ export const errorPage: ErrorPage = {
   actionUrl: 'https://pay.example/generic/pay/01ABC',
 };
 
-export const homePage: HomePage = {
+export const homePage = {
   lang: 'en',
   otherLanguageUrl: 'http://localhost:5173/?lang=ms',
   tryOut: {
@@ -111,7 +102,7 @@ export const homePage: HomePage = {
   },
 };
 
-export const debugPage: DebugPage = {
+export const debugPage = {
   lang: 'en',
   action: 'https://pay.example/generic/debug',
   latest: [
@@ -141,7 +132,7 @@ export const debugPage: DebugPage = {
   signed: [{ name: 'STATUS', value: '1' }],
 };
 
-export const simulatePage: SimulatePage = {
+export const simulatePage = {
   lang: 'en',
   action: 'https://pay.example/generic/simulate',
   debugUrl: 'https://pay.example/generic/debug',

@@ -1,10 +1,10 @@
 import test from 'ava';
-import type { PaymentStatus } from '../../../src/http/pay/models.ts';
 import { texts } from '../../../src/http/pay/texts.ts';
+import type { StatusName } from '../../../src/receipts/texts.ts';
 import { receiptPage } from './models.ts';
 import { render } from './render.ts';
 
-const statuses: PaymentStatus[] = ['success', 'failed', 'cancelled', 'pending', 'requested'];
+const statuses: StatusName[] = ['success', 'failed', 'cancelled', 'pending', 'requested'];
 
 for (const lang of ['en', 'ms'] as const) {
   for (const status of statuses) {

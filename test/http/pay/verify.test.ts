@@ -1,5 +1,7 @@
 // GET /verify/{receipt_no}?c=<check>: what a receipt says is confirmed, and nothing else is said to anyone.
+
 import test from 'ava';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
@@ -17,7 +19,14 @@ const db = connectPostgres({ url: databaseUrl, log });
 const queries = createPaymentQueries(db);
 const app = await startApp({ ...queries, content: { projectionStatus: () => projectionStatus(db) } });
 const project = () =>
-  runProjection({ projection: payments, eventStore: app.eventStore, db, databaseUrl, log });
+  runProjection({
+    projection: payments,
+    eventStore: app.eventStore,
+    db,
+    databaseUrl,
+    log,
+    runtime: systemRuntime,
+  });
 let projection = project();
 await until(() =>
   queries.findPayment('').then(

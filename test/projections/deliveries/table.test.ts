@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { evolve, noPayment } from '../../../src/events/payment.ts';
+import { createTable } from '../../../src/postgres/table.ts';
 import { type Claim, createDeliveryQueue } from '../../../src/projections/deliveries/queue.ts';
 import {
   attemptsOf,
-  createDeliveriesTable,
+  deliveriesTable,
   orderingKeyOf,
   writeDeliveries,
 } from '../../../src/projections/deliveries/table.ts';
@@ -26,7 +27,7 @@ async function emptyList(t: ExecutionContext): Promise<Database> {
   await database.db.transaction(async (trx) => {
     await trx.raw('create schema payments');
     await inSchema(trx);
-    await createDeliveriesTable(trx);
+    await createTable(trx, deliveriesTable);
   });
   return database;
 }
@@ -35,7 +36,8 @@ const inSchema = (trx: Knex.Transaction) => trx.raw('set local search_path to pa
 async function write(db: Knex, transactionId: string, events: readonly PaymentEvent[]): Promise<void> {
   await db.transaction(async (trx) => {
     await inSchema(trx);
-    await writeDeliveries([{ transactionId, state: events.reduce(evolve, noPayment) }], trx);
+    const state = events.reduce(evolve, noPayment);
+    if (state.status !== 'none') await writeDeliveries([{ id: transactionId, state }], trx);
   });
 }
 

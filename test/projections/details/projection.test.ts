@@ -1,14 +1,11 @@
 // The tables of request details: who goes where, what fills a column, and what no merchant and no agency can break.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { PaymentRequested } from '../../../src/events/payment.ts';
 import { details } from '../../../src/projections/details/projection.ts';
 import { createDetailsTable, detailsTableOf } from '../../../src/projections/details/tables.ts';
 import { query, until } from '../../embedded/helpers.ts';
+import { runLedger, settingsFor } from '../../support/ledger.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import {
   append,
@@ -273,33 +270,16 @@ test.serial('events that were written before are passed over', async (t) => {
 
 test.serial('`ledger merchants details-table` makes the table of a registered merchant', async (t) => {
   const { database } = await start(t);
-  const ledger = async (...args: string[]) => {
-    const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-    const env = {
-      DATABASE_URL: database.url,
-      ESDB_URL: 'esdb://127.0.0.1:1?tls=false',
-      GATEWAY_URL: 'http://127.0.0.1:1',
-      GATEWAY_SECRET: 'secret',
-      REGISTRY_URL: 'http://127.0.0.1:1',
-      REGISTRY_TOKEN: 'token',
-      TRANSACTION_ID_KEY: 'key',
-    };
-    const child = spawn(process.execPath, [main, 'merchants', ...args], { env });
-    const [out, err, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'exit'),
-    ]);
-    return { code, out, err };
-  };
-  const { code, out } = await ledger('details-table', 'demo-app');
+  const settings = settingsFor({ esdbUrl: 'esdb://127.0.0.1:1?tls=false', databaseUrl: database.url });
+  const ledger = (...args: string[]) => runLedger(['merchants', ...args], settings);
+  const { code, stdout } = await ledger('details-table', 'demo-app');
   t.is(code, 0);
-  t.regex(out, /^details\."demo-app_details" is made\./);
+  t.regex(stdout, /^details\."demo-app_details" is made\./);
   t.deepEqual(await rowsOf({ database }, 'demo-app_details'), []);
-  t.regex((await ledger('details-table', 'demo-app')).out, /exists already/);
+  t.regex((await ledger('details-table', 'demo-app')).stdout, /exists already/);
   const unknown = await ledger('details-table', 'nobody');
   t.is(unknown.code, 2);
-  t.regex(unknown.err, /No merchant has the code nobody\nledger merchants details-table <merchant code>/);
+  t.regex(unknown.stderr, /No merchant has the code nobody\nledger merchants details-table <merchant code>/);
 });
 
 test('every merchant code has a table name of its own, or none', (t) => {

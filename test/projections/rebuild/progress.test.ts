@@ -1,13 +1,13 @@
 /** What is said of a rebuild while it runs. */
 import test from 'ava';
-import { progressText } from '../../../src/cli/rebuild-progress.ts';
+import { progressText } from '../../../src/cli/progress.ts';
 import { createMeter, secondsLeft, shareDone } from '../../../src/projections/rebuild/progress.ts';
 
 const at = (commit: bigint) => ({ commit, prepare: commit });
 
 test('the speed is that of the last ten seconds', (t) => {
   let nowMs = 0;
-  const meter = createMeter(() => nowMs);
+  const meter = createMeter({ monotonicMs: () => nowMs });
   t.is(meter(0), 0);
   nowMs = 5_000;
   t.is(meter(5_000), 1_000);

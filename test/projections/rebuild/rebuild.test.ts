@@ -1,10 +1,12 @@
 /** Rebuilds beside what serves: what is the same after, what may happen meanwhile, and what stops one. */
+
 import { fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { createDeliveryQueue } from '../../../src/projections/deliveries/queue.ts';
 import { details } from '../../../src/projections/details/projection.ts';
 import { createDetailsTable } from '../../../src/projections/details/tables.ts';
@@ -59,6 +61,7 @@ const options = (
   db: database.db,
   databaseUrl: database.url,
   log,
+  runtime: systemRuntime,
   signal: new AbortController().signal,
   onProgress: () => undefined,
   ...more,
@@ -94,7 +97,14 @@ test.serial('the rows are the same after, and the runner goes on without a word'
   const loud = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   const { db, url } = parts.database;
   const { eventStore } = parts.store;
-  const running = runProjection({ projection: payments, eventStore, db, databaseUrl: url, log: loud });
+  const running = runProjection({
+    projection: payments,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log: loud,
+    runtime: systemRuntime,
+  });
   t.teardown(running.stop);
   await fill(parts, ['payments']);
   const tables = ['payments.payments', 'payments.deliveries', 'payments.exceptions'];

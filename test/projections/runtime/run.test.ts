@@ -194,7 +194,7 @@ test.serial('a stream that does not begin with a request is a fault', async (t) 
   await run(t, payments, store, database).ended;
   t.is(
     (await statusOf(db, 'payments'))?.fault?.message,
-    'The stream does not begin with a requested payment',
+    'The stream does not begin with the event that creates it',
   );
 });
 

@@ -4,7 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { callbackFields, createLandRegistry } from '../../../src/clients/land-registry/callback.ts';
 import { createOutbound, type PostOutbound } from '../../../src/clients/outbound/post.ts';
-import { evolve, noPayment, type PaymentMode, type RequestedPayment } from '../../../src/events/payment.ts';
+import { evolve, noPayment, type RequestedPayment } from '../../../src/events/payment.ts';
+import type { PaymentMode } from '../../../src/kernel/payment-modes.ts';
 import {
   createLandRegistryCallback,
   paidItemOf,

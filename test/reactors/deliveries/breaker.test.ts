@@ -4,7 +4,7 @@ import { createBreaker } from '../../../src/reactors/deliveries/breaker.ts';
 
 function breakerAt() {
   let nowMs = 0;
-  const breaker = createBreaker(() => new Date(nowMs));
+  const breaker = createBreaker({ now: () => new Date(nowMs) });
   const fail = (times: number) => {
     for (let i = 0; i < times; i += 1) breaker.record('a', true);
   };

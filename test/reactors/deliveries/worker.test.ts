@@ -219,7 +219,7 @@ test.serial(
     const history = await untilHistory(ledger, 'P1', 2);
     t.like(history[0], {
       type: 'CallbackAttemptFailed',
-      data: { attempt: 1, status: null, reason: 'outcome unknown, the try was cut off' },
+      data: { attempt: 1, status: null, reason: 'outcome unknown, the attempt was interrupted' },
     });
     t.like(history[1], { type: 'CallbackDelivered', data: { attempt: 2, status: 200 } });
     t.deepEqual(
@@ -354,7 +354,7 @@ test.serial('a stop lets a try end and be recorded', async (t) => {
 });
 
 test.serial(
-  'what hangs at a stop is recorded as cut off, and another reactor takes it up at once',
+  'what hangs at a stop is recorded as interrupted, and another reactor takes it up at once',
   async (t) => {
     const ledger = await startLedger(t, postgres);
     const receiver = await startReceiver(t, hang);
@@ -364,7 +364,7 @@ test.serial(
     await reactor.stop();
     const interrupted = {
       type: 'CallbackAttemptFailed',
-      data: { attempt: 1, status: null, reason: 'outcome unknown, the try was cut off' },
+      data: { attempt: 1, status: null, reason: 'outcome unknown, the attempt was interrupted' },
     };
     t.like((await historyOf(ledger, 'P1'))[0], interrupted);
     receiver.answer = ok;

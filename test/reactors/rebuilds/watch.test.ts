@@ -1,4 +1,5 @@
 /** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
+
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { readRebuildEvent } from '../../../src/events/codec.ts';
@@ -22,6 +23,7 @@ import {
   startStore,
 } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const postgres = await createDatabase();
 
@@ -45,7 +47,17 @@ function startRole(
     projections: [projection.name],
     eventStore,
     log,
-    takeUp: (_, signal) => rebuildAsRequested({ projection, eventStore, db, databaseUrl: url, log, signal }),
+    runtime: testRuntime(),
+    takeUp: (_, signal) =>
+      rebuildAsRequested({
+        projection,
+        eventStore,
+        db,
+        databaseUrl: url,
+        log,
+        runtime: testRuntime(),
+        signal,
+      }),
     onRebuilt,
   });
   t.teardown(role.stop);

@@ -1,4 +1,5 @@
 // Scheduled requery on real stores and a real registry, in virtual time.
+
 import test, { type ExecutionContext } from 'ava';
 import { RegistryUnavailable } from '../../../src/clients/registry/answer.ts';
 import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
@@ -53,10 +54,10 @@ async function start(t: ExecutionContext) {
     log,
   };
   let nowMs = Date.parse('2026-11-20T01:03:00.000Z');
-  const clock = () => new Date(nowMs);
+  const runtime = testRuntime({ now: () => new Date(nowMs), sleep: async () => {} });
   const newPass = () => {
-    const pass = createRequeryPass({ ...dependencies, clock });
-    return () => pass(new AbortController().signal, async () => undefined);
+    const pass = createRequeryPass({ ...dependencies, runtime });
+    return () => pass(new AbortController().signal);
   };
   const projected = async (id: string) => {
     const { revision } = await foldAfresh(eventStore, id);
@@ -242,9 +243,9 @@ test.serial('a question loads its payment once', async (t) => {
   parts.registryServer.answer(listOf(registryRecord('A')));
   const { eventStore, loadsOf } = countLoads(parts.eventStore);
   const execute = createExecute({ eventStore, decider: paymentDecider });
-  const clock = () => new Date(parts.startedMs + 3 * minuteMs);
-  const pass = createRequeryPass({ ...parts, eventStore, execute, clock });
-  await pass(new AbortController().signal, async () => undefined);
+  const runtime = testRuntime({ now: () => new Date(parts.startedMs + 3 * minuteMs) });
+  const pass = createRequeryPass({ ...parts, eventStore, execute, runtime });
+  await pass(new AbortController().signal);
   t.is(loadsOf(paymentStream('A')), 1);
   t.is((await parts.types('A')).at(-1), 'PaymentSucceeded');
 });
@@ -253,7 +254,9 @@ test.serial('it runs by itself, with one leader, and stops at once', async (t) =
   const parts = await start(t);
   await parts.atTheBank('A', new Date(Date.now() - hourMs).toISOString());
   parts.registryServer.answer(listOf(registryRecord('A')));
-  const running = [1, 2].map(() => startScheduledRequery({ ...parts, databaseUrl: parts.database.url }));
+  const running = [1, 2].map(() =>
+    startScheduledRequery({ ...parts, databaseUrl: parts.database.url, runtime: testRuntime() }),
+  );
   await until(async () => (await parts.types('A')).includes('PaymentSucceeded'));
   await Promise.all(running.map((one) => one.stop()));
   t.is(parts.registryServer.asked.length, 1);

@@ -70,7 +70,7 @@ async function beginOrProblem(
   { db, eventStore, log, runtime }: PageDependencies,
 ) {
   try {
-    return await beginExport(request, { eventStore, db }, runtime.now());
+    return await beginExport(request, { eventStore, db, runtime });
   } catch (err) {
     if (err instanceof ExportImpossible) throw new HttpProblem(503, err.message);
     log.warn({ err, requestId: ctx.state.requestId }, 'an export cannot begin');

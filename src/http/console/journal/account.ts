@@ -55,12 +55,12 @@ async function readRequest(ctx: Context, { askReadModels, db, runtime }: PageDep
 }
 
 export const showAccount: Page = async (ctx, dependencies) => {
-  const { askReadModels, db, eventStore, show } = dependencies;
-  const { request, asOf, now } = await readRequest(ctx, dependencies);
+  const { askReadModels, db, eventStore, runtime, show } = dependencies;
+  const { request, asOf } = await readRequest(ctx, dependencies);
   const after = readKey(readQuery(ctx).after);
   const [{ openingSen, lines, more, closingSen }, gap] = await askReadModels(ctx, [
     accountStatement(db, { ...request, after, limit: size }),
-    journalGap({ eventStore, db }, asOf, now),
+    journalGap(asOf, { eventStore, db, runtime }),
   ]);
   const last = more ? lines.at(-1) : undefined;
   const nextAfter = last && cursorText(last.at, last.transactionId, String(last.revision), String(last.line));

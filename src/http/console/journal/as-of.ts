@@ -23,6 +23,6 @@ export async function refuseGap(
   { askReadModels, db, eventStore, runtime }: PageDependencies,
   asOf: Date,
 ): Promise<void> {
-  const [gap] = await askReadModels(ctx, [journalGap({ eventStore, db }, asOf, runtime.now())]);
+  const [gap] = await askReadModels(ctx, [journalGap(asOf, { eventStore, db, runtime })]);
   if (gap) throw new HttpProblem(503, gap.message);
 }

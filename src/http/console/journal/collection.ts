@@ -75,7 +75,7 @@ async function statementOf(
   const [totals, found, gap] = await askReadModels(ctx, [
     collectionTotals(db, collection),
     collectionPage(db, collection, { after, limit: size + 1 }),
-    journalGap({ eventStore, db }, collection.asOf, runtime.now()),
+    journalGap(collection.asOf, { eventStore, db, runtime }),
   ]);
   const { merchantCode: merchant, day } = collection;
   const asOf = collection.asOf.toISOString();

@@ -12,7 +12,7 @@ export const showTrialBalance: Page = async (ctx, { askReadModels, db, eventStor
   const asOf = readAsOf(at, now);
   const [accounts, gap] = await askReadModels(ctx, [
     trialBalance(db, asOf),
-    journalGap({ eventStore, db }, asOf, now),
+    journalGap(asOf, { eventStore, db, runtime }),
   ]);
   const period = periodOf(undefined, dayOf(asOf.toISOString()));
   const total = {

@@ -1,5 +1,6 @@
 /** What an event says, in a few words without personal data: the event as recorded has a page of its own. */
-import type { PaymentEvent, PaymentResult, Source } from '../../../events/payment.ts';
+import type { PaymentEvent } from '../../../events/payment.ts';
+import type { PaymentResult, Source } from '../../../events/payment-result.ts';
 import { displaySen } from '../../../kernel/money.ts';
 import { texts } from '../../../receipts/texts.ts';
 

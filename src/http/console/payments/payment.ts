@@ -1,7 +1,8 @@
 /** GET /console/payments/{id}: everything that happened to a payment, and nothing about who paid. */
 import type { HistoryEntry, HistoryVerdict } from '../../../audit/history/history.ts';
 import { exceptionsOf } from '../../../events/exceptions.ts';
-import { attemptOf, currentResult, type RequestedPayment } from '../../../events/payment.ts';
+import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
+import { attemptOf } from '../../../events/payment-result.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { kindTexts } from '../exceptions/texts.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';

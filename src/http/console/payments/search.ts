@@ -1,6 +1,7 @@
 /** /console/payments: finds payments by what names one, by what they have in common, or by payer. */
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
-import { type PaymentStatus, paymentModes } from '../../../events/payment.ts';
+import type { PaymentStatus } from '../../../events/payment.ts';
+import { paymentModes } from '../../../kernel/payment-modes.ts';
 import { allPayments, type PaymentFilter, searchPayments } from '../../../projections/payments/search.ts';
 import { termsOf } from '../../../projections/payments/search-tokens.ts';
 import { texts } from '../../../receipts/texts.ts';

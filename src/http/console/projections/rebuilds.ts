@@ -54,7 +54,7 @@ export function createLookAtRebuilds({
     if (!standing || !head)
       return { name, state: isRequested ? 'waiting' : 'none', percent: 0, text: '', last };
     const { events, position } = standing;
-    const meter = meters.get(name) ?? createMeter(runtime.monotonicMs);
+    const meter = meters.get(name) ?? createMeter(runtime);
     meters.set(name, meter);
     const eventsPerSecond = meter(events);
     const left = secondsLeft({ events, position, head, eventsPerSecond });

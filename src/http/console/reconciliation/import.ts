@@ -5,8 +5,7 @@ import type { Sen } from '../../../kernel/money.ts';
 import { type VerdictClass, verdictClasses } from '../../../reconciliation/compare.ts';
 import type { BadRow } from '../../../reconciliation/csv-rows.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
-import { ReadModelBehind } from '../../../reconciliation/read-models.ts';
-import { reconcile } from '../../../reconciliation/reconcile.ts';
+import { ReadModelBehind, reconcile } from '../../../reconciliation/reconcile.ts';
 import { isAllMatched, type Summary } from '../../../reconciliation/summary.ts';
 import { classNames, scopeText } from '../../../reconciliation/texts.ts';
 import { readFormData } from '../../server/body.ts';
@@ -64,7 +63,7 @@ const importExport: Page = async (ctx, dependencies) => {
   let summary: Summary;
   try {
     summary = await reconcile(
-      { eventStore, db, transactionIdKey, clock: runtime.now },
+      { eventStore, db, transactionIdKey, runtime },
       {
         file: file.stream(),
         period,
@@ -72,7 +71,8 @@ const importExport: Page = async (ctx, dependencies) => {
         waitMs: readModelWaitMs,
         newCause: () => staffCause(ctx),
         onBadRow: (row) => badRows.length < maxShown && badRows.push(row),
-        onDifference: (id, difference) => found.length < maxShown && found.push({ id, difference }),
+        onDiscrepancy: (id, discrepancy) =>
+          found.length < maxShown && found.push({ id, difference: discrepancy }),
       },
     );
   } catch (err) {
@@ -109,7 +109,7 @@ function summaryModel(summary: Summary) {
       return { name: classNames[each], count, oursSen: oursSen as Sen, theirsSen: theirsSen as Sen };
     }),
     opened: summary.opened,
-    cleared: summary.vanished,
+    cleared: summary.cleared,
     badRowCount: summary.badRows,
   };
 }

@@ -1,23 +1,40 @@
-/** How far a rebuild is: a bar on a terminal, a plain line every few seconds elsewhere. */
+/** How far a command is, on standard error: a line that is rewritten on a terminal, nothing or plain lines elsewhere. */
+import { systemRuntime } from '../kernel/system-runtime.ts';
 import { type RebuildProgress, secondsLeft, shareDone } from '../projections/rebuild/progress.ts';
 
-const everyMs = { terminal: 100, plain: 5_000 };
+const terminalMs = 100;
+const plainMs = 5_000;
 const barWidth = 24;
 
-/** `show` may be called for every batch. `end` takes the bar away. */
-export function openRebuildProgress(name: string, out: NodeJS.WriteStream = process.stderr) {
+/**
+ * `show` may be called for every event and writes ten times a second at most; where standard error is no terminal, it
+ * writes `plain`, if given, every five seconds. `end` removes the line.
+ */
+export function openProgress(out: NodeJS.WriteStream = process.stderr) {
   let shownMs = Number.NEGATIVE_INFINITY;
   return {
-    show(progress: RebuildProgress): void {
-      const nowMs = performance.now();
-      if (nowMs - shownMs < (out.isTTY ? everyMs.terminal : everyMs.plain)) return;
+    show(text: () => string, plain?: () => string): void {
+      const nowMs = systemRuntime.monotonicMs();
+      if (nowMs - shownMs < (out.isTTY ? terminalMs : plainMs)) return;
       shownMs = nowMs;
-      const text = progressText(name, progress);
-      out.write(out.isTTY ? `\r\u001b[K${bar(shareDone(progress))} ${text}` : `${text}\n`);
+      if (out.isTTY) out.write(`\r\u001b[K${text()}`);
+      else if (plain) out.write(`${plain()}\n`);
     },
     end(): void {
       if (out.isTTY) out.write('\r\u001b[K');
     },
+  };
+}
+
+/** A bar on a terminal, a plain line every few seconds elsewhere. */
+export function openRebuildProgress(name: string) {
+  const { show, end } = openProgress();
+  return {
+    show(progress: RebuildProgress): void {
+      const text = () => progressText(name, progress);
+      show(() => `${bar(shareDone(progress))} ${text()}`, text);
+    },
+    end,
   };
 }
 

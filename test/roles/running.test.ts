@@ -1,8 +1,8 @@
-// How the parts of a process are stopped.
+// How what a process has started is stopped.
 import test from 'ava';
-import { stopAll } from '../../src/cli/command.ts';
+import { stopAll } from '../../src/roles/running.ts';
 
-test('parts are stopped in the reverse order, also when some fail, and the first failure is thrown', async (t) => {
+test('everything is stopped in the reverse order, also when something fails, and the first failure is thrown', async (t) => {
   const stopped: string[] = [];
   const part = (name: string, failure?: Error) => ({
     async stop() {

@@ -1,21 +1,25 @@
-/** Reads a payment for a page, which must never show less than what happened. */
+/** Loads a payment for a page, which must never show less than what happened. */
+import type { Next } from 'koa';
 import { type Head, loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import { type Channel, type Payment, paymentStream, type RequestedPayment } from '../../events/payment.ts';
+import type { Context } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import type { PayDependencies } from './dependencies.ts';
 
-export type ReadPayment = (transactionId: string) => Promise<{
+export type LoadedPayment = {
   payment: RequestedPayment;
-  /** The stream, for a command on it; null where the row was enough. */
+  /** The end of its stream, for a command on it; null where the row of the read model was enough. */
   head: Head<Payment> | null;
-}>;
+};
+
+export type ReadPayment = (transactionId: string) => Promise<LoadedPayment>;
 
 /**
- * A row that says succeeded is final and is taken as it is. Any other may be behind, and there may be no row or no
- * Postgres: then the stream is folded. A transaction of another channel is unknown here. The function returned
- * throws HttpProblem 404 and EventStoreUnavailable.
+ * A row that says succeeded is final. Any other may be behind, and there may be no row or no Postgres; then the stream is
+ * folded. A payment of another channel counts as unknown. The function returned throws HttpProblem 404 and
+ * EventStoreUnavailable.
  */
 export function createReadPayment(
   channel: Channel,
@@ -26,11 +30,9 @@ export function createReadPayment(
       const row = await findPayment(transactionId);
       return row?.state.status === 'succeeded' ? row.state : null;
     } catch (error) {
-      // Not the error itself: knex puts the query's values into it, and an id opens a receipt.
-      log.warn(
-        { reason: kindOf(error) },
-        'payments cannot be read from Postgres; streams are folded instead',
-      );
+      // Not the error's message: knex puts the query's values into it, and an id opens a receipt.
+      const reason = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
+      log.warn({ reason }, 'payments cannot be read from Postgres; streams are folded instead');
       return null;
     }
   }
@@ -47,8 +49,13 @@ export function createReadPayment(
   };
 }
 
-/** Such as ECONNREFUSED, or Postgres's own code. */
-function kindOf(error: unknown): unknown {
-  if (!(error instanceof Error)) return typeof error;
-  return 'code' in error ? error.code : error.name;
+/** Koa middleware that loads the payment of a path into the state; `idOf` is its transaction id. */
+export function createLoadPayment<State>(
+  readPayment: ReadPayment,
+  idOf: (ctx: Context<State>) => string = (ctx) => ctx.params.id ?? '',
+) {
+  return async (ctx: Context<State & LoadedPayment>, next: Next): Promise<void> => {
+    Object.assign(ctx.state, await readPayment(idOf(ctx)));
+    await next();
+  };
 }

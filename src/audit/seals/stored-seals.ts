@@ -1,0 +1,87 @@
+/** Seals as they are stored, and the last one, from which sealing continues. */
+import { readSeal, UnreadableEvent } from '../../events/codec.ts';
+import { genesisHash, hashIn } from '../../events/envelope.ts';
+import { emptyTally, type LogSealed, sealsStream, type Tally } from '../../events/seals.ts';
+import type { EventStore, ExpectedRevision, Position, RecordedEvent } from '../../eventstore/event-store.ts';
+import { tryRead } from '../read-event.ts';
+import { isSigned } from './key.ts';
+
+/** The log does not agree with the last seal: run `ledger verify`. No personal data. */
+export class Unaccountable extends Error {
+  override name = 'Unaccountable';
+}
+
+/** The last seal: what the next one is chained onto and continues. */
+export type LastSeal = { seal: LogSealed | null; revision: ExpectedRevision; hash: string };
+
+const pageSize = 500;
+
+/** Null when it was changed beyond reading. */
+export function readSealOrNull(stored: RecordedEvent): LogSealed | null {
+  const seal = tryRead(readSeal, stored);
+  return seal instanceof UnreadableEvent ? null : seal.data;
+}
+
+/** Null when it is not what the key that it names has signed. */
+export function readSignedSeal(stored: RecordedEvent): LogSealed | null {
+  const seal = readSealOrNull(stored);
+  return seal && isSigned(seal) ? seal : null;
+}
+
+/** Every seal as it is stored, page by page. */
+export async function* allSeals(eventStore: Pick<EventStore, 'load'>): AsyncGenerator<RecordedEvent> {
+  let from = 0;
+  while (true) {
+    const page = await eventStore.load(sealsStream, from, pageSize);
+    yield* page;
+    if (page.length < pageSize) return;
+    from += page.length;
+  }
+}
+
+/**
+ * The last seal, and the tally and position of the seal before it: counting from there must lead to the last one. Throws
+ * Unaccountable.
+ */
+export async function loadLastSeal(
+  eventStore: Pick<EventStore, 'load' | 'loadLast'>,
+): Promise<{ last: LastSeal; before: Tally; after: Position | null }> {
+  const stored = await eventStore.loadLast(sealsStream);
+  if (!stored)
+    return {
+      last: { seal: null, revision: 'no_stream', hash: genesisHash },
+      before: emptyTally,
+      after: null,
+    };
+  const seal = signedSealIn(stored);
+  const last = { seal, revision: stored.revision, hash: hashIn(stored) };
+  if (stored.revision === 0) return { last, before: emptyTally, after: null };
+  const [storedBefore] = await eventStore.load(sealsStream, stored.revision - 1, 1);
+  if (!storedBefore || hashIn(storedBefore) !== seal.previousSeal) throw disagreement(last);
+  const { count, runningHash } = signedSealIn(storedBefore);
+  return { last, before: { count, runningHash }, after: await positionSealed(storedBefore, eventStore) };
+}
+
+/**
+ * The position of the seal's last event in this log: in a restored copy it is not the one that the seal names. Throws
+ * Unaccountable.
+ */
+export async function positionSealed(
+  stored: RecordedEvent,
+  eventStore: Pick<EventStore, 'load'>,
+): Promise<Position> {
+  const { lastEvent } = signedSealIn(stored);
+  const [event] = await eventStore.load(lastEvent.stream, lastEvent.revision, 1);
+  if (event?.id === lastEvent.id) return event.position;
+  throw new Unaccountable(`The last event of seal ${stored.revision} is not in the log`);
+}
+
+function signedSealIn(stored: RecordedEvent): LogSealed {
+  const seal = readSignedSeal(stored);
+  if (!seal) throw new Unaccountable(`Seal ${stored.revision} is not what was signed`);
+  return seal;
+}
+
+export function disagreement({ revision }: LastSeal): Unaccountable {
+  return new Unaccountable(`The log does not agree with seal ${revision}`);
+}

@@ -1,0 +1,88 @@
+/** What short commands run with: the configuration, connections that are closed at the end, and a cause for their events. */
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import type { Knex } from 'knex';
+import { Refused } from '../commands/decider.ts';
+import { InvalidFields } from '../commands/fields.ts';
+import type { Config } from '../config/config.ts';
+import type { Cause } from '../events/envelope.ts';
+import { connectEventStore } from '../eventstore/client.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
+import { createLog, type Log } from '../kernel/log.ts';
+import type { Runtime } from '../kernel/runtime.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
+import { loadRoleConfig } from '../roles/role-config.ts';
+import { UsageError } from './command.ts';
+
+export type Context = { config: Config; eventStore: EventStore; log: Log; runtime: Runtime };
+export type ContextWithDatabase = Context & { db: Knex; databaseUrl: string };
+
+/** Runs `work` on a connection to the event store. What it refuses is printed, and is exit code 1. Throws UsageError for invalid fields. */
+export async function withEventStore(
+  name: string,
+  work: (context: Context) => Promise<number>,
+): Promise<number> {
+  try {
+    return await connected(name, work);
+  } catch (error) {
+    if (error instanceof InvalidFields) throw new UsageError(error.message);
+    if (!(error instanceof Refused)) throw error;
+    return fail(`${error.message}.`);
+  }
+}
+
+/** Runs `work` on connections to the event store and to Postgres. */
+export async function withStores(
+  name: string,
+  work: (context: ContextWithDatabase) => Promise<number>,
+  options: { longestQueryMs?: number } = {},
+): Promise<number> {
+  // Loaded here, because commands without a database start faster without its driver.
+  const { connectPostgres } = await import('../postgres/pool.ts');
+  return await connected(name, async (context) => {
+    const { databaseUrl } = context.config;
+    const db = connectPostgres({ url: databaseUrl, log: context.log, ...options });
+    try {
+      return await work({ ...context, db, databaseUrl });
+    } finally {
+      await db.destroy();
+    }
+  });
+}
+
+async function connected(name: string, work: (context: Context) => Promise<number>): Promise<number> {
+  const config = loadRoleConfig();
+  const log = createLog('warn', name);
+  const runtime = systemRuntime;
+  const eventStore = connectEventStore({ url: config.esdbUrl, log });
+  try {
+    return await work({ config, eventStore, log, runtime });
+  } finally {
+    await eventStore.close();
+  }
+}
+
+/** The cause of a command given by the user who is logged in on this machine. */
+export function staffCause(): Cause {
+  const commandId = randomUUID();
+  return { commandId, correlationId: commandId, causationId: commandId, actor: `staff:${userName()}` };
+}
+
+/** In a container, an account may have a number and no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.()}`;
+  }
+}
+
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Prints on standard error, and returns the exit code of a failure. */
+export function fail(text: string): 1 {
+  process.stderr.write(`${text}\n`);
+  return 1;
+}

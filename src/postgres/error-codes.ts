@@ -1,0 +1,44 @@
+/** What PostgreSQL's error codes mean to the program; the codes are in appendix A of its manual. */
+import pg from 'pg';
+
+const codes = {
+  undefinedTable: '42P01',
+  undefinedColumn: '42703',
+  duplicateTable: '42P07',
+  lockNotAvailable: '55P03',
+  statementTimeout: '57014',
+  outOfMemory: '53200',
+} as const;
+
+/** Whether Postgres answered with one of these errors. */
+export function isPostgresError(error: unknown, ...names: (keyof typeof codes)[]): boolean {
+  return names.some((name) => codes[name] === codeOf(error));
+}
+
+// Number of rows, data, constraints, SQL, limits of the program, and a trigger's own refusal. All other classes are about
+// connections, resources and locks, which recover.
+const deterministicClasses = /^(21|22|23|42|54|P0)/;
+
+/** Whether Postgres would refuse the same statement with the same values again. */
+export function isRefusal(error: unknown): boolean {
+  return deterministicClasses.test(codeOf(error));
+}
+
+/** Whether a statement with fewer rows might succeed where this one did not. */
+export function isOverload(error: unknown): boolean {
+  return isPostgresError(error, 'statementTimeout', 'outOfMemory');
+}
+
+/** The rows of a query; none where its table, or a column of it, has not been made yet. */
+export async function emptyIfUndefined<Row>(query: PromiseLike<{ rows: Row[] }>): Promise<Row[]> {
+  try {
+    return (await query).rows;
+  } catch (error) {
+    if (isPostgresError(error, 'undefinedTable', 'undefinedColumn')) return [];
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
+}

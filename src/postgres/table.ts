@@ -1,0 +1,56 @@
+/**
+ * Tables whose columns are declared once, and whose rows are written many at a time: all in one parameter, as JSON, so
+ * that a statement costs the same however many rows it writes.
+ */
+import type { Knex } from 'knex';
+
+export type Table<Column extends string = string> = {
+  name: string;
+  /** Each with its type and constraints, as in `create table`. */
+  columns: Readonly<Record<Column, string>>;
+  primaryKey: readonly string[];
+};
+
+export type Row<Column extends string> = Readonly<Record<Column, unknown>>;
+
+/** Names no schema: the search path leads to the right one. */
+export async function createTable(db: Knex, { name, columns, primaryKey }: Table): Promise<void> {
+  const definitions = Object.entries(columns).map(([column, definition]) => `${column} ${definition}`);
+  await db.raw(`create table ${name} (${definitions.join(', ')}, primary key (${primaryKey.join(', ')}))`);
+}
+
+/** Writes rows; of those that are there already it sets the `updated` columns. */
+export async function upsert<Column extends string>(
+  db: Knex,
+  table: Table<Column>,
+  rows: readonly Row<Column>[],
+  updated: readonly NoInfer<Column>[] = [],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const values = updated.map((column) => `${column} = excluded.${column}`);
+  const action = values.length > 0 ? `update set ${values.join(', ')}` : 'nothing';
+  await db.raw(`${insertGiven(table)} on conflict (${table.primaryKey.join(', ')}) do ${action}`, [
+    JSON.stringify(rows),
+  ]);
+}
+
+/** The beginning of a statement that inserts rows from one parameter of JSON. */
+export function insertGiven({ name, columns }: Omit<Table, 'primaryKey'>): string {
+  const names = Object.keys(columns);
+  const values = Object.entries(columns).map(([column, definition]) =>
+    isJson(definition) ? `${column}::json` : column,
+  );
+  return `insert into ${name} (${names.join(', ')}) select ${values.join(', ')} from ${givenRows(columns)}`;
+}
+
+/** Rows in one parameter of JSON, as a query may name them after `from`. A column of json holds the text of its value. */
+export function givenRows(columns: Readonly<Record<string, string>>): string {
+  const types = Object.entries(columns).map(([column, definition]) => {
+    // As a text Postgres reads none of its escapes before it is json.
+    const type = isJson(definition) ? 'text' : definition.split(' ')[0];
+    return `${column} ${type}`;
+  });
+  return `json_to_recordset(?) as given (${types.join(', ')})`;
+}
+
+const isJson = (definition: string) => /^json\b/.test(definition);

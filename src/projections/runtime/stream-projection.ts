@@ -1,0 +1,103 @@
+/** Read models with one row per stream: its folded state, and the columns that rows are found by. */
+import type { Knex } from 'knex';
+import type { RecordedEvent } from '../../eventstore/event-store.ts';
+import { createTable, type Row, type Table, upsert } from '../../postgres/table.ts';
+import { type Projection, ProjectionFault } from './projection.ts';
+
+/** A stream as a batch of events has left it. */
+export type ChangedStream<State> = {
+  /** The stream's name after the prefix. */
+  id: string;
+  /** Of the last event in the state. */
+  revision: number;
+  state: State;
+  /** The first and the last event of the batch that are new to the stream. */
+  first: RecordedEvent;
+  last: RecordedEvent;
+};
+
+type Options<State, Column extends string> = {
+  name: string;
+  version: number;
+  streamPrefix: string;
+  /** Called like the projection if not given. */
+  tableName?: string;
+  idColumn?: string;
+  /** Null before the first event, and where that is not one that a stream can begin with. Throws on what it cannot read. */
+  evolve(state: State | null, event: RecordedEvent): State | null;
+  /** Beside id, revision and state. */
+  columns: Readonly<Record<Column, string>>;
+  columnsOf(changed: ChangedStream<State>): Row<NoInfer<Column>>;
+  /** Columns that keep the value of the stream's first batch. */
+  constantColumns?: readonly NoInfer<Column>[];
+  /** Tables beside, which `writeMore` fills in the same transaction. */
+  moreTables?: readonly Table[];
+  writeMore?(changed: readonly ChangedStream<State>[], db: Knex.Transaction): Promise<void>;
+};
+
+/** A projection that loads the rows of a batch's streams, folds the events that they lack, and writes them back. */
+export function streamProjection<State, Column extends string = never>(
+  options: Options<State, Column>,
+): Projection {
+  const { name, version, streamPrefix, tableName = name, idColumn = 'id' } = options;
+  const { columns, columnsOf, constantColumns = [], moreTables = [], writeMore } = options;
+  const table: Table = {
+    name: tableName,
+    // json, not jsonb: jsonb refuses U+0000 and half a surrogate pair, which people's input can hold, and a state that
+    // came back changed would not fold on as it did.
+    columns: { [idColumn]: 'text', revision: 'integer not null', ...columns, state: 'json not null' },
+    primaryKey: [idColumn],
+  };
+  const kept: readonly string[] = [idColumn, ...constantColumns];
+  const updated = Object.keys(table.columns).filter((column) => !kept.includes(column));
+
+  return {
+    name,
+    version,
+    streamPrefixes: [streamPrefix],
+    async createTables(db) {
+      for (const each of [table, ...moreTables]) await createTable(db, each);
+    },
+    async project(events, db) {
+      const ids = new Set(events.map(({ streamName }) => streamName.slice(streamPrefix.length)));
+      const { rows } = await db.raw<{ rows: Stored<State>[] }>(
+        `select ${idColumn} as id, revision, state from ${tableName} where ${idColumn} = any(?)`,
+        [[...ids]],
+      );
+      const changed = foldStreams(rows, events, options);
+      const written = changed.map((stream) => ({
+        [idColumn]: stream.id,
+        revision: stream.revision,
+        ...columnsOf(stream),
+        state: JSON.stringify(stream.state),
+      }));
+      await upsert(db, table, written, updated);
+      if (changed.length > 0) await writeMore?.(changed, db);
+    },
+  };
+}
+
+type Stored<State> = Pick<ChangedStream<State>, 'id' | 'revision' | 'state'>;
+
+/** The streams that the events changed. An event that its row already holds is passed over. */
+function foldStreams<State>(
+  stored: readonly Stored<State>[],
+  events: readonly RecordedEvent[],
+  { evolve, streamPrefix }: Pick<Options<State, never>, 'evolve' | 'streamPrefix'>,
+): ChangedStream<State>[] {
+  const rows = new Map(stored.map((row) => [row.id, row]));
+  const changed = new Map<string, ChangedStream<State>>();
+  for (const event of events) {
+    const id = event.streamName.slice(streamPrefix.length);
+    const before = changed.get(id);
+    const { revision, state } = before ?? rows.get(id) ?? { revision: -1, state: null };
+    if (event.revision <= revision) continue;
+    if (event.revision > revision + 1)
+      throw new ProjectionFault(`Revision ${revision + 1} of the stream is missing before this event`);
+    const next = evolve(state, event);
+    if (next === null) throw new ProjectionFault('The stream does not begin with the event that creates it');
+    const first = before?.first ?? event;
+    changed.set(id, { id, revision: event.revision, state: next, first, last: event });
+  }
+  return [...changed.values()];
+}

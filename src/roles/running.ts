@@ -1,0 +1,77 @@
+/** How a long-running command runs and stops, and what the roles have in common. */
+import type { Command } from '../cli/command.ts';
+import type { Config } from '../config/config.ts';
+import { connectEventStore } from '../eventstore/client.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
+import { createLog, type Log } from '../kernel/log.ts';
+import type { Runtime } from '../kernel/runtime.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
+import { loadRoleConfig } from './role-config.ts';
+
+/** Something that was started and can be stopped; work that has begun is finished. */
+export type Running = { stop(): Promise<void> };
+
+/** What a role is started with. The roles of one process share the event store: a process can append on one connection only. */
+export type RoleDependencies = { config: Config; eventStore: EventStore; log: Log; runtime: Runtime };
+
+/** The command that runs one role in a process of its own. */
+export function roleCommand({
+  name,
+  summary,
+  seals = false,
+  start,
+}: {
+  name: string;
+  summary: string;
+  /** Whether the role seals the log, and needs the key for that. */
+  seals?: boolean;
+  start(dependencies: RoleDependencies): Running | Promise<Running>;
+}): Command {
+  return {
+    summary,
+    usage: '',
+    options: {},
+    run() {
+      const config = loadRoleConfig({ seals });
+      const log = createLog(config.logLevel, name);
+      return runUntilSignal(log, async () => {
+        const runtime = systemRuntime;
+        const eventStore = connectEventStore({ url: config.esdbUrl, log });
+        const role = await start({ config, eventStore, log, runtime });
+        return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
+      });
+    },
+  };
+}
+
+/**
+ * Runs until SIGTERM or SIGINT, then stops and resolves to exit code 0. A second signal ends the process at once. A
+ * process that was forked also stops when its parent ends.
+ */
+export async function runUntilSignal(log: Log, start: () => Promise<Running>): Promise<number> {
+  const { promise: stopRequested, resolve: requestStop } = Promise.withResolvers<string>();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      process.once(signal, () => process.exit(1));
+      requestStop(signal);
+    });
+  }
+  const orphaned = () => requestStop('the parent process ended');
+  if (process.connected) process.once('disconnect', orphaned);
+  else if (process.send) orphaned();
+  const running = await start();
+  log.info('started');
+  const reason = await stopRequested;
+  log.info({ reason }, 'stopping');
+  await running.stop();
+  log.info('stopped');
+  if (process.connected) process.disconnect();
+  return 0;
+}
+
+/** Stops in the reverse order of the start. When one fails to stop, the others are stopped all the same, and the first failure is thrown. */
+export async function stopAll(started: readonly Running[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const each of started.toReversed()) await each.stop().catch((error) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
