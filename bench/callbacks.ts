@@ -1,6 +1,5 @@
 // From a merchant's request to its callback, with every role in its own process on this machine: how many per second, how
 // soon after the gateway's result, and what a hanging receiver costs the others. Run alone: npm run bench callbacks
-
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,6 +1,5 @@
 // A page of the documentation compared with a bare Koa handler that sends the same bytes, and the cost of rendering all
 // pages. Run alone: npm run bench docs
-
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

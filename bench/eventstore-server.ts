@@ -1,5 +1,4 @@
 // Runs the embedded event store in its own process for the benchmark: reports its port, and its memory when asked.
-
 import { startEventStore } from '../packages/embedded/eventstore/server.ts';
 
 const [file = ''] = process.argv.slice(2);

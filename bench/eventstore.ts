@@ -1,6 +1,5 @@
 // The speed of the embedded event store, compared with appending directly to SQLite with the same durability.
 // Client and server are separate processes, as in real use. Run alone: node bench/eventstore.ts
-
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,5 @@
 // POST /generic/request compared with a bare Koa handler that does one append to the same event store: the cost of
 // authentication, validation, decision, hash chain and payment page. Run alone: npm run bench http
-
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,6 +1,5 @@
 // Runs all benchmarks and prints a table for each. Ratios are within one run, because machines differ and are noisy.
 // npm run bench [name…]
-
 import { benchCallbacks } from './callbacks.ts';
 import { benchDocs } from './docs.ts';
 import { benchEventStore } from './eventstore.ts';

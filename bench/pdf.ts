@@ -1,5 +1,4 @@
 // Receipts as PDFs: how many one core renders per second, and how large they are.
-
 import { buffer } from 'node:stream/consumers';
 import type { Sen } from '../src/kernel/money.ts';
 import { receiptPdf } from '../src/receipts/pdf.ts';
@@ -20,7 +19,7 @@ const receipt: Receipt = {
   transactionId: '5K3M9QW2Z7TCV8XN4RBJ6HYDFE',
   items: [],
   amount: 'RM 120.50',
-  charge: '',
+  fee: '',
   total: 'RM 120.50',
   totalSen: 12_050 as Sen,
   mode: 'fpx',

@@ -1,6 +1,5 @@
 // The speed and memory of rebuilds, compared with only reading the same events in the same run, and their effect on
 // requests. For a short run: BENCH_EVENTS=100000 npm run bench rebuild
-
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

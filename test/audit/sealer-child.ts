@@ -1,5 +1,4 @@
 /** The process that tests kill: seals the log of the stores named by its arguments, as long as its parent lives. */
-
 import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
@@ -7,7 +6,7 @@ import { log } from '../projections/helpers.ts';
 import { key } from './ledger.ts';
 
 const [esdbUrl = '', databaseUrl = '', everyEvents = ''] = process.argv.slice(2);
-const eventStore = connectEventStore({ url: esdbUrl, log });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const pace = { everyEvents: Number(everyEvents), everyMs: 50 };
 startSealer({ eventStore, databaseUrl, key, runtime: systemRuntime, log, pace });
 process.on('disconnect', () => process.exit());

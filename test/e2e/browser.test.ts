@@ -1,7 +1,6 @@
 // A payer pays in a real browser: from the merchant's page to the sandbox bank and back to the receipt, with and without
 // scripts, on a phone and on a desktop, from our own page and from one that the merchant relays; and 20 items of a land
 // registry at once. All on one `npm start`.
-
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

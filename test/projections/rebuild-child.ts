@@ -1,5 +1,4 @@
 /** The process that tests kill in the middle of a rebuild of `payments`; tells how many events it has taken, and the end. */
-
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
@@ -10,7 +9,7 @@ import { log } from './helpers.ts';
 const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 await rebuild({
   projection: payments,
-  eventStore: connectEventStore({ url: esdbUrl, log }),
+  eventStore: connectEventStore({ url: esdbUrl, log, runtime: systemRuntime }),
   db: connectPostgres({ url: databaseUrl, log }),
   databaseUrl,
   log,

@@ -1,5 +1,4 @@
 /** The process that tests kill: runs projections on the stores named by its arguments, as long as its parent lives. */
-
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
@@ -9,7 +8,7 @@ import { eventCounts } from './event-counts.ts';
 import { log } from './helpers.ts';
 
 const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
-const eventStore = connectEventStore({ url: esdbUrl, log });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const db = connectPostgres({ url: databaseUrl, log });
 for (const projection of [payments, eventCounts])
   runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime });

@@ -1,6 +1,5 @@
 // BatchAppend: one call for all appends of a client. Chunks with the same correlation id form one append and get one
 // answer.
-
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type statusMessages from '@eventstore/db-client/generated/status_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';

@@ -1,5 +1,4 @@
 // The filters of $all: a regular expression or prefixes, for the stream name or the event type.
-
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { StoredEvent } from './log.ts';
 import { RequestFault } from './wire.ts';

@@ -1,5 +1,4 @@
 // A small EventStoreDB: the gRPC protocol that the official client speaks, over one SQLite file.
-
 import { setImmediate } from 'node:timers/promises';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import monitoring from '@eventstore/db-client/generated/monitoring_grpc_pb.js';

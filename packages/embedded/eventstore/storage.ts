@@ -1,5 +1,4 @@
 // The file of the event log: one process owns it, and concurrent appends share a commit.
-
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';

@@ -3,7 +3,6 @@
  * posting, never changed; the sums of each account and day, for quick balances; and the books of each payment, on which
  * its next entries depend.
  */
-
 import { readPaymentEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
 import { type PaymentEvent, paymentStreamPrefix } from '../../events/payment.ts';
@@ -100,7 +99,7 @@ type Folded = {
 
 type PostingRow = Row<keyof typeof postingsTable.columns | 'day'>;
 
-/** What the events change, and what they post. An event that the books have already is passed over. */
+/** What the events change, and what they post. An event that the books contain already is passed over. */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const stored = new Map(rows.map((row) => [row.transactionId, row]));
   const changed = new Map<string, Folded>();

@@ -1,5 +1,4 @@
 // Both kinds of append, as the official client sends them: what is accepted, repeated or refused.
-
 import {
   ANY,
   type AppendToStreamOptions,

@@ -1,5 +1,4 @@
 // Runs an event store in its own process: prints its port, or why it cannot start, and closes on SIGTERM.
-
 import { startEventStore } from '../../../packages/embedded/eventstore/server.ts';
 
 // Only after everything is loaded: another account may have no access to the sources.

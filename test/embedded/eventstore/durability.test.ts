@@ -1,5 +1,4 @@
 // Durability: kill -9, a full disk, a read-only file, a second server, an orderly shutdown.
-
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';

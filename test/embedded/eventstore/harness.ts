@@ -1,5 +1,4 @@
 // Shared by the tests of the embedded event store: a store in a temporary folder, its client, events, waiting.
-
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,5 +1,4 @@
 // Reads streams and $all through the official client: from any place, in both directions, with limits.
-
 import {
   BACKWARDS,
   binaryEvent,

@@ -1,5 +1,4 @@
 // The embedded event store refuses what it does not offer, and invalid requests do no harm.
-
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';

@@ -1,5 +1,4 @@
 // Subscriptions through the official client: where they start, catching up, filters, checkpoints, slow readers.
-
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import {

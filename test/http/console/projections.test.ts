@@ -1,5 +1,4 @@
 // The page of projections, on a log and tables of its own: what it shows, who may rebuild, and the live progress.
-
 import test from 'ava';
 import { projectionStream } from '../../../src/events/rebuild.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';

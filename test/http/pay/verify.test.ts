@@ -1,5 +1,4 @@
 // GET /verify/{receipt_no}?c=<check>: what a receipt says is confirmed, and nothing else is said to anyone.
-
 import test from 'ava';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';

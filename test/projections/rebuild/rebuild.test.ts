@@ -1,5 +1,4 @@
 /** Rebuilds beside what serves: what is the same after, what may happen meanwhile, and what stops one. */
-
 import { fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';

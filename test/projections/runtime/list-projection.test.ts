@@ -1,5 +1,4 @@
 // Lists of streams: the order of their creation, the same rows after a replay, and states that hold any text.
-
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { Account } from '../../../src/events/user.ts';

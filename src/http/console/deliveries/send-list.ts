@@ -57,7 +57,7 @@ async function showConfirmation(
 
 /** Refuses with 409, and sends nothing, when the list no longer holds the number that staff confirmed. */
 export const sendListAgain: Page = async (ctx, dependencies) => {
-  const { askReadModels, db, execute, show } = dependencies;
+  const { askReadModels, db, execute, runtime, show } = dependencies;
   const typed = readForm(ctx);
   const { filter, fields } = readSendable(typed);
   const [chosen] = await askReadModels(ctx, [createDeliveryList(db).find(filter, maxAtOnce + 1)]);
@@ -66,7 +66,7 @@ export const sendListAgain: Page = async (ctx, dependencies) => {
     return showConfirmation(ctx, dependencies, typed, 'The list has changed. Check the new number.');
   }
   const cause = () => staffCause(ctx);
-  const { asked, refused, reasons } = await requestDeliveries({ execute, cause }, chosen);
+  const { asked, refused, reasons } = await requestDeliveries({ execute, cause, runtime }, chosen);
   await show(ctx, 'deliveries/sent-again.njk', {
     title: 'Send again',
     asked,

@@ -9,6 +9,7 @@ import { userDecider } from '../../../commands/user.ts';
 import { type Session, sessionStream } from '../../../events/session.ts';
 import { type Account, type User, userStream } from '../../../events/user.ts';
 import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
+import { isAfter } from '../../../eventstore/position.ts';
 import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../../kernel/runtime.ts';
 import type { Context, RequestState } from '../../server/context.ts';
@@ -133,8 +134,7 @@ export async function loadHolder(
   const history = await eventStore.load(userStream(session.userId));
   const { state: account } = headOf(history, userDecider);
   const deactivated = history.findLast(({ type }) => type === 'UserDeactivated');
-  const wasDeactivatedSince =
-    deactivated !== undefined && deactivated.position.commit > begun.position.commit;
+  const wasDeactivatedSince = deactivated !== undefined && isAfter(deactivated.position, begun.position);
   return account?.active && !wasDeactivatedSince ? account : null;
 }
 

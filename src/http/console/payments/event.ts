@@ -1,5 +1,4 @@
 /** GET /console/payments/{id}/events/{revision}: an event as it was recorded, as evidence. */
-
 import { HttpProblem } from '../../server/errors.ts';
 import type { Page } from '../frame/page.ts';
 import { loadHistory } from './load.ts';
