@@ -55,8 +55,8 @@ module.exports = {
     },
     only('src/kernel', anyLibrary),
     only('src/config', ...folders('kernel'), anyLibrary),
-    only('src/events', ...folders('kernel'), ...library('superstruct')),
-    only('src/eventstore', ...folders('kernel'), ...library('@eventstore/db-client', 'p-retry')),
+    only('src/events', ...folders('kernel'), ...library('superstruct', 'uuid')),
+    only('src/eventstore', ...folders('kernel'), ...library('@eventstore/db-client')),
     only('src/commands', ...folders('kernel', 'events', 'eventstore'), ...library('superstruct')),
     only('src/postgres', ...folders('kernel'), ...library('knex', 'pg', 'pino')),
     only(
@@ -71,7 +71,11 @@ module.exports = {
       to: { path: [readModels, '^src/projections/all\\.ts$'] },
     },
     only('src/clients', ...folders('kernel', 'config', 'events'), anyLibrary),
-    only('src/receipts', ...folders('kernel', 'events'), ...library('pdfkit', 'uqr', 'bidi-js')),
+    only(
+      'src/receipts',
+      ...folders('kernel', 'events'),
+      ...library('@scure/base', 'pdfkit', 'uqr', 'bidi-js'),
+    ),
     only(
       'src/statements',
       ...folders('kernel', 'events', 'projections', 'receipts'),

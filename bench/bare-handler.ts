@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { connectEventStore } from '../src/eventstore/client.ts';
 import { createLog } from '../src/kernel/log.ts';
+import { systemRuntime } from '../src/kernel/system-runtime.ts';
 
 const [url = ''] = process.argv.slice(2);
-const eventStore = connectEventStore({ url, log: createLog('silent', 'bench') });
+const eventStore = connectEventStore({ url, log: createLog('silent', 'bench'), runtime: systemRuntime });
 const data = { text: 'x'.repeat(900) };
 
 const app = new Koa();

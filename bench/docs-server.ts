@@ -35,7 +35,7 @@ const config = loadConfig({
 const log = createLog(config.logLevel, 'bench');
 const { port } = await startHttp({
   config,
-  eventStore: connectEventStore({ url: config.esdbUrl, log }),
+  eventStore: connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime }),
   log,
   runtime: systemRuntime,
 });

@@ -1,11 +1,9 @@
 // A log of payments for the benchmarks of rebuilds.
-
 import { randomUUID } from 'node:crypto';
 import { openStorage } from '../packages/embedded/eventstore/storage.ts';
 import { chain, genesisHash } from '../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../src/events/payment.ts';
 import type { PaymentResult } from '../src/events/payment-result.ts';
-import { schemaVersion } from '../src/events/upcast.ts';
 import type { Sen } from '../src/kernel/money.ts';
 
 /** How many payments are in progress at once: their events are interleaved in the log. */
@@ -27,7 +25,7 @@ export function fill(file: string, events: number): void {
       if (!event) continue;
       const id = randomUUID();
       const cause = { commandId: id, correlationId: id, causationId: id, actor: 'gateway' };
-      const [sealed] = chain([event], payment.hash, cause, schemaVersion);
+      const [sealed] = chain([event], payment.hash, cause);
       if (!sealed) continue;
       payment.hash = sealed.metadata.hash;
       void storage.append({

@@ -20,7 +20,7 @@ export type Measured = {
 
 const [what = '', total = '', esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 const log = pino({ level: 'warn' });
-const eventStore = connectEventStore({ url: esdbUrl, log });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 let residentPeak = 0;
 const heaps: number[] = [];
 const watch = setInterval(() => {

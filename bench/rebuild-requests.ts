@@ -14,6 +14,7 @@ import { pino } from 'pino';
 import { freePort } from '../packages/embedded/free-port.ts';
 import { projectionStream } from '../src/events/rebuild.ts';
 import { connectEventStore } from '../src/eventstore/client.ts';
+import { systemRuntime } from '../src/kernel/system-runtime.ts';
 import { createExecuteRebuild, openRequest } from '../src/reactors/rebuilds/perform.ts';
 import { fill } from './payments-log.ts';
 import type { Row } from './row.ts';
@@ -72,7 +73,7 @@ async function ready(service: ChildProcess, baseUrl: string): Promise<void> {
 
 /** Requests one rebuild after the other, as the console does; `stop` waits for the last. */
 function startRebuilds(url: string): { stop(): Promise<void> } {
-  const eventStore = connectEventStore({ url, log: pino({ level: 'warn' }) });
+  const eventStore = connectEventStore({ url, log: pino({ level: 'warn' }), runtime: systemRuntime });
   const execute = createExecuteRebuild(eventStore);
   let going = true;
   const rebuilding = (async () => {

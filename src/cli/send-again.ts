@@ -22,12 +22,15 @@ export const sendAgain: Command = {
   takesArguments: true,
   async run(options, args) {
     const find = args.length > 0 ? findOne(options, args) : findInRange(options);
-    return await withStores('send-again', async ({ db, eventStore }) => {
+    return await withStores('send-again', async ({ db, eventStore, runtime }) => {
       const found = await find(db);
       if (found.length > maxInRange)
         return fail(`The range has more than ${maxInRange} deliveries; none is sent again.`);
       const execute = createExecute({ eventStore, decider: paymentDecider });
-      const { asked, refused, reasons } = await requestDeliveries({ execute, cause: staffCause }, found);
+      const { asked, refused, reasons } = await requestDeliveries(
+        { execute, cause: staffCause, runtime },
+        found,
+      );
       print(`${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again, ${refused} refused.`);
       for (const reason of reasons) process.stderr.write(`${reason}.\n`);
       return refused > 0 ? 1 : 0;

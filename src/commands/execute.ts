@@ -1,6 +1,5 @@
 /** Load → decide → append at the expected revision; after a conflict, load and decide again. */
-import { type Cause, chain, type Envelope, genesisHash, hashIn } from '../events/envelope.ts';
-import { schemaVersion } from '../events/upcast.ts';
+import { type Cause, chain, type Envelope, hashIn } from '../events/envelope.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -59,7 +58,7 @@ export function createExecute<State, Command, Event extends { type: string; data
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
       const events = decider.decide(command, head.state);
       if (events instanceof Refused) throw events;
-      const chained: Envelope<Event>[] = chain(events, head.hash, cause, schemaVersion);
+      const chained: Envelope<Event>[] = chain(events, head.hash, cause);
       const last = chained.at(-1);
       if (!last) return { ...head, events };
       for (const event of chained) decider.read(event);
@@ -99,7 +98,5 @@ export function headOf<State, Event>(
 /** Where a stream ends, for one who folded it in another way. */
 export function endOf(stored: readonly RecordedEvent[]): Omit<Head<unknown>, 'state'> {
   const last = stored.at(-1);
-  return last
-    ? { revision: last.revision, hash: hashIn(last) }
-    : { revision: 'no_stream', hash: genesisHash };
+  return { revision: last?.revision ?? 'no_stream', hash: hashIn(last) };
 }

@@ -1,5 +1,4 @@
 /** What a result of a gateway, a registry record or staff's word does to a payment: the same decision, whichever source it has. */
-
 import {
   type Channel,
   currentResult,

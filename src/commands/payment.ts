@@ -1,5 +1,4 @@
 /** What may happen to a payment, on either channel: one function per command, pure. The events are in src/events/payment.ts. */
-
 import { readPaymentEvent } from '../events/codec.ts';
 import {
   type Attempt,

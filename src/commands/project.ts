@@ -1,5 +1,4 @@
 /** What may happen to a project. The events are in src/events/project.ts. */
-
 import { define, type Infer } from 'superstruct';
 import { readProjectEvent } from '../events/codec.ts';
 import { evolveProject, type Project, type ProjectEvent, projectStatuses } from '../events/project.ts';

@@ -2,6 +2,7 @@
 import type { DeliveryKind } from '../events/deliveries.ts';
 import type { Cause } from '../events/envelope.ts';
 import { type Payment, type PaymentEvent, paymentStream } from '../events/payment.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import { Refused } from './decider.ts';
 import type { Execute } from './execute.ts';
 import type { PaymentCommand } from './payment.ts';
@@ -21,14 +22,22 @@ export type Requested = {
 
 /** Goes on when one is refused. Throws EventStoreUnavailable: those before it are asked for. */
 export async function requestDeliveries(
-  { execute, cause }: { execute: Execute<Payment, PaymentCommand, PaymentEvent>; cause: () => Cause },
+  {
+    execute,
+    cause,
+    runtime,
+  }: {
+    execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+    cause: () => Cause;
+    runtime: Pick<Runtime, 'now'>;
+  },
   chosen: readonly DeliveryId[],
 ): Promise<Requested> {
   let asked = 0;
   let refused = 0;
   const reasons = new Set<string>();
   for (const { transactionId, delivery } of chosen) {
-    const command = { type: 'RequestDelivery', at: new Date().toISOString(), delivery } as const;
+    const command = { type: 'RequestDelivery', at: runtime.now().toISOString(), delivery } as const;
     try {
       asked += (await execute(paymentStream(transactionId), command, cause())).events.length;
     } catch (error) {

@@ -1,5 +1,4 @@
 /** What may happen to a user. The events are in src/events/user.ts. */
-
 import { defaulted, type Infer } from 'superstruct';
 import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, type Role, roles, type UserEvent } from '../events/user.ts';

@@ -3,55 +3,16 @@
  * its value; production refuses insecure defaults.
  */
 import { hostname } from 'node:os';
-import { type LogLevel, logLevels } from '../kernel/log.ts';
+import { logLevels } from '../kernel/log.ts';
 import { parseAmount, type Sen } from '../kernel/money.ts';
-import { readApiKeys, readLandregAccessKey } from './api-keys.ts';
-import { type CallbackConfig, readCallbacks } from './callbacks.ts';
 import { ConfigError } from './config-error.ts';
-import { type Environment, readEnvironment } from './environment.ts';
-import { type LandRegistryConfig, readLandRegistry } from './land-registry.ts';
-import { type MailConfig, readMail } from './mail.ts';
+import { type Environment, type EnvironmentReader, readEnvironment } from './environment.ts';
 import { loadMerchants, type Merchant } from './merchants.ts';
+import { readCallbacks, readLandRegistry, readMail } from './outgoing.ts';
 import { loadPaymentMethods, type PaymentMethods } from './payment-methods.ts';
-import { readSealKey } from './seal-key.ts';
 import type { VariableName } from './variables.ts';
 
-export type Config = {
-  production: boolean;
-  /** The running environment's name, as /generic/check reports it. */
-  environment: string;
-  host: string;
-  port: number;
-  /** No trailing slash. */
-  baseUrl: string;
-  dataDir: string;
-  esdbUrl: string;
-  databaseUrl: string;
-  merchants: ReadonlyMap<string, Merchant>;
-  methods: PaymentMethods;
-  transactionIdKey: string;
-  /** Seals of the log are signed with it: 64 hexadecimal digits, or `''` in a process that seals nothing. */
-  sealKey: string;
-  maxAmountSen: Sen;
-  gateway: {
-    url: string;
-    secret: string;
-    /** Development without a secret of its own: a result without CHECKSUM is taken, and marked unverified. */
-    acceptUnsigned: boolean;
-  };
-  /** Asked by requery; `scheduled` is whether it is also asked by itself about payments that were left open. */
-  registry: { url: string; token: string; scheduled: boolean };
-  callbacks: CallbackConfig;
-  /** Null: nobody told us where it is, and its callbacks wait. */
-  landRegistry: LandRegistryConfig | null;
-  mail: MailConfig;
-  /** Of /api/v1, which is open where there are none. */
-  apiKeys: readonly string[];
-  /** The Bearer key with which the land registry calls /landreg; `''` in production without agencies: none is taken. */
-  landregAccessKey: string;
-  sandbox: { enabled: boolean; port: number };
-  logLevel: LogLevel;
-};
+export type Config = ReturnType<typeof readConfig>;
 
 /**
  * Reads the configuration. `provided` holds what the embedded parts of `ledger serve` supply (store addresses,
@@ -64,84 +25,72 @@ export function loadConfig(
   { seals }: { seals: boolean } = { seals: false },
 ): Config {
   const env = readEnvironment(environment, provided);
-  const production = env.oneOf('NODE_ENV', ['development', 'production', 'test']) === 'production';
-  const secret = (name: VariableName, why: string): string => {
-    const found = env.required(name, why);
-    if (production && found !== '' && found.length < 32)
-      env.faults.push(`${name} must have at least 32 characters in production`);
-    return found;
-  };
+  const config = readConfig(env, seals);
+  if (env.faults.length > 0) throw new ConfigError(env.faults);
+  return config;
+}
 
+function readConfig(env: EnvironmentReader, seals: boolean) {
+  const { production } = env;
   const host = env.text('HOST');
-  const port = env.port('PORT');
-  const baseUrl = env.url(
-    'BASE_URL',
-    env.text('BASE_URL', `http://${linkHost(host)}:${port}`),
-    'http:',
-    'https:',
-  );
-  if (production && !baseUrl.startsWith('https://'))
-    env.faults.push('BASE_URL must be the public address, with https://, in production');
-  const esdbUrl = env.required('ESDB_URL', 'esdb://…, or start with `ledger serve`, which brings its own');
-  if (esdbUrl !== '' && !/^esdb(\+discover)?:\/\//.test(esdbUrl))
-    env.faults.push('ESDB_URL must be a connection string that begins with esdb:// or esdb+discover://');
-  const databaseUrl = env.required(
-    'DATABASE_URL',
-    'postgres://…, or start with `ledger serve`, which brings its own',
-  );
-  const maxAmountSen = parseAmount(env.text('MAX_AMOUNT_RM'), 99_999_999_999 as Sen);
-  if (typeof maxAmountSen === 'string')
-    env.faults.push('MAX_AMOUNT_RM must be an amount in RM such as 1000000.00');
-
-  const merchants = env.file(
+  const port = env.integer('PORT', 0, 65_535);
+  const merchants: ReadonlyMap<string, Merchant> = env.file(
     () => loadMerchants(env.text('MERCHANTS_FILE'), production),
-    new Map<string, Merchant>(),
+    new Map(),
+  );
+  const methods: PaymentMethods = env.file(
+    () => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')),
+    new Map(),
   );
   const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
-  const callbacks = readCallbacks(env, production);
-
-  const config: Config = {
+  const callbacks = readCallbacks(env);
+  return {
     production,
-    environment: env.text('ENVIRONMENT_NAME', production ? 'production' : 'development'),
+    /** The running environment's name, as /generic/check reports it. */
+    environment: env.text('ENVIRONMENT_NAME', { fallback: production ? 'production' : 'development' }),
     host,
     port,
-    baseUrl,
+    baseUrl: readBaseUrl(env, `http://${linkHost(host)}:${port}`),
     dataDir: env.text('DATA_DIR'),
-    esdbUrl,
-    databaseUrl: env.url('DATABASE_URL', databaseUrl, 'postgres:', 'postgresql:'),
+    esdbUrl: readEsdbUrl(env),
+    databaseUrl: env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true }),
     merchants,
-    methods: env.file(() => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')), new Map()),
-    transactionIdKey: secret('TRANSACTION_ID_KEY', 'every transaction id is derived from it, for life'),
+    methods,
+    transactionIdKey: readSecret(env, 'TRANSACTION_ID_KEY'),
     sealKey: readSealKey(env, seals),
-    maxAmountSen: typeof maxAmountSen === 'string' ? (0 as Sen) : maxAmountSen,
+    maxAmountSen: readMaxAmount(env),
     gateway: {
-      url: env.url(
-        'GATEWAY_URL',
-        env.required('GATEWAY_URL', 'payers are sent there'),
-        // A payer's name and the amount go there through a browser.
-        ...(production ? ['https:'] : ['http:', 'https:']),
-      ),
-      secret: secret('GATEWAY_SECRET', 'gateway results are verified with it'),
+      // A payer's name and the amount go there through a browser.
+      url: env.url('GATEWAY_URL', production ? ['https:'] : ['http:', 'https:'], { required: true }),
+      secret: readSecret(env, 'GATEWAY_SECRET'),
+      /** Development without a secret of its own: a result without CHECKSUM is taken, and marked unverified. */
       acceptUnsigned: !production && env.given('GATEWAY_SECRET') === undefined,
     },
     registry: {
-      url: env.url('REGISTRY_URL', env.required('REGISTRY_URL', 'requery asks it'), 'http:', 'https:'),
-      token: env.required('REGISTRY_TOKEN', 'the registry knows us by it'),
+      url: env.url('REGISTRY_URL', ['http:', 'https:'], { required: true }),
+      token: env.text('REGISTRY_TOKEN', { required: true }),
+      /** Whether it is also asked by schedule about payments that were left open. */
       scheduled: env.oneOf('REQUERY_SCHEDULE', ['on', 'off']) === 'on',
     },
     callbacks,
-    landRegistry: readLandRegistry(env, { ...callbacks, production, hasAgencies }),
-    mail: readMail(env, production),
-    apiKeys: readApiKeys(env, production),
-    landregAccessKey: readLandregAccessKey(env, { production, hasAgencies }),
+    /** Null: we were not told where it is, and its callbacks wait. */
+    landRegistry: readLandRegistry(env, { ...callbacks, hasAgencies }),
+    mail: readMail(env),
+    apiKeys: readApiKeys(env),
+    landregAccessKey: readLandregAccessKey(env, hasAgencies),
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
-      port: env.port('SANDBOX_PORT', port === 0 ? 0 : port + 1),
+      port: env.integer('SANDBOX_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : port + 1) }),
     },
     logLevel: env.oneOf('LOG_LEVEL', logLevels),
   };
-  if (env.faults.length > 0) throw new ConfigError(env.faults);
-  return config;
+}
+
+function readBaseUrl(env: EnvironmentReader, fallback: string): string {
+  const baseUrl = env.url('BASE_URL', ['http:', 'https:'], { fallback });
+  const isPublic = !env.production || baseUrl.startsWith('https://');
+  env.must('BASE_URL', isPublic, 'be the public address, with https://, in production');
+  return baseUrl;
 }
 
 /** The name under which this machine reaches a server bound to `host`. */
@@ -149,3 +98,70 @@ function linkHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return hostname();
   return host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
 }
+
+function readEsdbUrl(env: EnvironmentReader): string {
+  const url = env.text('ESDB_URL', { required: true });
+  const isConnectionString = url === '' || /^esdb(\+discover)?:\/\//.test(url);
+  env.must(
+    'ESDB_URL',
+    isConnectionString,
+    'be a connection string that begins with esdb:// or esdb+discover://',
+  );
+  return url;
+}
+
+function readSecret(env: EnvironmentReader, name: VariableName): string {
+  const secret = env.text(name, { required: true });
+  const isLong = !env.production || secret === '' || secret.length >= 32;
+  env.must(name, isLong, 'have at least 32 characters in production');
+  return secret;
+}
+
+/** Seals of the log are signed with it: 64 hexadecimal digits, or `''` in a process that seals nothing. */
+function readSealKey(env: EnvironmentReader, seals: boolean): string {
+  const key = env.text('SEAL_KEY', { required: seals });
+  env.must('SEAL_KEY', key === '' || /^[0-9a-f]{64}$/i.test(key), 'be 64 hexadecimal digits');
+  return key;
+}
+
+function readMaxAmount(env: EnvironmentReader): Sen {
+  const amount = parseAmount(env.text('MAX_AMOUNT_RM'), 99_999_999_999 as Sen);
+  if (typeof amount === 'number') return amount;
+  env.must('MAX_AMOUNT_RM', false, 'be an amount in RM such as 1000000.00');
+  return 0 as Sen;
+}
+
+/** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, which production refuses. */
+function readApiKeys(env: EnvironmentReader): readonly string[] {
+  const { production } = env;
+  const keys = env.list('API_KEYS', { required: production });
+  env.must(
+    'API_KEYS',
+    keys.every((key) => isKey(key, production)) && (keys.length > 0 || !env.given('API_KEYS')),
+    `be a comma list of sha256:<64 hex digits> or keys of at least ${minKeyLength(production)} characters`,
+  );
+  return keys;
+}
+
+/**
+ * The Bearer key with which the land registry calls /landreg, `sha256:<64 hex digits>` or plain; production needs one
+ * where it has agencies, and without one (`''`) lets nobody in.
+ */
+function readLandregAccessKey(env: EnvironmentReader, hasAgencies: boolean): string {
+  const { production } = env;
+  const fallback = production ? '' : 'landreg-key';
+  const key = env.text('LANDREG_ACCESS_KEY', { fallback, required: production && hasAgencies });
+  env.must(
+    'LANDREG_ACCESS_KEY',
+    key === '' || isKey(key, production),
+    `be sha256:<64 hex digits> or a key of at least ${minKeyLength(production)} characters, without blanks`,
+  );
+  return key;
+}
+
+function isKey(key: string, production: boolean): boolean {
+  const form = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
+  return form.test(key) && key.length >= minKeyLength(production);
+}
+
+const minKeyLength = (production: boolean) => (production ? 32 : 6);

@@ -6,6 +6,13 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type EnvironmentReader = ReturnType<typeof readEnvironment>;
 
+type Reading = {
+  /** In place of the variable's own, where it depends on something. */
+  fallback?: string;
+  /** It is a fault when the variable is not set; `''` is returned then, and not the fallback. */
+  required?: boolean;
+};
+
 /**
  * `provided` holds what the embedded parts of `ledger serve` supply (store addresses, generated keys); a
  * variable that is set wins over it. An empty variable counts as not set.
@@ -13,21 +20,25 @@ export type EnvironmentReader = ReturnType<typeof readEnvironment>;
 export function readEnvironment(environment: Environment, provided: Environment) {
   const faults: string[] = [];
   const given = (name: VariableName) => environment[name]?.trim() || undefined;
-  const optional = (name: VariableName) => given(name) ?? provided[name];
 
-  /** `fallback` where it depends on something; else the variable's own. */
-  const text = (name: VariableName, fallback = variables[name].fallback) => optional(name) ?? fallback;
-
-  const required = (name: VariableName, why: string): string => {
-    const found = optional(name);
-    if (found === undefined) faults.push(`${name} is not set: ${why}`);
-    return found ?? '';
+  const must = (name: VariableName, isSo: boolean, what: string): void => {
+    if (!isSo) faults.push(`${name} must ${what}`);
   };
 
-  /** Checks that a URL is one and has one of the protocols; takes off a trailing slash. */
-  const url = (name: VariableName, found: string, ...protocols: readonly string[]): string => {
-    if (found !== '' && !protocols.includes(URL.parse(found)?.protocol ?? ''))
-      faults.push(`${name} must be a URL that begins with ${protocols.map((it) => `${it}//`).join(' or ')}`);
+  const text = (name: VariableName, { fallback, required = false }: Reading = {}): string => {
+    const found = given(name) ?? provided[name];
+    if (found === undefined && required) faults.push(`${name} is not set: ${variables[name].needed}`);
+    return found ?? (required ? '' : (fallback ?? variables[name].fallback ?? ''));
+  };
+
+  /** Without a trailing slash. */
+  const url = (name: VariableName, protocols: readonly string[], reading?: Reading): string => {
+    const found = text(name, reading);
+    must(
+      name,
+      found === '' || protocols.includes(URL.parse(found)?.protocol ?? ''),
+      `be a URL that begins with ${protocols.map((it) => `${it}//`).join(' or ')}`,
+    );
     return found.replace(/\/$/, '');
   };
 
@@ -36,24 +47,24 @@ export function readEnvironment(environment: Environment, provided: Environment)
     choices: readonly [Choice, ...Choice[]],
     fallback?: Choice,
   ): Choice => {
-    const found = choices.find((choice) => choice === text(name, fallback));
-    if (found === undefined) faults.push(`${name} must be one of ${choices.join(', ')}`);
+    const found = choices.find((choice) => choice === text(name, fallback && { fallback }));
+    must(name, found !== undefined, `be one of ${choices.join(', ')}`);
     return found ?? choices[0];
   };
 
-  const port = (name: VariableName, fallback?: number): number => {
-    const found = text(name, fallback?.toString());
-    if (!/^\d{1,5}$/.test(found) || Number(found) > 65_535) faults.push(`${name} must be a port, 0 to 65535`);
-    return Number(found);
-  };
-
-  const integer = (name: VariableName, least: number, most: number): number => {
-    const found = text(name);
+  const integer = (name: VariableName, least: number, most: number, reading?: Reading): number => {
+    const found = text(name, reading);
     const value = /^\d{1,9}$/.test(found) ? Number(found) : Number.NaN;
-    if (!(value >= least && value <= most))
-      faults.push(`${name} must be a whole number from ${least} to ${most}`);
+    must(name, value >= least && value <= most, `be a whole number from ${least} to ${most}`);
     return value;
   };
+
+  /** The entries of a comma list that are not empty. */
+  const list = (name: VariableName, reading?: Reading): readonly string[] =>
+    text(name, reading)
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '');
 
   /** Runs a loader of a configuration file and takes its faults over. */
   const file = <Content>(load: () => Content, fallback: Content): Content => {
@@ -66,5 +77,6 @@ export function readEnvironment(environment: Environment, provided: Environment)
     }
   };
 
-  return { faults, given, text, required, url, oneOf, port, integer, file };
+  const production = oneOf('NODE_ENV', ['development', 'production', 'test']) === 'production';
+  return { production, faults, given, must, text, url, oneOf, integer, list, file };
 }

@@ -4,160 +4,166 @@
  */
 
 export type Variable = {
-  /** Taken when the variable is not set; '' where there is none. */
-  fallback: string;
+  /** Taken when the variable is not set; `''` where nothing is said. */
+  fallback?: string;
   /** In place of the fallback on the reference page, where that depends on something. */
   otherwise?: string;
   /** What it means, in one line of markdown. */
   meaning: string;
+  /** Said when it is not set and cannot be done without. */
+  needed?: string;
 };
 
-const retrySchedule = '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h';
 const embedded = 'embedded in `ledger serve`';
 const sandbox = 'the sandbox of `ledger serve`';
 const generated = 'generated in `DATA_DIR`; production needs one';
 
-const process = {
-  NODE_ENV: {
-    fallback: 'development',
-    meaning: '`development`, `production` or `test`. Production refuses insecure defaults, naming every one',
-  },
-  ENVIRONMENT_NAME: {
-    fallback: '',
-    otherwise: 'development or production',
-    meaning: 'The name that /generic/check reports',
-  },
-  HOST: { fallback: '127.0.0.1', meaning: 'Address to listen on' },
-  PORT: { fallback: '5173', meaning: 'Port to listen on' },
-  BASE_URL: {
-    fallback: '',
-    otherwise: 'from HOST and PORT',
-    meaning: 'For absolute links; `https://` in production',
-  },
-  LOG_LEVEL: {
-    fallback: 'info',
-    meaning:
-      '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. JSON lines; pretty on a terminal',
-  },
-} satisfies Record<string, Variable>;
-
-const stores = {
-  DATA_DIR: { fallback: './data', meaning: 'Embedded stores, generated keys, the outbox of emails' },
-  ESDB_URL: { fallback: '', otherwise: embedded, meaning: 'EventStoreDB: `esdb://` or `esdb+discover://`' },
-  DATABASE_URL: { fallback: '', otherwise: embedded, meaning: 'PostgreSQL: `postgres://`' },
-  SEAL_KEY: {
-    fallback: '',
-    otherwise: 'generated in `DATA_DIR`; `ledger projections` and `ledger serve` need one',
-    meaning:
-      'Seals of the log are signed with it: 64 hexadecimal digits, from `openssl rand -hex 32`. For those two alone',
-  },
-} satisfies Record<string, Variable>;
-
-const payments = {
-  MERCHANTS_FILE: { fallback: 'config/merchants.yaml', meaning: 'The merchants and their keys' },
-  PAYMENT_METHODS_FILE: {
-    fallback: 'config/payment-methods.yaml',
-    meaning: 'Methods on offer, with limits, charges and banks',
-  },
-  MAX_AMOUNT_RM: { fallback: '1000000.00', meaning: 'The most that one payment may ask for' },
-  TRANSACTION_ID_KEY: {
-    fallback: '',
-    otherwise: generated,
-    meaning:
-      'Every transaction id is derived from it, for life: make it once, keep it as safe as the data. 32 characters or more in production',
-  },
-} satisfies Record<string, Variable>;
-
-const gateway = {
-  GATEWAY_URL: {
-    fallback: '',
-    otherwise: sandbox,
-    meaning: 'Where payers are sent to pay; `https://` in production',
-  },
-  GATEWAY_SECRET: {
-    fallback: '',
-    otherwise: generated,
-    meaning: 'The gateway’s results are signed with it. 32 characters or more in production',
-  },
-  REGISTRY_URL: { fallback: '', otherwise: sandbox, meaning: 'The transaction registry that requery asks' },
-  REGISTRY_TOKEN: { fallback: '', otherwise: sandbox, meaning: 'The registry knows us by it (Bearer)' },
-  REQUERY_SCHEDULE: {
-    fallback: 'on',
-    meaning: '`on` or `off`: whether the registry is also asked by schedule about payments left open',
-  },
-} satisfies Record<string, Variable>;
-
-const landRegistry = {
-  LANDREG_ACCESS_KEY: {
-    fallback: '',
-    otherwise: '`landreg-key`; production needs one where it has agencies',
-    meaning: 'The Bearer key of the land registry’s calls to us, plain or as `sha256:<hex>`',
-  },
-  LANDREG_BASE_URL: {
-    fallback: '',
-    otherwise: sandbox,
-    meaning:
-      'Where the land registry is; `https://` in production unless CALLBACK_ALLOW_HOSTS names its host',
-  },
-  LANDREG_CALLBACK_PATH: { fallback: '', otherwise: sandbox, meaning: 'Where it takes callbacks' },
-  LANDREG_ACCESS_TOKEN: {
-    fallback: '',
-    otherwise: sandbox,
-    meaning: 'It knows us by it (header Access-Token)',
-  },
-  LANDREG_DIMASUK: { fallback: 'EPAYMENT', meaning: 'The text of dimasuk in a callback' },
-  LANDREG_CONNECT_TIMEOUT_MS: { fallback: '10000', meaning: 'To connect, at most' },
-  LANDREG_TIMEOUT_MS: { fallback: '30000', meaning: 'A try as a whole, at most' },
-  LANDREG_ATTEMPTS: { fallback: '3', meaning: 'Attempts to connect within a try' },
-  LANDREG_PAUSE_MS: { fallback: '500', meaning: 'The pause between them' },
-} satisfies Record<string, Variable>;
-
-const deliveries = {
-  CALLBACK_RETRY_SCHEDULE: { fallback: retrySchedule, meaning: 'The pause before each try' },
-  CALLBACK_ALLOW_HOSTS: {
-    fallback: '',
-    otherwise: 'none; localhost in development',
-    meaning: 'Hosts that callbacks may reach although their address is private',
-  },
-  SMTP_URL: {
-    fallback: '',
-    otherwise: 'files in `DATA_DIR/outbox`; production needs one',
-    meaning: '`smtp://` or `smtps://`',
-  },
-  MAIL_FROM: {
-    fallback: 'Payment ledger <no-reply@ledger.example>',
-    otherwise: '`Payment ledger <no-reply@ledger.example>`; production needs one',
-    meaning: 'The sender of receipts and of links to sign in',
-  },
-} satisfies Record<string, Variable>;
-
-const others = {
-  API_KEYS: {
-    fallback: '',
-    otherwise: 'none: open; production needs some',
-    meaning: 'Comma list of the Bearer keys of /api/v1, plain or as `sha256:<hex>`',
-  },
-  SANDBOX: {
-    fallback: '',
-    otherwise: 'true; false in production',
-    meaning: 'Sandbox, debug and simulate pages. Never true where real money moves',
-  },
-  SANDBOX_PORT: { fallback: '', otherwise: 'PORT + 1', meaning: 'Port of the sandbox' },
-} satisfies Record<string, Variable>;
-
 /** In the order of the reference page. */
 export const variableGroups = {
-  'The process': process,
-  'The stores': stores,
-  Payments: payments,
-  'The gateway and the registry': gateway,
-  'The land registry': landRegistry,
-  'Callbacks and email': deliveries,
-  '/api/v1 and the sandbox': others,
+  'The process': {
+    NODE_ENV: {
+      fallback: 'development',
+      meaning:
+        '`development`, `production` or `test`. Production refuses insecure defaults, naming every one',
+    },
+    ENVIRONMENT_NAME: {
+      otherwise: 'development or production',
+      meaning: 'The name that /generic/check reports',
+    },
+    HOST: { fallback: '127.0.0.1', meaning: 'Address to listen on' },
+    PORT: { fallback: '5173', meaning: 'Port to listen on' },
+    BASE_URL: { otherwise: 'from HOST and PORT', meaning: 'For absolute links; `https://` in production' },
+    LOG_LEVEL: {
+      fallback: 'info',
+      meaning:
+        '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. JSON lines; pretty on a terminal',
+    },
+  },
+  'The stores': {
+    DATA_DIR: { fallback: './data', meaning: 'Embedded stores, generated keys, the outbox of emails' },
+    ESDB_URL: {
+      otherwise: embedded,
+      meaning: 'EventStoreDB: `esdb://` or `esdb+discover://`',
+      needed: 'esdb://…, or start with `ledger serve`, which brings its own',
+    },
+    DATABASE_URL: {
+      otherwise: embedded,
+      meaning: 'PostgreSQL: `postgres://`',
+      needed: 'postgres://…, or start with `ledger serve`, which brings its own',
+    },
+    SEAL_KEY: {
+      otherwise: 'generated in `DATA_DIR`; `ledger projections` and `ledger serve` need one',
+      meaning:
+        'Seals of the log are signed with it: 64 hexadecimal digits, from `openssl rand -hex 32`. For those two alone',
+      needed: 'the log is sealed with it; make one with openssl rand -hex 32',
+    },
+  },
+  Payments: {
+    MERCHANTS_FILE: { fallback: 'config/merchants.yaml', meaning: 'The merchants and their keys' },
+    PAYMENT_METHODS_FILE: {
+      fallback: 'config/payment-methods.yaml',
+      meaning: 'Methods on offer, with limits, charges and banks',
+    },
+    MAX_AMOUNT_RM: { fallback: '1000000.00', meaning: 'The most that one payment may ask for' },
+    TRANSACTION_ID_KEY: {
+      otherwise: generated,
+      meaning:
+        'Every transaction id is derived from it, for life: make it once, keep it as safe as the data. 32 characters or more in production',
+      needed: 'every transaction id is derived from it, for life',
+    },
+  },
+  'The gateway and the registry': {
+    GATEWAY_URL: {
+      otherwise: sandbox,
+      meaning: 'Where payers are sent to pay; `https://` in production',
+      needed: 'payers are sent there',
+    },
+    GATEWAY_SECRET: {
+      otherwise: generated,
+      meaning: 'The gateway’s results are signed with it. 32 characters or more in production',
+      needed: 'gateway results are verified with it',
+    },
+    REGISTRY_URL: {
+      otherwise: sandbox,
+      meaning: 'The transaction registry that requery asks',
+      needed: 'requery asks it',
+    },
+    REGISTRY_TOKEN: {
+      otherwise: sandbox,
+      meaning: 'The registry knows us by it (Bearer)',
+      needed: 'the registry knows us by it',
+    },
+    REQUERY_SCHEDULE: {
+      fallback: 'on',
+      meaning: '`on` or `off`: whether the registry is also asked by schedule about payments left open',
+    },
+  },
+  'The land registry': {
+    LANDREG_ACCESS_KEY: {
+      otherwise: '`landreg-key`; production needs one where it has agencies',
+      meaning: 'The Bearer key of the land registry’s calls to us, plain or as `sha256:<hex>`',
+      needed: 'the land registry proves itself with it',
+    },
+    LANDREG_BASE_URL: {
+      otherwise: sandbox,
+      meaning:
+        'Where the land registry is; `https://` in production unless CALLBACK_ALLOW_HOSTS names its host',
+      needed: 'merchants with a branch_code report payments to the land registry',
+    },
+    LANDREG_CALLBACK_PATH: {
+      otherwise: sandbox,
+      meaning: 'Where it takes callbacks',
+      needed: 'where the land registry takes callbacks',
+    },
+    LANDREG_ACCESS_TOKEN: {
+      otherwise: sandbox,
+      meaning: 'It knows us by it (header Access-Token)',
+      needed: 'the land registry knows us by it',
+    },
+    LANDREG_DIMASUK: { fallback: 'EPAYMENT', meaning: 'The text of dimasuk in a callback' },
+    LANDREG_CONNECT_TIMEOUT_MS: { fallback: '10000', meaning: 'To connect, at most' },
+    LANDREG_TIMEOUT_MS: { fallback: '30000', meaning: 'A try as a whole, at most' },
+    LANDREG_ATTEMPTS: { fallback: '3', meaning: 'Attempts to connect within a try' },
+    LANDREG_PAUSE_MS: { fallback: '500', meaning: 'The pause between them' },
+  },
+  'Callbacks and email': {
+    CALLBACK_RETRY_SCHEDULE: {
+      fallback: '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h',
+      meaning: 'The pause before each try',
+    },
+    CALLBACK_ALLOW_HOSTS: {
+      otherwise: 'none; localhost in development',
+      meaning: 'Hosts that callbacks may reach although their address is private',
+    },
+    SMTP_URL: {
+      otherwise: 'files in `DATA_DIR/outbox`; production needs one',
+      meaning: '`smtp://` or `smtps://`',
+      needed: 'receipts and links to sign in are sent through it, such as smtps://user:password@mail.example',
+    },
+    MAIL_FROM: {
+      fallback: 'Payment ledger <no-reply@ledger.example>',
+      otherwise: '`Payment ledger <no-reply@ledger.example>`; production needs one',
+      meaning: 'The sender of receipts and of links to sign in',
+      needed: 'the sender of receipts and of links to sign in, such as Payments <no-reply@agency.example>',
+    },
+  },
+  '/api/v1 and the sandbox': {
+    API_KEYS: {
+      otherwise: 'none: open; production needs some',
+      meaning: 'Comma list of the Bearer keys of /api/v1, plain or as `sha256:<hex>`',
+      needed: 'a comma list of the Bearer keys that /api/v1 takes',
+    },
+    SANDBOX: {
+      otherwise: 'true; false in production',
+      meaning: 'Sandbox, debug and simulate pages. Never true where real money moves',
+    },
+    SANDBOX_PORT: { otherwise: 'PORT + 1', meaning: 'Port of the sandbox' },
+  },
 } satisfies Record<string, Record<string, Variable>>;
 
-const all = { ...process, ...stores, ...payments, ...gateway, ...landRegistry, ...deliveries, ...others };
+type Groups = typeof variableGroups;
+export type VariableName = { [Title in keyof Groups]: keyof Groups[Title] }[keyof Groups];
 
-export type VariableName = keyof typeof all;
-
-export const variables: Readonly<Record<VariableName, Variable>> = all;
+export const variables = Object.assign({}, ...Object.values(variableGroups)) as Readonly<
+  Record<VariableName, Variable>
+>;

@@ -1,7 +1,9 @@
 /** The border between what the log holds and what the program trusts: lifts and checks an event as it is read. */
 import { type Struct, validate } from 'superstruct';
 import { matchesSchema } from '../kernel/matches-schema.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
 import type { EventOf } from '../kernel/structs.ts';
+import { metadataValue } from './envelope.ts';
 import { paymentEvents } from './payment.ts';
 import { projectEvents } from './project.ts';
 import { rebuildEvents } from './rebuild.ts';
@@ -38,10 +40,11 @@ function readerOf<Structs extends Record<string, Pick<Struct, 'TYPE'>>>(
   structs: Structs,
 ): (stored: Stored) => EventOf<Structs> {
   const structOf = new Map(Object.entries(structs));
-  return ({ type, data, metadata }) => {
+  return (stored) => {
+    const { type } = stored;
     const struct = structOf.get(type);
     if (!struct) throw new UnreadableEvent(`Unknown event type ${type}`);
-    const lifted = lift(type, data, metadata);
+    const lifted = lift(stored);
     const failure = failureOf(type, lifted, struct as Struct<unknown>);
     if (failure)
       throw new UnreadableEvent(`${type} does not fit its schema at ${failure.path.join('.') || 'its root'}`);
@@ -58,11 +61,10 @@ function failureOf(type: string, data: unknown, struct: Struct<unknown>) {
   }
 }
 
-function lift(type: string, data: unknown, metadata: unknown): unknown {
-  const version = typeof metadata === 'object' && metadata !== null && Reflect.get(metadata, 'schemaVersion');
+function lift(stored: Stored): unknown {
   try {
-    return upcast(type, Number(version), data);
+    return upcast(stored.type, Number(metadataValue(stored, 'schemaVersion')), stored.data);
   } catch (error) {
-    throw new UnreadableEvent(error instanceof Error ? error.message : String(error));
+    throw new UnreadableEvent(reasonOf(error));
   }
 }

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { array, type Infer, integer, min, object, pattern, string } from 'superstruct';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import { type EventOf, utc } from '../kernel/structs.ts';
-import { genesisHash, hashOf } from './envelope.ts';
+import { genesisHash, hashOf, metadataValue } from './envelope.ts';
 
 export const sealsStream = 'ledger-seals';
 
@@ -62,14 +62,14 @@ export function countIn({ count, runningHash }: Tally, event: Counted): Tally {
 }
 
 /** The hash that the event carries; of what carries none, one of its content. */
-function chainHashOf({ type, data, metadata }: Counted): string {
-  const isObject = typeof metadata === 'object' && metadata !== null;
-  const carried: unknown = isObject ? Reflect.get(metadata, 'hash') : undefined;
+function chainHashOf(event: Counted): string {
+  const carried = metadataValue(event, 'hash');
   if (typeof carried === 'string') return carried;
+  const { type, data, metadata } = event;
   try {
-    return hashOf(type, data, isObject ? metadata : {});
+    return hashOf(type, data, typeof metadata === 'object' && metadata !== null ? metadata : {});
   } catch (error) {
-    // Nothing that was written is nested so deep that it cannot be walked through.
+    // Nothing that was written is nested too deep to be walked through.
     if (error instanceof RangeError) return '';
     throw error;
   }

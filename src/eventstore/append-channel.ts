@@ -5,27 +5,29 @@
  * never more than one: after a failure its client is disposed of, with everything pending on it, before the
  * next one is made. (A new client is needed anyway, as the old one may have cached a failure for good.)
  */
-import { setImmediate } from 'node:timers/promises';
 import type { AppendResult, EventData, EventStoreDBClient } from '@eventstore/db-client';
-import { withDeadline } from './deadline.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Runtime } from '../kernel/runtime.ts';
+import type { WithinDeadline } from './deadline.ts';
 import { describe, isAnswer } from './errors.ts';
 import type { ExpectedRevision } from './event-store.ts';
-import type { Log } from './log.ts';
 
 /** Which channel of this process may append. */
 let owner: symbol | undefined;
 
 export type AppendChannel = ReturnType<typeof createAppendChannel>;
 
-/** `connect` makes a client; each `send` may take `deadlineMs`. */
+/** `connect` makes a client. */
 export function createAppendChannel({
   connect,
-  deadlineMs,
+  withinDeadline,
+  runtime,
   log,
 }: {
   connect: () => EventStoreDBClient;
-  deadlineMs: number;
-  log: Log;
+  withinDeadline: WithinDeadline;
+  runtime: Pick<Runtime, 'yieldToIo'>;
+  log: Pick<Log, 'info' | 'warn'>;
 }) {
   const self = Symbol('append channel');
   let client: EventStoreDBClient | undefined;
@@ -33,7 +35,7 @@ export function createAppendChannel({
   let healthy = true;
   const pending = new Set<Promise<unknown>>();
 
-  /** One try at an append. Throws what the client throws, or DeadlineExceeded. */
+  /** One attempt at an append. Throws what the client throws, or DeadlineExceeded. */
   async function send(
     streamName: string,
     events: EventData[],
@@ -43,7 +45,7 @@ export function createAppendChannel({
     client ??= connect();
     const used = client;
     const expectedRevision = expected === 'no_stream' ? expected : BigInt(expected);
-    const answer = withDeadline(used.appendToStream(streamName, events, { expectedRevision }), deadlineMs);
+    const answer = withinDeadline(used.appendToStream(streamName, events, { expectedRevision }));
     pending.add(answer);
     try {
       const result = await answer;
@@ -69,11 +71,11 @@ export function createAppendChannel({
 
   /** Waits for the client's streams to end, but not for ever: every append waits for this. */
   async function dispose(broken: EventStoreDBClient): Promise<void> {
-    await withDeadline(broken.dispose(), deadlineMs).catch(() => {});
+    await withinDeadline(broken.dispose()).catch(() => {});
   }
 
   async function retire(broken: EventStoreDBClient): Promise<void> {
-    await setImmediate(); // appends just handed to the client have not joined its stream yet
+    await runtime.yieldToIo(); // appends just handed to the client have not joined its stream yet
     await dispose(broken);
     await Promise.allSettled(pending);
     await dispose(broken); // an append that waited for the server's capabilities may have opened another
@@ -88,7 +90,7 @@ export function createAppendChannel({
       if (owner !== self) throw new Error('Another event store connection of this process is appending');
     },
 
-    /** Cuts off what is pending; its outcome is then unknown. */
+    /** Interrupts what is pending; its outcome is then unknown. */
     async close(): Promise<void> {
       while (replacing !== undefined) await replacing;
       if (client) await retire(client);

@@ -1,6 +1,7 @@
 /** Appends whose outcome is always found out: an answer that is lost is looked up in the stream itself. */
 import { type EventData, type JSONType, WrongExpectedVersionError } from '@eventstore/db-client';
-import pRetry from 'p-retry';
+import { retry } from '../kernel/retry.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import type { AppendChannel } from './append-channel.ts';
 import { describe, isAnswer, isRefusal } from './errors.ts';
 import {
@@ -20,18 +21,20 @@ type Appended = Awaited<ReturnType<EventStore['append']>>;
 
 /**
  * `append` of an event store. The same events at the same explicit revision can be sent again without harm:
- * at most one of the tries can go through. Gives up with EventStoreUnavailable after about `giveUpAfterMs`,
+ * at most one of the attempts can go through. Gives up with EventStoreUnavailable after about `giveUpAfterMs`,
  * or once the signal aborts.
  */
 export function createAppend({
   channel,
   load,
   giveUpAfterMs,
+  runtime,
   signal,
 }: {
   channel: AppendChannel;
   load: EventStore['load'];
   giveUpAfterMs: number;
+  runtime: Runtime;
   signal: AbortSignal;
 }): EventStore['append'] {
   return async (streamName, newEvents, expected) => {
@@ -62,13 +65,11 @@ export function createAppend({
 
   async function findOutOrSendAgain(append: Append, unknown: unknown): Promise<Appended> {
     try {
-      return await pRetry(async () => (await findStored(append)) ?? (await sendAgain(append)), {
-        retries: 6,
-        minTimeout: 100,
-        maxRetryTime: giveUpAfterMs,
-        randomize: true,
+      return await retry(async () => (await findStored(append)) ?? (await sendAgain(append)), {
+        runtime,
         signal,
-        shouldRetry: ({ error }) => !isDefinite(error),
+        giveUpAfterMs,
+        shouldRetry: (error) => !isDefinite(error),
       });
     } catch (error) {
       if (isDefinite(error)) throw error;
@@ -77,7 +78,7 @@ export function createAppend({
     }
   }
 
-  /** Now a wrong revision may be our own first try, come through late. */
+  /** Now a wrong revision may be our own first attempt, come through late. */
   async function sendAgain(append: Append): Promise<Appended> {
     try {
       return await send(append);

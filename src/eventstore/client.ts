@@ -1,12 +1,13 @@
 /** Connects to EventStoreDB. Its client is used nowhere else, and every way in which it fails is met here. */
 import { EventStoreDBClient } from '@eventstore/db-client';
+import type { Log } from '../kernel/log.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import { createAppend } from './append.ts';
 import { createAppendChannel } from './append-channel.ts';
-import { withDeadline } from './deadline.ts';
+import { createDeadline } from './deadline.ts';
 import { type EventStore, EventStoreUnavailable } from './event-store.ts';
-import type { Log } from './log.ts';
 import { createReads } from './read.ts';
-import { first, follow } from './subscription.ts';
+import { firstAfter, subscribe } from './subscription.ts';
 
 /**
  * `url` is an esdb:// connection string. A call to the store may take `callDeadlineMs`; an append is looked
@@ -18,11 +19,13 @@ import { first, follow } from './subscription.ts';
 export function connectEventStore({
   url,
   log,
+  runtime,
   callDeadlineMs = 4000,
   giveUpAfterMs = 12_000,
 }: {
   url: string;
-  log: Log;
+  log: Pick<Log, 'info' | 'warn'>;
+  runtime: Runtime;
   callDeadlineMs?: number;
   giveUpAfterMs?: number;
 }): EventStore {
@@ -32,9 +35,10 @@ export function connectEventStore({
   const readClient = connect();
   const lookClient = connect();
   const { signal } = closing;
-  const reads = createReads({ client: readClient, deadlineMs: callDeadlineMs, signal });
-  const channel = createAppendChannel({ connect, deadlineMs: callDeadlineMs, log });
-  const append = createAppend({ channel, load: reads.load, giveUpAfterMs, signal });
+  const withinDeadline = createDeadline(runtime, callDeadlineMs);
+  const reads = createReads({ client: readClient, deadlineMs: callDeadlineMs, runtime, signal });
+  const channel = createAppendChannel({ connect, withinDeadline, runtime, log });
+  const append = createAppend({ channel, load: reads.load, giveUpAfterMs, runtime, signal });
   let closed = false;
 
   return {
@@ -49,22 +53,19 @@ export function connectEventStore({
 
     subscribe(options) {
       const untilClosed = AbortSignal.any([options.signal, signal]);
-      return follow({ ...options, signal: untilClosed }, { client: connect(), log });
+      return subscribe({ ...options, signal: untilClosed }, { client: connect(), runtime, log });
     },
 
     firstAfter(options) {
       const untilClosed = AbortSignal.any([options.signal, signal]);
-      return first({ ...options, signal: untilClosed }, lookClient);
+      return firstAfter({ ...options, signal: untilClosed }, { client: lookClient, runtime });
     },
 
     async close() {
       closed = true;
-      await withDeadline(Promise.allSettled(appending), callDeadlineMs).catch(() => {}); // cut off below
+      await withinDeadline(Promise.allSettled(appending)).catch(() => {}); // what is left is cut off below
       closing.abort(new EventStoreUnavailable('The connection to the event store is closed'));
-      await Promise.all([
-        channel.close(),
-        withDeadline(readClient.dispose(), callDeadlineMs).catch(() => {}),
-      ]);
+      await Promise.all([channel.close(), withinDeadline(readClient.dispose()).catch(() => {})]);
     },
   };
 }

@@ -6,14 +6,6 @@ import {
   StreamDeletedError,
 } from '@eventstore/db-client';
 
-/** Our own deadline ran out: the client sets none on batch appends and reads, so a frozen server would hang us. */
-export class DeadlineExceeded extends Error {
-  override name = 'DeadlineExceeded';
-  constructor(deadlineMs: number) {
-    super(`No answer within ${deadlineMs} ms`);
-  }
-}
-
 /**
  * Whether the error is the server's answer to one append, as against a failure of the call that all appends
  * share. Only the latter carries a gRPC code, and then it says nothing about any one append.

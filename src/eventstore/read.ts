@@ -2,47 +2,53 @@
 import {
   type AllStreamResolvedEvent,
   BACKWARDS,
+  type RecordedEvent as ClientEvent,
   END,
   type EventStoreDBClient,
   type ResolvedEvent,
   type StreamingRead,
   StreamNotFoundError,
 } from '@eventstore/db-client';
-import pRetry from 'p-retry';
-import { withDeadline } from './deadline.ts';
+import { retry } from '../kernel/retry.ts';
+import type { Runtime } from '../kernel/runtime.ts';
+import { createDeadline } from './deadline.ts';
 import { describe, isRefusal } from './errors.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from './event-store.ts';
-import { toRecordedEvent } from './recorded-event.ts';
 
 const pageSize = 1000;
-
-type Dependencies = { client: EventStoreDBClient; deadlineMs: number; signal: AbortSignal };
 
 type Found = StreamingRead<ResolvedEvent> | StreamingRead<AllStreamResolvedEvent>;
 type Slice = { direction: 'forwards' | 'backwards'; fromRevision: bigint | 'end'; maxCount: number };
 
 /**
- * `load`, `loadLast` and `head` of an event store. All are tried again a few times within the deadline, so that a
- * store that restarts in a moment goes unnoticed. Aborting the signal fails the reads under way.
+ * `load`, `loadLast` and `head` of an event store. Each read may take `deadlineMs` and is tried again for half as long,
+ * so that a store that restarts in a moment goes unnoticed. Aborting the signal fails the reads under way.
  */
 export function createReads({
   client,
   deadlineMs,
+  runtime,
   signal,
-}: Dependencies): Pick<EventStore, 'load' | 'loadLast' | 'head'> {
+}: {
+  client: EventStoreDBClient;
+  deadlineMs: number;
+  runtime: Runtime;
+  signal: AbortSignal;
+}): Pick<EventStore, 'load' | 'loadLast' | 'head'> {
+  const withinDeadline = createDeadline(runtime, deadlineMs);
+
   function readStream(streamName: string, slice: Slice): Promise<RecordedEvent[]> {
     return read(`stream ${streamName}`, () => client.readStream(streamName, slice));
   }
 
   async function read(what: string, begin: () => Found): Promise<RecordedEvent[]> {
     try {
-      return await pRetry(() => readOnce(begin()), {
-        retries: 4,
-        minTimeout: 50,
-        maxRetryTime: deadlineMs,
-        randomize: true,
-        signal, // looked at after each try too: a read that closing has cut short ends as if it were whole
-        shouldRetry: ({ error }) => !isRefusal(error),
+      return await retry(() => readOnce(begin()), {
+        runtime,
+        signal, // checked after each attempt too: a read that closing interrupts ends as if it were whole
+        firstMs: 50,
+        giveUpAfterMs: deadlineMs / 2,
+        shouldRetry: (error) => !isRefusal(error),
       });
     } catch (error) {
       const message = `Cannot read ${what}: ${describe(error)}`;
@@ -54,7 +60,7 @@ export function createReads({
   async function readOnce(found: Found): Promise<RecordedEvent[]> {
     found.on('error', () => {}); // `collect` hears it; one that comes after it would end the process
     try {
-      return await withDeadline(collect(found), deadlineMs);
+      return await withinDeadline(collect(found));
     } catch (error) {
       if (error instanceof StreamNotFoundError) return [];
       found.cancel().catch(() => {}); // rejects when there was no connection to begin with
@@ -98,4 +104,22 @@ async function collect(found: Found): Promise<RecordedEvent[]> {
   const events: RecordedEvent[] = [];
   for await (const { event } of found) if (event) events.push(toRecordedEvent(event));
   return events;
+}
+
+/**
+ * Data and metadata as the client parsed them: JSON as values, what is not JSON as Uint8Array (JSON that does
+ * not parse as its text). Judging them is for the reader of the event.
+ */
+export function toRecordedEvent(event: ClientEvent): RecordedEvent {
+  if (!event.position) throw new Error(`Event ${event.id} came without its position`);
+  return {
+    id: event.id,
+    type: event.type,
+    data: event.data,
+    metadata: event.metadata,
+    streamName: event.streamId,
+    revision: Number(event.revision),
+    position: event.position,
+    created: event.created,
+  };
 }

@@ -2,7 +2,6 @@
  * Follows $all for ever. The client's subscriptions end, in one of several ways (error, cancellation, a plain
  * end), and never come back by themselves; here each end leads to a new one after the last message handed over.
  */
-import { setTimeout } from 'node:timers/promises';
 import {
   type AllStreamResolvedEvent,
   type AllStreamSubscription,
@@ -10,6 +9,8 @@ import {
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
+import type { Log } from '../kernel/log.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import { describe } from './errors.ts';
 import {
   type EventStore,
@@ -17,19 +18,26 @@ import {
   type Position,
   type SubscriptionMessage,
 } from './event-store.ts';
-import type { Log } from './log.ts';
-import { toRecordedEvent } from './recorded-event.ts';
+import { toRecordedEvent } from './read.ts';
 
 /** A checkpoint every 512 events considered; the server considers them in windows of 32. */
 const checkpointInterval = 16;
 const maxPauseMs = 2000;
 
-type Subscribe = Parameters<EventStore['subscribe']>[0];
+type Options = Parameters<EventStore['subscribe']>[0];
+type SubscriptionRuntime = Pick<Runtime, 'sleep' | 'random'>;
 
-/** `subscribe` of an event store; `client` is for this subscription alone, as a failure closes its channel. */
-export async function* follow(
-  { streamPrefixes, after, signal, maxFailures = Number.POSITIVE_INFINITY }: Subscribe,
-  { client, log }: { client: EventStoreDBClient; log: Log },
+/**
+ * `subscribe` of an event store; `client` is for this subscription alone, as a failure closes its channel. The loop is
+ * its own, not kernel/retry.ts, as it hands over messages between two failures.
+ */
+export async function* subscribe(
+  { streamPrefixes, after, signal, maxFailures = Number.POSITIVE_INFINITY }: Options,
+  {
+    client,
+    runtime,
+    log,
+  }: { client: EventStoreDBClient; runtime: SubscriptionRuntime; log: Pick<Log, 'warn'> },
 ): AsyncGenerator<SubscriptionMessage, void, undefined> {
   let position = after;
   let failures = 0;
@@ -53,21 +61,22 @@ export async function* follow(
       await release();
     }
     if (signal.aborted) return;
-    const pauseMs = backoffMs(failures);
+    const limitMs = Math.min(100 * 2 ** failures, maxPauseMs);
+    // Half of it is random, so that many processes do not come back in step.
+    const pauseMs = Math.round(limitMs * (0.5 + runtime.random() / 2));
     failures += 1;
     if (failures >= maxFailures) throw new EventStoreUnavailable(`The log cannot be read on: ${reason}`);
     log.warn({ streamPrefixes, reason, pauseMs }, 'Subscription broken, will resume');
-    await setTimeout(pauseMs, undefined, { signal }).catch(() => {}); // rejects on abort, which ends the loop
+    await runtime.sleep(pauseMs, signal);
   }
 }
 
-/** `firstAfter` of an event store; `client` is for these calls alone. It has no say in the log: its caller hears of failures. */
-export async function first(
-  options: Subscribe,
-  client: EventStoreDBClient,
+/** `firstAfter` of an event store; `client` is for these calls alone. Its caller hears of failures, the log does not. */
+export async function firstAfter(
+  options: Options,
+  dependencies: { client: EventStoreDBClient; runtime: SubscriptionRuntime },
 ): ReturnType<EventStore['firstAfter']> {
-  const log = { info() {}, warn() {} };
-  for await (const message of follow(options, { client, log })) {
+  for await (const message of subscribe(options, { ...dependencies, log: { warn() {} } })) {
     if (message.kind === 'event') return message.event;
     if (message.kind === 'caught_up') return null;
   }
@@ -96,17 +105,11 @@ function queue(subscription: AllStreamSubscription, message: SubscriptionMessage
 
 function toMessage(item: AllStreamResolvedEvent | SubscriptionMessage): SubscriptionMessage {
   if ('kind' in item) return item;
-  if (!item.event) throw new Error('The server sent an event that is none');
+  if (!item.event) throw new Error('The server sent an item without an event');
   return { kind: 'event', event: toRecordedEvent(item.event) };
 }
 
 function positionOf(message: SubscriptionMessage): Position | null {
   if (message.kind === 'event') return message.event.position;
   return message.kind === 'checkpoint' ? message.position : null;
-}
-
-/** Doubles from 100 ms, half of it random, so that many processes do not come back in step. */
-function backoffMs(failures: number): number {
-  const limitMs = Math.min(100 * 2 ** failures, maxPauseMs);
-  return Math.round(limitMs * (0.5 + Math.random() / 2));
 }

@@ -1,9 +1,11 @@
 /** Ids that are derived, not drawn: the same parts give the same id, and nobody without the key can guess one. */
 import { createHmac } from 'node:crypto';
-
-const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+import { base32crockford } from '@scure/base';
 
 export const derivedIdPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+/** So many zero bits before the 128 that the last 26 of 32 digits hold two of them and the 128. */
+const leadingZeros = new Uint8Array(4);
 
 /**
  * 26 characters of Crockford base32: the first 128 bits of HMAC-SHA256, keyed with TRANSACTION_ID_KEY, over the
@@ -12,14 +14,5 @@ export const derivedIdPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 export function derivedId(key: string, parts: readonly string[]): string {
   // JSON keeps the parts apart whatever characters they contain.
   const digest = createHmac('sha256', key).update(JSON.stringify(parts)).digest();
-  let id = '';
-  let held = 0;
-  // 26 digits of 5 bits hold two more than the 128: the first digit begins with two zeros.
-  let heldBits = 2;
-  for (const byte of digest.subarray(0, 16)) {
-    held = (held << 8) | byte;
-    heldBits += 8;
-    for (; heldBits >= 5; heldBits -= 5) id += crockford.charAt((held >> (heldBits - 5)) & 31);
-  }
-  return id;
+  return base32crockford.encode(Buffer.concat([leadingZeros, digest.subarray(0, 16)])).slice(-26);
 }

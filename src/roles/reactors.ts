@@ -6,7 +6,7 @@ import { createOutbound, type PostOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
-import type { LandRegistryConfig } from '../config/land-registry.ts';
+import type { LandRegistryConfig } from '../config/outgoing.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';

@@ -19,7 +19,7 @@ setPriority(constants.priority.PRIORITY_LOW);
 const [task] = (await once(process, 'message')) as [RebuildTask];
 const { databaseUrl, esdbUrl, logLevel } = task;
 const log = createLog(logLevel, 'rebuild');
-const eventStore = connectEventStore({ url: esdbUrl, log });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const db = connectPostgres({ url: databaseUrl, log });
 const { signal } = interrupt;
 try {

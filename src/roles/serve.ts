@@ -96,7 +96,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
     };
     writeEndpoints(folder.path, endpoints);
     const config = loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
-    const events = connectEventStore({ url: config.esdbUrl, log });
+    const events = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
     started({ stop: events.close });
     const role = { config, eventStore: events, log, runtime };
     started(startProjections(role));

@@ -22,6 +22,7 @@ import { sealsStream } from '../../src/events/seals.ts';
 import { userStream } from '../../src/events/user.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { choose, record, request, requestPayment, result } from '../support/payments.ts';
@@ -116,7 +117,11 @@ export type Store = { port: number; eventStore: EventStore; close(): Promise<voi
 /** The embedded event store on a file, in this process; of several that are open only one can append. */
 export async function openStore(file: string): Promise<Store> {
   const server = await startEventStore({ file, host: '127.0.0.1', port: 0 });
-  const eventStore = connectEventStore({ url: `esdb://127.0.0.1:${server.port}?tls=false`, log });
+  const eventStore = connectEventStore({
+    url: `esdb://127.0.0.1:${server.port}?tls=false`,
+    log,
+    runtime: systemRuntime,
+  });
   let closed: Promise<void> | undefined;
   const closeBoth = async () => {
     await eventStore.close();

@@ -7,7 +7,7 @@ import { log } from '../projections/helpers.ts';
 import { key } from './ledger.ts';
 
 const [esdbUrl = '', databaseUrl = '', everyEvents = ''] = process.argv.slice(2);
-const eventStore = connectEventStore({ url: esdbUrl, log });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const pace = { everyEvents: Number(everyEvents), everyMs: 50 };
 startSealer({ eventStore, databaseUrl, key, runtime: systemRuntime, log, pace });
 process.on('disconnect', () => process.exit());

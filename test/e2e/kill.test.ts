@@ -1,6 +1,5 @@
 // kill -9 of every process, again and again, while 500 payments are asked for and paid: what was acknowledged is
 // there afterwards, once.
-
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../src/events/payment.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { until } from '../embedded/helpers.ts';
 import { checkChain } from '../support/chain.ts';
@@ -64,7 +64,7 @@ test('nothing acknowledged is lost or doubled when every process is killed in tu
   t.log(`${kills} kills during ${payments} payments`);
   t.true(kills >= 5, 'every process was killed');
 
-  const eventStore = connectEventStore({ url: ledger.esdbUrl, log });
+  const eventStore = connectEventStore({ url: ledger.esdbUrl, log, runtime: systemRuntime });
   t.teardown(() => eventStore.close());
   const db = connectPostgres({ url: ledger.databaseUrl, log });
   t.teardown(() => db.destroy());

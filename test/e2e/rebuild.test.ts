@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
 import { connectEventStore } from '../../src/eventstore/client.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { runLedger, settingsFor, spawnLedger } from '../support/ledger.ts';
 import { type Deployment, log, paymentRequest, requestPayment, startDeployment } from './ledger.ts';
@@ -31,7 +32,7 @@ test('500 requests during rebuilds of payments: none fails, and the rows are the
   const deployment = await startDeployment(t);
   const { baseUrl, databaseUrl, esdbUrl } = deployment;
   const settings = settingsFor(deployment);
-  const eventStore = connectEventStore({ url: esdbUrl, log });
+  const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
   t.teardown(() => eventStore.close());
   const types = async () => (await eventStore.load('projection-payments')).map(({ type }) => type);
   const asked = await requestPayment(baseUrl, paymentRequest('before'));

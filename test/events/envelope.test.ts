@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { type Cause, chain, genesisHash, hashOf, uuidV5 } from '../../src/events/envelope.ts';
+import { v5 as uuidV5 } from 'uuid';
+import { type Cause, chain, genesisHash, hashOf } from '../../src/events/envelope.ts';
+import { schemaVersion } from '../../src/events/upcast.ts';
 
 const cause: Cause = {
   commandId: '3b8a5a0e-54a6-4c57-9d3c-6f4f6f1d2a10',
@@ -16,28 +18,35 @@ const events = [
   { type: 'Third', data: {} },
 ];
 
-test("a UUID of version 5 is the RFC's own example", (t) => {
+test('an event id is a UUID of version 5, made of the command id and the number of the event', (t) => {
+  // The example of RFC 9562.
   t.is(
-    uuidV5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com'),
+    uuidV5('www.example.com', '6ba7b810-9dad-11d1-80b4-00c04fd430c8'),
     '2ed6657d-e927-568b-95e1-2665a8aea6a2',
   );
+  const ids = chain(events, genesisHash, cause).map(({ id }) => id);
+  t.deepEqual(ids, [
+    uuidV5('0', cause.commandId),
+    uuidV5('1', cause.commandId),
+    uuidV5('2', cause.commandId),
+  ]);
 });
 
 for (const namespace of ['', 'request-17', '3b8a5a0e54a64c579d3c6f4f6f1d2a10', `${cause.commandId} `]) {
-  test(`"${namespace}" is no namespace to make event ids in`, (t) => {
-    t.throws(() => uuidV5(namespace, '0'), { instanceOf: TypeError });
+  test(`"${namespace}" is no command id to make event ids of`, (t) => {
+    t.throws(() => chain(events, genesisHash, { ...cause, commandId: namespace }), { instanceOf: TypeError });
   });
 }
 
 test('a command gives its events the same ids every time, and another command others', (t) => {
   const ids = (commandId: string) =>
-    chain(events, genesisHash, { ...cause, commandId }, 1).map((event) => event.id);
+    chain(events, genesisHash, { ...cause, commandId }).map((event) => event.id);
   t.deepEqual(ids(cause.commandId), ids(cause.commandId));
   t.is(new Set([...ids(cause.commandId), ...ids(cause.correlationId)]).size, 6);
 });
 
 test('the metadata says everything, and each event names the hash of the one before', (t) => {
-  const sealed = chain(events, genesisHash, cause, 3);
+  const sealed = chain(events, genesisHash, cause);
   t.is(sealed[0]?.metadata.previousHash, genesisHash);
   t.is(sealed[1]?.metadata.previousHash, sealed[0]?.metadata.hash);
   t.is(sealed[2]?.metadata.previousHash, sealed[1]?.metadata.hash);
@@ -47,16 +56,16 @@ test('the metadata says everything, and each event names the hash of the one bef
       $correlationId: cause.correlationId,
       $causationId: cause.causationId,
       actor: 'gateway',
-      schemaVersion: 3,
+      schemaVersion,
     });
     t.regex(hash + previousHash, /^[0-9a-f]{128}$/);
   }
 });
 
 test('sealing in two goes gives the same chain as in one', (t) => {
-  const whole = chain(events, genesisHash, cause, 1).map((event) => event.metadata.hash);
-  const first = chain(events.slice(0, 1), genesisHash, cause, 1).map((event) => event.metadata.hash);
-  const rest = chain(events.slice(1), first[0] ?? '', cause, 1).map((event) => event.metadata.hash);
+  const whole = chain(events, genesisHash, cause).map((event) => event.metadata.hash);
+  const first = chain(events.slice(0, 1), genesisHash, cause).map((event) => event.metadata.hash);
+  const rest = chain(events.slice(1), first[0] ?? '', cause).map((event) => event.metadata.hash);
   t.deepEqual([...first, ...rest], whole);
 });
 
@@ -73,7 +82,7 @@ test('the hash is SHA-256 of the text anybody can write by hand', (t) => {
 test('an event that was stored and read back has the hash it was sealed with', (t) => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (data) => {
-      const [sealed] = chain([{ type: 'Any', data }], genesisHash, cause, 1);
+      const [sealed] = chain([{ type: 'Any', data }], genesisHash, cause);
       const stored = JSON.parse(JSON.stringify(sealed));
       return hashOf(stored.type, stored.data, stored.metadata) === sealed?.metadata.hash;
     }),
@@ -82,7 +91,7 @@ test('an event that was stored and read back has the hash it was sealed with', (
 });
 
 test('any change of an event breaks its hash', (t) => {
-  const [sealed] = chain(events, genesisHash, cause, 1);
+  const [sealed] = chain(events, genesisHash, cause);
   if (!sealed) return t.fail();
   const { type, data, metadata } = sealed;
   const hashes = [

@@ -1,4 +1,5 @@
 /** An event store to kill, freeze and restart, a wire to cut, and a connection: what these tests share. */
+
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,9 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
+import { pino } from 'pino';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore, NewEvent } from '../../src/eventstore/event-store.ts';
 import { type Server, startServer as startInProcess } from '../support/event-store.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 /** The embedded event store in this process; ended with the test. */
 export async function startServer(t: ExecutionContext): Promise<Server> {
@@ -73,6 +76,11 @@ export async function startWire(t: ExecutionContext, serverPort: number): Promis
 
 export type Logged = { level: 'info' | 'warn'; message: string };
 
+function readLine(line: string): Logged {
+  const { level, msg: message } = JSON.parse(line);
+  return { level, message };
+}
+
 /** A connection that is closed after the test, and what it logged. */
 export function open(
   t: ExecutionContext,
@@ -81,14 +89,13 @@ export function open(
 ): EventStore & { logged: Logged[] } {
   const { settings = '', ...deadlines } = options;
   const logged: Logged[] = [];
-  const log = {
-    info: (_: object, message: string) => logged.push({ level: 'info', message }),
-    warn: (_: object, message: string) => logged.push({ level: 'warn', message }),
-  };
+  const formatters = { level: (level: string) => ({ level }) };
+  const log = pino({ formatters }, { write: (line: string) => void logged.push(readLine(line)) });
   const store = connectEventStore({
     url: `esdb://127.0.0.1:${port}?tls=false${settings}`,
     log,
     ...deadlines,
+    runtime: testRuntime(),
   });
   t.teardown(() => store.close());
   return { ...store, logged };

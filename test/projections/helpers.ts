@@ -18,7 +18,6 @@ import {
   type PaymentRequested,
   paymentStream,
 } from '../../src/events/payment.ts';
-import { schemaVersion } from '../../src/events/upcast.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { type EventStore, EventStoreUnavailable, type Position } from '../../src/eventstore/event-store.ts';
 import type { Sen } from '../../src/kernel/money.ts';
@@ -29,6 +28,7 @@ import type { Projection } from '../../src/projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../../src/projections/runtime/run.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { startServer, startServerProcess } from '../support/event-store.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
@@ -76,7 +76,7 @@ export async function startStoreProcess(
 }
 
 function connectTo(t: ExecutionContext, url: string): EventStore {
-  const eventStore = connectEventStore({ url, log });
+  const eventStore = connectEventStore({ url, log, runtime: testRuntime() });
   t.teardown(() => eventStore.close());
   return eventStore;
 }
@@ -131,7 +131,7 @@ export async function append(
     causationId: randomUUID(),
     actor: 'gateway',
   };
-  const sealed = chain(events, genesisHash, cause, schemaVersion);
+  const sealed = chain(events, genesisHash, cause);
   const { position } = await until(() =>
     eventStore.append(paymentStream(transactionId), sealed, expected).catch(falseWhenUnavailable),
   );

@@ -10,7 +10,7 @@ import { log } from './helpers.ts';
 const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 await rebuild({
   projection: payments,
-  eventStore: connectEventStore({ url: esdbUrl, log }),
+  eventStore: connectEventStore({ url: esdbUrl, log, runtime: systemRuntime }),
   db: connectPostgres({ url: databaseUrl, log }),
   databaseUrl,
   log,

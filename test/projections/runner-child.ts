@@ -9,7 +9,7 @@ import { eventCounts } from './event-counts.ts';
 import { log } from './helpers.ts';
 
 const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
-const eventStore = connectEventStore({ url: esdbUrl, log });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const db = connectPostgres({ url: databaseUrl, log });
 for (const projection of [payments, eventCounts])
   runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime });

@@ -7,9 +7,9 @@ import type { ExecutionContext } from 'ava';
 import { createOutbound } from '../../src/clients/outbound/post.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
-import { readCallbacks } from '../../src/config/callbacks.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
+import { readCallbacks } from '../../src/config/outgoing.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/eventstore/event-store.ts';
@@ -38,7 +38,7 @@ import { testRuntime } from '../support/runtime.ts';
 
 export { log, until };
 
-const configured = readCallbacks(readEnvironment({}, {}), false);
+const configured = readCallbacks(readEnvironment({}, {}));
 export const { scheduleMs } = configured;
 const day = 24 * 60 * 60 * 1000;
 

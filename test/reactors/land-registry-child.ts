@@ -1,11 +1,12 @@
 /** The reactor that tests kill: the land registry's items on the stores named by its arguments, as long as its parent lives. */
 import { connectEventStore } from '../../src/eventstore/client.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { log } from './helpers.ts';
 import { startItems } from './land-registry.ts';
 
 const [esdbUrl = '', databaseUrl = '', callbackUrl = ''] = process.argv.slice(2);
-const eventStore = connectEventStore({ url: esdbUrl, log });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const db = connectPostgres({ url: databaseUrl, log });
 startItems(
   { teardown: () => undefined },

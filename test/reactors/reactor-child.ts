@@ -1,10 +1,11 @@
 /** The reactor that tests kill: merchants' callbacks on the stores named by its arguments, as long as its parent lives. */
 import { connectEventStore } from '../../src/eventstore/client.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { log, startCallbacks } from './helpers.ts';
 
 const [esdbUrl = '', databaseUrl = '', leaseMs = ''] = process.argv.slice(2);
-const eventStore = connectEventStore({ url: esdbUrl, log });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const db = connectPostgres({ url: databaseUrl, log });
 startCallbacks(
   { teardown: () => undefined },

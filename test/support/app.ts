@@ -21,6 +21,7 @@ import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
 import { createLog } from '../../src/kernel/log.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
@@ -105,7 +106,8 @@ export async function startApp(
 ): Promise<TestApp> {
   const store = beside ? null : await startServer();
   const eventStore =
-    beside?.eventStore ?? connectEventStore({ url: store?.url ?? '', log: pino({ level: 'silent' }) });
+    beside?.eventStore ??
+    connectEventStore({ url: store?.url ?? '', log: pino({ level: 'silent' }), runtime: systemRuntime });
   const logged: Record<string, unknown>[] = [];
   const log = createLog('info', 'http', { write: (line: string) => void logged.push(JSON.parse(line)) });
 

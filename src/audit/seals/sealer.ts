@@ -15,7 +15,6 @@ import {
   type Tally,
 } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
-import { schemaVersion } from '../../events/upcast.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
@@ -160,7 +159,7 @@ async function append(
   const commandId = runtime.uuid();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'sealer' };
   const event: LogSealedEvent = { type: 'LogSealed', data: seal };
-  const envelopes = chain([event], previousSeal, cause, schemaVersion);
+  const envelopes = chain([event], previousSeal, cause);
   const appended = await eventStore.append(sealsStream, envelopes, revision);
   return { seal, revision: appended.revision, hash: envelopes[0]?.metadata.hash ?? genesisHash };
 }

@@ -1,6 +1,6 @@
 /**
- * What merchants said of each generic payment when they asked for it, in columns: one row per payment, in the
- * agency's own table where there is one, else in the one that all share.
+ * The details that merchants gave when they requested a generic payment, in columns: one row per payment, in the agency's
+ * own table where there is one, or else in the shared one.
  */
 import type { Knex } from 'knex';
 import { readPaymentEvent } from '../../events/codec.ts';

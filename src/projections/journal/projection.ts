@@ -100,7 +100,7 @@ type Folded = {
 
 type PostingRow = Row<keyof typeof postingsTable.columns | 'day'>;
 
-/** What the events change, and what they post. An event that the books have already is passed over. */
+/** What the events change, and what they post. An event that the books contain already is passed over. */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const stored = new Map(rows.map((row) => [row.transactionId, row]));
   const changed = new Map<string, Folded>();

@@ -1,4 +1,4 @@
-/** What is asked of the discrepancies that imports found, and of payments when an import looks for those it lacks. */
+/** What is asked of the discrepancies that imports found, and of payments that an import may lack. */
 import type { Knex } from 'knex';
 import type { Difference, ExportSource } from '../../events/reconciliation.ts';
 import { indexable } from '../../postgres/indexable.ts';

@@ -16,6 +16,7 @@ import { startServer } from '../../eventstore/helpers.ts';
 import { log, type Postgres } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import type { Server } from '../../support/event-store.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 export type Service = TestApp & {
   databaseUrl: string;
@@ -37,7 +38,7 @@ export async function startService(
   await query(postgres.url, 'drop schema if exists users, projects cascade');
   await query(postgres.url, 'drop table if exists checkpoints');
   const { url } = server ?? (await startServer(t));
-  const eventStore = connectEventStore({ url, log });
+  const eventStore = connectEventStore({ url, log, runtime: testRuntime() });
   const db = connectPostgres({ url: postgres.url, log });
   const runs: ProjectionRun[] = [];
   const app = await startApp(

@@ -2,7 +2,6 @@
 import test from 'ava';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { sealsStream } from '../../../src/events/seals.ts';
-import { schemaVersion } from '../../../src/events/upcast.ts';
 import { cause } from '../../audit/ledger.ts';
 
 import { signIn } from '../../support/console.ts';
@@ -104,7 +103,7 @@ test.serial('the first page says that the sealer has stopped', async (t) => {
   const viewer = await signIn(app, 'viewer');
   const hasStopped = /role="alert".*when-the-sealer-stops/s;
   t.notRegex(await (await viewer.get('/console')).text(), hasStopped);
-  const noSeal = chain([{ type: 'LogSealed', data: {} }], genesisHash, cause(), schemaVersion);
+  const noSeal = chain([{ type: 'LogSealed', data: {} }], genesisHash, cause());
   await app.eventStore.append(sealsStream, noSeal, 'no_stream');
   t.regex(await (await viewer.get('/console')).text(), hasStopped);
 });

@@ -5,7 +5,6 @@ import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../../src/events/payment.ts';
-import { schemaVersion } from '../../../src/events/upcast.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { accessLog } from '../../../src/projections/access-log/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
@@ -60,7 +59,7 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
       const first = { type: 'PaymentRequested', data: request({ ...over, transactionId }) } as const;
       const commandId = randomUUID();
       const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'gateway' };
-      const chained = chain([first, ...events], genesisHash, cause, schemaVersion);
+      const chained = chain([first, ...events], genesisHash, cause);
       await eventStore.append(paymentStream(transactionId), chained, 'no_stream');
       return transactionId;
     },

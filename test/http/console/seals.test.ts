@@ -42,7 +42,7 @@ test('seals are listed, newest first, with whether each is valid and whether the
       publicKey: key.publicKey,
     };
     const data = { ...said, signature: count === 52 ? 'none' : key.sign(signedText(said)) };
-    const sealed = chain([{ type: 'LogSealed', data }], previousSeal, cause(), 1);
+    const sealed = chain([{ type: 'LogSealed', data }], previousSeal, cause());
     await app.eventStore.append(sealsStream, sealed, count === 1 ? 'no_stream' : count - 2);
     previousSeal = sealed[0]?.metadata.hash ?? '';
   }

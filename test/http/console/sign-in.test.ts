@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { sessionStream } from '../../../src/events/session.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
 import { createExpiringSignatures } from '../../../src/kernel/expiring-signature.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import {
   addUser,
@@ -284,6 +285,7 @@ test.serial('while the event store is down nobody can sign in, and the page says
     url: 'esdb://127.0.0.1:9?tls=false',
     log: pino({ level: 'silent' }),
     callDeadlineMs: 200,
+    runtime: systemRuntime,
   });
   const { load, loadLast } = unreachable;
   const down = await startApp({ clock, eventStore: { load, loadLast } }, app);

@@ -61,9 +61,9 @@ test('where no method accepts the amount, the page says so and offers nothing to
   t.false((await render('payment', paymentPage)).includes(texts.en.payment.noMethod));
 });
 
-test('charge and total are shown where a charge applies', async (t) => {
+test('fee and total are shown where a fee applies', async (t) => {
   const html = await render('payment', paymentPage);
-  t.is(html.match(/Charge RM\u00a01\.20, total RM\u00a0121\.70/g)?.length, 1);
+  t.is(html.match(/Fee RM\u00a01\.20, total RM\u00a0121\.70/g)?.length, 1);
 });
 
 test('a form without a bank comes back with what was chosen and the error tied to the bank list', async (t) => {

@@ -1,0 +1,107 @@
+/** How others are told of payments: callbacks to merchants, the land registry, emails. */
+import type { EnvironmentReader } from './environment.ts';
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const longestPauseMs = 7 * 24 * 3_600_000;
+
+export function readCallbacks(env: EnvironmentReader) {
+  const scheduleMs = env
+    .text('CALLBACK_RETRY_SCHEDULE')
+    .split(',')
+    .map((pause) => {
+      const [, digits, unit = ''] = /^\s*(\d{1,6})([smh])\s*$/.exec(pause) ?? [];
+      return Number(digits) * (unitMs[unit] ?? Number.NaN);
+    });
+  env.must(
+    'CALLBACK_RETRY_SCHEDULE',
+    scheduleMs.every((ms) => ms <= longestPauseMs) && scheduleMs[0] === 0 && scheduleMs.length <= 100,
+    'be a list such as 0s,5s,5m,2h that begins with 0s',
+  );
+  const fallback = env.production ? '' : 'localhost,127.0.0.1,::1';
+  const allowHosts = env.list('CALLBACK_ALLOW_HOSTS', { fallback }).map((host) => host.toLowerCase());
+  env.must(
+    'CALLBACK_ALLOW_HOSTS',
+    allowHosts.every((host) => /^[a-z0-9.-]+$|^[0-9a-f:]+$/.test(host)),
+    'be a list of host names or IP addresses, without ports',
+  );
+  return {
+    /** The pause before each attempt, of callbacks and emails; the first is made at once. */
+    scheduleMs: scheduleMs as readonly number[],
+    /** Hosts of our own network that callbacks may reach; in production also the only ones that need no https. */
+    allowHosts: allowHosts as readonly string[],
+  };
+}
+
+export type LandRegistryConfig = NonNullable<ReturnType<typeof readLandRegistry>>;
+
+/** Null where LANDREG_BASE_URL is not set, which production refuses where there are agencies of the land registry. */
+export function readLandRegistry(
+  env: EnvironmentReader,
+  { hasAgencies, allowHosts }: { hasAgencies: boolean; allowHosts: readonly string[] },
+) {
+  const { production } = env;
+  const baseUrl = env.text('LANDREG_BASE_URL', { required: production && hasAgencies });
+  if (baseUrl === '') return null;
+  const callbackPath = env.text('LANDREG_CALLBACK_PATH', { required: true });
+  env.must(
+    'LANDREG_CALLBACK_PATH',
+    callbackPath === '' || /^\/[\x21-\x7e]*$/.test(callbackPath),
+    'begin with /',
+  );
+  const accessToken = env.text('LANDREG_ACCESS_TOKEN', { required: true });
+  env.must(
+    'LANDREG_ACCESS_TOKEN',
+    /^[\x21-\x7e]*$/.test(accessToken),
+    'be of ASCII characters, without blanks',
+  );
+  const { protocol, hostname } = URL.parse(baseUrl) ?? { protocol: '', hostname: '' };
+  env.must(
+    'LANDREG_BASE_URL',
+    !production || protocol !== 'http:' || allowHosts.includes(hostname),
+    'begin with https:// in production, unless CALLBACK_ALLOW_HOSTS names its host',
+  );
+  return {
+    callbackUrl: env.url('LANDREG_BASE_URL', ['http:', 'https:']) + callbackPath,
+    /** The header Access-Token, by which the land registry knows us. */
+    accessToken,
+    /** The label of this service in the land registry's books. */
+    dimasuk: env.text('LANDREG_DIMASUK'),
+    connectTimeoutMs: env.integer('LANDREG_CONNECT_TIMEOUT_MS', 1, 30_000),
+    /** Of one delivery attempt, with all its attempts to connect and the pauses between them. */
+    timeoutMs: env.integer('LANDREG_TIMEOUT_MS', 1, 35_000),
+    /** To connect, within one delivery attempt. */
+    attempts: env.integer('LANDREG_ATTEMPTS', 1, 10),
+    /** Between two of them. */
+    pauseMs: env.integer('LANDREG_PAUSE_MS', 0, 5_000),
+  };
+}
+
+export type MailConfig = ReturnType<typeof readMail>;
+
+/** In production, emails that only become files are a fault. */
+export function readMail(env: EnvironmentReader) {
+  const { production } = env;
+  const smtpUrl = env.url('SMTP_URL', ['smtp:', 'smtps:'], { required: production });
+  const sender = env.text('MAIL_FROM', { required: production });
+  const from = readSender(sender);
+  env.must(
+    'MAIL_FROM',
+    sender === '' || from !== null,
+    'be an email address, or a name and <an email address>',
+  );
+  return {
+    /** With user and password where the server asks for them; null: emails become files in the outbox. */
+    smtpUrl: smtpUrl || null,
+    /** Sends nothing, and above all no password, over smtp:// to a server that offers no TLS. */
+    requireTls: production,
+    from: from ?? { name: '', address: '' },
+  };
+}
+
+function readSender(text: string): { name: string; address: string } | null {
+  const [, name = '', inBrackets, alone] = /^(?:([^<>"@\p{Cc}]*)<([^<>]+)>|([^<>\s]+))$/u.exec(text) ?? [];
+  const address = inBrackets ?? alone ?? '';
+  return /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+$/.test(address)
+    ? { name: name.trim(), address }
+    : null;
+}
