@@ -26,14 +26,19 @@ const inFlight = 12;
 /** By work done and not by time, so that a slow machine kills no more often. */
 const paymentsPerKill = 30;
 
+/** Every fifth payer gave an address: what takes long with a receipt is drawing it. */
+const getsReceipt = (reference: string) => reference.endsWith('0') || reference.endsWith('5');
+
 test('nothing acknowledged is lost or doubled when every process is killed in turn', async (t) => {
   t.timeout(300_000);
   const ledger = await startDeployment(t);
   const receiver = await startReceiver(t);
   const acknowledged = new Map<string, string>();
 
-  const pay = async (reference: string) => {
-    const request = paymentRequest(reference, { callback_url: receiver.url });
+  const pay = async (number: number) => {
+    const reference = `KILL-${number}`;
+    const email = getsReceipt(reference) ? 'nurul@example.com' : '';
+    const request = paymentRequest(reference, { callback_url: receiver.url, email });
     const answer = await persistently(() => requestPayment(ledger.baseUrl, request));
     t.is(answer.status, 200, `${reference}: ${await answer.clone().text()}`);
     const { data } = (await answer.json()) as { data: { transaction_id: string } };
@@ -46,7 +51,7 @@ test('nothing acknowledged is lost or doubled when every process is killed in tu
   const worker = async () => {
     while (next < payments) {
       next += 1;
-      await pay(`KILL-${next}`);
+      await pay(next);
     }
   };
   const killing = (async () => {
@@ -82,7 +87,8 @@ test('nothing acknowledged is lost or doubled when every process is killed in tu
     const events = await eventStore.load(paymentStream(row.transaction_id));
     const types = events.map(({ type }) => type).filter((type) => !type.endsWith('AttemptFailed'));
     t.deepEqual(types.slice(0, 2), ['PaymentRequested', 'PaymentSucceeded']);
-    t.deepEqual(types.slice(2).sort(), ['CallbackDelivered', 'ReceiptEmailSent']);
+    const emails = getsReceipt(row.state.request.reference) ? ['ReceiptEmailSent'] : [];
+    t.deepEqual(types.slice(2).sort(), ['CallbackDelivered', ...emails]);
     t.true(receiver.ids.has(`${row.transaction_id}-callback-1`));
     const state = events.map(readPaymentEvent).reduce(evolve, noPayment);
     t.deepEqual(row.state, JSON.parse(JSON.stringify(state)));
