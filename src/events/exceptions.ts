@@ -1,4 +1,4 @@
-/** What a payment's results leave for staff to settle: money or a word of the gateway that the payment itself does not explain. */
+/** The results of a payment that staff have to settle: they do not agree with its status or its amount. */
 import type { Sen } from '../kernel/money.ts';
 import type { RecordedResult, RequestedPayment } from './payment.ts';
 
@@ -11,7 +11,7 @@ export type PaymentException = {
   kind: ExceptionKind;
   /** When it was recorded. */
   at: string;
-  /** What the result reported; null where it said nothing readable. */
+  /** As the result reported it; null where that was unreadable. */
   amountSen: Sen | null;
   resolved: RecordedResult['resolved'];
 };
@@ -33,7 +33,7 @@ function exceptionKindOf(
   return outcome === 'succeeded' && receipt?.late ? 'lateSuccess' : null;
 }
 
-/** Money of these two lies in suspense until staff say where it went; of the others a payment holds all there is. */
+/** The money of these two is in suspense until staff settle it. */
 export function holdsMoneyInSuspense(kind: ExceptionKind): boolean {
   return kind === 'amountMismatch' || kind === 'duplicate';
 }

@@ -1,6 +1,6 @@
 /**
- * Trying again, with longer and longer pauses. The attempts are p-retry's; the pauses are the runtime's, because
- * p-retry sets its timers itself, and so nothing could run in simulated time.
+ * Trying again, with longer and longer pauses. The attempts are p-retry's. The pauses are the runtime's, as p-retry sets
+ * its timers itself, which would not run in simulated time.
  */
 import pRetry from 'p-retry';
 import type { Runtime } from './runtime.ts';
