@@ -6,7 +6,7 @@ export const exceptionKinds = ['contradiction', 'amountMismatch', 'duplicate', '
 export type ExceptionKind = (typeof exceptionKinds)[number];
 
 export type PaymentException = {
-  /** Its place among the payment's recorded results, counted from 1. */
+  /** The number of the payment's recorded result, counted from 1. */
   resultNo: number;
   kind: ExceptionKind;
   /** When it was recorded. */

@@ -49,7 +49,7 @@ const PaymentItem = object({
   amountSen: sen,
 });
 
-/** Who pays, as the merchant told us; every field is `''` where it said nothing. */
+/** Who pays, as the merchant gave it; every field may be `''`. */
 const Payer = object({
   name: string(),
   email: string(),
