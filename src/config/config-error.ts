@@ -1,4 +1,4 @@
-/** All that is wrong with the configuration, a line each; names, never values. */
+/** Every fault of the configuration, a line each; names, never values. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly faults: readonly string[];

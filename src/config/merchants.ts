@@ -1,4 +1,4 @@
-/** The merchants: who may ask for payments, with which keys. Held in a file, validated at boot. */
+/** The merchants: who may ask for payments, with which keys. Read from a file and validated at boot. */
 import {
   array,
   enums,
@@ -21,22 +21,22 @@ export type Merchant = {
   code: string;
   name: string;
   id: number;
-  /** `sha256:<64 hex digits>` or the plain key; none where the land registry alone asks for its payments. */
+  /** Each `sha256:<64 hex digits>` or plain; none where only the land registry asks for its payments. */
   apiKeys: readonly string[];
-  /** kod_cawangan, by which the land registry names this agency; `''` where it does not. */
+  /** The land registry's kod_cawangan of this agency; `''` where it has none. */
   branchCode: string;
-  /** Its callbacks are signed with each of these; empty: not signed. */
+  /** Its callbacks are signed with each of these; with none they are not signed. */
   webhookSecrets: readonly string[];
   callbackFormat: 'json' | 'form';
   /** Hosts that redirect_url may name; null allows any. */
   redirectHosts: readonly string[] | null;
-  /** What this merchant's payers are charged, where it differs from the method's own charge. */
+  /** The fees of this merchant's payers, where they differ from the method's own. */
   charges: Partial<Record<PaymentMode, Sen>>;
 };
 
 const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
 
-/** Standard Webhooks' own form, with 24 to 64 bytes in base64, or any text that is hard to guess. */
+/** The form of Standard Webhooks, with 24 to 64 bytes in base64, or any text of 24 to 200 characters. */
 const webhookSecret = pattern(string(), /^(whsec_(?=.{32,88}$)[A-Za-z0-9+/]+={0,2}|(?!whsec_)\S{24,200})$/);
 
 const MerchantsFile = object({
@@ -55,7 +55,7 @@ const MerchantsFile = object({
   ),
 });
 
-/** Keys that everybody knows; production refuses them. */
+/** Publicly known keys, which production refuses. */
 const publicKeys = ['demo-key'];
 
 /** Reads the merchants file. Throws ConfigError naming every key at fault, never a value. */

@@ -1,4 +1,4 @@
-/** The payment methods on offer: limits, charges and banks. Held in a file, validated at boot. */
+/** The payment methods on offer: limits, fees and banks. Read from a file and validated at boot. */
 import { array, nonempty, object, optional, string } from 'superstruct';
 import type { Sen } from '../kernel/money.ts';
 import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
@@ -12,7 +12,7 @@ export type PaymentMethod = {
   minSen: Sen | null;
   maxSen: Sen | null;
   chargeSen: Sen;
-  /** Where a payer must name a bank; empty where the gateway asks. */
+  /** From which the payer must choose one; empty where the gateway asks for the bank. */
   banks: readonly Bank[];
 };
 
@@ -36,7 +36,7 @@ const PaymentMethodsFile = object({
   }),
 });
 
-/** Reads the methods in the order of the page; one that the file leaves out is not offered. Throws ConfigError naming every fault. */
+/** The methods in the order of the page; one that the file leaves out is not offered. Throws ConfigError naming every fault. */
 export function loadPaymentMethods(path: string): PaymentMethods {
   const { methods } = readYamlFile(path, PaymentMethodsFile);
   return new Map(

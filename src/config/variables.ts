@@ -4,13 +4,13 @@
  */
 
 export type Variable = {
-  /** Taken when the variable is not set; `''` where nothing is said. */
+  /** The value when the variable is not set; `''` by default. */
   fallback?: string;
-  /** In place of the fallback on the reference page, where that depends on something. */
+  /** The default on the reference page, where it depends on something. */
   otherwise?: string;
   /** What it means, in one line of markdown. */
   meaning: string;
-  /** Said when it is not set and cannot be done without. */
+  /** Why it is needed, for the fault of a missing one. */
   needed?: string;
 };
 
@@ -122,14 +122,14 @@ export const variableGroups = {
     },
     LANDREG_DIMASUK: { fallback: 'EPAYMENT', meaning: 'The text of dimasuk in a callback' },
     LANDREG_CONNECT_TIMEOUT_MS: { fallback: '10000', meaning: 'To connect, at most' },
-    LANDREG_TIMEOUT_MS: { fallback: '30000', meaning: 'A try as a whole, at most' },
-    LANDREG_ATTEMPTS: { fallback: '3', meaning: 'Attempts to connect within a try' },
+    LANDREG_TIMEOUT_MS: { fallback: '30000', meaning: 'A whole attempt, at most' },
+    LANDREG_ATTEMPTS: { fallback: '3', meaning: 'Attempts to connect within it' },
     LANDREG_PAUSE_MS: { fallback: '500', meaning: 'The pause between them' },
   },
   'Callbacks and email': {
     CALLBACK_RETRY_SCHEDULE: {
       fallback: '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h',
-      meaning: 'The pause before each try',
+      meaning: 'The pause before each attempt',
     },
     CALLBACK_ALLOW_HOSTS: {
       otherwise: 'none; localhost in development',

@@ -27,7 +27,7 @@ export const readSessionEvent = readerOf(sessionEvents);
 export const readProjectEvent = readerOf(projectEvents);
 export const readRebuildEvent = readerOf(rebuildEvents);
 export const readReconciliationEvent = readerOf(reconciliationEvents);
-/** A result in the quarantine; what staff say of it is an unmatched event. */
+/** A result in the quarantine; its resolution is an unmatched event. */
 export const readUnmatchedResult = readerOf(quarantineEvents);
 export const readUnmatchedEvent = readerOf(unmatchedEvents);
 export const readSeal = readerOf(sealEvents);

@@ -22,10 +22,10 @@ export type Envelope<Event extends { type: string; data: unknown }> = Event & {
   metadata: Metadata;
 };
 
-/** Where an event comes from; `commandId`, a UUID, makes its events recognisable when an append is repeated. */
+/** Where a command's events come from; `commandId`, a UUID, makes them recognisable when an append is repeated. */
 export type Cause = { commandId: string; correlationId: string; causationId: string; actor: string };
 
-/** The hash that the first event of a stream names as its predecessor's. */
+/** The previous hash of the first event of a stream. */
 export const genesisHash = '0'.repeat(64);
 
 /** Wraps the events that one command decided, chained onto `previousHash`. Throws TypeError when `commandId` is no UUID. */
@@ -70,12 +70,12 @@ export function isChainedOnto({ type, data, metadata }: Chained, previousHash: s
   }
 }
 
-/** The hash that an event says is its own, which the next one is chained onto; before the first, the genesis. */
+/** The hash in an event's metadata, which the next one is chained onto; before the first event, the genesis hash. */
 export function hashIn(event: Pick<Chained, 'metadata'> | undefined): string {
   return event ? metadataText(event, 'hash') : genesisHash;
 }
 
-/** The hash that the event names as its predecessor's; `''` where it names none. */
+/** The hash of the event before it, as its metadata have it; `''` where they have none. */
 export function previousHashIn(event: Pick<Chained, 'metadata'>): string {
   return metadataText(event, 'previousHash');
 }

@@ -1,6 +1,6 @@
 /**
- * Trying again, with longer and longer pauses. The attempts are p-retry's; the pauses are the runtime's, because
- * p-retry sets its timers itself, and so nothing could run in simulated time.
+ * Trying again, with longer and longer pauses. The attempts are p-retry's. The pauses are the runtime's, as p-retry sets
+ * its timers itself, which would not run in simulated time.
  */
 import pRetry from 'p-retry';
 import type { Runtime } from './runtime.ts';
@@ -18,7 +18,7 @@ type RetryOptions = {
   maxAttempts?: number;
   /** Once this has passed, a failure is thrown. Without it attempts go on until the signal aborts. */
   giveUpAfterMs?: number;
-  /** Whether another attempt may succeed; a failure for which it says no is thrown at once. */
+  /** Whether another attempt may succeed; a failure that is not worth one is thrown at once. */
   shouldRetry?(error: unknown): boolean;
   /** Told of each failure before the pause, with the number of failures in a row. */
   onFailure?(error: unknown, failures: number): void;

@@ -14,7 +14,7 @@ import { transactionIdPattern } from '../commands/transaction-id.ts';
 import type { Cause } from '../events/envelope.ts';
 import { noPayment, paymentStream } from '../events/payment.ts';
 import {
-  type Difference,
+  type Discrepancy,
   type DiscrepancyFound,
   type ReconciliationEvent,
   reconciliationStream,
@@ -111,7 +111,7 @@ async function waitForReadModels(stores: Dependencies, now: Date, waitMs: number
 }
 
 type Run = Dependencies & {
-  execute: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
+  execute: Execute<Discrepancy | null, ReconciliationCommand, ReconciliationEvent>;
   task: Import;
   staged: StagedRecords;
   file: StagedExport;
@@ -144,11 +144,11 @@ async function comparePage(run: Run, subjects: readonly string[]): Promise<void>
   const { staged, task, totals, transactionIdKey } = run;
   const fresh = subjects.filter((subject) => staged.markCompared(subject));
   const found = (await Promise.all(fresh.map((subject) => compareSubject(run, subject)))).flat();
-  const reports = found.map((difference) => {
-    const id = discrepancyIdOf(transactionIdKey, difference);
+  const reports = found.map((discrepancy) => {
+    const id = discrepancyIdOf(transactionIdKey, discrepancy);
     staged.markFound(id);
-    task.onDiscrepancy(id, difference);
-    return { id, command: { type: 'ReportDiscrepancy' as const, difference } };
+    task.onDiscrepancy(id, discrepancy);
+    return { id, command: { type: 'ReportDiscrepancy' as const, discrepancy } };
   });
   if (!task.dryRun) totals.opened += await executeAll(run, reports);
 }
@@ -200,7 +200,7 @@ async function clearGone(run: Run): Promise<void> {
     const page = await listDiscrepancies(db, which, { limit: pageSize, after });
     const gone = page
       .filter(({ id, difference }) => staged.isGone(id, difference))
-      .map(({ id }) => ({ id, command: { type: 'SettleDiscrepancy' as const, at } }));
+      .map(({ id }) => ({ id, command: { type: 'ClearDiscrepancy' as const, at } }));
     totals.cleared += await executeAll(run, gone);
     const last = page.at(-1);
     after = last ? { at: new Date(last.difference.at), id: last.id } : null;

@@ -3,7 +3,7 @@
  * So the memory that an import needs does not grow with the file.
  */
 import { DatabaseSync } from 'node:sqlite';
-import type { Difference } from '../events/reconciliation.ts';
+import type { Discrepancy } from '../events/reconciliation.ts';
 import type { Verdict } from './compare.ts';
 import type { ExportRecord } from './export-format.ts';
 
@@ -88,7 +88,7 @@ export function openStagedRecords() {
     },
 
     /** Whether the file covers what the discrepancy is about, and no longer shows it. */
-    isGone(id: string, discrepancy: Difference): boolean {
+    isGone(id: string, discrepancy: Discrepancy): boolean {
       const { kind, recordId, resultNo } = discrepancy;
       const key = kind === 'missingThere' && resultNo !== null ? resultKey(resultNo) : recordKey(recordId);
       const covered = all('select 1 from covered where subject = ? and key = ?', subjectOf(discrepancy), key);

@@ -12,7 +12,7 @@ import type { UserCommand } from '../../commands/user.ts';
 import type { Config } from '../../config/config.ts';
 import type { Payment, PaymentEvent } from '../../events/payment.ts';
 import type { RebuildEvent, Rebuilds } from '../../events/rebuild.ts';
-import type { Difference, ReconciliationEvent } from '../../events/reconciliation.ts';
+import type { Discrepancy, ReconciliationEvent } from '../../events/reconciliation.ts';
 import type { Session, SessionEvent } from '../../events/session.ts';
 import type { ResolvedUnmatched, UnmatchedEvent } from '../../events/unmatched.ts';
 import type { Account, UserEvent } from '../../events/user.ts';
@@ -41,7 +41,7 @@ export type ConsoleDependencies = {
   console: {
     executeSession: Execute<Session | null, SessionCommand, SessionEvent>;
     executeUnmatched: Execute<ResolvedUnmatched | null, ResolveUnmatchedResult, UnmatchedEvent>;
-    executeDiscrepancy: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
+    executeDiscrepancy: Execute<Discrepancy | null, ReconciliationCommand, ReconciliationEvent>;
     executeRebuild: Execute<Rebuilds, RebuildCommand, RebuildEvent>;
     mailer: Mailer;
     /** Aborts when the process is asked to stop: open streams of events end with it. */

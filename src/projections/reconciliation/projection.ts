@@ -1,7 +1,7 @@
 /** The discrepancies that imports found, a row each. */
 import { readReconciliationEvent } from '../../events/codec.ts';
 import {
-  type Difference,
+  type Discrepancy,
   evolveDiscrepancy,
   reconciliationStreamPrefix,
 } from '../../events/reconciliation.ts';
@@ -15,7 +15,7 @@ export const reconciliation: Projection = {
     version: 2,
     streamPrefix: reconciliationStreamPrefix,
     tableName: 'discrepancies',
-    evolve: (state: Difference | null, event) => evolveDiscrepancy(state, readReconciliationEvent(event)),
+    evolve: (state: Discrepancy | null, event) => evolveDiscrepancy(state, readReconciliationEvent(event)),
     columns: {
       kind: 'text not null',
       source: 'text not null',

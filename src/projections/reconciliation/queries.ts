@@ -1,12 +1,12 @@
 /** What is asked of the discrepancies that imports found, and of payments that an import may lack. */
 import type { Knex } from 'knex';
-import type { Difference, ExportSource } from '../../events/reconciliation.ts';
+import type { Discrepancy, ExportSource } from '../../events/reconciliation.ts';
 import { indexable } from '../../postgres/indexable.ts';
 import type { TimeSpan } from '../../postgres/time-span.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from './projection.ts';
 
-export type ListedDiscrepancy = { id: string; difference: Difference };
+export type ListedDiscrepancy = { id: string; difference: Discrepancy };
 
 /** Where a page of a list ends; the next one begins after it. */
 export type DiscrepancyKey = { at: Date; id: string };

@@ -1,6 +1,6 @@
 /** One attempt at a claimed delivery: load its stream, perform it, record the outcome. */
 import type { Logger } from 'pino';
-import { isOvertaken, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
+import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
 import { type Execute, endOf, type Head } from '../../commands/execute.ts';
 import type { PaymentCommand } from '../../commands/payment.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
@@ -145,7 +145,7 @@ async function recordSuperseded(
   let from: Head<Payment> = head;
   for (const each of deliveries) {
     const call = calls.get(each.key);
-    if (!call || each.state !== 'due' || !isOvertaken(each, deliveries)) continue;
+    if (!call || each.state !== 'due' || !isSuperseded(each, deliveries)) continue;
     const at = dependencies.runtime.now().toISOString();
     from = await dependencies.execute(
       paymentStream(request.transactionId),
