@@ -5,10 +5,10 @@
 import { hostname } from 'node:os';
 import { logLevels } from '../kernel/log.ts';
 import { parseAmount, type Sen } from '../kernel/money.ts';
+import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
 import { ConfigError } from './config-error.ts';
-import { type Environment, type EnvironmentReader, readEnvironment } from './environment.ts';
+import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
 import { loadMerchants, type Merchant } from './merchants.ts';
-import { readCallbacks, readLandRegistry, readMail } from './outgoing.ts';
 import { loadPaymentMethods, type PaymentMethods } from './payment-methods.ts';
 import type { VariableName } from './variables.ts';
 

@@ -23,7 +23,7 @@ import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
-import { type RoleDependencies, type Running, roleCommand } from './running.ts';
+import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
 /** How long requests that have begun may still take when the process is asked to stop. */
 const drainMs = 10_000;

@@ -6,8 +6,8 @@ import { allProjections } from '../projections/all.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../projections/runtime/run.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
-import { rebuildInProcess } from './rebuild-process.ts';
-import { type RoleDependencies, type Running, roleCommand } from './running.ts';
+import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
+import { rebuildInProcess } from './start-rebuild-child.ts';
 
 /** Starts every projection and the sealer. Each waits for its stores, and stands by while another process leads. */
 export function startProjections({ config, eventStore, log, runtime }: RoleDependencies): Running {

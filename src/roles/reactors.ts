@@ -6,7 +6,7 @@ import { createOutbound, type PostOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
-import type { LandRegistryConfig } from '../config/outgoing.ts';
+import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
@@ -17,7 +17,7 @@ import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.
 import { startDeliveryWorker } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
-import { type RoleDependencies, type Running, roleCommand } from './running.ts';
+import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
 /** Starts every reactor; each waits for its stores. */
 export function startReactors({ config, eventStore, log, runtime }: RoleDependencies): Running {

@@ -1,4 +1,4 @@
-/** The process that rebuild-process.ts starts. Exit code 0: the request has ended. */
+/** The process that start-rebuild-child.ts starts. Exit code 0: the request has ended. */
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { connectEventStore } from '../eventstore/client.ts';
@@ -8,7 +8,7 @@ import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
-import type { RebuildTask } from './rebuild-process.ts';
+import type { RebuildTask } from './start-rebuild-child.ts';
 
 const interrupt = new AbortController();
 // Ctrl-C in a terminal also reaches this process; its parent decides when it ends.

@@ -14,9 +14,9 @@ import { connectEventStore } from '../eventstore/client.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { startHttp } from './http.ts';
+import { type Running, runUntilSignal, stopAll } from './lifecycle.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
-import { type Running, runUntilSignal, stopAll } from './running.ts';
 import { welcome } from './welcome.ts';
 
 export const serve: Command = {

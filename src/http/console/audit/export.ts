@@ -11,7 +11,7 @@ import { InvalidFields } from '../../../commands/fields.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { type Fields, merchantOptions, readForm } from '../frame/list.ts';
+import { type Fields, merchantOptions, readForm } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 
 const types: Readonly<Record<ExportFormat, string>> = {

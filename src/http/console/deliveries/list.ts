@@ -16,7 +16,7 @@ import {
   readDay,
   readQuery,
   readText,
-} from '../frame/list.ts';
+} from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 
 export const deliveriesPath = '/console/deliveries';

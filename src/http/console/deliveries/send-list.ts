@@ -4,7 +4,7 @@ import { createDeliveryList } from '../../../projections/deliveries/queries.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
-import { type Fields, queryOf, readForm, readQuery } from '../frame/list.ts';
+import { type Fields, queryOf, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import {
   canSendAgain,

@@ -4,7 +4,15 @@ import {
   type ExceptionFilter,
   listedKinds,
 } from '../../../projections/exceptions/queries.ts';
-import { cursorText, pageOf, readChoice, readCursor, readDay, readQuery, readText } from '../frame/list.ts';
+import {
+  cursorText,
+  pageOf,
+  readChoice,
+  readCursor,
+  readDay,
+  readQuery,
+  readText,
+} from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { kindTexts, resolutionNames } from './texts.ts';
 

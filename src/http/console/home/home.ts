@@ -8,7 +8,7 @@ import { createExceptionQueries, listedKinds } from '../../../projections/except
 import { type DayMetrics, dayMetrics } from '../../../projections/payments/metrics.ts';
 import { maxCounted } from '../deliveries/list.ts';
 import { kindTexts } from '../exceptions/texts.ts';
-import { queryOf, readQuery, spanOfDay } from '../frame/list.ts';
+import { queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { delayPlot, hoursPlot, methodsPlot } from './metric-plots.ts';
 

@@ -11,7 +11,7 @@ import {
 import { accountCsv } from '../../../statements/account-csv.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/list.ts';
+import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { readAsOf, refuseGap } from './as-of.ts';
 

@@ -19,7 +19,7 @@ import {
   readForm,
   readQuery,
   readText,
-} from '../frame/list.ts';
+} from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 
 export const paymentsPath = '/console/payments';

@@ -11,7 +11,7 @@ import { classNames, scopeText } from '../../../reconciliation/texts.ts';
 import { readFormData } from '../../server/body.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
-import { readDay, readForm } from '../frame/list.ts';
+import { readDay, readForm } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { rowOf, showList } from './list.ts';
 

@@ -5,7 +5,7 @@ import { sideText } from '../../../reconciliation/texts.ts';
 import type { Context } from '../../server/context.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
 import { discrepancyTexts } from '../exceptions/texts.ts';
-import { cursorText, pageOf, readCursor, readQuery } from '../frame/list.ts';
+import { cursorText, pageOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 
 const size = 50;

@@ -1,5 +1,5 @@
 /** How others are told of payments: callbacks to merchants, the land registry, emails. */
-import type { EnvironmentReader } from './environment.ts';
+import type { EnvironmentReader } from './environment-reader.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 const longestPauseMs = 7 * 24 * 3_600_000;
