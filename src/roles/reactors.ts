@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { createLandRegistry } from '../clients/land-registry/callback.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
-import { createOutbound, type PostOutbound } from '../clients/outbound/post.ts';
+import { createOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
@@ -47,23 +47,14 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
       perform: createReceiptEmail({ mailer, config, runtime }),
     }),
   ];
-  if (landRegistry)
-    reactors.push(
-      startDeliveryWorker({
-        ...common,
-        name: 'land-registry-callback',
-        kind: 'item',
-        perform: createLandRegistryCallback({
-          landRegistry: createLandRegistry({
-            config: landRegistry,
-            post: postTo(landRegistry, runtime),
-            runtime,
-          }),
-          runtime,
-        }),
-      }),
-    );
-  else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
+  if (landRegistry) {
+    const post = postTo(landRegistry, runtime);
+    const perform = createLandRegistryCallback({
+      landRegistry: createLandRegistry({ config: landRegistry, post, runtime }),
+      runtime,
+    });
+    reactors.push(startDeliveryWorker({ ...common, name: 'land-registry-callback', kind: 'item', perform }));
+  } else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
   const registry = createTransactionRegistry({ ...config.registry, log, runtime });
   const requery = config.registry.scheduled
     ? startScheduledRequery({ ...common, registry, db, databaseUrl, runtime })
@@ -87,19 +78,10 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
 }
 
 /** The operator configured this host, so it may be in the private network. */
-function postTo(
-  { callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig,
-  runtime: Runtime,
-): PostOutbound {
+function postTo({ callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig, runtime: Runtime) {
   const allowHosts = [new URL(callbackUrl).hostname.replace(/^\[|\]$/g, '')];
-  return createOutbound({
-    allowHosts,
-    httpsOnly: false,
-    runtime,
-    connectTimeoutMs,
-    timeoutMs,
-    bodyTimeoutMs: timeoutMs,
-  });
+  const timeouts = { connectTimeoutMs, timeoutMs, bodyTimeoutMs: timeoutMs };
+  return createOutbound({ allowHosts, httpsOnly: false, runtime, ...timeouts });
 }
 
 export const reactors = roleCommand({

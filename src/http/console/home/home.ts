@@ -1,5 +1,5 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
-import { unsealed } from '../../../audit/seals/unsealed.ts';
+import { unsealed } from '../../../audit/seals/stored-seals.ts';
 import type { PaymentStatus } from '../../../events/payment.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
 import { displaySen } from '../../../kernel/money.ts';

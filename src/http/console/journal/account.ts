@@ -8,7 +8,7 @@ import {
   journalGap,
   type PostingKey,
 } from '../../../projections/journal/queries.ts';
-import { accountCsv } from '../../../statements/account-csv.ts';
+import { accountCsv } from '../../../statements/csv.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';

@@ -6,8 +6,7 @@ import { type VerdictClass, verdictClasses } from '../../../reconciliation/compa
 import type { BadRow } from '../../../reconciliation/csv-rows.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
 import { ReadModelBehind, reconcile } from '../../../reconciliation/reconcile.ts';
-import { isAllMatched, type Summary } from '../../../reconciliation/summary.ts';
-import { classNames, scopeText } from '../../../reconciliation/texts.ts';
+import { classNames, isAllMatched, type Summary, scopeText } from '../../../reconciliation/summary.ts';
 import { readFormData } from '../../server/body.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';

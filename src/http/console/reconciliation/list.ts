@@ -1,7 +1,7 @@
 /** GET /console/reconciliation: the form to compare an export, and the discrepancies that are open. */
 import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
 import { listDiscrepancies } from '../../../projections/reconciliation/queries.ts';
-import { sideText } from '../../../reconciliation/texts.ts';
+import { sideText } from '../../../reconciliation/summary.ts';
 import type { Context } from '../../server/context.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
 import { discrepancyTexts } from '../exceptions/texts.ts';
