@@ -14,8 +14,7 @@ import {
 } from 'superstruct';
 import type { Sen } from '../kernel/money.ts';
 import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
-import { ConfigError } from './config-error.ts';
-import { readYamlFile, ringgit } from './yaml-file.ts';
+import { ConfigError, readYamlFile, ringgit } from './yaml-file.ts';
 
 export type Merchant = {
   code: string;

@@ -42,18 +42,7 @@ export function readLandRegistry(
   const { production } = env;
   const baseUrl = env.text('LANDREG_BASE_URL', { required: production && hasAgencies });
   if (baseUrl === '') return null;
-  const callbackPath = env.text('LANDREG_CALLBACK_PATH', { required: true });
-  env.must(
-    'LANDREG_CALLBACK_PATH',
-    callbackPath === '' || /^\/[\x21-\x7e]*$/.test(callbackPath),
-    'begin with /',
-  );
-  const accessToken = env.text('LANDREG_ACCESS_TOKEN', { required: true });
-  env.must(
-    'LANDREG_ACCESS_TOKEN',
-    /^[\x21-\x7e]*$/.test(accessToken),
-    'be of ASCII characters, without blanks',
-  );
+  const required = { required: true };
   const { protocol, hostname } = URL.parse(baseUrl) ?? { protocol: '', hostname: '' };
   env.must(
     'LANDREG_BASE_URL',
@@ -61,9 +50,16 @@ export function readLandRegistry(
     'begin with https:// in production, unless CALLBACK_ALLOW_HOSTS names its host',
   );
   return {
-    callbackUrl: env.url('LANDREG_BASE_URL', ['http:', 'https:']) + callbackPath,
+    callbackUrl:
+      env.url('LANDREG_BASE_URL', ['http:', 'https:']) +
+      env.matching('LANDREG_CALLBACK_PATH', /^\/[\x21-\x7e]*$/, 'begin with /', required),
     /** The header Access-Token, by which the land registry knows us. */
-    accessToken,
+    accessToken: env.matching(
+      'LANDREG_ACCESS_TOKEN',
+      /^[\x21-\x7e]*$/,
+      'be of ASCII characters, without blanks',
+      required,
+    ),
     /** The label of this service in the land registry's books. */
     dimasuk: env.text('LANDREG_DIMASUK'),
     connectTimeoutMs: env.integer('LANDREG_CONNECT_TIMEOUT_MS', 1, 30_000),

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { ConfigError } from '../../src/config/config-error.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { loadMerchants } from '../../src/config/merchants.ts';
 import { readCallbacks } from '../../src/config/outgoing.ts';
+import { ConfigError } from '../../src/config/yaml-file.ts';
 
 function read(environment: Record<string, string>, production = false) {
   const env = readEnvironment({ NODE_ENV: production ? 'production' : 'test', ...environment }, {});
