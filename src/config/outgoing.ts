@@ -43,6 +43,13 @@ export function readLandRegistry(
   const baseUrl = env.text('LANDREG_BASE_URL', { required: production && hasAgencies });
   if (baseUrl === '') return null;
   const required = { required: true };
+  const callbackPath = env.matching('LANDREG_CALLBACK_PATH', /^\/[\x21-\x7e]*$/, 'begin with /', required);
+  const accessToken = env.matching(
+    'LANDREG_ACCESS_TOKEN',
+    /^[\x21-\x7e]*$/,
+    'be of ASCII characters, without blanks',
+    required,
+  );
   const { protocol, hostname } = URL.parse(baseUrl) ?? { protocol: '', hostname: '' };
   env.must(
     'LANDREG_BASE_URL',
@@ -50,16 +57,9 @@ export function readLandRegistry(
     'begin with https:// in production, unless CALLBACK_ALLOW_HOSTS names its host',
   );
   return {
-    callbackUrl:
-      env.url('LANDREG_BASE_URL', ['http:', 'https:']) +
-      env.matching('LANDREG_CALLBACK_PATH', /^\/[\x21-\x7e]*$/, 'begin with /', required),
+    callbackUrl: env.url('LANDREG_BASE_URL', ['http:', 'https:']) + callbackPath,
     /** The header Access-Token, by which the land registry knows us. */
-    accessToken: env.matching(
-      'LANDREG_ACCESS_TOKEN',
-      /^[\x21-\x7e]*$/,
-      'be of ASCII characters, without blanks',
-      required,
-    ),
+    accessToken,
     /** The label of this service in the land registry's books. */
     dimasuk: env.text('LANDREG_DIMASUK'),
     connectTimeoutMs: env.integer('LANDREG_CONNECT_TIMEOUT_MS', 1, 30_000),

@@ -13,10 +13,17 @@ export type Table<Column extends string = string> = {
 
 export type Row<Column extends string> = Readonly<Record<Column, unknown>>;
 
+/** Quotes a name for a raw query of Knex, whose own `??` would split it at a dot. */
+export function quoteIdentifier(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""').replaceAll('?', '\\?')}"`;
+}
+
 /** Names no schema: the search path leads to the right one. */
-export async function createTable(db: Knex, { name, columns, primaryKey }: Table): Promise<void> {
-  const definitions = Object.entries(columns).map(([column, definition]) => `${column} ${definition}`);
-  await db.raw(`create table ${name} (${definitions.join(', ')}, primary key (${primaryKey.join(', ')}))`);
+export async function createTables(db: Knex, ...tables: readonly Table[]): Promise<void> {
+  for (const { name, columns, primaryKey } of tables) {
+    const definitions = Object.entries(columns).map(([column, definition]) => `${column} ${definition}`);
+    await db.raw(`create table ${name} (${definitions.join(', ')}, primary key (${primaryKey.join(', ')}))`);
+  }
 }
 
 /** Writes rows; of those that are there already it sets the `updated` columns. */

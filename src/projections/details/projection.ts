@@ -8,8 +8,7 @@ import { type PaymentRequested, paymentStreamPrefix } from '../../events/payment
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { formatSen } from '../../kernel/money.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
-import { quoteIdentifier } from '../../postgres/identifiers.ts';
-import { createTable } from '../../postgres/table.ts';
+import { createTables, quoteIdentifier } from '../../postgres/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 import {
   allDetails,
@@ -31,7 +30,7 @@ export const details: Projection = {
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {
-    await createTable(db, sharedDetails);
+    await createTables(db, sharedDetails);
     await copyAgencyTables(db);
   },
 

@@ -4,8 +4,7 @@
  */
 import type { Knex } from 'knex';
 import { isPostgresError } from '../../postgres/error-codes.ts';
-import { quoteIdentifier } from '../../postgres/identifiers.ts';
-import type { Table } from '../../postgres/table.ts';
+import { quoteIdentifier, type Table } from '../../postgres/table.ts';
 import { lockTables } from '../runtime/checkpoints.ts';
 import type { ComparedRows } from '../runtime/projection.ts';
 

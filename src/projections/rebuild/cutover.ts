@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import { isAfter } from '../../eventstore/position.ts';
+import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { isPostgresError } from '../../postgres/error-codes.ts';
 import { discard, holdCheckpoint, lockTables } from '../runtime/checkpoints.ts';
@@ -59,27 +60,19 @@ export async function cutOver(
   });
 }
 
-const retryMs = 500;
-
 /**
  * Drops the tables that served before, as soon as nobody reads them any more. Never waits for a lock for long: readers of
- * several tables could wait for each other through it. Stops trying when the signal aborts.
+ * several tables could wait for each other through it. Throws the signal's reason when that aborts first.
  */
 export async function dropRetired(
   db: Knex,
-  {
-    projection,
+  { projection, runtime, signal }: { projection: Projection; runtime: Runtime; signal: AbortSignal },
+): Promise<void> {
+  await retry(() => discard(db, retiredSchema(projection), 300), {
     runtime,
     signal,
-  }: { projection: Projection; runtime: Pick<Runtime, 'sleep'>; signal: AbortSignal },
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await discard(db, retiredSchema(projection), { lockTimeoutMs: 300 });
-      return;
-    } catch (error) {
-      if (!isPostgresError(error, 'lockNotAvailable')) throw error;
-      await runtime.sleep(retryMs, signal);
-    }
-  }
+    firstMs: 500,
+    longestMs: 500,
+    shouldRetry: (error) => isPostgresError(error, 'lockNotAvailable'),
+  });
 }

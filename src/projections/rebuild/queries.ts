@@ -7,11 +7,11 @@ const suffix = '_rebuild';
 /** Where the new tables of a projection are made. */
 export const rebuildSchema = (name: string) => `${name}${suffix}`;
 
-/** A rebuild under its projection's name. */
-export type RebuildStanding = Pick<ProjectionStatus, 'name' | 'events' | 'position'>;
-
-/** Rebuilds that are under way or were interrupted. Rejects within a few seconds when Postgres is down. */
-export async function rebuildStandings(db: Knex): Promise<RebuildStanding[]> {
+/**
+ * Rebuilds that are under way or were interrupted, each under its projection's name. Rejects within a few seconds when
+ * Postgres is down.
+ */
+export async function rebuildStandings(db: Knex): Promise<ProjectionStatus[]> {
   const rebuilds = (await projectionStatus(db)).filter(({ name }) => name.endsWith(suffix));
   return rebuilds.map((status) => ({ ...status, name: status.name.slice(0, -suffix.length) }));
 }

@@ -8,16 +8,16 @@ import type { EventStore, Position } from '../../eventstore/event-store.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
-import { quoteIdentifier } from '../../postgres/identifiers.ts';
-import { type LeaderLock, tryWithLeaderLock } from '../../postgres/leader-lock.ts';
+import { type LeaderLock, withLeaderLock } from '../../postgres/leader-lock.ts';
 import { connectPostgres } from '../../postgres/pool.ts';
+import { quoteIdentifier } from '../../postgres/table.ts';
 import { createIndexes, discard, projectionStatus } from '../runtime/checkpoints.ts';
 import { ProjectionHalted } from '../runtime/failures.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { cutOver, dropRetired, ShadowTablesOutdated } from './cutover.ts';
 import type { RebuildProgress } from './progress.ts';
 import { rebuildSchema } from './queries.ts';
-import { fewEvents, openShadowTables, type ShadowOptions } from './shadow-tables.ts';
+import { openShadowTables, type ShadowOptions } from './shadow-tables.ts';
 
 export type RebuildOptions = ShadowOptions & {
   /** The database of `db`: the lock and the long statements need connections of their own. */
@@ -49,7 +49,10 @@ export class RebuildInterrupted extends Error {
 
 /** Whether a process is rebuilding the projection `name` now. Throws the database's own error. */
 export async function isUnderWay(lock: LeaderLock): Promise<boolean> {
-  return !(await tryWithLeaderLock({ ...lock, name: rebuildSchema(lock.name) }, async () => undefined));
+  return !(await withLeaderLock(
+    { ...lock, name: rebuildSchema(lock.name), waits: false },
+    async () => undefined,
+  ));
 }
 
 /** A statement over all rows, such as making an index, may take this long. */
@@ -59,7 +62,7 @@ const maxFailuresInARow = 10;
 const maxOutdated = 4;
 
 /** What is to be done while no other rebuild of the projection can begin. */
-export type RebuildHooks = {
+type RebuildHooks = {
   /** Before anything else; again after an outage. What it throws ends the rebuild. */
   onBegin?: () => Promise<void>;
   /** Once the new tables serve. */
@@ -76,7 +79,7 @@ export type RebuildHooks = {
 export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<Rebuilt> {
   const { projection, databaseUrl, log, runtime, signal, onBegin, onSwapped } = options;
   const { name } = projection;
-  const lock = { databaseUrl, name: rebuildSchema(name), runtime, signal };
+  const lock = { databaseUrl, name: rebuildSchema(name), runtime, signal, waits: false };
   const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
   const startedMs = runtime.monotonicMs();
   let failures = 0;
@@ -93,7 +96,7 @@ export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<R
       taken = progress.events;
       options.onProgress(progress);
     };
-    const wasFree = await tryWithLeaderLock(lock, async (leading) => {
+    const wasFree = await withLeaderLock(lock, async (leading) => {
       await onBegin?.();
       const events = await rebuildLocked({ ...options, patient, signal: leading, onProgress });
       const serving = { events, durationMs: Math.round(runtime.monotonicMs() - startedMs) };
@@ -150,15 +153,11 @@ async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promi
   const begun = statuses.find((status) => status.name === schema);
   if (begun && begun.version !== version) await discard(db, schema);
   const shadow = await openShadowTables({ ...options, schema });
-  const catchUp = async () => {
-    let taken: number;
-    do taken = await shadow.feed(await goalOf(projection, db, eventStore));
-    while (taken > fewEvents);
-  };
+  const goal = () => goalOf(projection, db, eventStore);
   try {
-    await catchUp();
+    await shadow.catchUp(goal);
     await prepareForQueries(patient, projection, schema);
-    await catchUp();
+    await shadow.catchUp(goal);
     signal.throwIfAborted();
     await cutOver(patient, { projection, shadow, schema });
   } catch (error) {
