@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 /** From `start` on and before `end`, both in UTC. */
 export type TimeSpan = { start: string; end: string };
 
-/** Keeps only the rows whose `column` is within the span; all of them when it is null. */
-export function within(query: Knex.QueryBuilder, column: string, span: TimeSpan | null): void {
+/** Keeps only the rows whose `column` is within the span; all of them without a span. */
+export function within(query: Knex.QueryBuilder, column: string, span: TimeSpan | null | undefined): void {
   if (span) query.where(column, '>=', span.start).where(column, '<', span.end);
 }

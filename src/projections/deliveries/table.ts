@@ -105,14 +105,8 @@ function rowsOf(
 
 /** Deliveries are limited by receiver, so that one that hangs or is down does not delay the others. */
 function receiverOf(kind: DeliveryKind, callbackUrl: string): string {
-  switch (kind) {
-    case 'callback':
-      return (URL.parse(callbackUrl)?.origin ?? 'unreadable').slice(0, 300);
-    case 'item':
-      return 'land registry';
-    case 'email':
-      return 'mail server';
-  }
+  if (kind === 'callback') return (URL.parse(callbackUrl)?.origin ?? 'unreadable').slice(0, 300);
+  return { item: 'land registry', email: 'mail server' }[kind];
 }
 
 // A lease ends when the attempt that it was for is recorded, by whichever process; no other change touches it. A row that

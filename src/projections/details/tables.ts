@@ -114,10 +114,7 @@ export async function haveSameAgencyTables(
     await db.raw(
       `lock table ${quoteIdentifier(schema)}.${quoteIdentifier(name)} in share row exclusive mode`,
     );
-  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, {
-    schema,
-    sharedTable: sharedTable,
-  });
+  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, { schema, sharedTable });
   return rows.length === 0;
 }
 
