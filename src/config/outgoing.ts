@@ -72,8 +72,6 @@ export function readLandRegistry(
   };
 }
 
-export type MailConfig = ReturnType<typeof readMail>;
-
 /** In production, emails that only become files are a fault. */
 export function readMail(env: EnvironmentReader) {
   const { production } = env;

@@ -142,7 +142,6 @@ async function fittingKeys(
 ): Promise<ReadonlySet<string>[]> {
   const candidates = rows.flatMap(({ extra }, index) =>
     columns
-      .filter(({ name }) => Object.hasOwn(extra, name))
       .map(({ name, type }) => ({ index, key: name, type, value: extra[name] }))
       .filter(({ value }) => ['string', 'number', 'boolean'].includes(typeof value)),
   );

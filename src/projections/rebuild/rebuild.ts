@@ -4,7 +4,7 @@
  */
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
-import type { EventStore, Position } from '../../eventstore/event-store.ts';
+import type { Position } from '../../eventstore/event-store.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
@@ -153,7 +153,13 @@ async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promi
   const begun = statuses.find((status) => status.name === schema);
   if (begun && begun.version !== version) await discard(db, schema);
   const shadow = await openShadowTables({ ...options, schema });
-  const goal = () => goalOf(projection, db, eventStore);
+  // How far to go: to where the serving tables stand, so that their runner can continue from there. Where no runner does, to
+  // the end of the log: an event at which it halted is either taken now or stops this rebuild, too.
+  const goal = async (): Promise<Position> => {
+    const now = (await projectionStatus(db)).find((status) => status.name === name);
+    const isFollowed = now?.version === version && !now.fault;
+    return (isFollowed && now.position) || ((await eventStore.head()) ?? { commit: 0n, prepare: 0n });
+  };
   try {
     await shadow.catchUp(goal);
     await prepareForQueries(patient, projection, schema);
@@ -166,20 +172,6 @@ async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promi
     throw error;
   }
   return shadow.events();
-}
-
-/**
- * How far to go: to where the serving tables stand, so that their runner can continue from there. Where no runner does,
- * to the end of the log: an event at which it halted is either taken now or stops this rebuild, too.
- */
-async function goalOf(
-  projection: Projection,
-  db: Knex,
-  eventStore: Pick<EventStore, 'head'>,
-): Promise<Position> {
-  const serving = (await projectionStatus(db)).find(({ name }) => name === projection.name);
-  const isFollowed = serving?.version === projection.version && !serving.fault;
-  return (isFollowed && serving.position) || ((await eventStore.head()) ?? { commit: 0n, prepare: 0n });
 }
 
 /** Makes the indexes, and the statistics that the planner needs from the first query on. */

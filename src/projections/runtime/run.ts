@@ -15,6 +15,13 @@ import { ProjectionHalted } from './failures.ts';
 import type { Projection } from './projection.ts';
 import { writeBatch } from './write-batch.ts';
 
+export type ProjectionRun = {
+  /** Resolves when the run has ended: after `stop`, or when the projection halted. Never rejects. */
+  ended: Promise<void>;
+  /** Lets a batch that is being written finish, then ends. */
+  stop(): Promise<void>;
+};
+
 type Dependencies = {
   projection: Projection;
   eventStore: Pick<EventStore, 'subscribe'>;
@@ -33,23 +40,19 @@ type Dependencies = {
  * projection alone: everything before it is committed, and the fault is in `projectionStatus`. A new run tries
  * it again.
  */
-export function runProjection(dependencies: Dependencies) {
+export function runProjection(dependencies: Dependencies): ProjectionRun {
   const { schema = dependencies.projection.name } = dependencies;
   const stopping = new AbortController();
   const log = dependencies.log.child({ projection: schema });
   const ended = keepRunning({ ...dependencies, schema, log }, stopping.signal);
   return {
-    /** Resolves when the run has ended: after `stop`, or when the projection halted. Never rejects. */
     ended,
-    /** Lets a batch that is being written finish, then ends. */
     stop() {
       stopping.abort();
       return ended;
     },
   };
 }
-
-export type ProjectionRun = ReturnType<typeof runProjection>;
 
 type Run = Required<Dependencies>;
 
