@@ -6,9 +6,9 @@ import { hostname } from 'node:os';
 import { logLevels } from '../kernel/log.ts';
 import { parseAmount, type Sen } from '../kernel/money.ts';
 import { type Environment, type EnvironmentReader, readEnvironment } from './environment.ts';
-import { loadMerchants, type Merchant } from './merchants.ts';
+import { loadMerchants } from './merchants.ts';
 import { readCallbacks, readLandRegistry, readMail } from './outgoing.ts';
-import { loadPaymentMethods, type PaymentMethods } from './payment-methods.ts';
+import { loadPaymentMethods } from './payment-methods.ts';
 import type { VariableName } from './variables.ts';
 import { ConfigError } from './yaml-file.ts';
 
@@ -34,14 +34,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
   const { production } = env;
   const host = env.text('HOST');
   const port = env.integer('PORT', 0, 65_535);
-  const merchants: ReadonlyMap<string, Merchant> = env.file(
-    () => loadMerchants(env.text('MERCHANTS_FILE'), production),
-    new Map(),
-  );
-  const methods: PaymentMethods = env.file(
-    () => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')),
-    new Map(),
-  );
+  const merchants = env.file(() => loadMerchants(env.text('MERCHANTS_FILE'), production), new Map());
+  const methods = env.file(() => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')), new Map());
   const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
   const callbacks = readCallbacks(env);
   return {

@@ -75,7 +75,7 @@ export function readEnvironment(environment: Environment, provided: Environment)
       .filter((entry) => entry !== '');
 
   /** Runs a loader of a configuration file and takes its faults over. */
-  const file = <Content>(load: () => Content, fallback: Content): Content => {
+  const file = <Content>(load: () => Content, fallback: NoInfer<Content>): Content => {
     try {
       return load();
     } catch (error) {

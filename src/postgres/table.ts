@@ -13,6 +13,14 @@ export type Table<Column extends string = string> = {
 
 export type Row<Column extends string> = Readonly<Record<Column, unknown>>;
 
+/**
+ * A text from outside in a form that a column can hold and index: at most 200 characters, with U+FFFD for what a text of
+ * Postgres cannot contain. Only columns are changed like this; the state keeps the original.
+ */
+export function indexable(text: string): string {
+  return text.slice(0, 200).toWellFormed().replaceAll('\0', '\ufffd');
+}
+
 /** Quotes a name for a raw query of Knex, whose own `??` would split it at a dot. */
 export function quoteIdentifier(identifier: string): string {
   return `"${identifier.replaceAll('"', '""').replaceAll('?', '\\?')}"`;

@@ -1,8 +1,7 @@
 /** The access log: a row for each time that staff saw personal data, as their sessions record it. */
 import { readSessionEvent } from '../../events/codec.ts';
 import { sessionStreamPrefix } from '../../events/session.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { createTables, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, indexable, type Table, upsert } from '../../postgres/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 
 const table = {

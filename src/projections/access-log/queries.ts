@@ -1,7 +1,7 @@
 /** The access log as auditors read it. */
 import type { Knex } from 'knex';
 import type { AccessLogPage } from '../../events/session.ts';
-import { indexable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/table.ts';
 import { accessLog } from './projection.ts';
 
 export type AccessLogEntry = {

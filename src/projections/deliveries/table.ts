@@ -5,8 +5,7 @@
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { insertGiven, type Row, type Table } from '../../postgres/table.ts';
+import { indexable, insertGiven, type Row, type Table } from '../../postgres/table.ts';
 
 /** The channel of Postgres on which a row that is due is announced. */
 export const dueChannel = 'deliveries_due';

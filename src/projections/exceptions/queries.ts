@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import { exceptionKinds } from '../../events/exceptions.ts';
 import type { Sen } from '../../kernel/money.ts';
-import { indexable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/table.ts';
 import { type TimeSpan, within } from '../../postgres/time-span.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from '../reconciliation/projection.ts';
@@ -45,14 +45,11 @@ export type ExceptionFilter = {
   recorded: TimeSpan | null;
 };
 
-/** Where a page of the list ends; the next one begins after it. */
-export type ExceptionKey = Pick<ListedException, 'at' | 'id'>;
-
 /** The latest first. Rejects within a few seconds when Postgres is down. */
 export async function listExceptions(
   db: Knex,
   { state, kind, merchantCode, recorded }: ExceptionFilter,
-  { limit, after }: { limit: number; after: ExceptionKey | null },
+  { limit, after }: { limit: number; after: Pick<ListedException, 'at' | 'id'> | null },
 ): Promise<ListedException[]> {
   const query = db.from(db.raw(listed)).limit(limit).timeout(5_000);
   if (state === 'open') query.whereNull('resolved_at');

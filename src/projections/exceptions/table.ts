@@ -2,8 +2,7 @@
 import type { Knex } from 'knex';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { type Table, upsert } from '../../postgres/table.ts';
+import { indexable, type Table, upsert } from '../../postgres/table.ts';
 
 export const exceptionsTable = {
   name: 'exceptions',

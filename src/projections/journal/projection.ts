@@ -9,8 +9,7 @@ import { type PaymentEvent, paymentStreamPrefix } from '../../events/payment.ts'
 import { type Books, type Entry, enter } from '../../events/postings.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { createTables, givenRows, type Row, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, givenRows, indexable, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 
 const postingsTable = {

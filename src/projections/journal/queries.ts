@@ -7,7 +7,7 @@ import type { EntryKind } from '../../events/postings.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { boundsOfDay, dayOf } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import { indexable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/table.ts';
 import { projectionStatus } from '../runtime/checkpoints.ts';
 import { isReady, type LagSources, recordedUntil } from '../runtime/lag.ts';
 import { journal } from './projection.ts';

@@ -3,15 +3,9 @@ import type { Knex } from 'knex';
 import type { Channel, PaymentStatus, RequestedPayment } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
-import { indexable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/table.ts';
 import { type TimeSpan, within } from '../../postgres/time-span.ts';
 import { payments } from './projection.ts';
-
-export type ProjectedPayment = {
-  /** Of the last event in the state. */
-  revision: number;
-  state: RequestedPayment;
-};
 
 export type LatestPayment = Pick<
   FoundPayment,
@@ -23,7 +17,7 @@ const rows = (db: Knex) => db(`${payments.name}.payments`);
 export function createPaymentQueries(db: Knex) {
   return {
     /** The payment as far as it has been projected, null when there is no row (yet). When it rejects, read the stream. */
-    async findPayment(transactionId: string): Promise<ProjectedPayment | null> {
+    async findPayment(transactionId: string): Promise<{ revision: number; state: RequestedPayment } | null> {
       const query = rows(db).where('transaction_id', transactionId).first('revision', 'state');
       return (await query.timeout(2_000)) ?? null;
     },
@@ -130,14 +124,11 @@ export type FoundPayment = {
   requestedAt: Date;
 };
 
-/** Where a page ends; the next one begins after it. */
-export type PaymentKey = Pick<FoundPayment, 'requestedAt' | 'transactionId'>;
-
 /** The latest requested first. Rejects within a few seconds when Postgres is down. */
 export async function searchPayments(
   db: Knex,
   filter: PaymentFilter,
-  { limit, after }: { limit: number; after: PaymentKey | null },
+  { limit, after }: { limit: number; after: Pick<FoundPayment, 'requestedAt' | 'transactionId'> | null },
 ): Promise<FoundPayment[]> {
   const { named = null, searchTokens = [], merchantCode = null, status = null, mode = null } = filter;
   const query = rows(db).limit(limit).timeout(10_000);

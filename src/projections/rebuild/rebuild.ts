@@ -15,8 +15,7 @@ import { createIndexes, discard, projectionStatus } from '../runtime/checkpoints
 import { ProjectionHalted } from '../runtime/failures.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { cutOver, dropRetired, ShadowTablesOutdated } from './cutover.ts';
-import type { RebuildProgress } from './progress.ts';
-import { rebuildSchema } from './queries.ts';
+import { type RebuildProgress, rebuildSchema } from './progress.ts';
 import { openShadowTables, type ShadowOptions } from './shadow-tables.ts';
 
 export type RebuildOptions = ShadowOptions & {

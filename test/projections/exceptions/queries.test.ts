@@ -8,11 +8,10 @@ import {
   unmatchedResolutions,
   unmatchedStream,
 } from '../../../src/events/unmatched.ts';
-import { indexable } from '../../../src/postgres/indexable.ts';
+import { indexable } from '../../../src/postgres/table.ts';
 import {
   countOpenExceptions,
   type ExceptionFilter,
-  type ExceptionKey,
   type ListedException,
   listExceptions,
   listedKinds,
@@ -103,7 +102,7 @@ test.serial('whatever happened and whatever is asked for, the list is what a fol
         const all = expectedRows(filled, others);
         const expected = all.filter((row) => matches(filter, row));
         const listed: ListedException[] = [];
-        let after: ExceptionKey | null = null;
+        let after: ListedException | null = null;
         let page: ListedException[];
         do {
           page = await listExceptions(db, filter, { limit, after });

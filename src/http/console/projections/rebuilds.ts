@@ -2,8 +2,12 @@
 import { readRebuildEvent } from '../../../events/codec.ts';
 import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
 import type { Position } from '../../../eventstore/event-store.ts';
-import { createMeter, secondsLeft, shareDone } from '../../../projections/rebuild/progress.ts';
-import { rebuildStandings } from '../../../projections/rebuild/queries.ts';
+import {
+  createMeter,
+  rebuildStandings,
+  secondsLeft,
+  shareDone,
+} from '../../../projections/rebuild/progress.ts';
 import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 
