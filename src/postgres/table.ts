@@ -69,3 +69,11 @@ export function givenRows(columns: Readonly<Record<string, string>>): string {
 }
 
 const isJson = (definition: string) => /^json\b/.test(definition);
+
+/** From `start` on and before `end`, both in UTC, such as a day (`boundsOfDay` in kernel/malaysian-time.ts). */
+export type TimeSpan = { start: string; end: string };
+
+/** Keeps only the rows whose `column` is within the span; all of them without a span. */
+export function within(query: Knex.QueryBuilder, column: string, span: TimeSpan | null | undefined): void {
+  if (span) query.where(column, '>=', span.start).where(column, '<', span.end);
+}

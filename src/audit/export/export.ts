@@ -8,7 +8,7 @@ import { paymentStream } from '../../events/payment.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { readSpan } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import type { TimeSpan } from '../../postgres/time-span.ts';
+import type { TimeSpan } from '../../postgres/table.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { paymentsInOrder } from '../../projections/payments/queries.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';

@@ -1,8 +1,7 @@
 /** What staff ask of the to-do list of deliveries. Every query rejects within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
-import { indexable } from '../../postgres/table.ts';
-import { type TimeSpan, within } from '../../postgres/time-span.ts';
+import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
 import { payments } from '../payments/projection.ts';
 
 /** Null, or none named, is all. */

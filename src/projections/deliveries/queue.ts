@@ -22,7 +22,6 @@ export type Claim = {
   kind: DeliveryKind;
   now: Date;
   leaseUntil: Date;
-  /** The running reactor that claims. */
   holder: string;
   /** At most this many in all. */
   limit: number;

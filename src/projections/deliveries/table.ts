@@ -72,7 +72,6 @@ export function attemptsOf(orderingKey: string, deliveries: readonly Delivery[])
     .reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
-/** Writes what changed in the deliveries of these payments. */
 export async function writeDeliveries(
   payments: readonly { id: string; state: RequestedPayment }[],
   db: Knex.Transaction,

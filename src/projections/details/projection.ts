@@ -51,14 +51,13 @@ export const details: Projection = {
   },
 };
 
+type Table = { name: string; columns: readonly OwnColumn[] };
 type Row = {
   /** The agency's, whether or not it exists. */
   table: string | null;
   standard: Readonly<Record<StandardColumn, string | null>>;
   extra: Readonly<Record<string, unknown>>;
 };
-
-type Table = { name: string; columns: readonly OwnColumn[] };
 
 /** A row for the first event of a generic payment, none for any other event. */
 function rowsOf(event: RecordedEvent): Row[] {

@@ -11,7 +11,6 @@ import type { ComparedRows } from '../runtime/projection.ts';
 /** Named like the projection that fills them. */
 export const detailsSchema = 'details';
 
-/** The table that all agencies share. */
 export const sharedTable = 'generic_details';
 
 /** Money is in RM, since agencies read these tables. */

@@ -2,8 +2,7 @@
 import type { Knex } from 'knex';
 import { exceptionKinds } from '../../events/exceptions.ts';
 import type { Sen } from '../../kernel/money.ts';
-import { indexable } from '../../postgres/table.ts';
-import { type TimeSpan, within } from '../../postgres/time-span.ts';
+import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from '../reconciliation/projection.ts';
 import { unmatched } from '../unmatched/projection.ts';

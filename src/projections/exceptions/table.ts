@@ -21,7 +21,6 @@ export const exceptionsTable = {
 
 export const exceptionsIndexes = ['exceptions_open on exceptions (at) where resolved_at is null'];
 
-/** Writes what changed in the exceptions of these payments. */
 export async function writeExceptions(
   payments: readonly { id: string; state: RequestedPayment }[],
   db: Knex.Transaction,

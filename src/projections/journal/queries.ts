@@ -33,7 +33,6 @@ export type StatementLine = PostingKey & {
 
 export type AccountStatement = {
   openingSen: bigint;
-  /** One page of them. */
   lines: StatementLine[];
   /** Whether there are lines after these. */
   more: boolean;

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { PaymentStatus } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
-import type { TimeSpan } from '../../postgres/time-span.ts';
+import type { TimeSpan } from '../../postgres/table.ts';
 import { payments } from './projection.ts';
 
 export type DayMetrics = {
@@ -29,19 +29,9 @@ export type DelayMetrics = {
   histogram: readonly number[];
 };
 
-const secondMs = 1_000;
-const minuteMs = 60 * secondMs;
-const hourMs = 60 * minuteMs;
-
-export const delayBoundsMs = [
-  secondMs,
-  5 * secondMs,
-  30 * secondMs,
-  5 * minuteMs,
-  30 * minuteMs,
-  2 * hourMs,
-  24 * hourMs,
-] as const;
+const hourMs = 3_600_000;
+/** 1, 5 and 30 seconds, 5 and 30 minutes, 2 and 24 hours. */
+export const delayBoundsMs = [1_000, 5_000, 30_000, 300_000, 1_800_000, 2 * hourMs, 24 * hourMs] as const;
 
 const noPayments = { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0 };
 

@@ -3,8 +3,7 @@ import type { Knex } from 'knex';
 import type { Channel, PaymentStatus, RequestedPayment } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
-import { indexable } from '../../postgres/table.ts';
-import { type TimeSpan, within } from '../../postgres/time-span.ts';
+import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
 import { payments } from './projection.ts';
 
 export type LatestPayment = Pick<

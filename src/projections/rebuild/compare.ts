@@ -29,7 +29,6 @@ export type RowDifference = {
 };
 
 export type Comparison = {
-  /** How many rows were compared. */
   rows: number;
   /** At most `limit`. */
   differences: RowDifference[];

@@ -81,17 +81,13 @@ export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<R
   const lock = { databaseUrl, name: rebuildSchema(name), runtime, signal, waits: false };
   const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
   const startedMs = runtime.monotonicMs();
-  let failures = 0;
   let outdated = 0;
   let taken = 0;
   let rebuilt: Rebuilt | undefined;
 
   const attempt = async (resetPauses: () => void) => {
     const onProgress = (progress: RebuildProgress) => {
-      if (progress.events !== taken) {
-        failures = 0;
-        resetPauses();
-      }
+      if (progress.events !== taken) resetPauses();
       taken = progress.events;
       options.onProgress(progress);
     };
@@ -111,18 +107,16 @@ export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<R
       runtime,
       signal,
       firstMs: 200,
-      shouldRetry(error) {
+      shouldRetry(error, failures) {
         if (rebuilt || isFinal(error)) return false;
         if (error instanceof ShadowTablesOutdated) return ++outdated < maxOutdated;
         return failures < maxFailuresInARow;
       },
-      onFailure(error, inARow) {
-        failures = inARow;
+      onFailure: (error, failures) =>
         log.warn(
           { projection: name, reason: reasonOf(error), failures },
           'rebuild interrupted; it continues',
-        );
-      },
+        ),
     });
   } catch (error) {
     // The next rebuild drops the retired tables that are left.
@@ -185,10 +179,6 @@ async function prepareForQueries(db: Knex, projection: Projection, schema: strin
 
 /** Whether another attempt would end in the same way. */
 export function isFinal(error: unknown): boolean {
-  return (
-    error instanceof ProjectionHalted ||
-    error instanceof RebuildRefused ||
-    error instanceof RebuildUnderWay ||
-    isRefusal(error)
-  );
+  const final = [ProjectionHalted, RebuildRefused, RebuildUnderWay];
+  return isRefusal(error) || final.some((kind) => error instanceof kind);
 }

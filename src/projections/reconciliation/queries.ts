@@ -1,8 +1,7 @@
 /** What is asked of the discrepancies that imports found, and of payments that an import may lack. */
 import type { Knex } from 'knex';
 import type { Difference, ExportSource } from '../../events/reconciliation.ts';
-import { indexable } from '../../postgres/table.ts';
-import type { TimeSpan } from '../../postgres/time-span.ts';
+import { indexable, type TimeSpan } from '../../postgres/table.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from './projection.ts';
 

@@ -94,7 +94,6 @@ async function createTables(trx: Knex.Transaction, projection: Projection, schem
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
 }
 
-/** Makes the indexes that are missing in the current schema. */
 export async function createIndexes(trx: Knex.Transaction, { indexes = [] }: Projection): Promise<void> {
   for (const index of indexes) await trx.raw(`create index if not exists ${index}`);
 }
