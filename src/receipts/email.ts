@@ -40,7 +40,9 @@ function contentOf(receipt: Receipt, lang: Language, receiptUrl: (lang: Language
     status: words.statuses[statusName(receipt.status)],
     facts: factsOf(receipt, lang).map(([label, fact]) => pair(label, fact)),
     amountsTitle: words.receipt.amounts,
-    items: itemLinesOf(receipt).map(({ text, detail, amount }) => pair(lines(text, detail), amount)),
+    items: itemLinesOf(receipt).map(({ description, detail, amount }) =>
+      pair(lines(description, detail), amount),
+    ),
     sums: [...(receipt.fee === '' ? [] : [pair(words.fee, receipt.fee)]), pair(words.total, receipt.total)],
     open: [words.email.open, receiptUrl(lang)] as Pair,
     other: [words.email.otherLanguage, receiptUrl(lang === 'en' ? 'ms' : 'en')] as Pair,

@@ -22,14 +22,7 @@ export function factsOf(receipt: Receipt, lang: Language): (readonly [label: str
   return facts.filter(([, fact]) => fact !== '');
 }
 
-export type AmountLine = { text: string; detail: string; amount: string };
-
 /** A payment without items is one line with its description. */
-export function itemLinesOf({ items, description, amount }: Receipt): AmountLine[] {
-  if (items.length === 0) return [{ text: description, detail: '', amount }];
-  return items.map((item) => ({
-    text: item.description,
-    detail: [item.titleId, item.receiptNo].filter((part) => part !== '').join(' · '),
-    amount: item.amount,
-  }));
+export function itemLinesOf({ items, description, amount }: Receipt) {
+  return items.length === 0 ? [{ description, detail: '', amount }] : items;
 }

@@ -39,13 +39,12 @@ export function receiptOf(payment: RequestedPayment) {
     description: request.description,
     reference: request.reference,
     transactionId: request.transactionId,
-    items: request.items.map((item, index) => ({
-      description: item.description,
-      titleId: item.titleId,
-      /** `''` unless this is one of several paid items. */
-      receiptNo: itemReceiptNo(receiptNo, index, request.items.length),
-      amount: displaySen(item.amountSen),
-    })),
+    items: request.items.map(({ description, titleId, amountSen }, index) => {
+      const itemNo = itemReceiptNo(receiptNo, index, request.items.length);
+      const detail = [titleId, itemNo].filter(Boolean).join(' · ');
+      /** `receiptNo` is `''` unless this is one of several paid items. */
+      return { description, titleId, receiptNo: itemNo, detail, amount: displaySen(amountSen) };
+    }),
     amount: displaySen(request.amountSen),
     /** `''` when no fee applies. */
     fee: feeSen === 0 ? '' : displaySen(feeSen),

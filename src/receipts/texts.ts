@@ -16,10 +16,7 @@ const timeFormat = (locale: string) =>
     timeZone: 'Asia/Kuala_Lumpur',
   });
 
-const times: Readonly<Record<Language, Intl.DateTimeFormat>> = {
-  en: timeFormat('en-GB'),
-  ms: timeFormat('ms-MY'),
-};
+const times = { en: timeFormat('en-GB'), ms: timeFormat('ms-MY') };
 
 /** A moment in UTC as people in Malaysia read it: `20 November 2026 at 09:04:30`. */
 export function timeText(utc: string, lang: Language): string {

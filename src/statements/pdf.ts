@@ -61,7 +61,7 @@ async function draw(
   const words = statementTexts[lang];
   const receiptWords = texts[lang];
   const printedAt = runtime.now();
-  const sheet = createSheet({ lang, title: `${words.title} ${merchantCode} ${day}`, createdAt: printedAt });
+  const sheet = createSheet(lang, `${words.title} ${merchantCode} ${day}`, printedAt);
   const document = { sheet, lang, words, receiptWords, receipts, totals: totalsByMethod(receipts) };
   drawHeading(sheet, agency, words.title);
   drawText(sheet, sheet.root, 'P', dayText(day, lang), styles.label);

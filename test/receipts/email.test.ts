@@ -79,11 +79,8 @@ test('any name stays one line of text', (t) => {
         bank: poison,
       };
       const lines = receiptMessage(receipt, 'en', receiptUrl).text.split('\n').length;
-      const { subject, text, html } = receiptMessage(
-        { ...poisoned, items: [{ description: poison, titleId: poison, receiptNo: '', amount: 'RM 1.00' }] },
-        'en',
-        receiptUrl,
-      );
+      const item = { description: poison, titleId: poison, receiptNo: '', detail: poison, amount: 'RM 1.00' };
+      const { subject, text, html } = receiptMessage({ ...poisoned, items: [item] }, 'en', receiptUrl);
       t.notRegex(subject, /[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
       t.true(text.split(/[\n\r\u2028\u2029\x85\v\f]/).length <= lines);
       t.notRegex(html, /<img|<script/i);

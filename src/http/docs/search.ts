@@ -3,10 +3,6 @@ import MiniSearch from 'minisearch';
 import type { DocsFile } from './files.ts';
 import type { Section } from './markdown.ts';
 
-/** A piece of an excerpt, `marked` if it matches the query. */
-type Piece = { text: string; marked: boolean };
-type Hit = { url: string; title: string; heading: string; excerpt: Piece[] };
-
 /** A page up to its first heading, or one of its sections; `about` is searched but not shown. */
 type Entry = { url: string; title: string; heading: string; about: string; text: string };
 
@@ -16,9 +12,7 @@ const maxTerms = 8;
 const maxHits = 12;
 const excerptLength = 160;
 
-export function createSearch(
-  pages: readonly (DocsFile & { sections: readonly Section[] })[],
-): (query: string) => Hit[] {
+export function createSearch(pages: readonly (DocsFile & { sections: readonly Section[] })[]) {
   const entries: Entry[] = pages.flatMap(({ url, title, description, tags, sections }) =>
     sections.map(({ id, heading, text }) =>
       id === ''
@@ -40,7 +34,7 @@ export function createSearch(
   index.addAll(entries);
   const byUrl = new Map(entries.map((entry) => [entry.url, entry]));
 
-  return (query) => {
+  return (query: string) => {
     const terms = query.slice(0, maxQueryLength).split(/\s+/, maxTerms).join(' ');
     return index
       .search(terms, {
@@ -64,8 +58,8 @@ function singular(term: string): string {
   return word.length > 3 ? word.replace(/ies$/, 'y').replace(/(?<!s)s$/, '') : word;
 }
 
-/** About `excerptLength` characters around the first word that begins with one of the `terms`. */
-function excerptOf(text: string, terms: readonly string[]): Piece[] {
+/** About `excerptLength` characters around the first word that begins with one of the `terms`; such words are `marked`. */
+function excerptOf(text: string, terms: readonly string[]) {
   const words = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join('|')})[\\p{L}\\p{N}]*)`, 'iu');
   const at = Math.max(0, text.search(pattern));

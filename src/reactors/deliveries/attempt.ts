@@ -20,7 +20,7 @@ import type { Runtime } from '../../kernel/runtime.ts';
 import type { ClaimedDelivery } from '../../projections/deliveries/queue.ts';
 import { attemptsOf, orderingKeyOf } from '../../projections/deliveries/table.ts';
 import { type DeliveryOutcome, failure, type PerformDelivery } from './delivery-task.ts';
-import { interruptedOutcome, recordedOutcome } from './retry-schedule.ts';
+import { interrupted, recordedOutcome } from './retry-schedule.ts';
 
 export type AttemptDependencies = {
   /** The actor of the events is `reactor:<name>`. */
@@ -50,14 +50,13 @@ export async function attemptDelivery(
   stopping: AbortSignal,
   dependencies: AttemptDependencies,
 ): Promise<DeliveryOutcome | null> {
-  const { giveBack, log, runtime, scheduleMs } = dependencies;
-  const moment = () => ({ scheduleMs, now: runtime.now(), random: runtime.random() });
+  const { giveBack, log, runtime } = dependencies;
   let isBegun = false;
   try {
     const loaded = await load(claimed, dependencies);
-    const interrupted = loaded && findInterrupted(claimed, loaded);
-    if (interrupted) {
-      await record(interrupted, interruptedOutcome(interrupted.delivery, moment()), 0, dependencies);
+    const unrecorded = loaded && findInterrupted(claimed, loaded);
+    if (unrecorded) {
+      await record(unrecorded, interrupted, 0, dependencies);
       return null;
     }
     const due = loaded && (await findDue(claimed, loaded, dependencies));
@@ -71,10 +70,7 @@ export async function attemptDelivery(
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
     // Without an answer after `stopping` aborted, the attempt was interrupted by us, not failed by the receiver.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
-    const recorded = isInterrupted
-      ? interruptedOutcome(due.delivery, moment())
-      : recordedOutcome(outcome, due.delivery, moment());
-    await record(due, recorded, durationMs, dependencies);
+    await record(due, isInterrupted ? interrupted : outcome, durationMs, dependencies);
     return outcome;
   } catch (error) {
     const { transactionId, orderingKey } = claimed;
@@ -177,18 +173,19 @@ async function perform(
  */
 async function record(
   { delivery, payment, cause, head }: CalledDelivery,
-  outcome: RecordDeliveryAttempt['outcome'],
+  outcome: DeliveryOutcome | typeof interrupted,
   durationMs: number,
   dependencies: AttemptDependencies,
 ): Promise<void> {
-  const { execute, runtime } = dependencies;
+  const { execute, runtime, scheduleMs } = dependencies;
+  const now = runtime.now();
   const command: RecordDeliveryAttempt = {
     type: 'RecordDeliveryAttempt',
-    at: runtime.now().toISOString(),
+    at: now.toISOString(),
     delivery: delivery.key,
     attempt: delivery.attempts + 1,
     durationMs,
-    outcome,
+    outcome: recordedOutcome(outcome, delivery, { scheduleMs, now, random: runtime.random() }),
   };
   const stream = paymentStream(payment.request.transactionId);
   await retry(() => execute(stream, command, causeOf(cause, dependencies), { from: head }), {

@@ -111,7 +111,10 @@ async function requery(transactionId: string, dependencies: RequeryDependencies)
   const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider);
   const { state: payment } = head;
   const at = runtime.now().toISOString();
-  if (payment.status === 'none' || !isDue(nextRequeryAt(payment), at)) return false;
+  if (payment.status === 'none') return false;
+  const dueAt = nextRequeryAt(payment);
+  // Both are UTC with milliseconds, so they compare as texts.
+  if (dueAt === null || dueAt > at) return false;
   const answer = await askOrPostpone(payment, dependencies);
   if (answer === null) return true;
   const { channel, merchant } = payment.request;
@@ -142,9 +145,4 @@ async function askOrPostpone(
     log.warn({ reason: error.message, transactionId, until }, 'the registry has no answer about a payment');
     return null;
   }
-}
-
-/** Both are UTC with milliseconds, so they compare as texts. */
-function isDue(nextAt: string | null, now: string): boolean {
-  return nextAt !== null && nextAt <= now;
 }

@@ -6,7 +6,7 @@ import PDFDocument from 'pdfkit';
 import { printable } from '../printable.ts';
 import type { Language } from '../texts.ts';
 import { colors, type Style } from './styles.ts';
-import { createTypesetter, drawLine, type Line, type Typesetter, wrapText } from './typesetter.ts';
+import { drawLine, type Line, type Typesetter, wrapText } from './typesetter.ts';
 import { hasRightToLeft } from './visual-order.ts';
 
 const pageWidthPt = 595.28;
@@ -42,15 +42,7 @@ export type Sheet = Typesetter & {
   yPt: number;
 };
 
-export function createSheet({
-  lang,
-  title,
-  createdAt,
-}: {
-  lang: Language;
-  title: string;
-  createdAt: Date;
-}): Sheet {
+export function createSheet(lang: Language, title: string, createdAt: Date): Sheet {
   const doc = new PDFDocument({
     size: [pageWidthPt, pageHeightPt],
     margin: 0,
@@ -71,7 +63,7 @@ export function createSheet({
   });
   const root = doc.struct('Document');
   doc.addStructure(root);
-  return { ...createTypesetter(doc), root, yPt: topPt };
+  return { doc, widths: new Map(), fontIds: new Map(), root, yPt: topPt };
 }
 
 export function addElement(
