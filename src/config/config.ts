@@ -10,7 +10,6 @@ import { type Environment, type EnvironmentReader, readEnvironment } from './env
 import { loadMerchants, type Merchant } from './merchants.ts';
 import { readCallbacks, readLandRegistry, readMail } from './outgoing.ts';
 import { loadPaymentMethods, type PaymentMethods } from './payment-methods.ts';
-import type { VariableName } from './variables.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -32,6 +31,9 @@ export function loadConfig(
 
 function readConfig(env: EnvironmentReader, seals: boolean) {
   const { production } = env;
+  // Personal data and amounts pass through a browser to these.
+  const httpUrls = production ? ['https:'] : ['http:', 'https:'];
+  const secret = [production ? /.{32}/s : /./, 'have at least 32 characters in production'] as const;
   const host = env.text('HOST');
   const port = env.integer('PORT', 0, 65_535);
   const merchants: ReadonlyMap<string, Merchant> = env.file(
@@ -50,19 +52,19 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     environment: env.text('ENVIRONMENT_NAME', { fallback: production ? 'production' : 'development' }),
     host,
     port,
-    baseUrl: readBaseUrl(env, `http://${linkHost(host)}:${port}`),
+    baseUrl: env.url('BASE_URL', httpUrls, { fallback: `http://${linkHost(host)}:${port}` }),
     dataDir: env.text('DATA_DIR'),
-    esdbUrl: readEsdbUrl(env),
+    esdbUrl: env.text('ESDB_URL', { required: true, form: connectionString }),
     databaseUrl: env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true }),
     merchants,
     methods,
-    transactionIdKey: readSecret(env, 'TRANSACTION_ID_KEY'),
-    sealKey: readSealKey(env, seals),
+    transactionIdKey: env.text('TRANSACTION_ID_KEY', { required: true, form: secret }),
+    /** Seals of the log are signed with it; `''` in a process that seals nothing. */
+    sealKey: env.text('SEAL_KEY', { required: seals, form: [/^[0-9a-f]{64}$/i, 'be 64 hexadecimal digits'] }),
     maxAmountSen: readMaxAmount(env),
     gateway: {
-      // A payer's name and the amount go there through a browser.
-      url: env.url('GATEWAY_URL', production ? ['https:'] : ['http:', 'https:'], { required: true }),
-      secret: readSecret(env, 'GATEWAY_SECRET'),
+      url: env.url('GATEWAY_URL', httpUrls, { required: true }),
+      secret: env.text('GATEWAY_SECRET', { required: true, form: secret }),
       /** Development without a secret of its own: a result without CHECKSUM is taken, and marked unverified. */
       acceptUnsigned: !production && env.given('GATEWAY_SECRET') === undefined,
     },
@@ -76,8 +78,14 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     /** Null: we were not told where it is, and its callbacks wait. */
     landRegistry: readLandRegistry(env, { ...callbacks, hasAgencies }),
     mail: readMail(env),
+    /** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, but not in production. */
     apiKeys: readApiKeys(env),
-    landregAccessKey: readLandregAccessKey(env, hasAgencies),
+    /** The Bearer key with which the land registry calls /landreg; with `''`, in production, nobody gets in. */
+    landregAccessKey: env.text('LANDREG_ACCESS_KEY', {
+      fallback: production ? '' : 'landreg-key',
+      required: production && hasAgencies,
+      form: [keyForm(production), `be ${keyWords(production)}, without blanks`],
+    }),
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
       port: env.integer('SANDBOX_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : port + 1) }),
@@ -86,42 +94,15 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
   };
 }
 
-function readBaseUrl(env: EnvironmentReader, fallback: string): string {
-  const baseUrl = env.url('BASE_URL', ['http:', 'https:'], { fallback });
-  const isPublic = !env.production || baseUrl.startsWith('https://');
-  env.must('BASE_URL', isPublic, 'be the public address, with https://, in production');
-  return baseUrl;
-}
+const connectionString = [
+  /^esdb(\+discover)?:\/\//,
+  'be a connection string that begins with esdb:// or esdb+discover://',
+] as const;
 
 /** The name under which this machine reaches a server bound to `host`. */
 function linkHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return hostname();
   return host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-}
-
-function readEsdbUrl(env: EnvironmentReader): string {
-  const url = env.text('ESDB_URL', { required: true });
-  const isConnectionString = url === '' || /^esdb(\+discover)?:\/\//.test(url);
-  env.must(
-    'ESDB_URL',
-    isConnectionString,
-    'be a connection string that begins with esdb:// or esdb+discover://',
-  );
-  return url;
-}
-
-function readSecret(env: EnvironmentReader, name: VariableName): string {
-  const secret = env.text(name, { required: true });
-  const isLong = !env.production || secret === '' || secret.length >= 32;
-  env.must(name, isLong, 'have at least 32 characters in production');
-  return secret;
-}
-
-/** Seals of the log are signed with it: 64 hexadecimal digits, or `''` in a process that seals nothing. */
-function readSealKey(env: EnvironmentReader, seals: boolean): string {
-  const key = env.text('SEAL_KEY', { required: seals });
-  env.must('SEAL_KEY', key === '' || /^[0-9a-f]{64}$/i.test(key), 'be 64 hexadecimal digits');
-  return key;
 }
 
 function readMaxAmount(env: EnvironmentReader): Sen {
@@ -131,37 +112,17 @@ function readMaxAmount(env: EnvironmentReader): Sen {
   return 0 as Sen;
 }
 
-/** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, which production refuses. */
 function readApiKeys(env: EnvironmentReader): readonly string[] {
   const { production } = env;
   const keys = env.list('API_KEYS', { required: production });
-  env.must(
-    'API_KEYS',
-    keys.every((key) => isKey(key, production)) && (keys.length > 0 || !env.given('API_KEYS')),
-    `be a comma list of sha256:<64 hex digits> or keys of at least ${minKeyLength(production)} characters`,
-  );
+  const areKeys = keys.every((key) => keyForm(production).test(key));
+  const isList = areKeys && (keys.length > 0 || env.given('API_KEYS') === undefined);
+  env.must('API_KEYS', isList, `be a comma list of ${keyWords(production)}`);
   return keys;
 }
 
-/**
- * The Bearer key with which the land registry calls /landreg, `sha256:<64 hex digits>` or plain; production needs one
- * where it has agencies, and without one (`''`) lets nobody in.
- */
-function readLandregAccessKey(env: EnvironmentReader, hasAgencies: boolean): string {
-  const { production } = env;
-  const fallback = production ? '' : 'landreg-key';
-  const key = env.text('LANDREG_ACCESS_KEY', { fallback, required: production && hasAgencies });
-  env.must(
-    'LANDREG_ACCESS_KEY',
-    key === '' || isKey(key, production),
-    `be sha256:<64 hex digits> or a key of at least ${minKeyLength(production)} characters, without blanks`,
-  );
-  return key;
-}
-
-function isKey(key: string, production: boolean): boolean {
-  const form = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
-  return form.test(key) && key.length >= minKeyLength(production);
-}
-
 const minKeyLength = (production: boolean) => (production ? 32 : 6);
+const keyForm = (production: boolean) =>
+  new RegExp(`^(sha256:[0-9a-f]{64}|(?!sha256:)\\S{${minKeyLength(production)},200})$`);
+const keyWords = (production: boolean) =>
+  `sha256:<64 hex digits> or a key of at least ${minKeyLength(production)} characters`;

@@ -11,6 +11,8 @@ type Reading = {
   fallback?: string;
   /** It is a fault when the variable is not set; `''` is returned then, and not the fallback. */
   required?: boolean;
+  /** What a value that is not empty must look like, and the end of the sentence that says so. */
+  form?: readonly [RegExp, must: string];
 };
 
 /**
@@ -25,10 +27,14 @@ export function readEnvironment(environment: Environment, provided: Environment)
     if (!isSo) faults.push(`${name} must ${what}`);
   };
 
-  const text = (name: VariableName, { fallback, required = false }: Reading = {}): string => {
+  const text = (name: VariableName, { fallback, required = false, form }: Reading = {}): string => {
+    const variable = variables[name];
     const found = given(name) ?? provided[name];
-    if (found === undefined && required) faults.push(`${name} is not set: ${variables[name].needed}`);
-    return found ?? (required ? '' : (fallback ?? variables[name].fallback ?? ''));
+    if (found === undefined && required)
+      faults.push(`${name} is not set: ${variable.meaning} (default: ${variable.otherwise})`);
+    const value = found ?? (required ? '' : (fallback ?? variable.fallback ?? ''));
+    if (form && value !== '') must(name, form[0].test(value), form[1]);
+    return value;
   };
 
   /** Without a trailing slash. */

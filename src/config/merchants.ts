@@ -88,17 +88,13 @@ export function loadMerchants(path: string, production: boolean): ReadonlyMap<st
   );
 }
 
-type Entry = { id: number; branch_code?: string | undefined };
+type Entry = readonly [code: string, { id: number; branch_code?: string | undefined }];
 
 /** One id or branch code names one merchant. */
-function sharedValues(entries: readonly (readonly [code: string, Entry])[], field: keyof Entry): string[] {
-  const owners = new Map<Entry[keyof Entry], string>();
-  return entries.flatMap(([merchantCode, { [field]: value }]) => {
-    const owner = owners.get(value);
-    if (value === undefined || owner === undefined) {
-      owners.set(value, merchantCode);
-      return [];
-    }
-    return [`merchants.${merchantCode}.${field} is also that of ${owner}`];
-  });
+function sharedValues(entries: readonly Entry[], field: 'id' | 'branch_code'): string[] {
+  const owners = Map.groupBy(entries, ([, merchant]) => merchant[field]);
+  owners.delete(undefined);
+  return [...owners.values()].flatMap(([first, ...others]) =>
+    others.map(([code]) => `merchants.${code}.${field} is also that of ${first?.[0]}`),
+  );
 }

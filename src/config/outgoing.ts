@@ -42,18 +42,14 @@ export function readLandRegistry(
   const { production } = env;
   const baseUrl = env.text('LANDREG_BASE_URL', { required: production && hasAgencies });
   if (baseUrl === '') return null;
-  const callbackPath = env.text('LANDREG_CALLBACK_PATH', { required: true });
-  env.must(
-    'LANDREG_CALLBACK_PATH',
-    callbackPath === '' || /^\/[\x21-\x7e]*$/.test(callbackPath),
-    'begin with /',
-  );
-  const accessToken = env.text('LANDREG_ACCESS_TOKEN', { required: true });
-  env.must(
-    'LANDREG_ACCESS_TOKEN',
-    /^[\x21-\x7e]*$/.test(accessToken),
-    'be of ASCII characters, without blanks',
-  );
+  const callbackPath = env.text('LANDREG_CALLBACK_PATH', {
+    required: true,
+    form: [/^\/[\x21-\x7e]*$/, 'begin with /'],
+  });
+  const accessToken = env.text('LANDREG_ACCESS_TOKEN', {
+    required: true,
+    form: [/^[\x21-\x7e]*$/, 'be of ASCII characters, without blanks'],
+  });
   const { protocol, hostname } = URL.parse(baseUrl) ?? { protocol: '', hostname: '' };
   env.must(
     'LANDREG_BASE_URL',
@@ -75,8 +71,6 @@ export function readLandRegistry(
     pauseMs: env.integer('LANDREG_PAUSE_MS', 0, 5_000),
   };
 }
-
-export type MailConfig = ReturnType<typeof readMail>;
 
 /** In production, emails that only become files are a fault. */
 export function readMail(env: EnvironmentReader) {

@@ -25,16 +25,8 @@ const Method = object({
   banks: optional(array(object({ code: nonempty(string()), name: nonempty(string()) }))),
 });
 
-const PaymentMethodsFile = object({
-  methods: object({
-    fpx: optional(Method),
-    fpx1: optional(Method),
-    cc: optional(Method),
-    dc: optional(Method),
-    dnqr: optional(Method),
-    wallet: optional(Method),
-  }),
-});
+const methodOf = Object.fromEntries(paymentModes.map((mode) => [mode, optional(Method)]));
+const PaymentMethodsFile = object({ methods: object(methodOf) });
 
 /** The methods in the order of the page; one that the file leaves out is not offered. Throws ConfigError naming every fault. */
 export function loadPaymentMethods(path: string): PaymentMethods {
