@@ -117,7 +117,7 @@ function readApiKeys(env: EnvironmentReader): readonly string[] {
   const keys = env.list('API_KEYS', { required: production });
   const areKeys = keys.every((key) => keyForm(production).test(key));
   const isList = areKeys && (keys.length > 0 || env.given('API_KEYS') === undefined);
-  env.must('API_KEYS', isList, `be a comma list of ${keyWords(production)}`);
+  env.must('API_KEYS', isList, `be a comma list, each ${keyWords(production)}`);
   return keys;
 }
 
