@@ -71,7 +71,11 @@ module.exports = {
       to: { path: [readModels, '^src/projections/all\\.ts$'] },
     },
     only('src/clients', ...folders('kernel', 'config', 'events'), anyLibrary),
-    only('src/receipts', ...folders('kernel', 'events'), ...library('@scure/base', 'pdfkit', 'uqr', 'bidi-js')),
+    only(
+      'src/receipts',
+      ...folders('kernel', 'events'),
+      ...library('@scure/base', 'pdfkit', 'uqr', 'bidi-js'),
+    ),
     only(
       'src/statements',
       ...folders('kernel', 'events', 'projections', 'receipts'),

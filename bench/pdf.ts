@@ -19,7 +19,7 @@ const receipt: Receipt = {
   transactionId: '5K3M9QW2Z7TCV8XN4RBJ6HYDFE',
   items: [],
   amount: 'RM 120.50',
-  charge: '',
+  fee: '',
   total: 'RM 120.50',
   totalSen: 12_050 as Sen,
   mode: 'fpx',

@@ -54,7 +54,7 @@ async function connected(name: string, work: (context: Context) => Promise<numbe
   const config = loadRoleConfig();
   const log = createLog('warn', name);
   const runtime = systemRuntime;
-  const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
+  const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime });
   try {
     return await work({ config, eventStore, log, runtime });
   } finally {

@@ -18,22 +18,22 @@ type Options = { readonly name?: string; readonly email?: string; readonly role?
 const actions: Readonly<Record<string, (context: Context, options: Options) => Promise<string>>> = {
   async add(context, options) {
     const user = readFields({ ...options, name: options.name ?? nameFrom(options.email) }, NewUser);
-    const id = await execute(context, user.email, (at, id) => ({ type: 'CreateUser', at, id, user }));
+    const id = await executeOnUser(context, user.email, (at, id) => ({ type: 'CreateUser', at, id, user }));
     return `User ${id} is added.`;
   },
   async role(context, options) {
     const { email, role } = readFields(options, WithRole);
-    const id = await execute(context, email, (at) => ({ type: 'ChangeUserRole', at, by: null, role }));
+    const id = await executeOnUser(context, email, (at) => ({ type: 'ChangeUserRole', at, by: null, role }));
     return `User ${id} now has the role ${role}.`;
   },
   async deactivate(context, options) {
     const { email } = readFields(options, Addressed);
-    const id = await execute(context, email, (at) => ({ type: 'DeactivateUser', at, by: null }));
+    const id = await executeOnUser(context, email, (at) => ({ type: 'DeactivateUser', at, by: null }));
     return `User ${id} is deactivated: every session stops at its next request.`;
   },
   async reactivate(context, options) {
     const { email } = readFields(options, Addressed);
-    const id = await execute(context, email, (at) => ({ type: 'ReactivateUser', at, by: null }));
+    const id = await executeOnUser(context, email, (at) => ({ type: 'ReactivateUser', at, by: null }));
     return `User ${id} may sign in again.`;
   },
   async list({ eventStore }) {
@@ -68,7 +68,7 @@ function nameFrom(address: string | undefined): string | undefined {
 }
 
 /** Resolves to the user's id. Throws Refused. */
-async function execute(
+async function executeOnUser(
   { config, eventStore, runtime }: Context,
   address: string,
   commandOf: (at: string, id: string) => UserCommand,
@@ -76,8 +76,8 @@ async function execute(
   const id = userIdOf(config.transactionIdKey, address);
   const command = commandOf(runtime.now().toISOString(), id);
   const creates = command.type === 'CreateUser';
-  const give = createExecute({ eventStore, decider: userDecider });
-  await give(userStream(id), command, staffCause(), { creates });
+  const execute = createExecute({ eventStore, decider: userDecider });
+  await execute(userStream(id), command, staffCause(), { creates });
   return id;
 }
 

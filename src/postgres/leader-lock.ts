@@ -1,10 +1,10 @@
 /**
- * One process at a time does a piece of work; the others stand by. The lock belongs to a Postgres session, so
- * it is free again as soon as its holder dies. It only saves work: what must never happen twice is guarded
- * by the checkpoint.
+ * One process at a time does a piece of work; the others stand by. The lock belongs to a Postgres session, so it is free
+ * again as soon as its holder dies. It only saves work: the checkpoint guards what must never happen twice.
  */
-import pg from 'pg';
+import type { Client } from 'pg';
 import type { Runtime } from '../kernel/runtime.ts';
+import { createClient } from './pool.ts';
 
 const retryMs = 1_000;
 const closeWithinMs = 1_000;
@@ -17,9 +17,9 @@ export type LeaderLock = {
 };
 
 /**
- * Waits until this process leads `name`, then runs `work`, whose signal aborts when the lock is lost or
- * `signal` aborts. Resolves when the work is done or `signal` aborts first; throws what `work` throws, and
- * the connection's error when the lock could not be taken or was lost.
+ * Waits until this process leads `name`, then runs `work`, whose signal aborts when the lock is lost or `signal` aborts.
+ * Resolves when the work is done or `signal` aborts first; throws what `work` throws, and the connection's error when the
+ * lock could not be taken or was lost.
  */
 export async function withLeaderLock(
   lock: LeaderLock,
@@ -38,19 +38,11 @@ export async function tryWithLeaderLock(
 
 async function runLocked(
   lock: LeaderLock,
-  take: (client: pg.Client, lock: LeaderLock) => Promise<boolean>,
+  take: (client: Client, lock: LeaderLock) => Promise<boolean>,
   work: (leading: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
   const { databaseUrl, name, signal, runtime } = lock;
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    application_name: `ledger leader ${name}`,
-    connectionTimeoutMillis: 2_000,
-    query_timeout: 10_000,
-    keepAlive: true,
-    // A leader whose machine vanished loses the lock after 25 s instead of two hours.
-    options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
-  });
+  const client = createClient(databaseUrl, `ledger leader ${name}`);
   const lost = new AbortController();
   client.on('error', (error) => lost.abort(error));
   client.on('end', () => lost.abort(new Error(`The connection that held the lock on ${name} has ended`)));
@@ -61,12 +53,16 @@ async function runLocked(
     lost.signal.throwIfAborted();
     return true;
   } finally {
-    await close(client, runtime);
+    // A frozen server never confirms the end of a connection: it must not keep this function or the process waiting.
+    const closed = new AbortController();
+    await Promise.race([client.end(), runtime.sleep(closeWithinMs, closed.signal)]);
+    closed.abort();
+    client.connection.stream.destroy();
   }
 }
 
 /** Resolves to false when the signal aborts first. Polls, because a query that waits would hold back vacuum. */
-async function takeLock(client: pg.Client, lock: LeaderLock): Promise<boolean> {
+async function takeLock(client: Client, lock: LeaderLock): Promise<boolean> {
   const { signal, runtime } = lock;
   while (!signal.aborted) {
     if (await tryLock(client, lock)) return true;
@@ -75,18 +71,10 @@ async function takeLock(client: pg.Client, lock: LeaderLock): Promise<boolean> {
   return false;
 }
 
-async function tryLock(client: pg.Client, { name }: LeaderLock): Promise<boolean> {
+async function tryLock(client: Client, { name }: LeaderLock): Promise<boolean> {
   const { rows } = await client.query<{ leads: boolean }>(
     'select pg_try_advisory_lock(hashtextextended($1, 0)) as leads',
     [`projection ${name}`],
   );
   return rows[0]?.leads === true;
-}
-
-/** A frozen server never confirms the end of a connection: it must not keep this function or the process waiting. */
-async function close(client: pg.Client, runtime: Pick<Runtime, 'sleep'>): Promise<void> {
-  const closed = new AbortController();
-  await Promise.race([client.end(), runtime.sleep(closeWithinMs, closed.signal)]);
-  closed.abort();
-  client.connection.stream.destroy();
 }

@@ -1,10 +1,10 @@
 /** Listens on a channel of PostgreSQL. What is announced while the connection is down is missed: listeners poll as well. */
-import pg from 'pg';
 import type { Logger } from 'pino';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { retry } from '../kernel/retry.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { quoteIdentifier } from './identifiers.ts';
+import { createClient } from './pool.ts';
 
 const retryMs = 1_000;
 
@@ -26,13 +26,7 @@ export function listenForNotifications({
   const { signal } = stopping;
 
   async function listen(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: databaseUrl,
-      application_name: `ledger ${channel}`,
-      connectionTimeoutMillis: 2_000,
-      query_timeout: 10_000,
-      keepAlive: true,
-    });
+    const client = createClient(databaseUrl, `ledger ${channel}`);
     const ended = Promise.withResolvers<void>();
     // Whatever is awaited at the time rejects as well; this promise must not count as unhandled.
     ended.promise.catch(() => {});

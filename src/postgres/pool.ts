@@ -1,4 +1,4 @@
-/** The connection to PostgreSQL: every wait has a bound, so that a dead or frozen server shows as an error. */
+/** Connections to PostgreSQL: every wait is limited, so that a server that is down or frozen shows as an error. */
 import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
 import type { Logger } from 'pino';
@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 const int8 = 20;
 
 /**
- * A pool of connections; nothing is connected until the first query. A query fails within 2 s when the
- * server is down, 5 s past `longestQueryMs` when it stopped answering; for less, add `.timeout(ms)` to the query.
+ * A pool of connections; nothing is connected until the first query. A query fails within 2 s when the server is down,
+ * and 5 s after `longestQueryMs` when it stopped answering; for less, add `.timeout(ms)` to the query.
  */
 export function connectPostgres({
   url,
@@ -34,7 +34,7 @@ export function connectPostgres({
     },
     pool: { min: 0, max: 10, validate: isIdle },
     acquireConnectionTimeout: 3_000,
-    // Else the message of a failed query would hold its values, and with them personal data.
+    // Otherwise the message of a failed query would hold its values, and with them personal data.
     compileSqlOnError: false,
     log: {
       warn: (message) => log.warn(message),
@@ -45,7 +45,7 @@ export function connectPostgres({
   });
 }
 
-/** A connection whose last query was given up waiting for may still be busy, or left in a transaction. */
+/** A connection whose last query timed out may still be busy, or left in a transaction. */
 function isIdle(connection: { readyForQuery: boolean; getTransactionStatus(): string | null }): boolean {
   return connection.readyForQuery && connection.getTransactionStatus() === 'I';
 }
@@ -56,4 +56,16 @@ function safeInteger(text: string): number {
   if (!Number.isSafeInteger(value))
     throw new RangeError(`${text} is past the safe integers: select it as text`);
   return value;
+}
+
+/** One connection for what belongs to a session: locks and notifications. A vanished machine loses it after 25 s. */
+export function createClient(databaseUrl: string, name: string): pg.Client {
+  return new pg.Client({
+    connectionString: databaseUrl,
+    application_name: name,
+    connectionTimeoutMillis: 2_000,
+    query_timeout: 10_000,
+    keepAlive: true,
+    options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
+  });
 }

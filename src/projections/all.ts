@@ -1,4 +1,4 @@
-/** Every projection there is: what the role runs, and what health looks after. */
+/** All projections: those that the role runs and health reports on. */
 import { accessLog } from './access-log/projection.ts';
 import { details } from './details/projection.ts';
 import { journal } from './journal/projection.ts';

@@ -1,8 +1,8 @@
-/** What a receipt says line by line, with labels: the same in the PDF and in the email. */
+/** The labelled lines of a receipt, the same in the PDF and in the email. */
 import type { Receipt } from './receipt.ts';
 import { type Language, texts, timeText } from './texts.ts';
 
-/** Label and text of every fact that there is. */
+/** Only facts that are known. */
 export function factsOf(receipt: Receipt, lang: Language): (readonly [label: string, text: string])[] {
   const words = texts[lang];
   const facts: [string, string][] = [
@@ -24,7 +24,7 @@ export function factsOf(receipt: Receipt, lang: Language): (readonly [label: str
 
 export type AmountLine = { text: string; detail: string; amount: string };
 
-/** What was paid for; a payment of one thing is an item by its description. */
+/** A payment without items is one line with its description. */
 export function itemLinesOf({ items, description, amount }: Receipt): AmountLine[] {
   if (items.length === 0) return [{ text: description, detail: '', amount }];
   return items.map((item) => ({

@@ -41,10 +41,7 @@ function contentOf(receipt: Receipt, lang: Language, receiptUrl: (lang: Language
     facts: factsOf(receipt, lang).map(([label, fact]) => pair(label, fact)),
     amountsTitle: words.receipt.amounts,
     items: itemLinesOf(receipt).map(({ text, detail, amount }) => pair(lines(text, detail), amount)),
-    sums: [
-      ...(receipt.charge === '' ? [] : [pair(words.charge, receipt.charge)]),
-      pair(words.total, receipt.total),
-    ],
+    sums: [...(receipt.fee === '' ? [] : [pair(words.fee, receipt.fee)]), pair(words.total, receipt.total)],
     open: [words.email.open, receiptUrl(lang)] as Pair,
     other: [words.email.otherLanguage, receiptUrl(lang === 'en' ? 'ms' : 'en')] as Pair,
   };

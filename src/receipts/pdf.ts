@@ -103,7 +103,7 @@ function drawAmounts({ sheet, receipt, lang, words }: Document): void {
     ];
     addRow(sheet, table, [item, amount], styles.text);
   }
-  if (receipt.charge !== '') addRow(sheet, table, [words.charge, receipt.charge], styles.text, 'Row');
+  if (receipt.fee !== '') addRow(sheet, table, [words.fee, receipt.fee], styles.text, 'Row');
   addRow(sheet, table, [words.total, receipt.total], styles.total, 'Row');
   sheet.yPt += 4;
   drawText(sheet, section, 'P', words.pdf.amountInWords, styles.label);

@@ -1,7 +1,7 @@
 /**
- * What of a text can be printed, on paper or in a mail: no control characters, nothing that is invisible or turns
- * the direction of what follows (U+202E and the like), one space where there were several, composed letters, and
- * no more marks on a letter than languages use, because stacked ones would be printed over other lines.
+ * The printable part of a text: without control characters and without characters that are invisible or change the
+ * direction (U+202E and the like), with single spaces and composed letters, and with at most the marks on a letter that
+ * languages use, because more would be printed over other lines.
  */
 export function printable(text: string): string {
   return (

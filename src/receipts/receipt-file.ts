@@ -4,7 +4,7 @@ import type { Receipt } from './receipt.ts';
 import { type Language, texts } from './texts.ts';
 import { verificationKey, verificationUrl } from './verification.ts';
 
-/** The function returned makes the PDF, which names the page that confirms it, and a file name that is safe in any header. */
+/** Makes the function that gives the PDF, with the address that confirms it, and a file name that is safe in a header. */
 export function createReceiptFiles({
   baseUrl,
   transactionIdKey,

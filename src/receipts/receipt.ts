@@ -22,8 +22,8 @@ export function receiptOf(payment: RequestedPayment) {
   const result = currentResult(payment);
   const attempt = attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '', mode: '' });
   const mode: PaymentMode | '' = result?.mode || (attempt?.mode ?? '');
-  const chargeSen = attempt?.chargeSen ?? (0 as Sen);
-  const totalSen = addSen(request.amountSen, chargeSen);
+  const feeSen = attempt?.chargeSen ?? (0 as Sen);
+  const totalSen = addSen(request.amountSen, feeSen);
   const receiptNo = payment.receipt?.receiptNo ?? '';
   return {
     /** False for a statement, which is not a receipt. */
@@ -48,7 +48,7 @@ export function receiptOf(payment: RequestedPayment) {
     })),
     amount: displaySen(request.amountSen),
     /** `''` when no fee applies. */
-    charge: chargeSen === 0 ? '' : displaySen(chargeSen),
+    fee: feeSen === 0 ? '' : displaySen(feeSen),
     /** What the payer pays in all. */
     total: displaySen(totalSen),
     totalSen,

@@ -33,6 +33,6 @@ export function historyText(entry: HistoryEntry, lang: Language): string {
 
 export type StatusName = keyof ReceiptTexts['statuses'];
 
-/** The name a status has in the texts: people read of a success. */
+/** The key of a status in the texts. */
 export const statusName = (status: PaymentStatus): StatusName =>
   status === 'succeeded' ? 'success' : status;

@@ -1,4 +1,4 @@
-/** A short check that only this service can make for a receipt: it tells a receipt of ours from a forgery. */
+/** A short check that only this service can compute, which tells its receipts from forgeries. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { base32crockford } from '@scure/base';
 import type { Receipt } from './receipt.ts';
@@ -6,7 +6,7 @@ import type { Receipt } from './receipt.ts';
 const checkBytes = 10;
 const checkLength = (checkBytes * 8) / 5;
 
-/** Both, because gateways give the numbers and two of them may give the same one. */
+/** Both, because gateways assign the numbers, and two gateways may assign the same one. */
 type Verifiable = Pick<Receipt, 'receiptNo' | 'transactionId'>;
 
 /** The key of `verificationCheck`, derived from TRANSACTION_ID_KEY so that neither use weakens the other. */
@@ -14,7 +14,7 @@ export function verificationKey(transactionIdKey: string): Buffer {
   return Buffer.from(hkdfSync('sha256', transactionIdKey, '', 'receipt verification', 32));
 }
 
-/** 16 characters of Crockford base32 (80 bits) that go with this number of this payment alone. */
+/** 16 characters of Crockford base32 (80 bits), specific to this number of this payment. */
 export function verificationCheck(key: Buffer, { receiptNo, transactionId }: Verifiable): string {
   // JSON keeps the parts apart whatever characters they contain.
   const signed = JSON.stringify([receiptNo, transactionId]);
@@ -23,8 +23,8 @@ export function verificationCheck(key: Buffer, { receiptNo, transactionId }: Ver
 }
 
 /**
- * True when `check` is that of the receipt, compared in constant time. Read as people type it from
- * paper: in either case, with O for 0 and I or L for 1, which the alphabet leaves out for that reason.
+ * True when `check` is that of the receipt, compared in constant time. Accepts what people type from paper: either
+ * case, O for 0, and I or L for 1, which the alphabet omits for that reason.
  */
 export function isVerificationCheck(key: Buffer, receipt: Verifiable, check: string): boolean {
   if (check.length !== checkLength) return false;
@@ -34,7 +34,7 @@ export function isVerificationCheck(key: Buffer, receipt: Verifiable, check: str
   return given.length === right.length && timingSafeEqual(given, right);
 }
 
-/** The page that confirms the receipt to whoever has it. */
+/** The page that confirms the receipt. */
 export function verificationUrl(baseUrl: string, key: Buffer, receipt: Verifiable): string {
   const receiptNo = encodeURIComponent(receipt.receiptNo.toWellFormed());
   return `${baseUrl}/verify/${receiptNo}?c=${verificationCheck(key, receipt)}`;

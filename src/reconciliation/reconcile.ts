@@ -129,7 +129,7 @@ async function* subjectsToCompare({ db, scope, staged }: Run): AsyncGenerator<re
 
   const { merchantCodes, period } = scope;
   if (!period) return;
-  for (const by of ['paid', 'setApart'] as const) {
+  for (const by of ['paid', 'inSuspense'] as const) {
     let after: PaidKey | null = null;
     do {
       const page: PaidKey[] = await findCharged(db, by, period, merchantCodes, { limit: pageSize, after });

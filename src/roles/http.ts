@@ -21,7 +21,7 @@ import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
 import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
-import { createListQueries } from '../projections/runtime/list-queries.ts';
+import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
 import { type RoleDependencies, type Running, roleCommand } from './running.ts';
 

@@ -36,7 +36,7 @@ export function roleCommand({
       const log = createLog(config.logLevel, name);
       return runUntilSignal(log, async () => {
         const runtime = systemRuntime;
-        const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
+        const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime });
         const role = await start({ config, eventStore, log, runtime });
         return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
       });

@@ -124,7 +124,7 @@ function drawFigures({ sheet, words, receipts, totals }: Document): void {
         xPt: marginPt + 275,
         widthPt: 75,
       },
-      { label: words.charges, figure: displaySen(chargeSen), ...small, xPt: marginPt + 360, widthPt: 125 },
+      { label: words.fees, figure: displaySen(chargeSen), ...small, xPt: marginPt + 360, widthPt: 125 },
     ];
     for (const { label, figure, style, downPt, ...place } of figures) {
       sheet.yPt = topPt + downPt;
@@ -139,11 +139,11 @@ function drawFigures({ sheet, words, receipts, totals }: Document): void {
 
 function drawTotals(document: Document): void {
   const { sheet, words, receiptWords, totals } = document;
-  const { method, amount, charge, total } = receiptWords;
+  const { method, amount, fee, total } = receiptWords;
   const table = beginTable(sheet, drawSection(sheet, words.byMethod), {
     widthsPt: [195, 60, 80, 70, 90],
     amounts: 4,
-    head: [method, words.receipts, `${amount} (RM)`, `${charge} (RM)`, `${total} (RM)`],
+    head: [method, words.receipts, `${amount} (RM)`, `${fee} (RM)`, `${total} (RM)`],
   });
   const figuresOf = ({ receipts, amountSen, chargeSen }: Omit<MethodTotal, 'method'>) => [
     String(receipts),
@@ -159,11 +159,11 @@ function drawTotals(document: Document): void {
 
 async function drawReceipts(document: Document, runtime: Pick<Runtime, 'yieldToIo'>): Promise<void> {
   const { sheet, words, receiptWords, lang, receipts, totals } = document;
-  const { receipt, reference, method, amount, charge, total } = receiptWords;
+  const { receipt, reference, method, amount, fee, total } = receiptWords;
   const table = beginTable(sheet, drawSection(sheet, words.receipts), {
     widthsPt: [30, 46, 112, 103, 87, 67, 50],
     amounts: 2,
-    head: [words.no, words.time, receipt.receiptNo, reference, method, `${amount} (RM)`, charge],
+    head: [words.no, words.time, receipt.receiptNo, reference, method, `${amount} (RM)`, fee],
     headStyle: styles.denseHead,
   });
   for (const [index, each] of receipts.entries()) {

@@ -1,7 +1,7 @@
-/** Sums of the receipts that a statement shows, so that its totals can be no others than those of its lines. */
+/** The totals of a statement, summed from the receipts that it lists. */
 import type { CollectedReceipt, MethodTotal } from '../projections/journal/collection-queries.ts';
 
-/** In the order of the methods' names. */
+/** Sorted by method name. */
 export function totalsByMethod(receipts: readonly CollectedReceipt[]): MethodTotal[] {
   return Array.from(
     Map.groupBy(receipts, ({ method }) => method),
@@ -14,7 +14,7 @@ export function totalsByMethod(receipts: readonly CollectedReceipt[]): MethodTot
   ).sort((a, b) => (a.method < b.method ? -1 : 1));
 }
 
-/** Of all methods together. */
+/** Over all methods. */
 export function grandTotal(totals: readonly MethodTotal[]): Omit<MethodTotal, 'method'> {
   return {
     receipts: totals.reduce((sum, { receipts }) => sum + receipts, 0),

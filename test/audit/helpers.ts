@@ -1,4 +1,4 @@
-// Streams as the store would hand them over, sealed as `execute` seals them.
+// Streams as the store returns them, chained as `execute` chains them.
 import { randomUUID } from 'node:crypto';
 import { chain, genesisHash, hashIn } from '../../src/events/envelope.ts';
 import {
@@ -21,11 +21,11 @@ export function stored(
     const commandId = randomUUID();
     const cause = { commandId, correlationId: commandId, causationId: commandId, actor: actorOf(event) };
     const previous = recorded.at(-1);
-    const [sealed] = chain([event], previous ? hashIn(previous) : genesisHash, cause);
-    if (!sealed) throw new Error('An event was not sealed');
+    const [chained] = chain([event], previous ? hashIn(previous) : genesisHash, cause);
+    if (!chained) throw new Error('An event was not chained');
     const revision = recorded.length;
     recorded.push({
-      ...sealed,
+      ...chained,
       streamName: paymentStream(transactionId),
       revision,
       position: { commit: BigInt(revision), prepare: BigInt(revision) },

@@ -1,4 +1,4 @@
-// What is a sentence for a person, and what shows its stack.
+// Which failures are shown as a sentence, and which with their stack.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { StartError } from '../../packages/embedded/start-error.ts';

@@ -41,7 +41,7 @@ async function append(transactionId: string, events: readonly PaymentEvent[]): P
 
 const rowsOf = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });
 
-test.serial('the trial balance, now and as it was of a time or at the end of a day', async (t) => {
+test.serial('the trial balance, now and as of a time or the end of a day', async (t) => {
   const { ledger } = await startShell(t);
   const { code, stdout } = await ledger('balances');
   t.is(code, 0);
@@ -67,7 +67,7 @@ Total                  30.56        30.56       0.00
   t.is((await ledger('balances', '--at', 'yesterday')).code, 2);
 });
 
-test.serial('books that do not balance are said so loudly, with exit code 1', async (t) => {
+test.serial('a trial balance that does not balance says so, with exit code 1', async (t) => {
   const { db, ledger } = await startShell(t);
   await db.raw(
     `update journal.daily_sums set debit_sen = debit_sen + 7 where account = 'gateway:fpx' and day = '2025-11-20'`,
@@ -117,7 +117,7 @@ test.serial('a day’s statement as CSV, as of a time, and as PDF in a file of i
   t.is(await readFile(output, 'utf8'), 'mine', 'a file that is there is not written over');
 });
 
-test.serial('an account’s statement opens, goes on line by line, and closes', async (t) => {
+test.serial('an account’s statement has an opening balance, its lines and a closing balance', async (t) => {
   const { ledger } = await startShell(t);
   const { stdout } = await ledger(
     'account',
@@ -145,7 +145,7 @@ test.serial('an account’s statement opens, goes on line by line, and closes', 
   );
 });
 
-test.serial('what makes no sense is said with the usage', async (t) => {
+test.serial('wrong arguments are answered with the usage', async (t) => {
   const { ledger } = await startShell(t);
   for (const [args, fault] of [
     [['statement', '--merchant', 'nobody', '--day', '2025-11-20'], 'No agency has the code nobody'],
@@ -169,7 +169,7 @@ test.serial('what makes no sense is said with the usage', async (t) => {
   }
 });
 
-test.serial('a journal that stands still or was never made warns whoever asks it', async (t) => {
+test.serial('a journal that is behind, has halted or was never made is reported', async (t) => {
   const { db, ledger } = await startShell(t);
   const fault = { message: 'Unknown event type X', event: { stream: 'payment-Z', revision: 3, type: 'X' } };
   const day = ['statement', '--merchant', 'council', '--day', '2025-11-20'];
@@ -187,7 +187,7 @@ test.serial('a journal that stands still or was never made warns whoever asks it
   t.is(still.code, 0);
   t.is(
     still.stderr,
-    'The journal stands still before X of payment-Z, and lacks all that came after: Unknown event type X.\n',
+    'The journal has halted before X of payment-Z, and lacks all that came after: Unknown event type X.\n',
   );
   await db.raw('drop schema journal cascade');
   await db.raw('drop table checkpoints');

@@ -35,7 +35,7 @@ test('a user is added once, by whoever is logged in', async (t) => {
   t.deepEqual(await ledger(...add), { code: 1, said: 'A user with this email exists already.\n' });
 });
 
-test('without a name a user is called by what stands before the @', async (t) => {
+test('without a name, a user gets the part before the @ as a name', async (t) => {
   const { ledger, store } = await startShell(t);
   const { code, said } = await ledger('users', 'add', '--role', 'admin', '--email', 'aminah@agency.example');
   t.is(code, 0, said);
@@ -43,7 +43,7 @@ test('without a name a user is called by what stands before the @', async (t) =>
   t.like((await store.loadLast(`user-${id}`))?.data, { name: 'aminah', role: 'admin' });
 });
 
-test('a user changes role, is shut out and let in again, and the list says so', async (t) => {
+test('a user gets another role, is deactivated and reactivated, and the list shows it', async (t) => {
   const { ledger } = await startShell(t);
   const user = ['--email', 'siti@agency.example'];
   t.is((await ledger('users', 'list')).said, 'There are no users yet.\n');
@@ -75,7 +75,7 @@ test('a project is registered once', async (t) => {
   t.deepEqual(again, { code: 0, said: `Project ${id} is registered already.\n` });
 });
 
-test('what makes no sense is said with the usage', async (t) => {
+test('wrong arguments are answered with the usage', async (t) => {
   const { ledger } = await startShell(t);
   for (const [args, fault, usage] of [
     [['users', 'remove'], 'The action must be one of add, role, deactivate, reactivate, list', 'add --email'],

@@ -1,5 +1,5 @@
 // Whether an answer is one that the description has: its status, its type, its headers, its body.
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 type Schema = { [keyword: string]: unknown };
 type Documented = {
@@ -27,9 +27,15 @@ const occasional = ['Link', 'Retry-After'];
 export function createCheck(description: Description) {
   const ajv = new Ajv2020({ strict: false, formats: { uri: URL.canParse, email: true, 'date-time': true } });
   ajv.addSchema({ $id: 'description', ...closed({ components: description.components }) });
-  const bodyFault = (schema: Schema, body: string): string | null => {
+  const compiled = new Map<Schema, ValidateFunction>();
+  const compile = (schema: Schema): ValidateFunction => {
     const rooted = JSON.stringify(closed(schema)).replaceAll('"#/', '"description#/');
     const matches = ajv.compile(JSON.parse(rooted));
+    compiled.set(schema, matches);
+    return matches;
+  };
+  const bodyFault = (schema: Schema, body: string): string | null => {
+    const matches = compiled.get(schema) ?? compile(schema);
     return matches(JSON.parse(body)) ? null : `${JSON.stringify(matches.errors)} in ${body}`;
   };
 

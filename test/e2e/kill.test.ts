@@ -3,7 +3,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../src/events/payment.ts';
@@ -24,6 +23,11 @@ import {
 
 const payments = 500;
 const inFlight = 12;
+/** By work done and not by time, so that a slow machine kills no more often. */
+const paymentsPerKill = 30;
+
+/** Every fifth payer gave an address: what takes long with a receipt is drawing it. */
+const getsReceipt = (reference: string) => reference.endsWith('0') || reference.endsWith('5');
 
 test('nothing acknowledged is lost or doubled when every process is killed in turn', async (t) => {
   t.timeout(300_000);
@@ -31,8 +35,10 @@ test('nothing acknowledged is lost or doubled when every process is killed in tu
   const receiver = await startReceiver(t);
   const acknowledged = new Map<string, string>();
 
-  const pay = async (reference: string) => {
-    const request = paymentRequest(reference, { callback_url: receiver.url });
+  const pay = async (number: number) => {
+    const reference = `KILL-${number}`;
+    const email = getsReceipt(reference) ? 'nurul@example.com' : '';
+    const request = paymentRequest(reference, { callback_url: receiver.url, email });
     const answer = await persistently(() => requestPayment(ledger.baseUrl, request));
     t.is(answer.status, 200, `${reference}: ${await answer.clone().text()}`);
     const { data } = (await answer.json()) as { data: { transaction_id: string } };
@@ -45,22 +51,20 @@ test('nothing acknowledged is lost or doubled when every process is killed in tu
   const worker = async () => {
     while (next < payments) {
       next += 1;
-      await pay(`KILL-${next}`);
+      await pay(next);
     }
   };
-  const done = new AbortController();
   const killing = (async () => {
     let kills = 0;
     const victims = [ledger.http, ledger.eventStore, ledger.projections, ledger.postgres, ledger.reactors];
-    while (!done.signal.aborted) {
+    for (let paid = paymentsPerKill; paid < payments; paid += paymentsPerKill) {
+      await until(() => acknowledged.size >= paid);
       await victims[kills % victims.length]?.crash();
       kills += 1;
-      await sleep(150);
     }
     return kills;
   })();
   await Promise.all(Array.from({ length: inFlight }, worker));
-  done.abort();
   const kills = await killing;
   t.log(`${kills} kills during ${payments} payments`);
   t.true(kills >= 5, 'every process was killed');
@@ -83,7 +87,8 @@ test('nothing acknowledged is lost or doubled when every process is killed in tu
     const events = await eventStore.load(paymentStream(row.transaction_id));
     const types = events.map(({ type }) => type).filter((type) => !type.endsWith('AttemptFailed'));
     t.deepEqual(types.slice(0, 2), ['PaymentRequested', 'PaymentSucceeded']);
-    t.deepEqual(types.slice(2).sort(), ['CallbackDelivered', 'ReceiptEmailSent']);
+    const emails = getsReceipt(row.state.request.reference) ? ['ReceiptEmailSent'] : [];
+    t.deepEqual(types.slice(2).sort(), ['CallbackDelivered', ...emails]);
     t.true(receiver.ids.has(`${row.transaction_id}-callback-1`));
     const state = events.map(readPaymentEvent).reduce(evolve, noPayment);
     t.deepEqual(row.state, JSON.parse(JSON.stringify(state)));

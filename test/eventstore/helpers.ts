@@ -1,4 +1,5 @@
 /** An event store to kill, freeze and restart, a wire to cut, and a connection: what these tests share. */
+
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,8 +11,8 @@ import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore, NewEvent } from '../../src/eventstore/event-store.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { type Server, startServer as startInProcess } from '../support/event-store.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 /** The embedded event store in this process; ended with the test. */
 export async function startServer(t: ExecutionContext): Promise<Server> {
@@ -94,7 +95,7 @@ export function open(
     url: `esdb://127.0.0.1:${port}?tls=false${settings}`,
     log,
     ...deadlines,
-    runtime: systemRuntime,
+    runtime: testRuntime(),
   });
   t.teardown(() => store.close());
   return { ...store, logged };

@@ -1,4 +1,4 @@
-// What holds for every request: ids, logs, headers, and answers to what no route takes.
+// Every request: ids, logs, headers, and answers where no route matches.
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
@@ -20,7 +20,7 @@ test.after.always(() => app.close());
 
 const html = { accept: 'text/html' };
 
-test('what is not here is 404: JSON for programs, a page for browsers', async (t) => {
+test('an unknown path is 404: JSON for programs, a page for browsers', async (t) => {
   const json = await fetch(`${app.url}/generic/nothing`);
   t.deepEqual([json.status, await json.json()], [404, { status: false, message: 'Not found' }]);
   const page = await fetch(`${app.url}/nothing`, { headers: html });
@@ -28,7 +28,7 @@ test('what is not here is 404: JSON for programs, a page for browsers', async (t
   t.true((await page.text()).includes('This page does not exist'));
 });
 
-test('a method that a path does not take is 405 and names those it does', async (t) => {
+test('a method that a path does not allow is 405, with the allowed ones', async (t) => {
   for (const [path, allow] of [
     ['/generic/check', 'HEAD, GET'],
     ['/generic/request', 'POST'],
@@ -44,7 +44,7 @@ test('a method that a path does not take is 405 and names those it does', async 
   }
 });
 
-test('a method that no path takes is 405 as well, and 404 where there is no path', async (t) => {
+test('a method that no path allows is 405, and 404 at an unknown path', async (t) => {
   for (const method of ['TRACE', 'PROPFIND'])
     for (const [path, status] of [
       ['/generic/request', 405],
@@ -73,7 +73,7 @@ test('HEAD answers as GET does, without a body', async (t) => {
   t.deepEqual([response.status, await response.text()], [200, '']);
 });
 
-test('a sane request id is taken over into answer, log and events; any other is replaced', async (t) => {
+test('a valid request id goes into the answer, the log and the events; any other is replaced', async (t) => {
   const response = await postRequest(app, requestBody(), {
     'x-request-id': 'order-2026.11_20',
     accept: 'application/json',
@@ -93,7 +93,7 @@ test('a sane request id is taken over into answer, log and events; any other is 
   }
 });
 
-test('the log tells what happened and nothing about whom', async (t) => {
+test('the log says what happened, without personal data or secrets', async (t) => {
   const body = requestBody();
   const id = await createPayment(app, body);
   await chooseMethod(app, id, { method: 'fpx', bank_fpx: 'MB2U0227' });
@@ -122,7 +122,7 @@ test('the log tells what happened and nothing about whom', async (t) => {
     );
 });
 
-test('of a request that breaks off in a bad chunk the log keeps no byte', async (t) => {
+test('when a request breaks off in a malformed chunk, none of its bytes reach the log', async (t) => {
   const broken = await startApp({}, app);
   try {
     const socket = connect(Number(new URL(broken.url).port), '127.0.0.1');
@@ -138,7 +138,7 @@ test('of a request that breaks off in a bad chunk the log keeps no byte', async 
   }
 });
 
-test('what nobody expected is a 500 with a fixed text, and the log has the cause', async (t) => {
+test('an unexpected error is a 500 with a fixed text, and its cause is logged', async (t) => {
   const faulty = await startApp(
     {
       eventStore: {

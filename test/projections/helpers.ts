@@ -27,6 +27,7 @@ import type { Projection } from '../../src/projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../../src/projections/runtime/run.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { startServer, startServerProcess } from '../support/event-store.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
@@ -74,7 +75,7 @@ export async function startStoreProcess(
 }
 
 function connectTo(t: ExecutionContext, url: string): EventStore {
-  const eventStore = connectEventStore({ url, log, runtime: systemRuntime });
+  const eventStore = connectEventStore({ url, log, runtime: testRuntime() });
   t.teardown(() => eventStore.close());
   return eventStore;
 }

@@ -59,7 +59,7 @@ test.serial('20 items: 20 callbacks accepted, none refused', async (t) => {
   t.deepEqual(await registry.counts(), { Accepted: 20 });
 });
 
-test.serial('one item that fails does not touch the others, and is delivered later', async (t) => {
+test.serial('one failing item does not affect the others, and is delivered later', async (t) => {
   const ledger = await startLedger(t, postgres);
   const registry = await startLandRegistry(t);
   await registry.behave('accept', titleOf(7));
@@ -79,7 +79,7 @@ test.serial('one item that fails does not touch the others, and is delivered lat
 });
 
 test.serial(
-  'an answer lost after acceptance: the repeat is a duplicate, and the history says delivered',
+  'an answer lost after acceptance: the repeat is a duplicate, and counts as delivered',
   async (t) => {
     const ledger = await startLedger(t, postgres);
     const registry = await startLandRegistry(t);
@@ -101,7 +101,7 @@ test.serial(
   },
 );
 
-test.serial('refused for hours, every item arrives once it is taken', async (t) => {
+test.serial('after hours of refusals every item arrives', async (t) => {
   const ledger = await startLedger(t, postgres);
   const registry = await startLandRegistry(t);
   await registry.behave('refuse');
@@ -113,27 +113,30 @@ test.serial('refused for hours, every item arrives once it is taken', async (t) 
   t.deepEqual(typesOf(history).slice(6), ['CallbackDelivered', 'CallbackDelivered']);
 });
 
-test.serial('kill -9 between acceptance and its record: told again, and understood', async (t) => {
-  const ledger = await startLedger(t, postgres);
-  const registry = await startLandRegistry(t);
-  const killed: ChildProcess = forkItems(
-    t,
-    ledger,
-    await killingProxy(t, registry.callbackUrl, () => end(killed)),
-  );
-  await isReady(killed);
-  await makePayment(ledger, 'P1', paymentOfItems('P1', 1));
-  await until(() => killed.signalCode !== null);
-  t.deepEqual(await registry.counts(), { Accepted: 1 });
-  forkItems(t, ledger, registry.callbackUrl);
-  const history = await untilHistory(ledger, 'P1', 2);
-  t.like(history[0], {
-    type: 'CallbackAttemptFailed',
-    data: { delivery: 'item-01', attempt: 1, reason: 'outcome unknown, the attempt was interrupted' },
-  });
-  t.like(history[1], { type: 'CallbackDelivered', data: { delivery: 'item-01', attempt: 2, status: 200 } });
-  t.deepEqual(await registry.counts(), { Accepted: 1, 'Refused as a duplicate': 1 });
-});
+test.serial(
+  'kill -9 between acceptance and its record: sent again, and the duplicate is understood',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const registry = await startLandRegistry(t);
+    const killed: ChildProcess = forkItems(
+      t,
+      ledger,
+      await killingProxy(t, registry.callbackUrl, () => end(killed)),
+    );
+    await isReady(killed);
+    await makePayment(ledger, 'P1', paymentOfItems('P1', 1));
+    await until(() => killed.signalCode !== null);
+    t.deepEqual(await registry.counts(), { Accepted: 1 });
+    forkItems(t, ledger, registry.callbackUrl);
+    const history = await untilHistory(ledger, 'P1', 2);
+    t.like(history[0], {
+      type: 'CallbackAttemptFailed',
+      data: { delivery: 'item-01', attempt: 1, reason: 'outcome unknown, the attempt was interrupted' },
+    });
+    t.like(history[1], { type: 'CallbackDelivered', data: { delivery: 'item-01', attempt: 2, status: 200 } });
+    t.deepEqual(await registry.counts(), { Accepted: 1, 'Refused as a duplicate': 1 });
+  },
+);
 
 /** Hands a callback on, and kills who sent it before it learns of the answer. */
 async function killingProxy(t: ExecutionContext, callbackUrl: string, kill: () => unknown): Promise<string> {

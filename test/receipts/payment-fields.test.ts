@@ -42,7 +42,7 @@ test('a success fills every field', (t) => {
   });
 });
 
-test('before any result the fields that nobody can fill are empty, and none is missing', (t) => {
+test('before any result unknown fields are empty, and none is missing', (t) => {
   const nobody = { ...request().payer, name: '' };
   const fields = fieldsAfter({ type: 'PaymentRequested', data: request({ payer: nobody }) });
   t.deepEqual(Object.keys(fields), Object.keys(fieldsAfter(requested(), applied(result(1, 'succeeded')))));

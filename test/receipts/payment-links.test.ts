@@ -16,7 +16,7 @@ const signatureOf = (link: string) => new URL(link).searchParams.get('sig') ?? '
 const after = (ms: number) => new Date(issuedAt.getTime() + ms);
 const hourMs = 3_600_000;
 
-test('on the generic channel the id is enough', (t) => {
+test('on the generic channel links need only the id', (t) => {
   t.is(generic.receipt(id), `https://pay.example/generic/receipt/${id}`);
   t.is(generic.pay(id, 'ms'), `https://pay.example/generic/pay/${id}?lang=ms`);
   t.is(generic.gatewayResult, 'https://pay.example/generic/response');
@@ -35,7 +35,7 @@ for (const [name, lifetimeMs] of [
   ['receipt', 3650 * 24 * hourMs],
   ['download', 3650 * 24 * hourMs],
 ] as const)
-  test(`a signature of ${name} opens that page of that payment, until it expires`, (t) => {
+  test(`a signature for ${name} opens that page of that payment until it expires`, (t) => {
     const signature = signatureOf(landreg[name](id));
     t.is(check(signature, name, id, after(0)), 'valid');
     t.is(check(signature, name, id, after(lifetimeMs - 1)), 'valid');

@@ -19,7 +19,7 @@ const itemsOf = (count: number, description: string) =>
 for (const lang of ['en', 'ms'] as const) {
   const words = texts[lang];
 
-  reading(`a receipt in ${lang} says all that the payment says`, async (t) => {
+  reading(`a receipt in ${lang} has every fact of the payment`, async (t) => {
     const charged = [
       chosen(1, { chargeSen: sen(50) }),
       succeeded(result(1, 'succeeded', { amountSen: sen(12_100) })),
@@ -29,7 +29,7 @@ for (const lang of ['en', 'ms'] as const) {
     const { isOfficial, status, at, history, items, mode, amount, totalSen, ...facts } = receipt;
     for (const fact of Object.values(facts)) t.true(text.includes(fact), fact);
     for (const fact of items.flatMap((item) => Object.values(item))) t.true(text.includes(fact), fact);
-    t.is(receipt.charge, 'RM 0.50');
+    t.is(receipt.fee, 'RM 0.50');
     t.true(text.includes(words.receipt.official.toUpperCase()));
     t.true(text.includes(words.statuses.success));
     t.true(text.includes(timeText(at, lang)));
@@ -83,27 +83,27 @@ for (const name of names) {
   });
 }
 
-reading('scripts mix in one name', async (t) => {
+reading('one name can mix scripts', async (t) => {
   const name = 'Tan 陈大文 முருகன் محمد end';
   const text = textOf(await pdfOf({ ...paid(), payerName: name }));
   for (const part of name.split(' ')) t.true(text.includes(part), part);
 });
 
-reading('right-to-left text goes on over lines and pages, each word once', async (t) => {
+reading('right-to-left text continues over lines and pages, with each word once', async (t) => {
   const words = 'محمد بن عبدالله الحاج ';
   const text = textOf(await pdfOf({ ...paid(), payerName: words.repeat(500) }));
   t.is(text.match(/محمد/g)?.length, 500);
   t.is(text.match(/الحاج/g)?.length, 500);
 });
 
-reading('nothing in a text is anything but text', async (t) => {
+reading('special characters in a text are printed as text', async (t) => {
   const nasty = 'A(b) \\) ET Q endstream <<>> \\101 %PDF <script>&amp; {{x}}';
   const receipt = paid({ description: nasty, service: nasty, reference: nasty });
   const text = textOf(await pdfOf({ ...receipt, receiptNo: nasty, agency: nasty }));
   t.true(text.split(nasty).length - 1 >= 5);
 });
 
-reading('an amount is not turned by what surrounds it', async (t) => {
+reading('right-to-left text around an amount does not reverse it', async (t) => {
   const text = textOf(
     await pdfOf(paid({ description: 'x \u202e05.021 MR\u202c', service: 'שלום (2) محمد' })),
   );
@@ -111,7 +111,7 @@ reading('an amount is not turned by what surrounds it', async (t) => {
   t.true(text.includes('RM 120.50'));
 });
 
-reading('20 long items continue on more pages, each headed and numbered', async (t) => {
+reading('20 long items continue over pages, each with a header and a number', async (t) => {
   const items = itemsOf(20, 'Quit rent of a lot in the district, with all that was due before it;'.repeat(4));
   const pdf = await pdfOf(paid({ items }));
   const pages = pagesOf(pdf) ?? 0;
@@ -146,7 +146,7 @@ test('the same receipt is the same bytes, whatever was printed before', async (t
   t.deepEqual(await pdfOf(receipt), first);
 });
 
-test('it has a title, a language, a structure and words for the picture', async (t) => {
+test('it has a title, a language, a structure and a text for the QR code', async (t) => {
   const pdf = plainParts(await pdfOf(paid({ items: itemsOf(2, 'Item') }), 'ms'));
   t.regex(pdf, /\/Marked true/);
   t.regex(pdf, /\/Lang \(ms-MY\)/);
@@ -159,7 +159,7 @@ test('it has a title, a language, a structure and words for the picture', async 
   t.true(pdf.includes(`/URI (${verifyUrl})`));
 });
 
-test('what stands around the pages names nobody', async (t) => {
+test('the metadata names nobody', async (t) => {
   const receipt = paid();
   const pdf = plainParts(await pdfOf(receipt));
   for (const fact of [receipt.payerName, receipt.agency, receipt.icNo, receipt.transactionId]) {
@@ -168,14 +168,14 @@ test('what stands around the pages names nobody', async (t) => {
   t.true(pdf.includes('/CreationDate') && pdf.includes('(D:20261120010430Z)'));
 });
 
-test('every font is in the file', async (t) => {
+test('every font is embedded', async (t) => {
   const pdf = plainParts(await pdfOf({ ...paid(), payerName: names.join(' ') }));
   const fonts = pdf.match(/\/Subtype \/Type0/g)?.length ?? 0;
   t.true(fonts > 8);
   t.is(pdf.match(/\/FontFile2/g)?.length, fonts);
 });
 
-test('an address longer than a code can hold is printed without one', async (t) => {
+test('an address too long for a QR code is printed without one', async (t) => {
   const pdf = plainParts(await pdfOf(paid(), 'en', `${verifyUrl}${'0'.repeat(4000)}`));
   t.false(pdf.includes('/S /Figure'));
   t.true(pdf.includes('/S /Link'));

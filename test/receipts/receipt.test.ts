@@ -30,14 +30,14 @@ const failed = (attempt: number): PaymentEvent => ({
   data: { ...recorded, result: result(attempt, 'failed') },
 });
 
-test('before any result it is a statement with what is known', (t) => {
+test('before any result it is a statement of what is known', (t) => {
   t.like(receiptAfter(requested()), {
     isOfficial: false,
     status: 'requested',
     receiptNo: '',
     at: requestedAt,
     amount: 'RM 120.50',
-    charge: '',
+    fee: '',
     total: 'RM 120.50',
     mode: '',
     bank: '',
@@ -47,7 +47,7 @@ test('before any result it is a statement with what is known', (t) => {
   });
 });
 
-test('a success is official, and the charge of its own attempt is in the total', (t) => {
+test('a success is official, and its total includes the fee of its own attempt', (t) => {
   const receipt = receiptAfter(
     requested(),
     chosen(1, { chargeSen: sen(150) }),
@@ -61,7 +61,7 @@ test('a success is official, and the charge of its own attempt is in the total',
     receiptNo: 'R-7',
     at: '2026-11-20T01:04:30.000Z',
     amount: 'RM 120.50',
-    charge: 'RM 1.50',
+    fee: 'RM 1.50',
     total: 'RM 122.00',
     mode: 'fpx',
     bank: 'Maybank2U',
@@ -74,11 +74,11 @@ test('a success is official, and the charge of its own attempt is in the total',
   );
 });
 
-test('a number of a card payment is no FPX number', (t) => {
+test('the gateway number of a card payment is not an FPX number', (t) => {
   t.is(receiptAfter(requested(), succeeded(1, { mode: 'cc' })).fpxNo, '');
 });
 
-test('staff matters show as such: another amount, a second payment; a contradiction does not', (t) => {
+test('the history shows another amount and a second payment, but no contradiction', (t) => {
   const mismatch: PaymentEvent = {
     type: 'AmountMismatchDetected',
     data: {
@@ -102,7 +102,7 @@ test('staff matters show as such: another amount, a second payment; a contradict
   t.deepEqual(kinds, ['requested', 'amountMismatch', 'success', 'duplicate']);
 });
 
-test('items of a paid payment of several have numbers of their own', (t) => {
+test('several items of a successful payment have numbers of their own', (t) => {
   const items = (...events: PaymentEvent[]) => receiptAfter(requested('landreg'), ...events).items;
   t.deepEqual(
     items(succeeded(1)).map(({ receiptNo, titleId, amount }) => [receiptNo, titleId, amount]),

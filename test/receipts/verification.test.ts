@@ -5,12 +5,12 @@ const key = verificationKey('transaction id key');
 const receipt = { receiptNo: '7-20261120-BJ6HYDFE', transactionId: '0123456789ABCDEFGHJKMNPQRS' };
 const check = verificationCheck(key, receipt);
 
-test('a check is 16 characters that are printed without doubt, and the same every time', (t) => {
+test('a check is 16 unmistakable characters, the same every time', (t) => {
   t.is(check, 'KYK6BVS851E7AZKW');
   t.is(verificationCheck(verificationKey('transaction id key'), receipt), check);
 });
 
-test('a check is of one number of one payment, under one key', (t) => {
+test('a check is for one number of one payment, under one key', (t) => {
   const { receiptNo, transactionId } = receipt;
   t.true(isVerificationCheck(key, receipt, check));
   t.false(isVerificationCheck(key, { ...receipt, receiptNo: `${receiptNo} ` }, check));
@@ -19,14 +19,14 @@ test('a check is of one number of one payment, under one key', (t) => {
   t.false(isVerificationCheck(verificationKey('another key'), receipt, check));
 });
 
-test('any other character makes it another check', (t) => {
+test('changing any character makes it wrong', (t) => {
   for (let place = 0; place < check.length; place += 1) {
     const other = check[place] === '7' ? '8' : '7';
     t.false(isVerificationCheck(key, receipt, check.slice(0, place) + other + check.slice(place + 1)));
   }
 });
 
-test('it is read as people type it', (t) => {
+test('it is accepted as people type it', (t) => {
   t.true(isVerificationCheck(key, receipt, check.toLowerCase()));
   const numbers = Array.from({ length: 60 }, (_, number) => String(number));
   for (const receiptNo of numbers) {
@@ -39,7 +39,7 @@ test('it is read as people type it', (t) => {
   }
 });
 
-test('what is no check at all is none', (t) => {
+test('anything else is refused', (t) => {
   for (const text of [
     '',
     ' ',

@@ -20,7 +20,7 @@ for (const [what, text, runs] of cases) {
   });
 }
 
-test('a line has its own text and no other', (t) => {
+test('a line holds only its own text', (t) => {
   t.deepEqual(seen('محمد بن علي', 0, 4), ['<محمد']);
   t.deepEqual(seen('محمد بن علي', 8, 11), ['<علي']);
   t.deepEqual(seen('Tan محمد end', 4, 12), ['<محمد', ' end']);

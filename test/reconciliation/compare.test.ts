@@ -1,4 +1,4 @@
-// What the records of one transaction and the payment say of each other: every kind, and that nothing is left out.
+// Comparing the records of one transaction with the payment: every kind of discrepancy, and that nothing is left out.
 import test from 'ava';
 import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
@@ -168,7 +168,7 @@ const records = fc.array(
   { maxLength: 6 },
 );
 
-test('every record and every charge has its place, and one only', (t) => {
+test('every record and every success has exactly one verdict', (t) => {
   fc.assert(
     fc.property(payments, records, fc.constantFrom(...exportSources), (payment, rows, source) => {
       const given = rows.map((row) => theirs(row.gatewayTransactionId, row));
@@ -197,7 +197,7 @@ test('every record and every charge has its place, and one only', (t) => {
   );
 });
 
-test('an export of what is recorded here matches, whatever that is', (t) => {
+test('an export of exactly what is recorded here matches', (t) => {
   fc.assert(
     fc.property(payments, (payment) => {
       const recorded = payment.status === 'none' ? [] : payment.results;

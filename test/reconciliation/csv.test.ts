@@ -1,4 +1,4 @@
-// Files as they come: what is read of them, what is reported, and that nothing is lost in silence.
+// Files of any content: what is read, what is reported, and that no row is lost silently.
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -94,7 +94,7 @@ const files: [string, string | Uint8Array, unknown][] = [
 for (const [name, file, rows] of files)
   test(`rows: ${name}`, async (t) => t.deepEqual<unknown, unknown>(await read(file), rows));
 
-test('any line has its row, or its fault, whatever the others hold', async (t) => {
+test('every line has its row or its fault, whatever the other lines hold', async (t) => {
   const anything = fc.array(fc.string({ unit: fc.constantFrom('"', ',', 'a', '\r', '\0', 'é') }), {
     maxLength: 30,
   });
@@ -178,7 +178,7 @@ async function stage(file: string | AsyncIterable<Uint8Array>) {
   }
 }
 
-test('rows that cannot be read are counted by line; the others are taken', async (t) => {
+test('rows that cannot be read are reported with their lines; the others are staged', async (t) => {
   const rows = gatewayCsv([{ TRANS_ID: 'A' }, { TRANS_ID: 'B', STATUS: '7' }, { TRANS_ID: 'C' }]);
   t.like(await stage(`${rows}a,b\r\n"never closed\r\n${rows.split('\r\n')[1]}\r\n`), {
     rows: 6,
@@ -187,12 +187,12 @@ test('rows that cannot be read are counted by line; the others are taken', async
   });
 });
 
-test('what is no export is refused as a whole', async (t) => {
+test('a file that is not an export is refused', async (t) => {
   for (const file of ['', '\n', '"', 'a,b\n1,2\n', 'PK\u0003\u0004\0\0'])
     await t.throwsAsync(stage(file), { instanceOf: UnreadableExport }, JSON.stringify(file));
 });
 
-test('others have their turn while a file is read, whatever is in it', async (t) => {
+test('the event loop is not blocked while a file is read', async (t) => {
   const [header = ''] = gatewayCsv([]).split('\r\n');
   for (const line of ['\n', 'x\n']) {
     let turns = 0;

@@ -1,4 +1,5 @@
-/** Imports on real stores: payments put in, the read models kept, a file compared. */
+/** Imports on real stores: appends payments, runs the read models, compares a file. */
+
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { PaymentEvent } from '../../src/events/payment.ts';
@@ -23,7 +24,7 @@ export const key = 'a key of this test';
 
 export type Ledger = Awaited<ReturnType<typeof startLedger>>;
 
-/** Stores with nothing in them, and the read models that an import asks. */
+/** Empty stores, and the read models that an import needs. */
 export async function startLedger(t: ExecutionContext, postgres: Postgres) {
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
   run(t, payments, store, database);
@@ -76,7 +77,7 @@ async function compare(
   return { summary, badRows, found };
 }
 
-/** As a socket would hand it over: cut anywhere, within characters too. */
+/** As a socket delivers it: split anywhere, also within characters. */
 export async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += 4_093) yield bytes.subarray(start, start + 4_093);
 }

@@ -27,7 +27,7 @@ const row = (number: number, gatewayTransactionId: string, over: GatewayRow = {}
 const open = ({ database }: Ledger) =>
   listDiscrepancies(database.db, { state: 'open', source: null }, { limit: 100, after: null });
 
-test.serial('every class, its sums, and the second time nothing new', async (t) => {
+test.serial('every class with its sums; a repeated import finds nothing new', async (t) => {
   const ledger = await startLedger(t, postgres);
   await ledger.pay(idOf(1), [paid('P1')]);
   await ledger.pay(idOf(2), [paid('P2')]);
@@ -141,7 +141,7 @@ test.serial(
   },
 );
 
-test.serial('the period and the merchants say what the file should have held', async (t) => {
+test.serial('the period and the merchants decide what the file should hold', async (t) => {
   const ledger = await startLedger(t, postgres);
   await ledger.pay(idOf(1), [paid('P1', { paidAt: '2026-11-19T01:00:00.000Z' })]);
   await ledger.pay(idOf(2), [paid('P2')], 'museum');
@@ -178,7 +178,7 @@ test.serial('a read model that is behind is refused', async (t) => {
 });
 
 test.serial(
-  'any payments here and any records there: classes add up, and again nothing is new',
+  'for any payments and records the classes add up, and a repeated import finds nothing new',
   async (t) => {
     const ledger = await startLedger(t, postgres);
     let used = 0;

@@ -1,4 +1,4 @@
-// `ledger eventstore` and the roles, called the wrong way or in the wrong place: a sentence each, never a stack.
+// `ledger eventstore` and the roles with wrong arguments or a wrong environment: a sentence each, never a stack.
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -12,7 +12,7 @@ import { type Environment, runLedger } from '../support/ledger.ts';
 const run = (args: readonly string[], environment: Environment = {}, cwd = process.cwd()) =>
   runLedger(args, environment, { cwd });
 
-test('a port that is none is a fault of the call', async (t) => {
+test('an invalid port is a usage error', async (t) => {
   for (const port of ['abc', '70000', '-1', ''])
     await t.throwsAsync(eventstore.run({ port }, []), {
       instanceOf: UsageError,
@@ -20,7 +20,7 @@ test('a port that is none is a fault of the call', async (t) => {
     });
 });
 
-test('a folder that is not there is made; a file or a port in use is a sentence', async (t) => {
+test('a missing folder is created; a file or a port in use is reported in a sentence', async (t) => {
   t.timeout(60_000);
   const folder = join(await temporaryFolder(t), 'not', 'there');
   const file = join(folder, 'events.db');
@@ -39,7 +39,7 @@ test('a folder that is not there is made; a file or a port in use is a sentence'
   for (const { output } of [second, third]) t.notRegex(output, /\n\s+at /);
 });
 
-test('an empty DATA_DIR is one that is not set', async (t) => {
+test('an empty DATA_DIR counts as not set', async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'data'));
   await writeFile(join(folder, 'data/keys.json'), '{"TRANSACTION_ID_KEY":"a key"}');

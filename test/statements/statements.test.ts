@@ -88,7 +88,7 @@ test('the CSV read back has every receipt, and its sums are the totals', async (
   t.is(sum('total'), amountSen + chargeSen);
 });
 
-test('no text of a merchant or a gateway is a formula to a spreadsheet; any text comes back', async (t) => {
+test('no text is a formula to a spreadsheet, and any text can be read back', async (t) => {
   for (const first of ['=', '+', '-', '@', '\t', '\r']) {
     const evil = `${first}HYPERLINK("http://evil.example","a,b")`;
     const [row] = read(await csvOf([receipt(0, { reference: evil, receiptNo: evil })]));
@@ -100,14 +100,14 @@ test('no text of a merchant or a gateway is a formula to a spreadsheet; any text
   t.is(row?.reference, odd);
 });
 
-test('a day without receipts is a CSV of its head', async (t) => {
+test('a day without receipts is a CSV with only its header', async (t) => {
   const csv = (await buffer(collectionCsv(collection, each([])))).toString();
   t.deepEqual(read(csv), []);
   t.true(csv.startsWith('\ufeffmerchant_code,day,receipt_no,'));
   t.true(csv.endsWith('\r\n'));
 });
 
-test('a failure while it is read is the stream’s, and whoever leaves early ends the reading', async (t) => {
+test('a failed read becomes the stream’s error, and closing the stream early ends the reading', async (t) => {
   async function* failing() {
     yield receipt(0);
     throw new Error('The database is away');
@@ -127,30 +127,33 @@ test('a failure while it is read is the stream’s, and whoever leaves early end
 });
 
 for (const lang of ['en', 'ms'] as const) {
-  reading(`the PDF in ${lang} says every receipt, the totals, and when it was known`, async (t) => {
-    const words = statementTexts[lang];
-    const late = receipt(3, { isLate: true, recordedAt: new Date('2026-11-23T01:00:00.000Z') });
-    const receipts = [...some(3), late];
-    const text = textOf(await pdfOf(receipts, lang));
-    for (const { receiptNo, reference, amountSen } of receipts)
-      for (const fact of [receiptNo, reference, groupedSen(amountSen)]) t.true(text.includes(fact), fact);
-    const { amountSen, chargeSen } = grandTotal(totalsByMethod(receipts));
-    for (const fact of [
-      words.title.toUpperCase(),
-      displaySen(amountSen),
-      groupedSen(amountSen + chargeSen),
-      words.unknownMethod,
-      'council · 2026-11-20',
-      lang === 'en' ? 'Friday, 20 November 2026' : 'Jumaat, 20 November 2026',
-      lang === 'en' ? '23 November 2026 at 10:00:00' : '23 November 2026 pada 10:00:00',
-    ])
-      t.true(text.includes(fact), fact);
-    const mark = lang === 'en' ? 'Recorded after the day' : 'Direkodkan selepas hari itu';
-    t.is(text.split(mark).length, 2, 'one receipt came late');
-  });
+  reading(
+    `the PDF in ${lang} has every receipt, the totals and the time as of which it is true`,
+    async (t) => {
+      const words = statementTexts[lang];
+      const late = receipt(3, { isLate: true, recordedAt: new Date('2026-11-23T01:00:00.000Z') });
+      const receipts = [...some(3), late];
+      const text = textOf(await pdfOf(receipts, lang));
+      for (const { receiptNo, reference, amountSen } of receipts)
+        for (const fact of [receiptNo, reference, groupedSen(amountSen)]) t.true(text.includes(fact), fact);
+      const { amountSen, chargeSen } = grandTotal(totalsByMethod(receipts));
+      for (const fact of [
+        words.title.toUpperCase(),
+        displaySen(amountSen),
+        groupedSen(amountSen + chargeSen),
+        words.unknownMethod,
+        'council · 2026-11-20',
+        lang === 'en' ? 'Friday, 20 November 2026' : 'Jumaat, 20 November 2026',
+        lang === 'en' ? '23 November 2026 at 10:00:00' : '23 November 2026 pada 10:00:00',
+      ])
+        t.true(text.includes(fact), fact);
+      const mark = lang === 'en' ? 'Recorded after the day' : 'Direkodkan selepas hari itu';
+      t.is(text.split(mark).length, 2, 'one receipt came late');
+    },
+  );
 }
 
-reading('a day of 60 receipts has its head on every page and its pages numbered', async (t) => {
+reading('a day of 60 receipts has its table header and a page number on every page', async (t) => {
   const pdf = await pdfOf(some(60));
   const pages = pagesOf(pdf) ?? 0;
   t.true(pages > 1);
@@ -168,7 +171,7 @@ reading('a day without receipts says so; an agency of any name is printed', asyn
   t.true(text.includes('RM 0.00'));
 });
 
-test('the PDF is tagged, titled and the same bytes every time; too long a day is refused', async (t) => {
+test('the PDF is tagged, titled and the same bytes every time; a day too long is refused', async (t) => {
   const [one, other] = await Promise.all([pdfOf(some(3)), pdfOf(some(3))]);
   t.true(one.equals(other));
   const parts = plainParts(one);
@@ -182,7 +185,7 @@ test('the PDF is tagged, titled and the same bytes every time; too long a day is
   await refused;
 });
 
-test('totals of methods are those of their receipts', (t) => {
+test('the totals of methods are the sums of their receipts', (t) => {
   const receipts = some(5);
   const totals = totalsByMethod(receipts);
   t.deepEqual(

@@ -9,8 +9,8 @@ import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts'
 import { readSpan } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { TimeSpan } from '../../postgres/time-span.ts';
-import { paymentsInOrder } from '../../projections/payments/in-order.ts';
 import { payments } from '../../projections/payments/projection.ts';
+import { paymentsInOrder } from '../../projections/payments/queries.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { isReady, recordedUntil } from '../../projections/runtime/lag.ts';
 import { timeForms } from '../history/history.ts';

@@ -48,7 +48,7 @@ export function readAnswer<T>(body: string, struct: Struct<T, unknown>): T {
   try {
     return create(JSON.parse(body, wellFormed), struct);
   } catch {
-    throw new RegistryUnavailable('no_answer', 'The answer is not what was asked for');
+    throw new RegistryUnavailable('no_answer', 'The answer has another form than documented');
   }
 }
 

@@ -4,7 +4,7 @@ import { type NewUser, userIdOf } from '../../commands/user.ts';
 import { type Account, userStream } from '../../events/user.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import type { ListQueries } from '../../projections/runtime/list-queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import { answer, presentUser, User } from './answers.ts';
 import type { ContentDependencies } from './dependencies.ts';

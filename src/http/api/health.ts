@@ -1,4 +1,5 @@
 /** GET /api/v1/health: always 200, within a second, even while a store hangs. Open to everybody. */
+import { once } from 'node:events';
 import type { Log } from '../../kernel/log.ts';
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
@@ -46,10 +47,13 @@ async function healthOf({
   version,
 }: HealthDependencies): Promise<Health> {
   const signal = runtime.timeout(answerWithinMs);
+  const late = once(signal, 'abort').then(() => {
+    throw signal.reason;
+  });
   const now = runtime.now();
   const answered = async <T>(store: string, asked: Promise<T>): Promise<T | null> => {
     try {
-      return await unlessAborted(asked, signal);
+      return await Promise.race([asked, late]);
     } catch (error) {
       log.warn({ reason: reasonOf(error) }, `health: ${store} gave no answer`);
       return null;
@@ -106,17 +110,4 @@ function wordFor(fault: string | null, lagMs: number | null): ProjectionHealth['
   if (fault !== null) return 'stopped';
   if (lagMs === null) return 'unknown';
   return lagMs > tolerableLagMs ? 'behind' : 'ok';
-}
-
-/** Settles as `work` does, or throws when the signal aborts first; nobody waits for `work` then. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const give = () => reject(signal.reason);
-  signal.addEventListener('abort', give);
-  if (signal.aborted) give();
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', give);
-  }
 }

@@ -2,7 +2,7 @@
 import { array, type Struct } from 'superstruct';
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { ListQueries } from '../../projections/runtime/list-queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Context } from '../server/context.ts';
 import type { HttpProblem } from '../server/errors.ts';
 import { answer } from './answers.ts';

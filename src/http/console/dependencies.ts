@@ -1,4 +1,4 @@
-/** What the console needs from the rest of the program, and what its pages and actions are given. */
+/** What the console needs from the rest of the program. */
 import type { Knex } from 'knex';
 import type { Mailer } from '../../clients/mail/mailer.ts';
 import type { TransactionRegistry } from '../../clients/registry/registry.ts';
@@ -20,14 +20,8 @@ import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
-import type { ListQueries } from '../../projections/runtime/list-queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Projection } from '../../projections/runtime/projection.ts';
-import { createRecordAccess } from './frame/access-log.ts';
-import { createConsoleAssets } from './frame/assets.ts';
-import { createShowPage } from './frame/frame.ts';
-import { createReturnTo } from './frame/return-to.ts';
-import { createSessions } from './frame/session.ts';
-import { createLookAtRebuilds } from './projections/rebuilds.ts';
 
 export type ConsoleDependencies = {
   config: Pick<Config, 'baseUrl' | 'merchants' | 'transactionIdKey'>;
@@ -56,23 +50,3 @@ export type ConsoleDependencies = {
     db: Knex;
   };
 };
-
-/** Every page and action is handed all of it and names the few things that it uses. */
-export type PageDependencies = ReturnType<typeof createPageDependencies>;
-
-export function createPageDependencies(dependencies: ConsoleDependencies) {
-  const { console: own, content, ...shared } = dependencies;
-  const assets = createConsoleAssets();
-  const sessions = createSessions(dependencies);
-  return {
-    ...shared,
-    ...content,
-    ...own,
-    assets,
-    sessions,
-    returnTo: createReturnTo(shared.config.baseUrl),
-    show: createShowPage({ assets, sessions }),
-    recordAccess: createRecordAccess(dependencies),
-    lookAtRebuilds: createLookAtRebuilds(dependencies),
-  };
-}

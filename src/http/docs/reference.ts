@@ -1,4 +1,4 @@
-/** /openapi.json, and /reference, which shows it with Swagger UI: served by us whole, and requesting nothing from another host. */
+/** /openapi.json, and /reference, which shows it with Swagger UI; every file of it is served from here. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type Router from '@koa/router';
@@ -25,7 +25,7 @@ export function addReferenceRoutes(router: Router<RequestState>, document: objec
   const forever = { headers: immutable };
   const assets = {
     'reference.js': createAnswer('text/javascript', view('reference.js')),
-    // The page of koa2-swagger-ui asks for it under this name.
+    // The name that the page of koa2-swagger-ui requests.
     'swagger-ui.min.css': createAnswer('text/css', fileOf('swagger-ui.css'), forever),
     'swagger-ui-bundle.js': createAnswer('text/javascript', fileOf('swagger-ui-bundle.js'), forever),
     'swagger-ui-standalone-preset.js': createAnswer(
@@ -51,7 +51,7 @@ export function addReferenceRoutes(router: Router<RequestState>, document: objec
       deepLinking: true,
       displayRequestDuration: true,
       persistAuthorization: false,
-      // Put into the page's script as it is.
+      // koa2-swagger-ui writes it into the page's script verbatim.
       plugins: 'SamplesPlugin',
       tryItOutEnabled: true,
       validatorUrl: null,
@@ -64,7 +64,7 @@ export function addReferenceRoutes(router: Router<RequestState>, document: objec
   router.get('/reference', withinPolicy(`${folder}/reference.js`), swaggerPage);
 }
 
-/** Koa middleware around the page of koa2-swagger-ui: replaces what a strict policy would refuse, and sets that policy. */
+/** Koa middleware around the page of koa2-swagger-ui: replaces what a strict policy would block, and sets that policy. */
 function withinPolicy(scriptUrl: string) {
   const beforeScripts = `<a class="to-docs" href="/docs">Documentation</a><div id="swagger-ui"></div><script src="${scriptUrl}"></script>`;
   return async (ctx: Context, next: Next): Promise<void> => {

@@ -12,13 +12,13 @@ import { paymentModes } from '../../kernel/payment-modes.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { LatestPayment } from '../../projections/payments/queries.ts';
 import type { Links } from '../../receipts/payment-links.ts';
+import type { Language } from '../../receipts/texts.ts';
 import { statusName } from '../../receipts/texts.ts';
 import { otherLanguage } from '../pay/links.ts';
 import type { ReadPayment } from '../pay/load-payment.ts';
 import { texts } from '../pay/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
-import type { Language } from '../server/language.ts';
 
 export type DebugDependencies = {
   config: Pick<Config, 'baseUrl' | 'gateway'>;

@@ -1,48 +1,21 @@
 /** The operations of /generic. */
 import { literal, object, string } from 'superstruct';
 import type { Sen } from '../../kernel/money.ts';
+import { callerOperations, pageRefusals, payerOperations, requeryExample } from '../pay/operations.ts';
 import {
-  pageRefusals,
-  refusals,
-  requeryAnswers,
-  requeryExample,
-  sharedOperations,
-  startAnswers,
-} from '../pay/operations.ts';
-import {
+  bearer,
   form,
   json,
   multipart,
-  type Operation,
   type Parameter,
-  page,
-  type SecurityScheme,
+  pageAnswer,
+  ref,
+  type Section,
 } from '../server/openapi/operation.ts';
 import { time } from '../server/openapi/structs.ts';
 import { paymentRequestBody } from './request-body.ts';
 
-const tag = { name: 'Generic payments', description: 'Payments that merchants request' };
-const testPages = {
-  name: 'Test pages',
-  description: 'For trying things out in a browser; not in production',
-};
-
-const merchantKey: SecurityScheme = {
-  name: 'merchantKey',
-  definition: { type: 'http', scheme: 'bearer', description: 'One of the merchant’s API keys' },
-  sample: '<API_KEY>',
-};
-
-const genericCheck = object({
-  status: literal(true),
-  message: string(),
-  data: object({ merchant_code: string(), timestamp: time, environment: string() }),
-});
-
-/** By the names of the schemas. */
-export function genericStructs(config: { maxAmountSen: Sen; production: boolean }) {
-  return { GenericCheck: genericCheck, GenericPaymentRequest: paymentRequestBody(config) };
-}
+const merchantKey = bearer('merchantKey', 'One of the merchant’s API keys', '<API_KEY>');
 
 const merchantCode: Parameter = {
   in: 'header',
@@ -52,10 +25,10 @@ const merchantCode: Parameter = {
   example: 'demo-app',
 };
 
-/** Bodies on GET are documented by the interface; most clients, browsers among them, cannot send one. */
+/** The interface documents bodies on GET, which most clients, browsers among them, cannot send. */
 const bodyInstead = 'Code and key may be sent in a body instead, as `merchant_code` and `api_key`.';
 
-export const paymentExample = {
+const paymentExample = {
   trans_id: 'INV-2026-0001',
   amount: '120.50',
   service: 'Assessment tax',
@@ -66,142 +39,103 @@ export const paymentExample = {
   email: 'aminah@agency.example',
 };
 
-export const genericOperations: readonly Operation[] = [
-  {
-    id: 'genericCheck',
-    method: 'get',
-    path: '/generic/check',
-    tag,
-    summary: 'Check credentials',
-    description: bodyInstead,
-    security: [merchantKey],
-    parameters: [merchantCode],
-    answers: {
-      200: {
-        description: 'They are right',
-        content: {
-          [json]: {
-            schema: 'GenericCheck',
-            example: {
-              status: true,
-              message: 'Connection successful',
-              data: {
-                merchant_code: 'demo-app',
-                timestamp: '2026-11-20T09:04:30+08:00',
-                environment: 'development',
-              },
-            },
-          },
-        },
-      },
-      ...refusals(400, 401, 413, 415, 500),
-    },
-  },
-  {
-    id: 'genericRequest',
-    method: 'post',
-    path: '/generic/request',
-    tag,
-    summary: 'Start a payment',
-    description:
-      'One payment per `trans_id`: asking again for the same is answered the same; for something else with the same `trans_id`, 409. Key and code may be in the body too, as `api_key` and `merchant_code`.',
-    security: [merchantKey],
-    parameters: [merchantCode],
-    body: { types: [json], schema: 'GenericPaymentRequest', example: paymentExample },
-    answers: startAnswers,
-    callbacks: {
-      paymentChanged: {
-        '{$request.body#/callback_url}': {
-          post: {
-            operationId: 'paymentChanged',
-            security: [],
-            summary: 'The payment has another status',
-            description:
-              'Sent for every change of status, until it is answered with 2xx. Signed as in Standard Webhooks where the merchant has a secret.',
-            requestBody: {
-              required: true,
-              content: {
-                [json]: {
-                  schema: { $ref: '#/components/schemas/PaymentFields' },
-                  example: requeryExample.data,
-                },
-              },
-            },
-            responses: {
-              '2XX': { description: 'Taken' },
-              410: { description: 'Not wanted any more: the last try' },
-            },
-          },
-        },
-      },
-    },
-  },
-  {
-    id: 'genericRequery',
-    method: 'get',
-    path: '/generic/requery/{transaksi_id}',
-    tag,
-    summary: 'Requery a payment',
-    description: `Asks the transaction registry, and records what it says. ${bodyInstead}`,
-    security: [merchantKey],
-    parameters: [
-      {
-        in: 'path',
-        name: 'transaksi_id',
-        description: 'The merchant’s own `trans_id`',
-        schema: { type: 'string' },
-        example: paymentExample.trans_id,
-      },
-      merchantCode,
-    ],
-    answers: requeryAnswers(400, 404, 413, 415, 500, 502, 503, 504),
-  },
-  ...sharedOperations('generic', tag, []),
-];
+/** By the names of the schemas. */
+export function genericStructs(config: { maxAmountSen: Sen; production: boolean }) {
+  const GenericCheck = object({
+    status: literal(true),
+    message: string(),
+    data: object({ merchant_code: string(), timestamp: time, environment: string() }),
+  });
+  return { GenericCheck, GenericPaymentRequest: paymentRequestBody(config) };
+}
 
-/** Where the sandbox is on. */
-export const testPageOperations: readonly Operation[] = [
-  {
-    id: 'genericDebug',
-    method: 'get',
-    path: '/generic/debug',
-    tag: testPages,
-    summary: 'Stand in for the gateway',
-    security: [],
-    parameters: [
-      {
-        in: 'query',
-        name: 'TRANS_ID',
-        description: 'The payment that a result is made for; other fields of a result may be given likewise',
-        schema: { type: 'string' },
+const paymentChanged = {
+  '{$request.body#/callback_url}': {
+    post: {
+      operationId: 'paymentChanged',
+      security: [],
+      summary: 'The status of the payment has changed',
+      description:
+        'Sent for every change of status, until it is answered with 2xx. Signed as in Standard Webhooks where the merchant has a secret.',
+      requestBody: {
+        required: true,
+        content: { [json]: { schema: ref('PaymentFields'), example: requeryExample.data } },
       },
-    ],
-    answers: { 200: page('A form that posts a result'), ...pageRefusals(500, 503) },
-  },
-  {
-    id: 'genericSimulate',
-    method: 'get',
-    path: '/generic/simulate',
-    tag: testPages,
-    summary: 'Build a payment request',
-    security: [],
-    answers: { 200: page('A form that makes a request'), ...pageRefusals(500) },
-  },
-  {
-    id: 'genericTryRequest',
-    method: 'post',
-    path: '/generic/simulate',
-    tag: testPages,
-    summary: 'Make the payment request of the form',
-    security: [],
-    body: {
-      types: [form, multipart],
-      schema: { type: 'object', additionalProperties: { type: 'string' } },
-      example: { ...paymentExample, merchant_code: 'demo-app', api_key: 'demo-key' },
-    },
-    answers: {
-      200: page('The request and its answer, or the payment page'),
-      ...pageRefusals(400, 413, 415, 500, 503),
+      responses: {
+        '2XX': { description: 'Delivered' },
+        410: { description: 'No longer wanted: there are no more attempts' },
+      },
     },
   },
-];
+};
+
+export const genericSection: Section = {
+  tag: { name: 'Generic payments', description: 'Payments that merchants request' },
+  operations: [
+    ...callerOperations({
+      channel: 'generic',
+      security: [merchantKey],
+      headers: [merchantCode],
+      bodyStatuses: [400, 413, 415],
+      check: {
+        summary: 'Check credentials',
+        description: bodyInstead,
+        schema: 'GenericCheck',
+        data: { merchant_code: 'demo-app' },
+      },
+      request: {
+        description:
+          'One payment per `trans_id`: a repeated request gets the same answer, and one with the same `trans_id` but other content gets 409. Key and code may be in the body too, as `api_key` and `merchant_code`.',
+        schema: 'GenericPaymentRequest',
+        example: paymentExample,
+        callbacks: { paymentChanged },
+      },
+      requery: {
+        description: `Asks the transaction registry, and records what it says. ${bodyInstead}`,
+        reference: { description: 'The merchant’s own `trans_id`', example: paymentExample.trans_id },
+      },
+    }),
+    ...payerOperations('generic', []),
+  ],
+};
+
+/** Served only in the sandbox. */
+export const testPages: Section = {
+  tag: { name: 'Test pages', description: 'For trying things out in a browser; not in production' },
+  operations: [
+    {
+      id: 'genericDebug',
+      route: 'GET /generic/debug',
+      summary: 'Stand in for the gateway',
+      parameters: [
+        {
+          in: 'query',
+          name: 'TRANS_ID',
+          description: 'The payment to make a result for; the query may also set other fields of the result',
+          schema: { type: 'string' },
+        },
+      ],
+      answers: { 200: pageAnswer('A form that posts a result'), ...pageRefusals(500, 503) },
+    },
+    {
+      id: 'genericSimulate',
+      route: 'GET /generic/simulate',
+      summary: 'Build a payment request',
+      answers: { 200: pageAnswer('A form that makes a request'), ...pageRefusals(500) },
+    },
+    {
+      id: 'genericTryRequest',
+      route: 'POST /generic/simulate',
+      summary: 'Make the payment request of the form',
+      body: {
+        types: [form, multipart],
+        schema: { type: 'object', additionalProperties: { type: 'string' } },
+        example: { ...paymentExample, merchant_code: 'demo-app', api_key: 'demo-key' },
+      },
+      answers: {
+        200: pageAnswer('The request and its answer, or the payment page'),
+        ...pageRefusals(400, 413, 415, 500, 503),
+      },
+    },
+  ],
+};

@@ -9,6 +9,7 @@ import { otherLanguage } from '../pay/links.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
+import { shellQuoted } from '../server/openapi/samples.ts';
 import type { testPageTexts } from './test-page-texts.ts';
 
 type SimulateDependencies = {
@@ -134,10 +135,6 @@ async function make(
 function curlOf(url: string, { headers, body }: Call): string {
   const options = Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`);
   return [`curl -i ${shellQuoted(url)}`, ...options, `--data-raw ${shellQuoted(body)}`].join(' \\\n  ');
-}
-
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function shownAnswer({ status, type, body }: Answer, baseUrl: string) {

@@ -2,24 +2,19 @@
 import { literal, object, string } from 'superstruct';
 import type { Sen } from '../../kernel/money.ts';
 import { amount } from '../pay/answers.ts';
+import { callerOperations, payerOperations, requeryExample } from '../pay/operations.ts';
 import {
-  refusals,
-  requeryAnswers,
-  requeryExample,
-  sharedOperations,
-  startAnswers,
-} from '../pay/operations.ts';
-import { json, type Operation, type SecurityScheme } from '../server/openapi/operation.ts';
+  bearer,
+  json,
+  jsonAnswer,
+  ref,
+  type Section,
+  type SecurityScheme,
+} from '../server/openapi/operation.ts';
 import { id, matching, time } from '../server/openapi/structs.ts';
 import { paymentRequestBody } from './request-body.ts';
 
-const tag = { name: 'Land registry', description: 'Payments that the land registry requests' };
-
-const landregKey: SecurityScheme = {
-  name: 'landregKey',
-  definition: { type: 'http', scheme: 'bearer', description: 'The land registry’s access key' },
-  sample: '<ACCESS_KEY>',
-};
+const landregKey = bearer('landregKey', 'The land registry’s access key', '<ACCESS_KEY>');
 
 const signedLink: SecurityScheme = {
   name: 'signedLink',
@@ -32,7 +27,6 @@ const signedLink: SecurityScheme = {
   sample: '<SIGNATURE>',
 };
 
-/** What this service itself presents to the land registry. */
 export const accessToken: SecurityScheme = {
   name: 'accessToken',
   definition: {
@@ -44,158 +38,108 @@ export const accessToken: SecurityScheme = {
   sample: '<ACCESS_TOKEN>',
 };
 
-const landregCheck = object({
-  status: literal(true),
-  message: string(),
-  data: object({ service: string(), timestamp: time, environment: string() }),
-});
-
-/** What the land registry receives for each item. */
-const landRegistryCallback = object({
-  accountNo: string(),
-  idHakmilik: string(),
-  kodCaw: string(),
-  resitNo: string(),
-  amaun: amount,
-  paymentDateTime: matching(/^\d{14}$/),
-  paymentType: string(),
-  fpxNo: string(),
-  transId: id,
-  dimasuk: string(),
-});
-
 /** By the names of the schemas. */
 export function landregStructs(config: { maxAmountSen: Sen; production: boolean }) {
-  return {
-    LandregCheck: landregCheck,
-    LandregPaymentRequest: paymentRequestBody(config),
-    LandRegistryCallback: landRegistryCallback,
-  };
+  const LandregCheck = object({
+    status: literal(true),
+    message: string(),
+    data: object({ service: string(), timestamp: time, environment: string() }),
+  });
+  const LandRegistryCallback = object({
+    accountNo: string(),
+    idHakmilik: string(),
+    kodCaw: string(),
+    resitNo: string(),
+    amaun: amount,
+    paymentDateTime: matching(/^\d{14}$/),
+    paymentType: string(),
+    fpxNo: string(),
+    transId: id,
+    dimasuk: string(),
+  });
+  return { LandregCheck, LandregPaymentRequest: paymentRequestBody(config), LandRegistryCallback };
 }
 
-const paymentExample = {
-  kod_cawangan: '00',
-  transaksi_id: 'HT-2026-0001',
-  jumlah_bayaran: 120.5,
-  return_url: 'https://land.example/payments/done',
-  maklumat_bayaran: [
-    { id_hakmilik: '080101GRN00001234', urusan: 'Cukai tanah 2026', jumlah_bayaran: 100.5 },
-    { urusan: 'Carian persendirian', jumlah_bayaran: 20 },
-  ],
-  extra: { name: 'Aminah binti Ismail', email: 'aminah@agency.example', account_no: 'A-1' },
-};
-
-export const landregOperations: readonly Operation[] = [
-  {
-    id: 'landregCheck',
-    method: 'get',
-    path: '/landreg/check',
-    tag,
-    summary: 'Check the access key',
-    security: [landregKey],
-    answers: {
-      200: {
-        description: 'It is right',
-        content: {
-          [json]: {
-            schema: 'LandregCheck',
-            example: {
-              status: true,
-              message: 'Connection successful',
-              data: {
-                service: 'Land registry payments',
-                timestamp: '2026-11-20T09:04:30+08:00',
-                environment: 'development',
-              },
-            },
-          },
+export const landregSection: Section = {
+  tag: { name: 'Land registry', description: 'Payments that the land registry requests' },
+  operations: [
+    ...callerOperations({
+      channel: 'landreg',
+      security: [landregKey],
+      headers: [],
+      bodyStatuses: [],
+      check: {
+        summary: 'Check the access key',
+        schema: 'LandregCheck',
+        data: { service: 'Land registry payments' },
+      },
+      request: {
+        description:
+          'One payment per `transaksi_id`: a repeated request gets the same answer, and one with the same `transaksi_id` but other content gets 409. `jumlah_bayaran` is the sum of the items.',
+        schema: 'LandregPaymentRequest',
+        example: {
+          kod_cawangan: '00',
+          transaksi_id: 'HT-2026-0001',
+          jumlah_bayaran: 120.5,
+          return_url: 'https://land.example/payments/done',
+          maklumat_bayaran: [
+            { id_hakmilik: '080101GRN00001234', urusan: 'Cukai tanah 2026', jumlah_bayaran: 100.5 },
+            { urusan: 'Carian persendirian', jumlah_bayaran: 20 },
+          ],
+          extra: { name: 'Aminah binti Ismail', email: 'aminah@agency.example', account_no: 'A-1' },
         },
       },
-      ...refusals(401, 500),
-    },
-  },
-  {
-    id: 'landregRequest',
-    method: 'post',
-    path: '/landreg/request',
-    tag,
-    summary: 'Start a payment',
-    description:
-      'One payment per `transaksi_id`: asking again for the same is answered the same; for something else with the same `transaksi_id`, 409. `jumlah_bayaran` is the sum of the items.',
-    security: [landregKey],
-    body: { types: [json], schema: 'LandregPaymentRequest', example: paymentExample },
-    answers: startAnswers,
-  },
-  {
-    id: 'landregRequery',
-    method: 'get',
-    path: '/landreg/requery/{transaksi_id}',
-    tag,
-    summary: 'Requery a payment',
-    description: 'Asks the transaction registry, and records what it says.',
-    security: [landregKey],
-    parameters: [
-      {
-        in: 'path',
-        name: 'transaksi_id',
-        description: 'The land registry’s transaction id',
-        schema: { type: 'string' },
-        example: paymentExample.transaksi_id,
+      requery: {
+        description: 'Asks the transaction registry, and records what it says.',
+        reference: { description: 'The land registry’s transaction id', example: 'HT-2026-0001' },
       },
-    ],
-    answers: requeryAnswers(404, 500, 502, 503, 504),
+    }),
+    ...payerOperations('landreg', [landregKey, signedLink]),
+  ],
+};
+
+const callbackExample = {
+  accountNo: 'A-1',
+  idHakmilik: '080101GRN00001234',
+  kodCaw: '00',
+  resitNo: 'R-20261120-1-01',
+  amaun: '100.50',
+  paymentDateTime: '20261120090430',
+  paymentType: 'CABAMPAY',
+  fpxNo: requeryExample.data.fpx_transaction_no,
+  transId: requeryExample.data.transaction_id,
+  dimasuk: 'EPAYMENT',
+};
+
+const callbackReply = {
+  type: 'object',
+  required: ['noresit'],
+  properties: {
+    statusCode: { type: ['string', 'number'] },
+    noresit: { type: ['string', 'number'] },
   },
-  ...sharedOperations('landreg', tag, [landregKey, signedLink]),
-];
+};
 
 /** What this service sends to the land registry's own address. */
 export const landregWebhooks = {
   landRegistryItemPaid: {
     post: {
       operationId: 'landRegistryItemPaid',
-      tags: [tag.name],
+      tags: [landregSection.tag.name],
       security: [{ [accessToken.name]: [] }],
       summary: 'An item of a payment was paid',
       description:
-        'Sent once per item of a payment that succeeded, until it is answered with 2xx and a `noresit`, and with a `statusCode` other than `FAILED`. A repeat of the same resitNo and fpxNo is to be refused.',
+        'Sent once per item of a payment that succeeded, until it is answered with 2xx and a `noresit`, and with a `statusCode` other than `FAILED`. The receiver must refuse a repeat of the same resitNo and fpxNo.',
       requestBody: {
         required: true,
-        content: {
-          [json]: {
-            schema: { $ref: '#/components/schemas/LandRegistryCallback' },
-            example: {
-              accountNo: 'A-1',
-              idHakmilik: '080101GRN00001234',
-              kodCaw: '00',
-              resitNo: 'R-20261120-1-01',
-              amaun: '100.50',
-              paymentDateTime: '20261120090430',
-              paymentType: 'CABAMPAY',
-              fpxNo: requeryExample.data.fpx_transaction_no,
-              transId: requeryExample.data.transaction_id,
-              dimasuk: 'EPAYMENT',
-            },
-          },
-        },
+        content: { [json]: { schema: ref('LandRegistryCallback'), example: callbackExample } },
       },
       responses: {
-        '2XX': {
-          description:
-            'Taken where there is a `noresit` and `statusCode` is not `FAILED`; else it is sent again',
-          content: {
-            [json]: {
-              schema: {
-                type: 'object',
-                required: ['noresit'],
-                properties: {
-                  statusCode: { type: ['string', 'number'] },
-                  noresit: { type: ['string', 'number'] },
-                },
-              },
-              example: { statusCode: 'SUCCESS', noresit: 'R-20261120-1-01' },
-            },
-          },
-        },
+        '2XX': jsonAnswer(
+          'Delivered where there is a `noresit` and `statusCode` is not `FAILED`; otherwise it is sent again',
+          callbackReply,
+          { statusCode: 'SUCCESS', noresit: callbackExample.resitNo },
+        ),
       },
     },
   },

@@ -14,7 +14,7 @@ import {
   url,
   worded,
 } from '../pay/request-fields.ts';
-import { describeFields } from '../server/openapi/structs.ts';
+import { described } from '../server/openapi/structs.ts';
 
 export type PaymentRequestBody = Infer<ReturnType<typeof paymentRequestBody>>;
 
@@ -39,21 +39,19 @@ export function paymentRequestBody({ maxAmountSen, production }: { maxAmountSen:
     urusan: required(100),
     jumlah_bayaran: amount(maxAmountSen),
   });
-  const body = maskable({
-    kod_cawangan: required(100),
-    transaksi_id: reference,
-    jumlah_bayaran: amount(maxAmountSen),
-    return_url: url(production),
-    maklumat_bayaran: worded(array(worded(item, itemFault)), itemsFault, { minItems: 1, maxItems }),
-    extra: extraWith(Extra),
-  });
-  return describeFields(body, {
-    kod_cawangan: 'Branch code of the agency that is paid: 00, 01, 02 or 03',
-    transaksi_id: 'The land registry’s own reference: one payment per reference',
-    jumlah_bayaran: 'Amount to pay, in RM: the sum of the items',
-    return_url: 'Where the payer goes afterwards; trans_id, transaction_id and status are added to its query',
-    maklumat_bayaran: 'The items: urusan is what is paid for, id_hakmilik the land title',
-    extra: 'Details of the payer, and anything else to store with the payment',
+  return maskable({
+    kod_cawangan: described(required(100), 'Branch code of the agency that is paid: 00, 01, 02 or 03'),
+    transaksi_id: described(reference, 'The land registry’s own reference: one payment per reference'),
+    jumlah_bayaran: described(amount(maxAmountSen), 'Amount to pay, in RM: the sum of the items'),
+    return_url: described(
+      url(production),
+      'Where the payer goes afterwards; trans_id, transaction_id and status are added to its query',
+    ),
+    maklumat_bayaran: described(
+      worded(array(worded(item, itemFault)), itemsFault, { minItems: 1, maxItems }),
+      'The items: urusan is what is paid for, id_hakmilik the land title',
+    ),
+    extra: described(extraWith(Extra), 'Details of the payer, and anything else to store with the payment'),
   });
 }
 

@@ -1,12 +1,12 @@
 /** The OpenAPI 3.1 description of all interfaces, assembled from what each says of itself. */
 import type { Config } from '../../config/config.ts';
 import type { JsonSchema } from '../../kernel/with-json-schema.ts';
-import { apiOperations, apiStructs } from '../api/operations.ts';
-import { genericOperations, genericStructs, testPageOperations } from '../generic/operations.ts';
-import { accessToken, landregOperations, landregStructs, landregWebhooks } from '../landreg/operations.ts';
+import { apiSections, apiStructs } from '../api/operations.ts';
+import { genericSection, genericStructs, testPages } from '../generic/operations.ts';
+import { accessToken, landregSection, landregStructs, landregWebhooks } from '../landreg/operations.ts';
 import { payFormSchemas, payStructs } from '../pay/operations.ts';
 import { type AnyStruct, jsonSchemaOf } from '../server/openapi/json-schema.ts';
-import type { Content, Operation, SchemaOrName } from '../server/openapi/operation.ts';
+import type { Operation } from '../server/openapi/operation.ts';
 import { samplesOf } from '../server/openapi/samples.ts';
 
 export type DescribedConfig = Pick<Config, 'baseUrl' | 'production' | 'maxAmountSen'> & {
@@ -15,14 +15,18 @@ export type DescribedConfig = Pick<Config, 'baseUrl' | 'production' | 'maxAmount
 
 /** Limits are those of `config`; the test pages are described only where they are served. */
 export function createDocument(config: DescribedConfig) {
-  const operations = [
-    ...apiOperations,
-    ...genericOperations,
-    ...landregOperations,
-    ...(config.sandbox.enabled ? testPageOperations : []),
+  const sections = [
+    ...apiSections,
+    genericSection,
+    landregSection,
+    ...(config.sandbox.enabled ? [testPages] : []),
   ];
+  const operations = sections.flatMap((section) =>
+    section.operations.map((operation) => ({ ...operation, tag: section.tag.name })),
+  );
+  const byPath = Map.groupBy(operations, ({ route }) => route.slice(route.indexOf('/')));
+  const schemes = [accessToken, ...operations.flatMap(({ security = [] }) => security)];
   const schemas = Object.entries(structsOf(config)).map(([name, struct]) => [name, jsonSchemaOf(struct)]);
-  const schemes = [accessToken, ...operations.flatMap(({ security }) => security)];
   return {
     openapi: '3.1.0',
     info: {
@@ -37,8 +41,13 @@ export function createDocument(config: DescribedConfig) {
       { url: 'http://localhost:5173', description: 'Development' },
       { url: '{base_url}', description: 'Production', variables: { base_url: { default: config.baseUrl } } },
     ],
-    tags: [...new Set(operations.map(({ tag }) => tag))],
-    paths: pathsOf(operations, config.baseUrl),
+    tags: sections.map(({ tag }) => tag),
+    paths: Object.fromEntries(
+      Array.from(byPath, ([path, group]) => [
+        path,
+        Object.fromEntries(group.map((operation) => [methodOf(operation), describe(operation, config)])),
+      ]),
+    ),
     webhooks: landregWebhooks,
     components: {
       securitySchemes: Object.fromEntries(schemes.map(({ name, definition }) => [name, definition])),
@@ -52,57 +61,27 @@ export function structsOf(config: DescribedConfig): Record<string, AnyStruct> {
   return { ...apiStructs, ...payStructs, ...genericStructs(config), ...landregStructs(config) };
 }
 
-function pathsOf(operations: readonly Operation[], baseUrl: string) {
-  const byPath = Map.groupBy(operations, ({ path }) => path);
-  return Object.fromEntries(
-    Array.from(byPath, ([path, group]) => [
-      path,
-      Object.fromEntries(group.map((operation) => [operation.method, operationObject(operation, baseUrl)])),
-    ]),
-  );
+function methodOf({ route }: Operation): 'get' | 'post' {
+  return route.startsWith('GET ') ? 'get' : 'post';
 }
 
-function operationObject(operation: Operation, baseUrl: string) {
-  const { id, tag, summary, description, security, parameters = [], body, answers, callbacks } = operation;
+function describe(operation: Operation & { tag: string }, { baseUrl }: DescribedConfig) {
+  const { id, tag, route: _, security = [], parameters = [], body, answers, ...described } = operation;
   return {
     operationId: id,
-    tags: [tag.name],
-    summary,
-    ...(description !== undefined && { description }),
+    tags: [tag],
+    ...described,
     security: security.map(({ name }) => ({ [name]: [] })),
-    ...(parameters.length > 0 && {
-      parameters: parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
-    }),
+    parameters: parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
     ...(body && {
       requestBody: {
         required: true,
-        content: contentObject(
-          Object.fromEntries(
-            body.types.map((type) => [type, { schema: body.schema, example: body.example }]),
-          ),
+        content: Object.fromEntries(
+          body.types.map((type) => [type, { schema: body.schema, example: body.example }]),
         ),
       },
     }),
-    responses: Object.fromEntries(
-      Object.entries(answers).map(([status, { content, ...answer }]) => [
-        status,
-        { ...answer, ...(content && { content: contentObject(content) }) },
-      ]),
-    ),
-    ...(callbacks && { callbacks }),
+    responses: answers,
     'x-codeSamples': samplesOf(operation, baseUrl),
   };
-}
-
-function contentObject(content: Content) {
-  return Object.fromEntries(
-    Object.entries(content).map(([type, { schema, ...rest }]) => [
-      type,
-      { schema: schemaObject(schema), ...rest },
-    ]),
-  );
-}
-
-function schemaObject(schema: SchemaOrName): JsonSchema {
-  return typeof schema === 'string' ? { $ref: `#/components/schemas/${schema}` } : schema;
 }

@@ -1,7 +1,7 @@
 /** Where a payer's page leads: back to the merchant, and to the other language. */
 import type { RequestedPayment } from '../../events/payment.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
-import type { Language } from '../server/language.ts';
+import type { Language } from '../../receipts/texts.ts';
 
 /**
  * The merchant's redirect_url with trans_id, transaction_id and status at the end of its query. What the query already

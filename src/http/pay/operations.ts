@@ -1,4 +1,4 @@
-/** The operations that both payment channels have, and the answers that they share. */
+/** The operations that both payment channels have. */
 import type { Channel } from '../../events/payment.ts';
 import { paymentModes } from '../../kernel/payment-modes.ts';
 import type { JsonSchema } from '../../kernel/with-json-schema.ts';
@@ -7,15 +7,16 @@ import {
   errorAnswers,
   exampleId,
   form,
-  html,
   json,
+  jsonAnswer,
   multipart,
   type Operation,
   type Parameter,
   page,
+  pageAnswer,
   redirect,
+  ref,
   type SecurityScheme,
-  type Tag,
 } from '../server/openapi/operation.ts';
 import { paymentFields, paymentStarted, refusal, requeryAnswer, requeryRefusal } from './answers.ts';
 
@@ -85,79 +86,123 @@ const examples: Readonly<Record<number, string>> = {
   504: 'The transaction registry did not answer in time; try again later',
 };
 
-/** What POST /<channel>/request answers. */
-export const startAnswers: Answers = {
-  200: {
-    description:
-      'The payment page, to be shown to the payer. Where Accept names application/json, and neither text/html nor */*, the address of that page instead.',
-    content: {
-      [html]: { schema: { type: 'string' } },
-      [json]: {
-        schema: 'PaymentStarted',
-        example: {
-          status: true,
-          message: 'Send the payer to payment_url',
-          data: {
-            transaction_id: exampleId,
-            payment_url: `https://payments.example/generic/pay/${exampleId}`,
-            status: '3',
-          },
-        },
-      },
-    },
-  },
-  ...refusals(400, 401, 409, 413, 415, 500, 503),
-};
-
 /** For callers' own endpoints, whose refusals are always JSON. */
-export function refusals(...statuses: readonly number[]): Answers {
+function refusals(...statuses: readonly number[]): Answers {
   return errorAnswers(statuses, (status) => ({
-    [json]: { schema: 'Refusal', example: { status: false, message: examples[status] } },
+    [json]: { schema: ref('Refusal'), example: { status: false, message: examples[status] } },
   }));
-}
-
-/** `statuses` are those of a refusal, without 401. */
-export function requeryAnswers(...statuses: readonly number[]): Answers {
-  return {
-    200: {
-      description: 'The payment as it stands, and what the registry changed about it',
-      content: { [json]: { schema: 'RequeryAnswer', example: requeryExample } },
-    },
-    ...refusals(401),
-    ...errorAnswers(statuses, (status) => ({
-      [json]: { schema: 'RequeryRefusal', example: { success: false, message: examples[status] } },
-    })),
-  };
 }
 
 /** For what browsers open: a page, or JSON for those who ask for it. */
 export function pageRefusals(...statuses: readonly number[]): Answers {
   return errorAnswers(statuses, (status) => ({
-    [html]: { schema: { type: 'string' } },
-    [json]: { schema: 'Refusal', example: { status: false, message: examples[status] } },
+    ...page,
+    [json]: { schema: ref('Refusal'), example: { status: false, message: examples[status] } },
   }));
 }
 
-/** The gateway's result and the payer's pages; `security` is what opens the pages. */
-export function sharedOperations(
-  channel: Channel,
-  tag: Tag,
-  security: readonly SecurityScheme[],
-): Operation[] {
-  const pageStatuses = security.length > 0 ? [401, 404, 500, 503] : [404, 500, 503];
-  const of = (name: string) => `${channel}${name}`;
-  const forPayer = { tag, security, parameters: [transactionId, language] };
+type ChannelDescription = {
+  channel: Channel;
+  /** What callers' systems present. */
+  security: readonly SecurityScheme[];
+  /** Header parameters of callers' systems. */
+  headers: readonly Parameter[];
+  /** The refusals of check and requery that only a body can cause. */
+  bodyStatuses: readonly number[];
+  check: Pick<Operation, 'summary' | 'description'> & { schema: string; data: object };
+  request: Pick<Operation, 'description' | 'callbacks'> & {
+    schema: string;
+    example: Readonly<Record<string, unknown>>;
+  };
+  requery: { description: string; reference: Pick<Parameter, 'description' | 'example'> };
+};
+
+/** What callers' systems use. */
+export function callerOperations(description: ChannelDescription): Operation[] {
+  const { channel, security, headers, bodyStatuses } = description;
+  const { schema: checkSchema, data, ...check } = description.check;
+  const { schema: requestSchema, example, ...request } = description.request;
+  const checkExample = {
+    status: true,
+    message: 'Connection successful',
+    data: { ...data, timestamp: '2026-11-20T09:04:30+08:00', environment: 'development' },
+  };
+  const startedExample = {
+    status: true,
+    message: 'Send the payer to payment_url',
+    data: {
+      transaction_id: exampleId,
+      payment_url: `https://payments.example/${channel}/pay/${exampleId}`,
+      status: '3',
+    },
+  };
   return [
     {
-      id: of('ReportResult'),
-      method: 'post',
-      path: `/${channel}/response`,
-      tag,
+      ...check,
+      id: `${channel}Check`,
+      route: `GET /${channel}/check`,
+      security,
+      parameters: headers,
+      answers: {
+        200: jsonAnswer('The credentials are right', ref(checkSchema), checkExample),
+        ...refusals(...bodyStatuses, 401, 500),
+      },
+    },
+    {
+      ...request,
+      id: `${channel}Request`,
+      route: `POST /${channel}/request`,
+      summary: 'Start a payment',
+      security,
+      parameters: headers,
+      body: { types: [json], schema: ref(requestSchema), example },
+      answers: {
+        200: {
+          description:
+            'The payment page, to be shown to the payer. Where Accept names application/json, and neither text/html nor */*, the address of that page instead.',
+          content: { ...page, [json]: { schema: ref('PaymentStarted'), example: startedExample } },
+        },
+        ...refusals(400, 401, 409, 413, 415, 500, 503),
+      },
+    },
+    {
+      id: `${channel}Requery`,
+      route: `GET /${channel}/requery/{transaksi_id}`,
+      summary: 'Requery a payment',
+      description: description.requery.description,
+      security,
+      parameters: [
+        { in: 'path', name: 'transaksi_id', schema: { type: 'string' }, ...description.requery.reference },
+        ...headers,
+      ],
+      answers: {
+        200: jsonAnswer(
+          'The payment as it stands, and what the registry changed about it',
+          ref('RequeryAnswer'),
+          requeryExample,
+        ),
+        ...refusals(401),
+        ...errorAnswers([...bodyStatuses, 404, 500, 502, 503, 504], (status) => ({
+          [json]: { schema: ref('RequeryRefusal'), example: { success: false, message: examples[status] } },
+        })),
+      },
+    },
+  ];
+}
+
+/** The gateway's result and the payer's pages; `security` is what opens the pages. */
+export function payerOperations(channel: Channel, security: readonly SecurityScheme[]): Operation[] {
+  const pageStatuses = security.length > 0 ? [401, 404, 500, 503] : [404, 500, 503];
+  const forPayer = { security, parameters: [transactionId, language] };
+  const settled = redirect('It is paid or waits for the bank: on to the receipt');
+  return [
+    {
+      id: `${channel}ReportResult`,
+      route: `POST /${channel}/response`,
       summary: 'Report a result (gateway)',
       description:
-        'Called by the gateway, in any of three encodings. Names in any case; fields that are not known are kept. `CHECKSUM` is the lower-case hex HMAC-SHA256, under the gateway’s secret, of the other fields: sorted by name, each name and value percent-encoded, joined as `NAME=value` with `&`.',
-      security: [],
-      body: { types: [form, multipart, json], schema: 'GatewayResult', example: resultExample },
+        'Called by the gateway, in any of three encodings. Names in any case; unknown fields are stored. `CHECKSUM` is the lower-case hex HMAC-SHA256, under the gateway’s secret, of the other fields: sorted by name, each name and value percent-encoded, joined as `NAME=value` with `&`.',
+      body: { types: [form, multipart, json], schema: ref('GatewayResult'), example: resultExample },
       answers: {
         303: redirect('Recorded; on to the receipt'),
         ...pageRefusals(400, 401, 404, 413, 415, 500, 503),
@@ -165,48 +210,40 @@ export function sharedOperations(
     },
     {
       ...forPayer,
-      id: of('ShowPaymentPage'),
-      method: 'get',
-      path: `/${channel}/pay/{id}`,
+      id: `${channel}ShowPaymentPage`,
+      route: `GET /${channel}/pay/{id}`,
       summary: 'Open the payment page (payer)',
-      answers: {
-        200: page('The payment page'),
-        303: redirect('It is paid, or waits for its bank: on to the receipt'),
-        ...pageRefusals(...pageStatuses),
-      },
+      answers: { 200: pageAnswer('The payment page'), 303: settled, ...pageRefusals(...pageStatuses) },
     },
     {
       ...forPayer,
-      id: of('ChooseMethod'),
-      method: 'post',
-      path: `/${channel}/pay/{id}`,
+      id: `${channel}ChooseMethod`,
+      route: `POST /${channel}/pay/{id}`,
       summary: 'Choose a payment method (payer)',
       description: 'What the form of the payment page sends. `token` is in that page.',
       body: {
         types: [form, multipart],
-        schema: 'PaymentChoice',
+        schema: ref('PaymentChoice'),
         example: { token: '<TOKEN>', method: 'fpx', bank_fpx: 'BIMB0340' },
       },
       answers: {
-        200: page('A form that takes the payer to the gateway'),
-        303: redirect('It is paid, or waits for its bank: on to the receipt'),
+        200: pageAnswer('A form that takes the payer to the gateway'),
+        303: settled,
         ...pageRefusals(...new Set([400, 401, 409, 413, 415, ...pageStatuses])),
       },
     },
     {
       ...forPayer,
-      id: of('ShowReceipt'),
-      method: 'get',
-      path: `/${channel}/receipt/{id}`,
+      id: `${channel}ShowReceipt`,
+      route: `GET /${channel}/receipt/{id}`,
       summary: 'Open the receipt (payer)',
-      description: 'Of a payment that has not succeeded: a statement, which says so.',
-      answers: { 200: page('The receipt or the statement'), ...pageRefusals(...pageStatuses) },
+      description: 'A payment that has not succeeded has a statement instead, which says so.',
+      answers: { 200: pageAnswer('The receipt or the statement'), ...pageRefusals(...pageStatuses) },
     },
     {
       ...forPayer,
-      id: of('DownloadReceipt'),
-      method: 'get',
-      path: `/${channel}/download/{id}`,
+      id: `${channel}DownloadReceipt`,
+      route: `GET /${channel}/download/{id}`,
       summary: 'Download the receipt (payer)',
       answers: {
         200: {

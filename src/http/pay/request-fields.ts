@@ -1,5 +1,5 @@
-/** What the fields of a payment request may hold, on either channel, and what is said when they hold something else. */
-import { coerce, Struct, unknown } from 'superstruct';
+/** The fields of a payment request on either channel: what they may hold, and the message when they hold something else. */
+import { coerce, define, Struct, unknown } from 'superstruct';
 import type { Merchant } from '../../config/merchants.ts';
 import { emailPattern, maxEmailLength } from '../../kernel/email-address.ts';
 import { type AmountFault, formatSen, parseAmount, type Sen } from '../../kernel/money.ts';
@@ -21,48 +21,46 @@ export function checkRedirectHost(
 
 type TextRule = {
   faultOf(text: string): string | null;
-  /** A regular expression of the whole text, without anchors, that says the same. */
+  /** The same rule as a regular expression of the whole text, without anchors. */
   pattern: string;
   format?: 'email' | 'uri';
 };
 
-/** Control characters, halves of surrogate pairs, and what turns the direction of the text around it. */
+/** Control characters, halves of surrogate pairs, and characters that change the direction of the text around them. */
 const notPlain = '\\p{Cc}\\p{Cs}\\u202A-\\u202E\\u2066-\\u2069';
 const plainText = `[^${notPlain}]*`;
 const plainTextPattern = new RegExp(`^${plainText}$`, 'u');
 const anyText: TextRule = { faultOf: () => null, pattern: plainText };
 
-/** A text that must be there, of at most `maxLength` code points. */
-export function required(
-  maxLength: number,
-  { faultOf, pattern, ...keywords }: TextRule = anyText,
-): Struct<string, unknown> {
-  return field<string>({
-    read: (sent) => sent ?? '',
-    faultOf(value) {
+/** A text that must be present, of at most `maxLength` code points. */
+export function required(maxLength: number, rule: TextRule = anyText): Struct<string, unknown> {
+  const { faultOf, pattern, ...keywords } = rule;
+  return field(
+    orEmpty,
+    (value) => {
       if (typeof value !== 'string') return 'must be text';
       return value.trim() === '' ? 'is required' : (textFault(value, maxLength) ?? faultOf(value));
     },
-    schema: { type: 'string', ...keywords, minLength: 1, maxLength, pattern: `^(?=\\s*\\S)${pattern}$` },
-  });
+    { type: 'string', ...keywords, minLength: 1, maxLength, pattern: `^(?=\\s*\\S)${pattern}$` },
+  );
 }
 
 /** A text of at most `maxLength` code points; `''` where none was sent. */
-export function optional(
-  maxLength: number,
-  { faultOf, pattern, ...keywords }: TextRule = anyText,
-): Struct<string, unknown> {
-  return field<string>({
-    read: (sent) => sent ?? '',
-    faultOf(value) {
+export function optional(maxLength: number, rule: TextRule = anyText): Struct<string, unknown> {
+  const { faultOf, pattern, ...keywords } = rule;
+  return field(
+    orEmpty,
+    (value) => {
       if (typeof value !== 'string') return 'must be text';
       return value === '' ? null : (textFault(value, maxLength) ?? faultOf(value));
     },
-    schema: { type: ['string', 'null'], ...keywords, maxLength, pattern: `^(?:${pattern})?$` },
-  });
+    { type: ['string', 'null'], ...keywords, maxLength, pattern: `^(?:${pattern})?$` },
+  );
 }
 
-/** The caller's own name of the payment. One that differs only by what is not seen would be another that looks the same. */
+const orEmpty = (sent: unknown) => sent ?? '';
+
+/** The caller's own reference of the payment: without anything invisible, so that no two references look the same. */
 export const reference = required(100, {
   faultOf(value) {
     if (value !== value.trim()) return 'must not begin or end with a space';
@@ -71,7 +69,7 @@ export const reference = required(100, {
   pattern: '(?!\\s)[^\\p{Cc}\\p{Cs}\\p{Cf}]*(?<!\\s)',
 });
 
-/** Either left out or something that can be seen. */
+/** A text that is missing or visible. */
 export const notBlank: TextRule = {
   faultOf: (value) => (value.trim() === '' ? 'must not be blank' : null),
   pattern: `(?=\\s*\\S)${plainText}`,
@@ -83,7 +81,7 @@ export const email = optional(maxEmailLength, {
   format: 'email',
 });
 
-/** http or https, and https alone in production. */
+/** An http or https URL; in production https only. */
 export function url(production: boolean): Struct<string, unknown> {
   const scheme = production ? '[hH][tT][tT][pP][sS]' : '[hH][tT][tT][pP][sS]?';
   const rest = `[^\\s\\\\${notPlain}]*`;
@@ -94,7 +92,7 @@ export function url(production: boolean): Struct<string, unknown> {
   });
 }
 
-/** In RM. */
+/** An amount in RM. */
 export function amount(maxSen: Sen): Struct<Sen, unknown> {
   const max = formatSen(maxSen);
   const messages: Readonly<Record<AmountFault | 'missing', string>> = {
@@ -104,39 +102,32 @@ export function amount(maxSen: Sen): Struct<Sen, unknown> {
     not_positive: 'must be more than 0.00',
     too_large: `must be at most ${max}`,
   };
-  return field<Sen>({
-    read: (sent) => ((sent ?? '') === '' ? 'missing' : parseAmount(sent, maxSen)),
-    faultOf: (parsed) => (typeof parsed === 'number' ? null : messages[parsed as keyof typeof messages]),
-    schema: {
+  return field(
+    (sent) => (orEmpty(sent) === '' ? 'missing' : parseAmount(sent, maxSen)),
+    (parsed) => (typeof parsed === 'number' ? null : messages[parsed as keyof typeof messages]),
+    {
       type: ['number', 'string'],
       minimum: 0.01,
       maximum: Number(max),
       multipleOf: 0.01,
       pattern: '^(?!0+(?:\\.0+)?$)\\d{1,9}(?:\\.\\d{1,2})?$',
-      // Of a text, JSON Schema can say everything but this.
+      // The one rule that JSON Schema cannot express for a text.
       description: `At most ${max}`,
     },
-  });
+  );
 }
 
-/** An object that anything of reasonable size may be in; `{}` where none was sent. */
+/** A free-form object of limited size; `{}` where none was sent. */
 export function extra(): Struct<Record<string, unknown>, unknown> {
-  return field<Record<string, unknown>>({
-    read: (sent) => sent ?? {},
-    faultOf: extraFault,
-    schema: extraKeywords,
-  });
+  return field((sent) => sent ?? {}, extraFault, extraKeywords);
 }
 
-/** As `extra`, with fields of `struct` in it that are known. */
+/** As `extra`, with the known fields of `struct` in it. */
 export function extraWith<T>(struct: Struct<T, unknown>): Struct<T, unknown> {
   return coerce(worded(struct, extraFault, extraKeywords), unknown(), (sent) => sent ?? {});
 }
 
-/**
- * A list or object whose members are only looked into when `faultOf` has nothing to say about the whole; `keywords`
- * say the same in JSON Schema.
- */
+/** A list or object whose members are checked only when `faultOf` finds no fault of the whole; `keywords` are its JSON Schema. */
 export function worded<T>(
   struct: Struct<T, unknown>,
   faultOf: (value: unknown) => string | null,
@@ -152,26 +143,17 @@ export function worded<T>(
   return withJsonSchema(wordedStruct, { ...jsonSchemaOf(struct), ...keywords });
 }
 
-/** `read` turns what was sent into the value or leaves it as it is, `faultOf` says what is wrong with that. */
-function field<T>({
-  read,
-  faultOf,
-  schema,
-}: {
-  read: (sent: unknown) => unknown;
-  faultOf: (value: unknown) => string | null;
-  schema: JsonSchema;
-}): Struct<T, unknown> {
-  const struct = new Struct<T, null>({
-    type: 'field',
-    schema: null,
-    coercer: read,
-    validator: (value) => faultOf(value) ?? true,
-  });
-  return withJsonSchema(struct, schema);
+/** `read` turns what was sent into the value or leaves it as it is; `faultOf` says what is wrong with the value. */
+function field<T>(
+  read: (sent: unknown) => unknown,
+  faultOf: (value: unknown) => string | null,
+  schema: JsonSchema,
+): Struct<T, unknown> {
+  const struct = define<T>('field', (value) => faultOf(value) ?? true);
+  return withJsonSchema(coerce(struct, unknown(), read), schema);
 }
 
-// ── What can be wrong ────────────────────────────────────────────────────────────────────────────────
+// ── Faults ────────────────────────────────────────────────────────────────────────────────
 
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -185,7 +167,7 @@ function textFault(value: string, maxLength: number): string | null {
   return tooLong ? `must be at most ${maxLength} characters` : null;
 }
 
-/** Stricter than URL.parse, which forgives spaces, backslashes and a number of slashes that other readers take otherwise. */
+/** Stricter than URL.parse, which accepts spaces, backslashes and extra slashes that other parsers read differently. */
 function urlFault(value: string, production: boolean): string | null {
   const parsed = /^https?:\/\/[^\s\\/?#][^\s\\]*$/i.test(value) ? URL.parse(value) : null;
   if (!parsed) return 'must be an http or https URL';
@@ -202,7 +184,7 @@ const extraKeywords: JsonSchema = {
 
 function extraFault(value: unknown): string | null {
   if (!isObject(value)) return 'must be an object';
-  // Depth first: writing a very deep value as JSON would run out of stack.
+  // The depth is checked first: JSON.stringify of a very deep value would overflow the stack.
   if (!isStorable(value, maxExtraDepth))
     return `must hold at most ${maxExtraDepth} levels, finite numbers, and text without U+0000`;
   return Buffer.byteLength(JSON.stringify(value)) > maxExtraBytes

@@ -1,5 +1,5 @@
 // Every text of the pages, by language.
-import type { Language } from '../server/language.ts';
+import type { Language } from '../../receipts/texts.ts';
 import { en, type Texts } from './texts/en.ts';
 import { ms } from './texts/ms.ts';
 

@@ -1,7 +1,7 @@
 /** What every handler is given, and what several of them do with it. */
 import type { DefaultContext, ParameterizedContext } from 'koa';
 import type { Cause } from '../../events/envelope.ts';
-import { type Language, pickLanguage } from './language.ts';
+import type { Language } from '../../receipts/texts.ts';
 
 export type RequestState = {
   /** In the answer's X-Request-Id, in every log line and in the events that this request causes. */
@@ -29,7 +29,9 @@ export function causeOf(ctx: Context, actor: string): Cause {
 
 /** `?lang=`, else Accept-Language, else English. */
 export function languageOf(ctx: Context): Language {
-  return pickLanguage(ctx.query.lang, ctx.get('Accept-Language'));
+  const { lang } = ctx.query;
+  if (lang === 'en' || lang === 'ms') return lang;
+  return ctx.acceptsLanguages('en', 'ms') === 'ms' ? 'ms' : 'en';
 }
 
 /** Answers with 303, so that a browser follows with GET whatever method it used. */

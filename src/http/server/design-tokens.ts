@@ -1,5 +1,5 @@
-// The colours of the Malaysian Government Design System (MYDS), cut down to those that a stylesheet uses: the
-// package defines some 200, and every page carries its own.
+// The colours of the Malaysian Government Design System (MYDS), reduced to those that a stylesheet uses: the package
+// defines about 200, and every page has its style inline.
 import { readFileSync } from 'node:fs';
 
 const readTokens = (theme: string): ReadonlyMap<string, string> => {
@@ -21,7 +21,7 @@ export const themedStyle = (css: string): string => {
   return `:root{${lightTokens}}@media screen and (prefers-color-scheme:dark){:root{${darkTokens}}}${css}`;
 };
 
-/** As themedStyle, for pages where `data-theme` on the root, `light` or `dark`, outranks what the screen asks for. */
+/** As themedStyle, for pages where `data-theme` on the root, `light` or `dark`, overrides the preference of the screen. */
 export const switchableStyle = (css: string): string => {
   const { lightTokens, darkTokens } = tokensOf(css);
   return [

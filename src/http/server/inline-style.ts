@@ -1,6 +1,6 @@
-// What every page carries inside itself: one stylesheet and one line of script. Pages ask no host for anything, so
-// that they look the same when a merchant relays them. Both are fixed when the program starts, so that a
-// Content-Security-Policy can name them by hash.
+// The inline stylesheet of every payer's page, and the script of the hand-over page. Pages request nothing from any host, so
+// that they look the same when a merchant relays them. Both are fixed at startup, so that a Content-Security-Policy can
+// name them by hash.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { themedStyle } from './design-tokens.ts';

@@ -7,8 +7,8 @@ import koaViews from 'koa-views';
 import nunjucks from 'nunjucks';
 import { toDateTime } from '../../kernel/malaysian-time.ts';
 import { displaySen } from '../../kernel/money.ts';
+import type { Language } from '../../receipts/texts.ts';
 import { script, style } from './inline-style.ts';
-import type { Language } from './language.ts';
 
 const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
 

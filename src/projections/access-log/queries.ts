@@ -5,7 +5,7 @@ import { indexable } from '../../postgres/indexable.ts';
 import { accessLog } from './projection.ts';
 
 export type AccessLogEntry = {
-  /** In the log, as text: it is 64 bits wide. */
+  /** In the event log, as text: it is 64 bits wide. */
   position: string;
   at: Date;
   userId: string;

@@ -1,4 +1,4 @@
-/** What staff ask of the to-do list of deliveries.ts: which there are, how many, and which to send again. */
+/** What staff ask of the to-do list of deliveries. Every query rejects within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
 import { indexable } from '../../postgres/indexable.ts';
@@ -12,7 +12,7 @@ export type DeliveryFilter = {
   /** As a receiver is called in the list: scheme, host and port, `land registry` or `mail server`. */
   receiver: string | null;
   merchantCode: string | null;
-  /** When the outcome that it tells of was recorded. */
+  /** When the outcome that it reports was recorded. */
   called: TimeSpan | null;
 };
 
@@ -24,7 +24,7 @@ export const allDeliveries: DeliveryFilter = {
   called: null,
 };
 
-/** The newest delivery of a payment's ordering key. */
+/** The newest delivery of a payment with this ordering key. */
 export type ListedDelivery = {
   transactionId: string;
   orderingKey: string;
@@ -35,7 +35,7 @@ export type ListedDelivery = {
   state: Delivery['state'];
   /** The next attempt where it is due, else the last. */
   dueAt: Date;
-  /** Made so far under this ordering key. */
+  /** Made so far with this ordering key. */
   attempts: number;
   calledAt: Date;
   settledAt: Date | null;
@@ -43,55 +43,44 @@ export type ListedDelivery = {
 
 /** Where a page of the list ends; the next one begins after it. */
 export type DeliveryKey = Pick<ListedDelivery, 'calledAt' | 'transactionId' | 'orderingKey'>;
-type DeliveryIds = Pick<ListedDelivery, 'transactionId' | 'delivery'>;
 
-const columns = {
-  transactionId: 'transaction_id',
-  orderingKey: 'ordering_key',
-  delivery: 'delivery',
-  kind: 'kind',
-  receiver: 'receiver',
-  merchantCode: 'merchant_code',
-  state: 'state',
-  dueAt: 'due_at',
-  attempts: 'attempts',
-  calledAt: 'called_at',
-  settledAt: 'settled_at',
-};
-
-const latestFirst = ['called_at', 'transaction_id', 'ordering_key'].map((column) => ({
-  column,
-  order: 'desc',
-}));
-
-/** Every query rejects within a few seconds when Postgres is down. */
 export function createDeliveryList(db: Knex) {
   return {
-    /** The latest called for first. */
+    /** The latest outcome first. */
     async list(
       filter: DeliveryFilter,
       { limit, after }: { limit: number; after: DeliveryKey | null },
     ): Promise<ListedDelivery[]> {
-      const query = filtered(db, filter).select(columns).limit(limit).timeout(5_000);
+      const query = filtered(db, filter).limit(limit).timeout(5_000);
       if (after)
         query.whereRaw('(called_at, transaction_id, ordering_key) < (?, ?, ?)', [
           after.calledAt,
           after.transactionId,
           after.orderingKey,
         ]);
-      return await query.orderBy(latestFirst);
+      query.orderByRaw('called_at desc, transaction_id desc, ordering_key desc');
+      return await query.select('delivery', 'kind', 'receiver', 'state', 'attempts', {
+        transactionId: 'transaction_id',
+        orderingKey: 'ordering_key',
+        merchantCode: 'merchant_code',
+        dueAt: 'due_at',
+        calledAt: 'called_at',
+        settledAt: 'settled_at',
+      });
     },
 
     /** The oldest first. */
-    async find(filter: DeliveryFilter, limit: number): Promise<DeliveryIds[]> {
-      const { transactionId, delivery } = columns;
-      const query = filtered(db, filter).select({ transactionId, delivery });
+    async find(
+      filter: DeliveryFilter,
+      limit: number,
+    ): Promise<Pick<ListedDelivery, 'transactionId' | 'delivery'>[]> {
+      const query = filtered(db, filter).select('delivery', { transactionId: 'transaction_id' });
       return await query.orderBy('called_at').limit(limit).timeout(5_000);
     },
 
     /** How many there are; `atMost` when there are more. */
     async count(filter: DeliveryFilter, atMost: number): Promise<number> {
-      const found = filtered(db, filter).select('ordering_key').limit(atMost).as('found');
+      const found = filtered(db, filter).select('state').limit(atMost).as('found');
       const counted = await db.from(found).count({ count: '*' }).first<{ count: number }>().timeout(5_000);
       return counted?.count ?? 0;
     },

@@ -1,20 +1,20 @@
-/** How reactors take from the to-do list without getting in each other's way. What staff ask of it is in deliveries-list.ts. */
+/** How reactors claim rows of the to-do list, any number of them at a time. */
 import type { Knex } from 'knex';
 import type { DeliveryKind } from '../../events/deliveries.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { payments } from '../payments/projection.ts';
 
-/** A row that one reactor has to itself until its lease ends. */
+/** A row that is one reactor's until its lease ends. */
 export type ClaimedDelivery = {
   transactionId: string;
   orderingKey: string;
-  /** The key of the newest delivery with this ordering key that the row knows of. */
+  /** The key of the newest delivery with this ordering key, as far as the row has been projected. */
   delivery: string;
   receiver: string;
   merchantCode: string;
-  /** Attempts under this ordering key that the row knows of. */
+  /** Attempts with this ordering key, likewise. */
   attempts: number;
-  /** The key of the delivery that it was claimed for before, by somebody who neither recorded an attempt nor gave it back. */
+  /** The key of the delivery of an earlier claim, which ended without a recorded attempt and was not given back. */
   interrupted: string | null;
 };
 
@@ -22,7 +22,7 @@ export type Claim = {
   kind: DeliveryKind;
   now: Date;
   leaseUntil: Date;
-  /** Who claims; names a running reactor, not a kind of them. */
+  /** The running reactor that claims. */
   holder: string;
   /** At most this many in all. */
   limit: number;
@@ -60,10 +60,10 @@ export function createDeliveryQueue(db: Knex): DeliveryQueue {
   };
 }
 
-// Who sends to whom is found by leaps along the index: a long queue costs no more than a short one. Merchants get their
-// part before receivers do: one that has its part full takes no place at a receiver that others send to as well. The
-// lease is looked at twice, because a rebuild may put another table in place while a claim waits for its turn: it then
-// chooses from the one and takes from the other.
+// Pairs of receiver and merchant are found by leaps along the index: a long queue costs no more than a short one. The
+// limit of a merchant applies before that of a receiver, so that a merchant at its limit takes no place at a receiver
+// that others send to as well. The lease is checked twice, because a cutover may replace the table while a claim waits for
+// its lock: it then chooses from the old table and updates the new one.
 const claimSql = `
   with recursive senders as (
     (
@@ -97,14 +97,14 @@ const claimSql = `
     ) waiting
   ),
   of_merchants as (
-    select *, row_number() over (partition by merchant_code order by due_at) as place_of_merchant from due
+    select *, row_number() over (partition by merchant_code order by due_at) as merchant_place from due
   ),
   at_receivers as (
-    select *, row_number() over (partition by receiver order by due_at) as place_at_receiver
-    from of_merchants where place_of_merchant <= merchant_limit
+    select *, row_number() over (partition by receiver order by due_at) as receiver_place
+    from of_merchants where merchant_place <= merchant_limit
   ),
   chosen as (
-    select transaction_id, ordering_key, leased_delivery from at_receivers where place_at_receiver <= receiver_limit
+    select transaction_id, ordering_key, leased_delivery from at_receivers where receiver_place <= receiver_limit
     order by due_at
     limit :limit
   )

@@ -43,8 +43,8 @@ export const deliveriesIndexes = [
 ];
 
 /**
- * From the table of another schema to the same one in the current schema: who has a row to himself, and until when.
- * Nobody claims one there before the transaction ends; whoever tries then finds the new table, and the lease in it.
+ * Brings the leases of the table in another schema over to the same one in the current schema. Claims wait for the
+ * transaction to end; they then find the new table, and the leases in it.
  */
 export async function carryLeasesOver(db: Knex.Transaction, schema: string): Promise<void> {
   await db.raw('lock table ??.deliveries in share row exclusive mode', [schema]);
@@ -59,8 +59,8 @@ export async function carryLeasesOver(db: Knex.Transaction, schema: string): Pro
 }
 
 /**
- * Callbacks of one payment go out one after the other, so they share a row: it is about the newest. The land
- * registry's items and the email go their own ways.
+ * Deliveries with the same key go out one after the other and share a row, which is about the newest. Callbacks of a
+ * payment do; the land registry's items and the email are independent.
  */
 export function orderingKeyOf({ kind, key }: Delivery): string {
   return kind === 'callback' ? 'callback' : key;
@@ -103,7 +103,7 @@ function rowsOf(
   }));
 }
 
-/** Receivers are told apart, so that one that hangs or is down delays nobody else's deliveries. */
+/** Deliveries are limited by receiver, so that one that hangs or is down does not delay the others. */
 function receiverOf(kind: DeliveryKind, callbackUrl: string): string {
   switch (kind) {
     case 'callback':

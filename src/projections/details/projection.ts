@@ -1,6 +1,6 @@
 /**
- * What merchants said of each generic payment when they asked for it, in columns: one row per payment, in the
- * agency's own table where there is one, else in the one that all share.
+ * The details that merchants gave when they requested a generic payment, in columns: one row per payment, in the agency's
+ * own table where there is one, or else in the shared one.
  */
 import type { Knex } from 'knex';
 import { readPaymentEvent } from '../../events/codec.ts';
@@ -96,19 +96,15 @@ function standardFields(transactionId: string, request: PaymentRequested): Row['
 }
 
 /**
- * Inserts into an agency's table and returns the rows that it refuses. What an agency made of its table, such as a
- * constraint, must not stop the details of all others: a savepoint keeps the transaction whole.
+ * Inserts into an agency's table and returns the rows that it refuses. What an agency added to its table, such as a
+ * constraint, must not stop the details of all others: a savepoint protects the transaction.
  */
 async function insertWhatFits(db: Knex.Transaction, table: Table, rows: readonly Row[]): Promise<Row[]> {
-  await db.raw('savepoint agency_rows');
   try {
-    await insert(db, table, rows);
-    await db.raw('release savepoint agency_rows');
+    await db.transaction((savepoint) => insert(savepoint, table, rows));
     return [];
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    await db.raw('rollback to savepoint agency_rows');
-    await db.raw('release savepoint agency_rows');
   }
   if (rows.length === 1) return [...rows];
   const middle = Math.floor(rows.length / 2);
@@ -120,13 +116,11 @@ async function insertWhatFits(db: Knex.Transaction, table: Table, rows: readonly
 async function insert(db: Knex.Transaction, table: Table, rows: readonly Row[]): Promise<void> {
   const fitting = await fittingKeys(db, table, rows);
   const records = rows.map(({ standard, extra }, index) => {
-    const matchesSchema = ([key]: [string, unknown]) => fitting[index]?.has(key) ?? false;
-    const rest = Object.entries(extra).filter((entry) => !matchesSchema(entry));
-    return {
-      ...Object.fromEntries(Object.entries(extra).filter(matchesSchema)),
-      ...standard,
-      extra: Object.fromEntries(rest),
-    };
+    const isFitting = ([key]: [string, unknown]) => fitting[index]?.has(key) ?? false;
+    const { fits = [], rest = [] } = Object.groupBy(Object.entries(extra), (entry) =>
+      isFitting(entry) ? 'fits' : 'rest',
+    );
+    return { ...Object.fromEntries(fits), ...standard, extra: Object.fromEntries(rest) };
   });
   const columns = [...standardColumns, 'extra', ...new Set(fitting.flatMap((keys) => [...keys]))];
   const list = columns.map(quoteIdentifier).join(', ');

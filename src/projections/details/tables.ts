@@ -1,6 +1,6 @@
 /**
- * The tables of request details: `generic_details` for everybody, and `<merchant code>_details` for an agency that
- * has one. What is in them, and how an agency gets one, is in content/docs/details-tables.md.
+ * The tables of request details: `generic_details`, and `<merchant code>_details` for each agency that has one. See
+ * content/docs/details-tables.md.
  */
 import type { Knex } from 'knex';
 import { isPostgresError } from '../../postgres/error-codes.ts';
@@ -9,7 +9,7 @@ import type { Table } from '../../postgres/table.ts';
 import { lockTables } from '../runtime/checkpoints.ts';
 import type { ComparedRows } from '../runtime/projection.ts';
 
-/** Where the tables live, as the projection that fills them is called. */
+/** Named like the projection that fills them. */
 export const detailsSchema = 'details';
 
 /** The table that all agencies share. */
@@ -47,25 +47,22 @@ export type StandardColumn = Exclude<keyof typeof sharedDetails.columns, 'extra'
 /** The columns that every table of details has, `extra` aside. */
 export const standardColumns = Object.keys(sharedDetails.columns).filter((column) => column !== 'extra');
 
-/** A column of an agency's own, beside the standard ones, and its type as Postgres writes it. */
+/** A column that an agency added, and its type as Postgres writes it. */
 export type OwnColumn = { name: string; type: string };
 
 /**
- * The table that a merchant's details go to when it exists. The code stands in it as it is, quoted, so that two
- * merchants never share one; null for a code that would be cut by Postgres's 63 bytes or is none.
+ * The table that takes a merchant's details if it exists. It contains the code unchanged, so that two merchants never
+ * share one; null for an unusual code, or one that would exceed Postgres' 63 bytes.
  */
 export function detailsTableOf(merchantCode: string): string | null {
   return /^[A-Za-z0-9._-]{1,55}$/.test(merchantCode) ? `${merchantCode}_details` : null;
 }
 
-/**
- * Makes an agency's table in the shape of the shared one; false when it is there already. Throws Postgres's own
- * error when the projection has never run.
- */
+/** Makes an agency's table like the shared one; false when it exists. Throws when the projection has never run. */
 export async function createDetailsTable(db: Knex, table: string): Promise<boolean> {
   try {
     await db.transaction(async (trx) => {
-      // Else it could be made in a schema that a rebuild is retiring.
+      // Otherwise it could be made in a schema that a cutover is retiring.
       await lockTables(trx);
       await trx.raw(
         `create table ${detailsSchema}.${quoteIdentifier(table)} (like ${detailsSchema}.${sharedTable} including all)`,
@@ -98,7 +95,7 @@ export async function findAgencyTables(
   return new Map(rows.map(({ table, columns }) => [table, columns]));
 }
 
-/** In a schema that a rebuild fills: the agencies' tables once more, as they are in the one that serves. */
+/** Makes the agencies' tables in a schema that a rebuild fills, as they are in the one that serves. */
 export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
   for (const name of await agencyTables(db, detailsSchema))
     await db.raw(
@@ -108,7 +105,7 @@ export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
 
 /**
  * Whether the agencies' tables of the current schema are like those of another: an agency may have made or altered one
- * since they were copied. Nobody alters one there before the transaction ends.
+ * since. No table there can be altered before the transaction ends.
  */
 export async function haveSameAgencyTables(
   db: Knex.Transaction,
@@ -134,7 +131,7 @@ async function agencyTables(db: Knex.Transaction, schema: string): Promise<strin
   return rows.map(({ name }) => name);
 }
 
-// Everything that \`including all\` copies, but for names that Postgres gives.
+// Everything that `including all` copies, except for names that Postgres gives.
 const shapes = (schema: string) => `
   select relname, 'column' as kind, concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull,
     attgenerated, attidentity, pg_get_expr(adbin, adrelid)) as shape
@@ -161,12 +158,12 @@ const differentShapes = `
   (table theirs except all table mine) union all (table mine except all table theirs)`;
 
 /**
- * The details of all payments, whichever table they are in: which one depends on when an agency's was made. What is in
- * \`extra\` and in an agency's own columns depends on it as well.
+ * The details of all payments, whichever table they are in: that depends on when an agency's was made, and so does what is
+ * in `extra` and in an agency's own columns.
  */
 export async function allDetails(db: Knex.Transaction, schema: string): Promise<ComparedRows[]> {
   const tables = [sharedTable, ...(await agencyTables(db, schema))];
-  // By way of JSON, which takes a table that lacks a column, too.
+  // As JSON, so that a table may lack a column.
   const fields = standardColumns.map((column) => `row ->> '${column}' as ${column}`).join(', ');
   const queries = tables.map(
     (table) =>

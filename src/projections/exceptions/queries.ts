@@ -1,4 +1,4 @@
-/** All that waits for staff, in one list: payments' exceptions, what no payment took, and what exports say otherwise. */
+/** All that awaits staff, in one list: payments' exceptions, the quarantine, and discrepancies that imports found. */
 import type { Knex } from 'knex';
 import { exceptionKinds } from '../../events/exceptions.ts';
 import type { Sen } from '../../kernel/money.ts';
@@ -8,11 +8,11 @@ import { payments } from '../payments/projection.ts';
 import { reconciliation } from '../reconciliation/projection.ts';
 import { unmatched } from '../unmatched/projection.ts';
 
-/** A kind is of one source: a source that joins adds its kinds here and its rows below. */
+/** Each kind comes from one source: a new source adds its kinds here and its rows below. */
 export const listedKinds = [...exceptionKinds, 'unmatched', 'difference'] as const;
 export type ListedKind = (typeof listedKinds)[number];
 
-// Alike in columns. The id begins with the source and leads to the one exception.
+// With the same columns. The id begins with the source and identifies the exception.
 const sources = [
   `select 'payment/' || transaction_id || '/' || result_no as id, kind, merchant_code, at, amount_sen,
      resolution, resolved_at
@@ -22,12 +22,13 @@ const sources = [
   `select 'difference/' || id, 'difference', nullif(merchant_code, ''), at, amount_sen, resolution, resolved_at
    from ${reconciliation.name}.discrepancies`,
 ];
+const listed = `(${sources.join(' union all ')}) as listed`;
 
 export type ListedException = {
   /** `payment/<transaction id>/<result number>`, `unmatched/<revision>` or `difference/<id>`. */
   id: string;
   kind: ListedKind;
-  /** Null where it is not known whose it is. */
+  /** Null where the merchant is not known. */
   merchantCode: string | null;
   at: Date;
   /** What was reported; null where that is not known. */
@@ -47,18 +48,6 @@ export type ExceptionFilter = {
 /** Where a page of the list ends; the next one begins after it. */
 export type ExceptionKey = Pick<ListedException, 'at' | 'id'>;
 
-const columns = {
-  id: 'id',
-  kind: 'kind',
-  merchantCode: 'merchant_code',
-  at: 'at',
-  amountSen: 'amount_sen',
-  resolution: 'resolution',
-  resolvedAt: 'resolved_at',
-};
-
-const listed = `(${sources.join(' union all ')}) as listed`;
-
 /** Every query rejects within a few seconds when Postgres is down. */
 export function createExceptionQueries(db: Knex) {
   return {
@@ -67,28 +56,31 @@ export function createExceptionQueries(db: Knex) {
       { state, kind, merchantCode, recorded }: ExceptionFilter,
       { limit, after }: { limit: number; after: ExceptionKey | null },
     ): Promise<ListedException[]> {
-      const query = db.from(db.raw(listed)).select(columns).limit(limit).timeout(5_000);
+      const query = db.from(db.raw(listed)).limit(limit).timeout(5_000);
       if (state === 'open') query.whereNull('resolved_at');
       if (state === 'resolved') query.whereNotNull('resolved_at');
       if (kind !== null) query.where({ kind });
       if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
       within(query, 'at', recorded);
       if (after) query.whereRaw('(at, id collate "C") < (?, ?)', [after.at, after.id]);
-      return await query.orderByRaw('at desc, id collate "C" desc');
+      query.orderByRaw('at desc, id collate "C" desc');
+      return await query.select('id', 'kind', 'at', 'resolution', {
+        merchantCode: 'merchant_code',
+        amountSen: 'amount_sen',
+        resolvedAt: 'resolved_at',
+      });
     },
 
     /** How many of each kind are open. */
     async countOpen(): Promise<Record<ListedKind, number>> {
-      const counted: { kind: ListedKind; count: number }[] = await db
-        .from(db.raw(listed))
-        .whereNull('resolved_at')
-        .groupBy('kind')
+      const open = db.from(db.raw(listed)).whereNull('resolved_at').groupBy('kind');
+      const counted: { kind: ListedKind; count: number }[] = await open
         .select('kind')
         .count({ count: '*' })
         .timeout(5_000);
-      const counts = new Map(counted.map(({ kind, count }) => [kind, count]));
-      const all = listedKinds.map((kind) => [kind, counts.get(kind) ?? 0]);
-      return Object.fromEntries(all) as Record<ListedKind, number>;
+      const counts = Object.fromEntries(listedKinds.map((kind) => [kind, 0])) as Record<ListedKind, number>;
+      for (const { kind, count } of counted) counts[kind] = count;
+      return counts;
     },
   };
 }

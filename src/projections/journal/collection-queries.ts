@@ -1,6 +1,6 @@
 /**
- * What an agency collected on a Malaysian day: the receipts whose value date it is, read from the journal's own
- * postings, so that no figure of a statement can be another than the books'.
+ * What an agency collected on a Malaysian day: the receipts whose value date it is. Read from the journal's own postings,
+ * so that statements always agree with the books.
  */
 import type { Knex } from 'knex';
 import { boundsOfDay } from '../../kernel/malaysian-time.ts';
@@ -13,7 +13,7 @@ export type Collection = {
   merchantCode: string;
   /** `YYYY-MM-DD`, Malaysian. */
   day: string;
-  /** What was recorded later is left out. */
+  /** What was recorded after this is left out. */
   asOf: Date;
 };
 
@@ -30,11 +30,11 @@ export type CollectedReceipt = {
   /** When it was paid: the bank's time where it gave one. */
   paidAt: Date;
   recordedAt: Date;
-  /** Recorded after the day was over: a statement made at its end did not have it. */
+  /** Recorded after the day had ended: a statement made at its end does not include it. */
   isLate: boolean;
 };
 
-/** A place among the receipts of a day. */
+/** A position among the receipts of a day. */
 export type ReceiptKey = Pick<CollectedReceipt, 'paidAt' | 'transactionId'>;
 
 export type MethodTotal = {
@@ -44,7 +44,7 @@ export type MethodTotal = {
   chargeSen: bigint;
 };
 
-/** The gateway's line is the first of a payment's entry and the merchant's the second; what they differ by is the charge. */
+/** The first line of a payment's entry is the gateway's, the second the merchant's; the difference is the fee. */
 const receipts = `
   from ${journal.name}.postings merchant
   join ${journal.name}.postings gateway
@@ -83,7 +83,7 @@ export async function collectionPage(
   return rows;
 }
 
-/** All of them, a page in memory at a time. */
+/** All receipts of the day, with one page in memory at a time. */
 export async function* collectedReceipts(
   db: Knex,
   collection: Collection,
@@ -101,18 +101,17 @@ export async function* collectedReceipts(
 /** The day's totals by method, in the order of their names. */
 export async function collectionTotals(db: Knex, collection: Collection): Promise<MethodTotal[]> {
   const { rows } = await db.raw<{
-    rows: { method: MethodTotal['method']; receipts: number; amount: string; charge: string }[];
+    rows: (Pick<MethodTotal, 'method' | 'receipts'> & Record<'amount' | 'fee', string>)[];
   }>(
     `select ${method}, count(*) as receipts, sum(merchant.credit_sen)::text as amount,
-       sum(gateway.debit_sen - merchant.credit_sen)::text as charge
+       sum(gateway.debit_sen - merchant.credit_sen)::text as fee
      ${receipts}
      group by gateway.account order by gateway.account`,
     bindingsOf(collection),
   );
-  return rows.map(({ method, receipts, amount, charge }) => ({
-    method,
-    receipts,
+  return rows.map(({ amount, fee, ...row }) => ({
+    ...row,
     amountSen: BigInt(amount),
-    chargeSen: BigInt(charge),
+    chargeSen: BigInt(fee),
   }));
 }

@@ -1,7 +1,7 @@
 /**
- * The journal: double-entry bookkeeping in sen, made from payments' events by the rule in events/postings.ts. A row
- * per posting, never changed; the sums of each account and day, from which a balance of any time is quickly told; and
- * per payment what its next entries depend on.
+ * The journal: double-entry bookkeeping in sen, made from payments' events by the rule in events/postings.ts. A row per
+ * posting, never changed; the sums of each account and day, for quick balances; and the books of each payment, on which
+ * its next entries depend.
  */
 import { readPaymentEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
@@ -83,7 +83,7 @@ export const journal: Projection = {
   },
 };
 
-/** Types that no entry depends on. Any other that we do not know stops the projection: it might be about money. */
+/** Types that no entry depends on. Any other unknown type halts the projection: it may be about money. */
 const postsNothing: ReadonlySet<string> = new Set([...Object.keys(deliveryEvents), 'RequeryAnswered']);
 
 const transactionIdOf = ({ streamName }: RecordedEvent) => streamName.slice(paymentStreamPrefix.length);
@@ -99,7 +99,7 @@ type Folded = {
 
 type PostingRow = Row<keyof typeof postingsTable.columns | 'day'>;
 
-/** What the events change, and what they post. An event that the books have already is passed over. */
+/** What the events change, and what they post. An event that the books contain already is passed over. */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const stored = new Map(rows.map((row) => [row.transactionId, row]));
   const changed = new Map<string, Folded>();
@@ -121,7 +121,7 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
 
 const unnamed = { reference: '', receiptNo: '' };
 
-/** What a receipt is called, which no entry depends on. */
+/** The reference and the receipt number, which no entry depends on. */
 function namesIn({ type, data }: PaymentEvent, before: Folded | null): Partial<typeof unnamed> {
   if (type === 'PaymentRequested' && before === null) return { reference: data.reference };
   if (type === 'PaymentSucceeded' && !before?.state.isPaid) return { receiptNo: data.receiptNo };
@@ -142,7 +142,7 @@ function rowsOf(
     debit_sen: String(debitSen),
     credit_sen: String(creditSen),
     at: event.at,
-    // Postgres has no name for the year 0, which a bank's clock may show.
+    // Postgres has no year 0, which a bank's clock may show.
     value_at: new Date(valueAt).getUTCFullYear() > 0 ? valueAt : event.at,
     day: dayOf(event.at),
   }));

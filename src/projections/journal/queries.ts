@@ -1,10 +1,10 @@
 /**
- * What is asked of the journal. Sums are bigint sen: they may be past the safe integers. `asOf` is the moment whose
- * knowledge counts: what was recorded later is left out, so that an answer can be given again as it was.
+ * What is asked of the journal. Sums are bigint sen: they may be past the safe integers. What was recorded after `asOf`
+ * is left out, so that an answer can be repeated.
  */
 import type { Knex } from 'knex';
 import type { EntryKind } from '../../events/postings.ts';
-import { type EventStore, EventStoreUnavailable } from '../../eventstore/event-store.ts';
+import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { boundsOfDay, dayOf } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { indexable } from '../../postgres/indexable.ts';
@@ -106,15 +106,10 @@ async function sumsUntil(db: Knex, asOf: Date, account: string | null): Promise<
  */
 export async function accountStatement(
   db: Knex,
-  {
-    account: named,
-    from,
-    to,
-    after,
-    limit,
-  }: Period & { account: string; after: PostingKey | null; limit: number },
+  asked: Period & { account: string; after: PostingKey | null; limit: number },
 ): Promise<AccountStatement> {
-  const account = indexable(named);
+  const account = indexable(asked.account);
+  const { from, to, after, limit } = asked;
   const start = boundsOfDay(from)?.start;
   const end = boundsOfDay(to)?.end;
   if (start === undefined || end === undefined) throw new RangeError('A period is named by two days');
@@ -172,25 +167,20 @@ type FoundLine = Omit<StatementLine, 'debitSen' | 'creditSen' | 'balanceSen'> & 
 
 async function linesAfter(
   trx: Knex,
-  {
-    account,
-    start,
-    end,
-    after,
-    limit,
-  }: { account: string; start: string; end: string; after: PostingKey | null; limit: number },
+  asked: { account: string; start: string; end: string; after: PostingKey | null; limit: number },
 ): Promise<FoundLine[]> {
-  const key = after && [after.at, after.transactionId, after.revision, after.line];
+  const { after, ...bindings } = asked;
+  const position = 'at, transaction_id, posting.revision, line';
   const { rows } = await trx.raw<{ rows: FoundLine[] }>(
     `select at, transaction_id as "transactionId", posting.revision, line, kind, value_at as "valueAt",
        merchant_code as "merchantCode", reference, receipt_no as "receiptNo",
        debit_sen::text as debit, credit_sen::text as credit
      from ${postings} posting join ${books} using (transaction_id)
-     where account = ? and at >= ? and at < ?
-       ${key ? 'and (at, transaction_id, posting.revision, line) > (?, ?, ?, ?)' : ''}
-     order by at, transaction_id, posting.revision, line
-     limit ?`,
-    [account, start, end, ...(key ?? []), limit],
+     where account = :account and at >= :start and at < :end
+       ${after ? `and (${position}) > (:at, :transactionId, :revision, :line)` : ''}
+     order by ${position}
+     limit :limit`,
+    { ...bindings, ...after },
   );
   return rows;
 }
@@ -204,46 +194,33 @@ function withBalances(found: readonly FoundLine[], before: bigint): StatementLin
   });
 }
 
-/** Why answers of the journal may lack what was recorded long since; `isMissing` where there are no tables to ask. */
+/** Why the journal's answers may be incomplete; `isMissing` when there are no tables to ask. */
 export type JournalGap = { isMissing: boolean; message: string };
 
-/** A journal that is followed has by then what was there before. */
+/** A running projection has taken by then what was recorded before. */
 const catchUpMs = 1_000;
 
 /** Null where the journal has all that was recorded by `asOf`, which may take a second. Throws the database's errors. */
 export async function journalGap(
   asOf: Date,
-  {
-    eventStore,
-    db,
-    runtime,
-  }: {
-    eventStore: Pick<EventStore, 'firstAfter'>;
-    db: Knex;
-    runtime: LagSources['runtime'] & Pick<Runtime, 'now'>;
-  },
+  stores: Omit<LagSources, 'projectionStatus'> & { db: Knex; runtime: Pick<Runtime, 'now'> },
 ): Promise<JournalGap | null> {
-  const status = (await projectionStatus(db)).find(({ name }) => name === journal.name);
+  const sources = { ...stores, projectionStatus: () => projectionStatus(stores.db) };
+  const status = (await sources.projectionStatus()).find(({ name }) => name === journal.name);
   if (!status)
     return { isMissing: true, message: 'The journal was not made yet: the projections have not run' };
+  const gap = (message: string) => ({ isMissing: false, message });
+  const { fault } = status;
   try {
-    const waitMs = status.fault ? 0 : catchUpMs;
-    const until = recordedUntil(asOf, runtime.now());
-    const sources = { eventStore, projectionStatus: () => projectionStatus(db), runtime };
-    if (await isReady(journal, { until, waitMs }, sources)) return null;
+    const until = recordedUntil(asOf, stores.runtime.now());
+    if (await isReady(journal, { until, waitMs: fault ? 0 : catchUpMs }, sources)) return null;
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable)) throw error;
-    const message = 'The event store does not answer: what the journal lacks cannot be told';
-    return { isMissing: false, message };
+    return gap('The event store does not answer: it is not known what the journal lacks');
   }
-  if (!status.fault)
-    return { isMissing: false, message: 'The journal is behind the log, and lacks what was recorded last' };
-  const { message, event } = status.fault;
-  const place = event ? ` before ${event.type} of ${event.stream}` : '';
-  return {
-    isMissing: false,
-    message: `The journal stands still${place}, and lacks all that came after: ${message}`,
-  };
+  if (!fault) return gap('The journal is behind the log, and lacks what was recorded last');
+  const place = fault.event ? ` before ${fault.event.type} of ${fault.event.stream}` : '';
+  return gap(`The journal has halted${place}, and lacks all that came after: ${fault.message}`);
 }
 
 /** The codes of the merchants that ever had money here, in order. */

@@ -1,4 +1,4 @@
-/** What staff see of a day: how much was asked for, paid and told, each figure by the rows that it counts. */
+/** The metrics of a day: how many payments were requested and paid, and how long callbacks took. */
 import type { Knex } from 'knex';
 import type { PaymentStatus } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
@@ -7,18 +7,18 @@ import type { TimeSpan } from '../../postgres/time-span.ts';
 import { payments } from './projection.ts';
 
 export type DayMetrics = {
-  /** Payments asked for in the time, by the status that they have now. */
+  /** Payments that were requested in the span, by the status that they have now. */
   requested: Record<PaymentStatus, number>;
-  /** Payments paid in the time, whenever they were asked for. */
+  /** Payments that were paid in the span, whenever they were requested. */
   paid: { count: number; amountSen: Sen };
   /** The same two by the hour since the beginning. */
   hours: readonly { requested: number; paid: number; paidSen: Sen }[];
-  /** Payments asked for in the time, by the method of the standing result or last choice; those without are left out. */
+  /** Payments that were requested in the span, by the method of the current result or last choice, if there is one. */
   methods: readonly { mode: PaymentMode; byStatus: Record<PaymentStatus, number> }[];
   delay: DelayMetrics;
 };
 
-/** From the outcome to the receiver's answer, of callbacks called for in the time and delivered since. */
+/** The time from the outcome to the receiver's answer, of callbacks for outcomes in the span that were delivered since. */
 export type DelayMetrics = {
   delivered: number;
   /** Null when there are none. */
@@ -45,7 +45,7 @@ export const delayBoundsMs = [
 
 const noPayments = { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0 };
 
-/** The figures of a day, or of any span of time. Rejects within a few seconds when Postgres is down. */
+/** The metrics of any span of time. Rejects within a few seconds when Postgres is down. */
 export async function dayMetrics(db: Knex, span: TimeSpan): Promise<DayMetrics> {
   const [requested, paid, delay] = await Promise.all([
     requestedIn(db, span),
@@ -54,7 +54,8 @@ export async function dayMetrics(db: Knex, span: TimeSpan): Promise<DayMetrics> 
   ]);
   const byStatus = { ...noPayments };
   const byMode = new Map<PaymentMode, Record<PaymentStatus, number>>();
-  const hours = Array.from({ length: hoursOf(span) }, () => ({ requested: 0, paid: 0, paidSen: 0 as Sen }));
+  const hourCount = Math.ceil((Date.parse(span.end) - Date.parse(span.start)) / hourMs);
+  const hours = Array.from({ length: hourCount }, () => ({ requested: 0, paid: 0, paidSen: 0 as Sen }));
   for (const { hour, mode, status, count } of requested) {
     byStatus[status] += count;
     const slot = hours[hour];
@@ -71,26 +72,19 @@ export async function dayMetrics(db: Knex, span: TimeSpan): Promise<DayMetrics> 
     const slot = hours[hour];
     if (slot) Object.assign(slot, { paid: count, paidSen: amountSen });
   }
+  const methods = Array.from(byMode, ([mode, ofMode]) => ({ mode, byStatus: ofMode }));
   return {
     requested: byStatus,
     paid: { count: total.count, amountSen: total.amountSen as Sen },
     hours,
-    methods: Array.from(byMode, ([mode, statuses]) => ({ mode, byStatus: statuses })).toSorted((a, b) =>
-      a.mode < b.mode ? -1 : 1,
-    ),
+    methods: methods.toSorted((a, b) => (a.mode < b.mode ? -1 : 1)),
     delay,
   };
 }
 
-function hoursOf({ start, end }: TimeSpan): number {
-  return Math.ceil((Date.parse(end) - Date.parse(start)) / hourMs);
-}
-
-type RequestedRow = { hour: number; mode: PaymentMode | ''; status: PaymentStatus; count: number };
-
-async function requestedIn(db: Knex, span: TimeSpan): Promise<RequestedRow[]> {
+async function requestedIn(db: Knex, span: TimeSpan) {
   const { rows } = await db
-    .raw<{ rows: RequestedRow[] }>(
+    .raw<{ rows: { hour: number; mode: PaymentMode | ''; status: PaymentStatus; count: number }[] }>(
       `select floor(extract(epoch from requested_at - :start::timestamptz) / 3600)::integer as hour,
          mode, status, count(*) as count
        from ${payments.name}.payments where requested_at >= :start and requested_at < :end
@@ -101,11 +95,9 @@ async function requestedIn(db: Knex, span: TimeSpan): Promise<RequestedRow[]> {
   return rows;
 }
 
-type PaidRow = { hour: number; count: number; amountSen: Sen };
-
-async function paidIn(db: Knex, span: TimeSpan): Promise<PaidRow[]> {
+async function paidIn(db: Knex, span: TimeSpan) {
   const { rows } = await db
-    .raw<{ rows: PaidRow[] }>(
+    .raw<{ rows: { hour: number; count: number; amountSen: Sen }[] }>(
       `select floor(extract(epoch from paid_at - :start::timestamptz) / 3600)::integer as hour,
          count(*) as count, sum(amount_sen)::bigint as "amountSen"
        from ${payments.name}.payments where paid_at >= :start and paid_at < :end

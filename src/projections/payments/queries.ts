@@ -1,8 +1,9 @@
-/** What is asked of the projection `payments`. */
+/** What is asked of the projection `payments`. Queries reject within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
 import type { PaymentStatus, RequestedPayment } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
 import { indexable } from '../../postgres/indexable.ts';
+import { type TimeSpan, within } from '../../postgres/time-span.ts';
 import { payments } from './projection.ts';
 
 export type ProjectedPayment = {
@@ -19,53 +20,87 @@ export type LatestPayment = {
   amountSen: Sen;
 };
 
+const rows = (db: Knex) => db(`${payments.name}.payments`);
+
 export function createPaymentQueries(db: Knex) {
   return {
-    /**
-     * The payment as far as it has been projected, or null when there is no row (yet). Rejects within a few
-     * seconds when Postgres is down: the stream itself has the answer then.
-     */
+    /** The payment as far as it has been projected, null when there is no row (yet). When it rejects, read the stream. */
     async findPayment(transactionId: string): Promise<ProjectedPayment | null> {
-      const row = await db
-        .withSchema(payments.name)
-        .from<ProjectedPayment & { transaction_id: string }>('payments')
-        .where('transaction_id', transactionId)
-        .first('revision', 'state')
-        .timeout(2_000);
-      return row ?? null;
+      const query = rows(db).where('transaction_id', transactionId).first('revision', 'state');
+      return (await query.timeout(2_000)) ?? null;
     },
 
     /**
      * Ids of the payments with this receipt number, the latest first. Gateways give the numbers, so several payments
-     * may have the same; a gateway that gives all of them the same is not searched to its end.
+     * may have the same; when a gateway gives all of them the same, the search ends after 1,000.
      */
-    findByReceiptNo(receiptNo: string): Promise<string[]> {
-      return db
-        .withSchema(payments.name)
-        .from('payments')
-        .where('receipt_no', indexable(receiptNo))
-        .orderBy('requested_at', 'desc')
-        .limit(1_000)
-        .pluck('transaction_id')
-        .timeout(2_000);
+    async findByReceiptNo(receiptNo: string): Promise<string[]> {
+      const query = rows(db).where('receipt_no', indexable(receiptNo)).orderBy('requested_at', 'desc');
+      return await query.limit(1_000).pluck('transaction_id').timeout(2_000);
     },
 
     /** The latest payments of the generic channel, newest first. */
-    latestPayments(): Promise<LatestPayment[]> {
-      return db
-        .withSchema(payments.name)
-        .from('payments')
-        .where('channel', 'generic')
-        .orderBy('requested_at', 'desc')
-        .limit(20)
-        .select(
-          'transaction_id as transactionId',
-          'merchant_code as merchantCode',
-          'reference',
-          'status',
-          'amount_sen as amountSen',
-        )
+    async latestPayments(): Promise<LatestPayment[]> {
+      const query = rows(db).where('channel', 'generic').orderBy('requested_at', 'desc').limit(20);
+      return await query
+        .select('reference', 'status', {
+          transactionId: 'transaction_id',
+          merchantCode: 'merchant_code',
+          amountSen: 'amount_sen',
+        })
         .timeout(2_000);
     },
   };
+}
+
+/**
+ * Ids of at most `limit` payments that the registry is to be asked about by `now`, the longest due first, without those
+ * in `except`. A row may be behind its stream.
+ */
+export async function findDueRequeries(
+  db: Knex,
+  { now, except, limit }: { now: Date; except: readonly string[]; limit: number },
+): Promise<string[]> {
+  const query = rows(db)
+    .where('requery_at', '<=', now)
+    .whereRaw('not transaction_id = any(?)', [[...except]]);
+  return await query.orderBy('requery_at').limit(limit).pluck('transaction_id').timeout(5_000);
+}
+
+/**
+ * Postpones the requery of a payment that is due at `now`. No event records this: when the row is written again, the
+ * registry is merely asked earlier.
+ */
+export async function postponeRequery(
+  db: Knex,
+  transactionId: string,
+  { now, until }: { now: Date; until: Date },
+): Promise<void> {
+  const due = rows(db).where('transaction_id', transactionId).where('requery_at', '<=', now);
+  await due.update({ requery_at: until }).timeout(5_000);
+}
+
+const pageSize = 500;
+
+/**
+ * Pages of the ids of payments that were requested in a span, of one merchant or (null) of all: in the order of request,
+ * and within one moment by id. Pages are read one by one: memory stays flat, and no transaction is held open.
+ */
+export async function* paymentsInOrder(
+  db: Knex,
+  span: TimeSpan,
+  merchantCode: string | null,
+): AsyncGenerator<string[]> {
+  const order = 'requested_at, transaction_id collate "C"';
+  let page: { transaction_id: string; requested_at: Date }[];
+  let last: (typeof page)[number] | undefined;
+  do {
+    const query = rows(db).select('transaction_id', 'requested_at').orderByRaw(order).limit(pageSize);
+    within(query, 'requested_at', span);
+    if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
+    if (last) query.whereRaw(`(${order}) > (?, ?)`, [last.requested_at, last.transaction_id]);
+    page = await query;
+    last = page.at(-1);
+    if (last) yield page.map(({ transaction_id }) => transaction_id);
+  } while (page.length === pageSize);
 }

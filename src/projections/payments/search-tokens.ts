@@ -1,17 +1,17 @@
-/** The words that a payer is found by: those of the name, the email address, and the numbers that stand for a person. */
+/** The words that a payer is found by: those of the name, the email address, and the numbers that identify a person. */
 import type { PaymentRequested } from '../../events/payment.ts';
 import { indexable } from '../../postgres/indexable.ts';
 
-/** A name of more words than that is not one. */
+/** No name has more words. */
 const maxTerms = 40;
 
-/** Of a payer, for the row. A number that was written in groups is found in one piece, too. */
+/** The tokens of a payer, for the row. A number that was written in groups is found as one word, too. */
 export function searchTokens({ name, email, icNo, phoneNo }: PaymentRequested['payer']): string[] {
   const inOnePiece = [icNo, phoneNo].map((number) => number.replace(/\s/g, ''));
   return termsOf([...inOnePiece, email, icNo, phoneNo, name].join(' '));
 }
 
-/** Of what somebody types in: a payer is found when the row has all of them, in whatever order. */
+/** The tokens of a search: a payer is found when the row has all of them, in any order. */
 export function termsOf(text: string): string[] {
   const words = text
     .normalize('NFKC')

@@ -7,15 +7,15 @@ import { indexable } from '../../postgres/indexable.ts';
 import { type TimeSpan, within } from '../../postgres/time-span.ts';
 import { payments } from './projection.ts';
 
-/** Null, or no terms, is all. */
+/** Null, or no token, is all. */
 export type PaymentFilter = {
   /** A merchant's reference, a transaction id or a receipt number, exactly. */
   named: string | null;
-  /** All of these words are among the payer's, see payer-terms.ts. */
+  /** All of these are among the payer's, see search-tokens.ts. */
   searchTokens: readonly string[];
   merchantCode: string | null;
   status: PaymentStatus | null;
-  /** Of the standing result, else of the last attempt. */
+  /** Of the current result, or else of the last attempt. */
   mode: PaymentMode | null;
   requested: TimeSpan | null;
   paid: TimeSpan | null;
@@ -31,7 +31,7 @@ export const allPayments: PaymentFilter = {
   paid: null,
 };
 
-/** Nothing of the payer is in it. */
+/** Says nothing about the payer. */
 export type FoundPayment = {
   transactionId: string;
   channel: Channel;
@@ -47,34 +47,20 @@ export type FoundPayment = {
 /** Where a page ends; the next one begins after it. */
 export type PaymentKey = Pick<FoundPayment, 'requestedAt' | 'transactionId'>;
 
-const columns = {
-  transactionId: 'transaction_id',
-  channel: 'channel',
-  merchantCode: 'merchant_code',
-  reference: 'reference',
-  status: 'status',
-  mode: 'mode',
-  amountSen: 'amount_sen',
-  receiptNo: 'receipt_no',
-  requestedAt: 'requested_at',
-};
-
-/** The latest asked for first. Rejects within a few seconds when Postgres is down. */
+/** The latest requested first. Rejects within a few seconds when Postgres is down. */
 export async function searchPayments(
   db: Knex,
   { named, searchTokens, merchantCode, status, mode, requested, paid }: PaymentFilter,
   { limit, after }: { limit: number; after: PaymentKey | null },
 ): Promise<FoundPayment[]> {
-  const query = db.withSchema(payments.name).from('payments').select(columns).limit(limit).timeout(10_000);
+  const query = db(`${payments.name}.payments`).limit(limit).timeout(10_000);
   if (named !== null) {
     const name = indexable(named);
-    query.where((either) =>
-      either
-        .where('reference', name)
-        .orWhere('receipt_no', name)
-        // Ids are in capitals, however somebody typed one.
-        .orWhere('transaction_id', name.toUpperCase()),
-    );
+    // Ids are in capitals, however somebody typed one.
+    const ids = { reference: name, receipt_no: name, transaction_id: name.toUpperCase() };
+    query.where((either) => {
+      for (const [column, value] of Object.entries(ids)) either.orWhere(column, value);
+    });
   }
   if (searchTokens.length > 0) query.whereRaw('search_tokens @> ?::text[]', [[...searchTokens]]);
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
@@ -84,8 +70,13 @@ export async function searchPayments(
   within(query, 'paid_at', paid);
   if (after)
     query.whereRaw('(requested_at, transaction_id) < (?, ?)', [after.requestedAt, after.transactionId]);
-  return await query.orderBy([
-    { column: 'requested_at', order: 'desc' },
-    { column: 'transaction_id', order: 'desc' },
-  ]);
+  return await query
+    .orderByRaw('requested_at desc, transaction_id desc')
+    .select('channel', 'reference', 'status', 'mode', {
+      transactionId: 'transaction_id',
+      merchantCode: 'merchant_code',
+      amountSen: 'amount_sen',
+      receiptNo: 'receipt_no',
+      requestedAt: 'requested_at',
+    });
 }

@@ -20,9 +20,9 @@ import { fewEvents, openShadowTables } from './shadow-tables.ts';
 /** No values: they may be personal data. */
 export type RowDifference = {
   table: string;
-  /** The columns of the primary key, with a space between. Empty when it is the table itself that differs. */
+  /** The columns of the primary key, with a space between. Empty when the table itself differs. */
   key: string;
-  /** Missing where it should be, there although no event says so, or other than the events say. */
+  /** Missing from the serving tables, extra in them, or other than the events say. */
   kind: 'missing' | 'extra' | 'changed';
   /** Those that differ, of a row that is changed. */
   columns: readonly string[];
@@ -37,19 +37,19 @@ export type Comparison = {
   more: number;
 };
 
+type CompareOptions = RebuildOptions & { limit: number };
+
 const maxFailures = 3;
 
-const compareSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_compare`;
-
 /**
- * Makes a projection's tables from the first event on, up to where the serving ones stand, and compares them row by row.
- * The runner is held still only while the last events are taken and both sides are in one snapshot. The new tables are
+ * Makes shadow tables from the first event on, up to where the serving tables stand, and compares the two row by row. The
+ * runner is held only while the last events are taken and both sides are read into one snapshot. The shadow tables are
  * dropped in any case.
  *
- * A store that is away for a moment is come back to. Throws RebuildUnderWay, RebuildRefused, RebuildInterrupted,
- * ProjectionHalted for an event that cannot be folded, and the database's and the event store's own errors.
+ * A short outage is waited out. Throws RebuildUnderWay, RebuildRefused, RebuildInterrupted, ProjectionHalted for an event
+ * that cannot be folded, and the stores' own errors.
  */
-export async function compareWithFresh(options: RebuildOptions & { limit: number }): Promise<Comparison> {
+export async function compareWithFresh(options: CompareOptions): Promise<Comparison> {
   const { projection, log, runtime, signal } = options;
   let failures = 0;
   try {
@@ -73,16 +73,16 @@ export async function compareWithFresh(options: RebuildOptions & { limit: number
   }
 }
 
-async function compareOnce(options: RebuildOptions & { limit: number }): Promise<Comparison> {
+async function compareOnce(options: CompareOptions): Promise<Comparison> {
   const { projection, databaseUrl, db, log, runtime, signal } = options;
-  const schema = compareSchema(projection);
+  const schema = `${projection.name}_compare`;
   const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
   let comparison: Comparison | undefined;
   try {
     await tryWithLeaderLock({ databaseUrl, name: schema, runtime, signal }, async (leading) => {
       await discard(db, schema);
       try {
-        comparison = await compareLocked({ ...options, patient, signal: leading });
+        comparison = await compareLocked({ ...options, schema, patient, signal: leading });
       } finally {
         await discard(patient, schema);
       }
@@ -95,16 +95,14 @@ async function compareOnce(options: RebuildOptions & { limit: number }): Promise
 }
 
 async function compareLocked(
-  options: RebuildOptions & { limit: number; patient: Knex },
+  options: CompareOptions & { schema: string; patient: Knex },
 ): Promise<Comparison> {
-  const { projection, db, patient, limit } = options;
-  const { name } = projection;
-  const schema = compareSchema(projection);
-  const copy = await openShadowTables({ ...options, schema });
+  const { projection, db, patient, schema } = options;
+  const shadow = await openShadowTables(options);
   let taken: number;
   do {
     const { position } = await db.transaction((trx) => servingCheckpoint(trx, projection));
-    taken = position ? await copy.feed(position) : 0;
+    taken = position ? await shadow.feed(position) : 0;
   } while (taken > fewEvents);
 
   const snapshot = await patient.transaction(undefined, {
@@ -114,21 +112,21 @@ async function compareLocked(
   try {
     const serving = await db.transaction(async (trx) => {
       const { position } = await servingCheckpoint(trx, projection);
-      if (position) await copy.feed(position);
+      if (position) await shadow.feed(position);
       // The first query takes the snapshot.
       await snapshot.raw('select 1');
-      return await schemaId(trx, name);
+      return await schemaId(trx, projection.name);
     });
-    const comparison = await compareSchemas(snapshot, projection, { serving: name, fresh: schema, limit });
-    if ((await schemaId(db, name)) !== serving)
-      throw new Error('Other tables took the place of those that were compared');
+    const comparison = await compareSchemas(snapshot, projection, { fresh: schema, limit: options.limit });
+    if ((await schemaId(db, projection.name)) !== serving)
+      throw new Error('A cutover replaced the tables that were compared');
     return comparison;
   } finally {
     await snapshot.rollback();
   }
 }
 
-/** A rebuild that puts new tables in the place of the old gives the name to another schema, of rows not in the snapshot. */
+/** A cutover gives the name to another schema, whose rows are not in the snapshot. */
 async function schemaId(db: Knex, name: string): Promise<unknown> {
   const { rows } = await db.raw('select to_regnamespace(?)::oid as id', [name]);
   return rows[0]?.id;
@@ -146,26 +144,28 @@ async function servingCheckpoint(trx: Knex.Transaction, { name, version }: Proje
 async function compareSchemas(
   trx: Knex.Transaction,
   projection: Projection,
-  { serving, fresh, limit }: { serving: string; fresh: string; limit: number },
+  { fresh, limit }: { fresh: string; limit: number },
 ): Promise<Comparison> {
-  const there = new Map((await comparedRows(trx, projection, serving)).map((rows) => [rows.table, rows]));
+  const serving = new Map(
+    (await comparedRows(trx, projection, projection.name)).map((rows) => [rows.table, rows]),
+  );
   const comparison: Comparison = { rows: 0, differences: [], more: 0 };
+  const { differences } = comparison;
   for (const rows of await comparedRows(trx, projection, fresh)) {
     const { table } = rows;
-    const twin = there.get(table);
-    there.delete(table);
+    const twin = serving.get(table);
+    serving.delete(table);
     const lost = rows.columns.filter((column) => !twin?.columns.includes(column));
     if (!twin || lost.length > 0) {
-      comparison.differences.push({ table, key: '', kind: 'missing', columns: lost });
+      differences.push({ table, key: '', kind: 'missing', columns: lost });
       continue;
     }
-    const found = await compareTable(trx, twin, rows, Math.max(0, limit - comparison.differences.length));
+    const found = await compareTable(trx, twin, rows, Math.max(0, limit - differences.length));
     comparison.rows += found.rows;
-    comparison.differences.push(...found.differences);
+    differences.push(...found.differences);
     comparison.more += found.more;
   }
-  for (const table of there.keys())
-    comparison.differences.push({ table, key: '', kind: 'extra', columns: [] });
+  for (const table of serving.keys()) differences.push({ table, key: '', kind: 'extra', columns: [] });
   return comparison;
 }
 
@@ -176,25 +176,22 @@ async function comparedRows(
   schema: string,
 ): Promise<readonly ComparedRows[]> {
   if (comparedIn) return await comparedIn(trx, schema);
-  const { rows } = await trx.raw<{ rows: TableOfSchema[] }>(tablesOfSchema, [schema]);
-  return rows.map(({ table, key, columns }) => {
-    const derived = columns.filter((column) => !notDerived[table]?.includes(column));
+  const { rows } = await trx.raw<{ rows: { table: string; columns: string[]; key: string[] | null }[] }>(
+    tablesOfSchema,
+    [schema],
+  );
+  return rows.map(({ table, key, columns: all }) => {
     const from = `from ${quoteIdentifier(schema)}.${quoteIdentifier(table)} as t`;
-    if (key)
-      return {
-        table,
-        key,
-        columns: derived,
-        sql: `select ${derived.map(quoteIdentifier).join(', ')} ${from}`,
-      };
+    if (key) {
+      const columns = all.filter((column) => !notDerived[table]?.includes(column));
+      return { table, key, columns, sql: `select ${columns.map(quoteIdentifier).join(', ')} ${from}` };
+    }
     // Without a key, the same row may be there more than once.
     const digest = 'md5(t::text)';
     const sql = `select ${digest} as row, row_number() over (partition by ${digest}) as number ${from}`;
     return { table, key: ['row', 'number'], columns: ['row', 'number'], sql };
   });
 }
-
-type TableOfSchema = { table: string; columns: string[]; key: string[] | null };
 
 const tablesOfSchema = `
   select relname as "table",
@@ -213,38 +210,33 @@ async function compareTable(
   { table, key, columns, sql }: ComparedRows,
   limit: number,
 ): Promise<Comparison> {
-  const same = key
-    .map((column) => `serving.${quoteIdentifier(column)} = fresh.${quoteIdentifier(column)}`)
-    .join(' and ');
-  const others = columns.filter((column) => !key.includes(column));
-  const differing = others.map(
-    (column) =>
-      `case when serving.${quoteIdentifier(column)}::text is distinct from fresh.${quoteIdentifier(column)}::text then '${column}' end`,
-  );
-  const either = key.map(
-    (column) => `coalesce(serving.${quoteIdentifier(column)}, fresh.${quoteIdentifier(column)})::text`,
-  );
-  const first = quoteIdentifier(key[0] ?? '');
+  const ofServing = (column: string) => `serving.${quoteIdentifier(column)}`;
+  const ofFresh = (column: string) => `fresh.${quoteIdentifier(column)}`;
+  const same = key.map((column) => `${ofServing(column)} = ${ofFresh(column)}`);
+  const differing = columns
+    .filter((column) => !key.includes(column))
+    .map(
+      (column) =>
+        `case when ${ofServing(column)}::text is distinct from ${ofFresh(column)}::text then '${column}' end`,
+    );
+  const either = key.map((column) => `coalesce(${ofServing(column)}, ${ofFresh(column)})::text`);
+  const first = key[0] ?? '';
   const { rows: counted } = await trx.raw(`select count(*) from (${serving.sql}) as serving`);
   const { rows } = await trx.raw<{ rows: (Omit<RowDifference, 'table'> & { total: number })[] }>(
-    `select key, kind, columns, count(*) over () as total from (
+    `select key, kind, case kind when 'changed' then columns else '{}' end as columns, count(*) over () as total
+     from (
        select concat_ws(' ', ${either.join(', ')}) as key,
-         case when serving.${first} is null then 'missing' when fresh.${first} is null then 'extra' else 'changed' end
+         case when ${ofServing(first)} is null then 'missing' when ${ofFresh(first)} is null then 'extra' else 'changed' end
            as kind,
          array_remove(array[${differing.join(', ')}]::text[], null) as columns
-       from (${serving.sql}) as serving full join (${sql}) as fresh on ${same}
+       from (${serving.sql}) as serving full join (${sql}) as fresh on ${same.join(' and ')}
      ) as compared
      where kind <> 'changed' or cardinality(columns) > 0
      order by key
      limit ?`,
     [Math.max(limit, 1)],
   );
-  const differences = rows.slice(0, limit).map(({ key: rowKey, kind, columns: differ }) => ({
-    table,
-    key: rowKey,
-    kind,
-    columns: kind === 'changed' ? differ : [],
-  }));
   const total = rows[0]?.total ?? 0;
+  const differences = rows.slice(0, limit).map(({ total: _, ...difference }) => ({ table, ...difference }));
   return { rows: counted[0].count, differences, more: total - differences.length };
 }

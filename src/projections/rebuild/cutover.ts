@@ -1,6 +1,6 @@
 /**
- * Puts a copy's tables in the place of those that serve, in one transaction: whoever reads, reads the old ones or the
- * new ones, and never neither.
+ * Puts shadow tables in the place of those that serve, in one transaction: readers see the old ones or the new ones, and
+ * always one of them.
  */
 import type { Knex } from 'knex';
 import { isAfter } from '../../eventstore/position.ts';
@@ -11,29 +11,30 @@ import type { Projection } from '../runtime/projection.ts';
 import { copyGrants } from './grants.ts';
 import type { ShadowTables } from './shadow-tables.ts';
 
-/** The tables that serve have changed, so that the copy is not like them any more: it must be made again. */
+/** The serving tables have changed, so that the shadow tables are not like them any more and must be made again. */
 export class ShadowTablesOutdated extends Error {
   override name = 'ShadowTablesOutdated';
 }
 
-/** Where the tables wait that served before, until nobody reads them any more. */
+/** Where the tables that served before stay until nobody reads them any more. */
 const retiredSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_old`;
 
 /**
- * Holds the runner of the serving tables still, has the copy come to where it stands, and lets it go on with the copy's
- * tables. The copy must not be far behind: the runner waits. Throws ShadowTablesOutdated.
+ * Holds the runner of the serving tables, feeds the shadow tables up to where it stands, and lets it continue on them.
+ * They must not be far behind, since the runner waits. Throws ShadowTablesOutdated.
  */
-export async function swap(
+export async function cutOver(
   db: Knex,
-  { projection, copy, schema }: { projection: Projection; copy: ShadowTables; schema: string },
+  { projection, shadow, schema }: { projection: Projection; shadow: ShadowTables; schema: string },
 ): Promise<void> {
   const { name } = projection;
   await db.transaction(async (trx) => {
-    // What waits for us meanwhile is the runner: rather begin again.
+    // The runner waits for us meanwhile: better to begin again.
     await trx.raw(`set local lock_timeout = '5s'`);
     await lockTables(trx);
     const serving = await holdCheckpoint(trx, name);
-    if (serving?.position && isAfter(serving.position, copy.position())) await copy.feed(serving.position);
+    if (serving?.position && isAfter(serving.position, shadow.position()))
+      await shadow.feed(serving.position);
     const { rows } = await trx.raw('select to_regnamespace(?) is not null as exists', [name]);
     if (rows[0].exists) {
       await trx.raw('set local search_path to ??', [schema]);
@@ -45,6 +46,7 @@ export async function swap(
       await trx.raw('alter schema ?? rename to ??', [name, retiredSchema(projection)]);
     }
     await trx.raw('alter schema ?? rename to ??', [schema, name]);
+    // In place: a runner that waits for the row finds it where it left it, and continues.
     await trx.raw(
       `insert into checkpoints (name, version, commit_position, prepare_position, events)
        select ?, version, commit_position, prepare_position, events from checkpoints where name = ?
@@ -60,7 +62,7 @@ export async function swap(
 const retryMs = 500;
 
 /**
- * Drops the tables that served before, as soon as nobody reads them any more. Never waits in line for long: readers of
+ * Drops the tables that served before, as soon as nobody reads them any more. Never waits for a lock for long: readers of
  * several tables could wait for each other through it. Stops trying when the signal aborts.
  */
 export async function dropRetired(

@@ -1,13 +1,13 @@
-/** Who else may read a schema's tables: a rebuild must not lock them out. */
+/** The grants on a projection's tables: a rebuild must not lock their readers out. */
 import type { Knex } from 'knex';
 
-/** Grants on a schema and its tables and columns once more, to the same roles, on those of the same names in another. */
+/** Repeats the grants on a schema, its tables and columns on those of the same names in another schema. */
 export async function copyGrants(trx: Knex.Transaction, from: string, to: string): Promise<void> {
   const { rows } = await trx.raw<{ rows: { statement: string }[] }>(statements, { from, to });
   for (const { statement } of rows) await trx.raw(statement.replaceAll('?', '\\?'));
 }
 
-// What the owner has needs no grant. Privileges on columns name the column.
+// The owner needs no grant. Privileges on columns name the column.
 const statements = `
   select format('grant %s%s on %s to %s%s',
     privilege.privilege_type,

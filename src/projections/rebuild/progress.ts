@@ -1,4 +1,4 @@
-/** How far a rebuild is, and how fast. */
+/** How far a rebuild is, and its speed. */
 import type { Position } from '../../eventstore/event-store.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 
@@ -6,7 +6,7 @@ export type RebuildProgress = {
   /** Taken so far, from the first event of the log on. */
   events: number;
   position: Position | null;
-  /** The end of the log, when it was last looked at. */
+  /** The end of the log when it was last read. */
   head: Position;
   eventsPerSecond: number;
 };
@@ -15,10 +15,10 @@ export type RebuildProgress = {
 const windowMs = 10_000;
 
 /** A meter of events per second; feed it the count as it grows. */
-export function createMeter({ monotonicMs }: Pick<Runtime, 'monotonicMs'>) {
+export function createMeter(runtime: Pick<Runtime, 'monotonicMs'>) {
   const samples: { atMs: number; events: number }[] = [];
   return (events: number): number => {
-    const atMs = monotonicMs();
+    const atMs = runtime.monotonicMs();
     samples.push({ atMs, events });
     while (samples.length > 2 && atMs - (samples[1]?.atMs ?? atMs) > windowMs) samples.shift();
     const [first] = samples;
@@ -27,13 +27,13 @@ export function createMeter({ monotonicMs }: Pick<Runtime, 'monotonicMs'>) {
   };
 }
 
-/** From 0 to 1. Positions are places in the log, so this is the share of the log, not of the projection's own events. */
+/** From 0 to 1: the share of the log, not of the projection's own events. */
 export function shareDone({ position, head }: Pick<RebuildProgress, 'position' | 'head'>): number {
   if (!position) return 0;
   return Math.min(1, Number(position.commit) / Math.max(1, Number(head.commit)));
 }
 
-/** At the present speed; null while nothing can be said. */
+/** At the present speed; null while that is not known. */
 export function secondsLeft(progress: RebuildProgress): number | null {
   const share = shareDone(progress);
   if (share === 1) return 0;

@@ -1,4 +1,4 @@
-/** A second set of a projection's tables, in a schema of its own, fed from the log beside the ones that serve. */
+/** Shadow tables: a second set of a projection's tables, in a schema of its own, fed from the log beside those that serve. */
 import type { Knex } from 'knex';
 import type { EventStore, Position } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
@@ -9,24 +9,34 @@ import type { Projection } from '../runtime/projection.ts';
 import { writeBatch } from '../runtime/write-batch.ts';
 import { createMeter, type RebuildProgress } from './progress.ts';
 
+export type ShadowOptions = {
+  projection: Projection;
+  eventStore: Pick<EventStore, 'subscribe' | 'head'>;
+  db: Knex;
+  runtime: Runtime;
+  /** Interrupts the work; what was done is kept. */
+  signal: AbortSignal;
+  onProgress: (progress: RebuildProgress) => void;
+};
+
 export type ShadowTables = {
-  /** Where it stands. */
+  /** How far they are. */
   position(): Position | null;
-  /** How many events it has taken. */
+  /** How many events they have taken. */
   events(): number;
   /**
-   * Takes everything up to a position that the log has reached, and stands there then, unless it stood past it. Resolves
-   * to how many events that were. Throws ProjectionHalted, the signal's reason, and whatever broke.
+   * Takes everything up to a position that the log has reached, and stands there then, unless it was past it. Resolves
+   * to the number of these events. Throws ProjectionHalted, the signal's reason, and the stores' errors.
    */
   feed(upTo: Position): Promise<number>;
 };
 
 const maxEventsInBatch = 5_000;
 
-/** A copy that took more than that at a time is fed on before anybody is made to wait for it. */
+/** Shadow tables that took more than this at a time are fed again before anybody is made to wait for them. */
 export const fewEvents = 500;
 
-/** Makes the tables, without the indexes that only queries need, or goes on with those that are there. */
+/** Makes the tables, without the indexes that only queries need, or continues with those that are there. */
 export async function openShadowTables({
   projection: { indexes: _, ...projection },
   schema,
@@ -35,15 +45,7 @@ export async function openShadowTables({
   runtime,
   signal,
   onProgress,
-}: {
-  projection: Projection;
-  schema: string;
-  eventStore: Pick<EventStore, 'subscribe' | 'head'>;
-  db: Knex;
-  runtime: Runtime;
-  signal: AbortSignal;
-  onProgress: (progress: RebuildProgress) => void;
-}): Promise<ShadowTables> {
+}: ShadowOptions & { schema: string }): Promise<ShadowTables> {
   const target = { projection, schema, db, commitsLater: true };
   const { streamPrefixes } = projection;
   const meter = createMeter(runtime);

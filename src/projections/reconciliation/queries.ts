@@ -1,4 +1,4 @@
-/** What is asked of the discrepancies that imports found, and of payments while an import looks for those that it lacks. */
+/** What is asked of the discrepancies that imports found, and of payments that an import may lack. */
 import type { Knex } from 'knex';
 import type { Discrepancy, ExportSource } from '../../events/reconciliation.ts';
 import { indexable } from '../../postgres/indexable.ts';
@@ -33,13 +33,13 @@ export async function listDiscrepancies(
 export type PaidKey = { at: Date; transactionId: string };
 
 /**
- * Payments with money that was reported within the span, of the merchants (null: of all), a page in the order of `by`:
- * `paid` finds what was paid then, `setApart` what was set apart for staff from a day before the span on, since that is
- * known by the time at which it was recorded. Rejects likewise.
+ * A page of the payments with money that was reported within the span, of the merchants (null: of all). `paid` finds what
+ * was paid then; `inSuspense` what is in suspense and was recorded from a day before the span on, since its own time is that
+ * of the record. Rejects likewise.
  */
 export async function findCharged(
   db: Knex,
-  by: 'paid' | 'setApart',
+  by: 'paid' | 'inSuspense',
   { start, end }: TimeSpan,
   merchantCodes: readonly string[] | null,
   { limit, after }: { limit: number; after: PaidKey | null },

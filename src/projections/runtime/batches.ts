@@ -1,28 +1,28 @@
 /**
- * A subscription cut into batches by the consumer's own pace: while it writes one batch the next one gathers,
- * so a quiet log is followed event by event and a busy one in full batches, without a timer in between.
+ * A subscription in batches, at the consumer's pace: while one batch is written the next one gathers, so that a quiet log
+ * is followed event by event and a busy one in full batches, without a timer in between.
  */
 import type { EventStore, Position, RecordedEvent } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 
 export type Batch = {
-  /** May be empty: then only the position has moved, over events of others. */
+  /** May be empty: then only the position has moved, over events of other streams. */
   events: readonly RecordedEvent[];
-  /** Up to here everything was considered. */
+  /** Everything up to here was considered. */
   position: Position;
 };
 
-/** A batch of events with long texts ends sooner, so that memory has a bound. */
+/** A batch of events with long texts ends sooner, to limit memory. */
 const maxTextLength = 8_000_000;
-/** A position that moved without events is handed over at most this often. */
+/** A position that moved without events is reported at most this often. */
 const bareCheckpointMs = 1_000;
 
 /**
- * Ends when the signal aborts; events that were gathered and not taken by then are left out. With `upTo`, a position
- * that the log has reached already, it also ends once everything up to there was handed over, and all batches but the
- * last are full: nobody waits for them, and the fewer they are, the fewer rows are written twice. Throws what `subscribe`
- * throws, and when the subscription ended by itself.
+ * Ends when the signal aborts; events that were gathered and not taken by then are left out. With `upTo`, a position that
+ * the log has reached already, it also ends once everything up to there was yielded, and all batches but the last are
+ * full, since the fewer they are, the fewer rows are written twice. Throws what `subscribe` throws, and when the
+ * subscription ended by itself.
  */
 export async function* readBatches({
   eventStore,
@@ -77,12 +77,12 @@ export async function* readBatches({
     ended = true;
     ready.resolve();
   });
-  // Its failure is thrown at the end; until then it must not count as unhandled.
+  // Thrown at the end; until then the rejection must not count as unhandled.
   gathering.catch(() => {});
   try {
     while (!until.aborted) {
       await ready.promise;
-      // What has already arrived on the wire may join in.
+      // Events that have already arrived join the batch.
       await runtime.yieldToIo();
       if (until.aborted) break;
       const isLast = ended;
@@ -106,7 +106,7 @@ export async function* readBatches({
   }
 }
 
-/** How much text there is in a value, roughly. */
+/** The approximate amount of text in a value. */
 function textLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 8;

@@ -1,6 +1,6 @@
 /**
- * How far each projection has come, and what stopped it. One row per schema of tables, moved in the very
- * transaction that writes the rows: neither can be ahead of the other.
+ * How far each projection has come, and why it halted. One row per schema of tables, which moves in the transaction that
+ * writes the rows: neither can be ahead of the other.
  */
 import type { Knex } from 'knex';
 import type { Position } from '../../eventstore/event-store.ts';
@@ -13,42 +13,30 @@ export type ProjectionStatus = {
   /** The projection's name, or the schema of a rebuild. */
   name: string;
   version: number;
+  /** How many events the tables have taken. */
+  events: number;
   /** Null before the first event. */
   position: Position | null;
   updatedAt: Date;
   fault: Fault | null;
 };
 
-/** Somebody else moved the checkpoint since it was read: what was folded from it must not be written. */
+/** Another process moved the checkpoint since it was read: what was folded from there must not be written. */
 export class CheckpointMoved extends Error {
   override name = 'CheckpointMoved';
 }
 
-type Row = {
-  name: string;
-  version: number;
-  commit: string | null;
-  prepare: string | null;
-  updated_at: Date;
-  fault: Fault | null;
-};
+type StatusRow = Omit<ProjectionStatus, 'position'> & { commit: string | null; prepare: string | null };
 
-// Positions are 64 bits wide: they travel as text, never through a number.
-const columns = `name, version, commit_position::text as commit, prepare_position::text as prepare, updated_at, fault`;
+// Positions are 64 bits wide: they travel as text, never as a number.
+const columns = `name, version, events, commit_position::text as commit, prepare_position::text as prepare,
+  updated_at as "updatedAt", fault`;
 
-/**
- * Makes the projection's schema, tables and checkpoint where they are missing or out of date; returns its status, and how
- * many events the tables have taken.
- */
-export async function prepare(
-  db: Knex,
-  projection: Projection,
-  schema: string,
-): Promise<ProjectionStatus & { events: number }> {
+/** Makes the schema, tables and checkpoint where they are missing or of an older version; returns the status. */
+export async function prepare(db: Knex, projection: Projection, schema: string): Promise<ProjectionStatus> {
   return await db.transaction(async (trx) => {
     await lockTables(trx);
-    await makeCheckpoints(trx);
-    // Tables of an older version are derived like any others: they are made again, from the first event on.
+    await createCheckpoints(trx);
     const { rows: made } = await trx.raw(
       `insert into checkpoints (name, version) values (?, ?)
        on conflict (name) do update
@@ -58,21 +46,21 @@ export async function prepare(
       [schema, projection.version],
     );
     if (schema === projection.name && projection.formerName) await dropFormer(trx, projection.formerName);
-    if (made.length > 0) await makeTables(trx, projection, schema);
-    const { rows } = await trx.raw(`select ${columns}, events from checkpoints where name = ?`, [schema]);
-    return { ...statusOf(rows[0]), events: rows[0].events };
+    if (made.length > 0) await createTables(trx, projection, schema);
+    const { rows } = await trx.raw(`select ${columns} from checkpoints where name = ?`, [schema]);
+    return statusOf(rows[0]);
   });
 }
 
 /**
- * Until the transaction ends, nobody else makes, swaps or drops tables: `if not exists` alone fails when two processes
- * create the same thing at the same time. Taken before any checkpoint's row.
+ * Until the transaction ends, no other process makes, renames or drops tables: `if not exists` alone fails when two
+ * processes create the same thing at once. Taken before the row of any checkpoint.
  */
 export async function lockTables(trx: Knex.Transaction): Promise<void> {
   await trx.raw(`select pg_advisory_xact_lock(hashtextextended('checkpoints', 0))`);
 }
 
-async function makeCheckpoints(trx: Knex.Transaction): Promise<void> {
+async function createCheckpoints(trx: Knex.Transaction): Promise<void> {
   await trx.raw(`
     create table if not exists checkpoints (
       name text primary key,
@@ -82,11 +70,7 @@ async function makeCheckpoints(trx: Knex.Transaction): Promise<void> {
       updated_at timestamptz not null default now(),
       fault json
     )`);
-  await addEventCount(trx);
-}
-
-/** To checkpoints that were made before events were counted. Asked first, because altering waits for all who read. */
-async function addEventCount(trx: Knex.Transaction): Promise<void> {
+  // Earlier releases did not count events. Looked up first, because altering the table waits for its readers.
   await trx.raw(`
     do $$ begin
       if not exists (
@@ -97,14 +81,14 @@ async function addEventCount(trx: Knex.Transaction): Promise<void> {
     end $$`);
 }
 
-/** Only what a projection left there: a schema without a checkpoint is somebody else's. */
+/** A schema without a checkpoint was not made by a projection: it is left alone. */
 async function dropFormer(trx: Knex.Transaction, name: string): Promise<void> {
   const { rowCount } = await trx.raw('delete from checkpoints where name = ?', [name]);
   if (rowCount === 1) await trx.raw('drop schema if exists ?? cascade', [name]);
 }
 
-/** Made beside the old ones, which a projection may look at for what is not derived, and put in their place. */
-async function makeTables(trx: Knex.Transaction, projection: Projection, schema: string): Promise<void> {
+/** Makes the new tables beside the old ones, which the projection may read what is not derived from, and swaps them. */
+async function createTables(trx: Knex.Transaction, projection: Projection, schema: string): Promise<void> {
   const next = `${schema}_being_made`;
   await trx.raw('create schema ??', [next]);
   await trx.raw('set local search_path to ??', [next]);
@@ -115,7 +99,7 @@ async function makeTables(trx: Knex.Transaction, projection: Projection, schema:
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
 }
 
-/** Those that are missing, in the current schema. */
+/** Makes the indexes that are missing in the current schema. */
 export async function createIndexes(trx: Knex.Transaction, { indexes = [] }: Projection): Promise<void> {
   for (const index of indexes) await trx.raw(`create index if not exists ${index}`);
 }
@@ -132,40 +116,40 @@ export async function advance(
 ): Promise<void> {
   const { rowCount } = await trx.raw(
     `update checkpoints
-     set commit_position = ?, prepare_position = ?, events = events + ?, updated_at = now(), fault = null
-     where name = ? and version = ?
-       and commit_position is not distinct from ? and prepare_position is not distinct from ?`,
-    [
-      text(to.commit),
-      text(to.prepare),
-      events.length,
+     set commit_position = :commit, prepare_position = :prepare, events = events + :events, updated_at = now(), fault = null
+     where name = :schema and version = :version
+       and commit_position is not distinct from :fromCommit and prepare_position is not distinct from :fromPrepare`,
+    {
+      commit: to.commit.toString(),
+      prepare: to.prepare.toString(),
+      events: events.length,
       schema,
-      projection.version,
-      text(from?.commit),
-      text(from?.prepare),
-    ],
+      version: projection.version,
+      fromCommit: from?.commit.toString() ?? null,
+      fromPrepare: from?.prepare.toString() ?? null,
+    },
   );
   if (rowCount !== 1) throw new CheckpointMoved(`The checkpoint of ${schema} was moved by another process`);
 }
 
-/** Keeps why the projection stands still, for health and the console, until it moves again. */
+/** Keeps why the projection halted, for health and the console, until it moves again. */
 export async function recordFault(db: Knex, schema: string, fault: Fault): Promise<void> {
   await db.raw('update checkpoints set fault = ? where name = ?', [JSON.stringify(fault), schema]);
 }
 
-/** Where every projection stands; empty before the first ever ran. Rejects within a few seconds when Postgres is down. */
+/** The status of every projection and rebuild that ever ran. Rejects within a few seconds when Postgres is down. */
 export async function projectionStatus(db: Knex): Promise<ProjectionStatus[]> {
-  const query = db.raw<{ rows: Row[] }>(`select ${columns} from checkpoints order by name`).timeout(2_000);
-  return (await emptyIfUndefined(query)).map(statusOf);
+  const query = db.raw<{ rows: StatusRow[] }>(`select ${columns} from checkpoints order by name`);
+  return (await emptyIfUndefined(query.timeout(2_000))).map(statusOf);
 }
 
-/** Where one checkpoint stands, null when there is none; whoever would move it waits until the transaction ends. */
+/** One status, null when there is none. The checkpoint cannot move until the transaction ends. */
 export async function holdCheckpoint(trx: Knex.Transaction, name: string): Promise<ProjectionStatus | null> {
   const { rows } = await trx.raw(`select ${columns} from checkpoints where name = ? for update`, [name]);
   return rows[0] ? statusOf(rows[0]) : null;
 }
 
-/** Drops tables that do not serve, and their checkpoint. Fails when it would wait for those who read them longer than told. */
+/** Drops tables that do not serve, and their checkpoint. Fails when readers hold them for longer than `lockTimeoutMs`. */
 export async function discard(
   db: Knex,
   schema: string,
@@ -174,18 +158,14 @@ export async function discard(
   await db.transaction(async (trx) => {
     await lockTables(trx);
     await trx.raw(`select set_config('lock_timeout', ?, true)`, [`${lockTimeoutMs}ms`]);
-    await makeCheckpoints(trx);
+    await createCheckpoints(trx);
     await trx.raw('drop schema if exists ?? cascade', [schema]);
     await trx.raw('delete from checkpoints where name = ?', [schema]);
   });
 }
 
-function statusOf({ name, version, commit, prepare, updated_at: updatedAt, fault }: Row): ProjectionStatus {
+function statusOf({ commit, prepare, ...status }: StatusRow): ProjectionStatus {
   const position =
     commit === null || prepare === null ? null : { commit: BigInt(commit), prepare: BigInt(prepare) };
-  return { name, version, position, updatedAt, fault };
-}
-
-function text(position: bigint | undefined): string | null {
-  return position?.toString() ?? null;
+  return { ...status, position };
 }

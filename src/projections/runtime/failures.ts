@@ -1,18 +1,13 @@
-/** Tells an event that cannot be folded from a database that is away, and words a failure without personal data. */
+/** Why a projection halts, in words without personal data. */
 import pg from 'pg';
 import { UnreadableEvent } from '../../events/codec.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { ProjectionFault } from './projection.ts';
 
-/** A batch cannot be written as it is: one of its events is at fault, or they are too much at a time. */
-export class BatchRefused extends Error {
-  override name = 'BatchRefused';
-}
-
-/** Why a projection stands still, and the event it stands before (null when it never began). No personal data. */
+/** Why a projection halted, and the event before which it did (null when it never began). No personal data. */
 export type Fault = { message: string; event: { stream: string; revision: number; type: string } | null };
 
-/** Thrown when going on makes no sense until somebody mends what the fault says. */
+/** Thrown when going on makes no sense until somebody has repaired what the fault names. */
 export class ProjectionHalted extends Error {
   override name = 'ProjectionHalted';
   readonly fault: Fault;
@@ -25,14 +20,14 @@ export class ProjectionHalted extends Error {
   }
 }
 
-/** Only our own messages are known to hold no values; of any other failure the kind and the place are told. */
+/** Only our own messages are known to hold no values; any other failure is described by its kind and place. */
 export function describeFailure(error: unknown): string {
   if (error instanceof UnreadableEvent || error instanceof ProjectionFault) return error.message;
   if (error instanceof pg.DatabaseError) {
     const place = [error.table, error.column, error.constraint].filter(Boolean).join(' ');
     return `Postgres refused the rows: ${error.code} ${place}`.trim();
   }
-  if (!(error instanceof Error)) return 'A value that is no error was thrown';
+  if (!(error instanceof Error)) return 'A value that is not an error was thrown';
   const frame = error.stack?.split('\n').find((line) => line.includes('file://'));
   return `${error.name} ${frame?.trim() ?? ''}`.trim();
 }

@@ -1,9 +1,9 @@
-/** Read models that are lists: one row per stream, in the order in which the streams were created. */
+/** Read models that are lists: one row per stream, in the order in which the streams were created; and their queries. */
+import type { Knex } from 'knex';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import type { Projection } from './projection.ts';
 import { streamProjection } from './stream-projection.ts';
 
-/** The queries of such a list are in list-queries.ts. */
 export function listProjection<State>(options: {
   name: string;
   version: number;
@@ -17,4 +17,30 @@ export function listProjection<State>(options: {
     // 64 bits wide: it travels as text.
     columnsOf: ({ first }) => ({ created_position: first.position.commit.toString() }),
   });
+}
+
+export type ListQueries<Entry> = {
+  /**
+   * At most `limit` entries in the order of their creation, those after the entry `after` or from the first on.
+   * Null when there is no entry `after`. Rejects within a few seconds when Postgres is down.
+   */
+  list(page: { limit: number; after: string | null }): Promise<Entry[] | null>;
+  /** Whether the list holds the entry (yet). Rejects likewise. */
+  has(id: string): Promise<boolean>;
+};
+
+export function createListQueries<Entry>(db: Knex, projectionName: string): ListQueries<Entry> {
+  const rows = () => db<{ id: string }>(`${projectionName}.${projectionName}`);
+  const has = async (id: string) => (await rows().where({ id }).first('id').timeout(2_000)) !== undefined;
+
+  return {
+    has,
+    async list({ limit, after }) {
+      if (after !== null && !(await has(after))) return null;
+      const page = rows().orderBy('created_position').limit(limit);
+      if (after !== null)
+        page.where('created_position', '>', rows().select('created_position').where({ id: after }));
+      return (await page.pluck('state').timeout(2_000)) as Entry[];
+    },
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * Feeds a projection from the log, exactly once: rows and checkpoint are written in one transaction, on the
- * condition that the checkpoint still stands where reading began. Whatever goes wrong, reading begins again there.
+ * Feeds a projection from the log, exactly once: rows and checkpoint are written in one transaction, on the condition
+ * that the checkpoint still stands where reading began. After any failure, reading begins again there.
  */
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
@@ -16,7 +16,7 @@ import type { Projection } from './projection.ts';
 import { writeBatch } from './write-batch.ts';
 
 export type ProjectionRun = {
-  /** Resolves once nothing runs any more: after `stop`, or when an event could not be folded. Never rejects. */
+  /** Resolves when the run has ended: after `stop`, or when the projection halted. Never rejects. */
   ended: Promise<void>;
   /** Lets a batch that is being written finish, then ends. */
   stop(): Promise<void>;
@@ -36,7 +36,7 @@ type Dependencies = {
 
 /**
  * Runs a projection until it is stopped; of all processes that run it, one leads and the others stand by.
- * An outage of Postgres or the event store is waited out for ever. An event that cannot be folded stops this
+ * Outages of Postgres and of the event store are waited out for ever. An event that cannot be folded halts this
  * projection alone: everything before it is committed, and the fault is in `projectionStatus`. A new run tries
  * it again.
  */
@@ -67,17 +67,17 @@ async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
       onFailure: (error, failures) =>
         log.warn(
           { reason: reasonOf(error), failures },
-          'projection interrupted; it goes on from its checkpoint',
+          'projection interrupted; continues at its checkpoint',
         ),
     });
   } catch (error) {
-    if (error instanceof ProjectionHalted)
-      log.error({ ...error.fault.event, message: error.message }, 'projection halted');
     // Any other error means that it was stopped.
+    if (error instanceof ProjectionHalted)
+      log.error({ message: error.message, ...error.fault.event }, 'projection halted');
   }
 }
 
-/** Reads from the stored checkpoint on until the signal aborts; throws ProjectionHalted, and whatever broke the run. */
+/** Reads from the stored checkpoint on until the signal aborts; throws ProjectionHalted, and whatever ended the run. */
 async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Promise<void> {
   const { projection, eventStore, db, schema, log, runtime } = run;
   const { version, position } = await prepare(db, projection, schema);

@@ -4,7 +4,7 @@ import type { Position } from '../../eventstore/event-store.ts';
 import { isOverload, isRefusal } from '../../postgres/error-codes.ts';
 import type { Batch } from './batches.ts';
 import { advance } from './checkpoints.ts';
-import { BatchRefused, describeFailure, ProjectionHalted } from './failures.ts';
+import { describeFailure, ProjectionHalted } from './failures.ts';
 import type { Projection } from './projection.ts';
 
 /** Tables of a projection, and the checkpoint of the same name. */
@@ -19,9 +19,14 @@ export type Target = {
   commitsLater?: boolean;
 };
 
+/** A batch cannot be written as it is: one of its events is at fault, or they are too many at a time. */
+class BatchRefused extends Error {
+  override name = 'BatchRefused';
+}
+
 /**
  * Commits a batch that was read from `from` on. When it is refused, halves it until everything before the one event at
- * fault is in, then throws ProjectionHalted. Throws CheckpointMoved, and the database's own error in an outage.
+ * fault is written, then throws ProjectionHalted. Throws CheckpointMoved, and the database's own error in an outage.
  */
 export async function writeBatch(target: Target, from: Position | null, batch: Batch): Promise<void> {
   try {
@@ -48,19 +53,14 @@ async function commit(target: Target, from: Position | null, batch: Batch): Prom
     await advance(trx, target, from, batch);
     if (batch.events.length === 0) return;
     await trx.raw('set local search_path to ??', [schema]);
-    await project(projection, batch, trx);
+    const queryErrors = new Set<unknown>();
+    trx.on('query-error', (error) => queryErrors.add(error));
+    try {
+      await projection.project(batch.events, trx);
+    } catch (error) {
+      const isOutage = queryErrors.has(error) && !isRefusal(error) && !isOverload(error);
+      if (isOutage) throw error;
+      throw new BatchRefused('The projection refused a batch', { cause: error });
+    }
   });
-}
-
-/** Throws BatchRefused when it is for the events that they cannot be written, the database's error in an outage. */
-async function project(projection: Projection, { events }: Batch, trx: Knex.Transaction): Promise<void> {
-  const queryErrors = new Set<unknown>();
-  trx.on('query-error', (error) => queryErrors.add(error));
-  try {
-    await projection.project(events, trx);
-  } catch (error) {
-    const outage = queryErrors.has(error) && !isRefusal(error) && !isOverload(error);
-    if (outage) throw error;
-    throw new BatchRefused('The projection refused a batch', { cause: error });
-  }
 }

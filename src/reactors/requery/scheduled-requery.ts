@@ -22,7 +22,7 @@ import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
-import { findDueRequeries, postponeRequery } from '../../projections/payments/requery-queries.ts';
+import { findDueRequeries, postponeRequery } from '../../projections/payments/queries.ts';
 
 export type RequeryDependencies = {
   registry: TransactionRegistry;

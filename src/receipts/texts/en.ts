@@ -23,7 +23,7 @@ export const en = {
   payer: 'Payer',
   item: 'Item',
   amount: 'Amount',
-  charge: 'Charge',
+  fee: 'Fee',
   total: 'Total',
   method: 'Payment method',
   bank: 'Bank',

@@ -24,7 +24,7 @@ export const ms: ReceiptTexts = {
   payer: 'Pembayar',
   item: 'Perkara',
   amount: 'Amaun',
-  charge: 'Caj',
+  fee: 'Caj',
   total: 'Jumlah',
   method: 'Kaedah pembayaran',
   bank: 'Bank',

@@ -1,4 +1,4 @@
-// The CSV: a row per payment that spreadsheets read and never run, without anything about who paid.
+// The CSV: a row per payment that spreadsheets never run as a formula, without anything about the payer.
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
@@ -29,7 +29,7 @@ const asked = (reference: string): PaymentEvent => ({
   data: request({ reference }),
 });
 
-test('what became of a payment, in RM and Malaysian time', (t) => {
+test('a row has the state of a payment, in RM and Malaysian time', (t) => {
   const events: PaymentEvent[] = [
     requested(),
     chosen(1, { chargeSen: sen(150) }),
@@ -75,7 +75,7 @@ test('a payment whose events were changed has a row that says so', (t) => {
   t.like(second, { status: 'unreadable', reference: '', events: '1', history: 'broken at event 0' });
 });
 
-test('whatever the texts, a row comes back as it was written, and no cell begins like a formula', (t) => {
+test('any text survives a round trip, and no cell begins like a formula', (t) => {
   fc.assert(
     fc.property(fc.array(histories, { maxLength: 5 }), (all) => {
       const rows = read(...all.map((events) => stored(events)));
@@ -111,7 +111,7 @@ test('formulas, quotes, line ends and every script survive', (t) => {
   t.is(csvRows([]), '');
 });
 
-test('nothing about who pays is in it', (t) => {
+test('the CSV has nothing about the payer', (t) => {
   const text = csvRows([stored([requested(), applied(result(1, 'succeeded'))])]).toLowerCase();
   for (const value of Object.values(request().payer).filter((each) => each !== ''))
     t.false(text.includes(value.toLowerCase()), value);

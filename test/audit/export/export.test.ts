@@ -1,4 +1,5 @@
-// `ledger export` against running stores: complete, in order, verifying by itself, and never a part of the whole.
+// `ledger export` on running stores: complete, in order and verifiable, or not made at all.
+
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -140,7 +141,7 @@ test.serial('an empty range is a complete export of nothing', async (t) => {
   t.is(csv.split('\r\n').length, 2, 'the names of the columns, and nothing below');
 });
 
-test.serial('a read model that is behind, and a stream that is gone, make no export', async (t) => {
+test.serial('no export is made when the read model is behind or a stream is missing', async (t) => {
   const { store, database } = await start(t);
   const { eventStore } = store;
   const dependencies = { eventStore, db: database.db, runtime: systemRuntime };
@@ -170,7 +171,7 @@ test.serial('a read model that is behind, and a stream that is gone, make no exp
 });
 
 test.serial(
-  '30 MB of payments leave through a heap that does not hold them, into a file that is whole or not there',
+  '30 MB of payments are exported in a smaller heap, into a file that is complete or does not exist',
   async (t) => {
     const { store, database } = await start(t);
     const all = Array.from({ length: 600 }, (_, index) => ({

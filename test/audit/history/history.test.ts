@@ -1,4 +1,4 @@
-// Time travel: what is shown at a revision or a time is the fold of the events until then, and nothing else.
+// The history of a payment: at a revision or a time it is the fold of the events until then.
 import test from 'ava';
 import fc from 'fast-check';
 import { entriesUntil, historyOf, readUntil } from '../../../src/audit/history/history.ts';
@@ -54,7 +54,7 @@ test('the state at a time is the fold of the events until the first that is late
   );
 });
 
-test('what is shown is JSON through and through', (t) => {
+test('all of a history is JSON', (t) => {
   fc.assert(
     fc.property(histories, (events) => {
       const { entries } = historyOf(stored(events));
@@ -63,7 +63,7 @@ test('what is shown is JSON through and through', (t) => {
   );
 });
 
-test('an untouched stream is whole; any value that is changed, and any event taken out or swapped, is named', (t) => {
+test('an untouched stream is whole; a changed value and a removed event are reported', (t) => {
   fc.assert(
     fc.property(histories, fc.nat(), fc.nat(3), (events, at, how) => {
       const index = at % events.length;
@@ -84,7 +84,7 @@ test('an untouched stream is whole; any value that is changed, and any event tak
   );
 });
 
-test('an event as it was written that this program cannot read is told from one that was changed', (t) => {
+test('an intact event that this program cannot read is distinguished from one that was changed', (t) => {
   const newer = stored([
     requested(),
     { type: 'PaymentRefunded', data: { at: resultAt } } as never,
@@ -106,7 +106,7 @@ test('an event as it was written that this program cannot read is told from one 
   );
 });
 
-test('a time is read with any offset, or as Malaysian time; a day is all of it', (t) => {
+test('a time is read with any offset, or as Malaysian time; a day means all of it', (t) => {
   for (const [at, moment] of [
     ['2026-11-20T14:00:00+08:00', '2026-11-20T06:00:00.000Z'],
     ['2026-11-20T06:00:00Z', '2026-11-20T06:00:00.000Z'],
@@ -133,7 +133,7 @@ test('a time is read with any offset, or as Malaysian time; a day is all of it',
   t.is(readUntil({}), null);
 });
 
-test('before the first event and beyond the last revision there is nothing to show', (t) => {
+test('a time before the first event and a revision after the last are refused', (t) => {
   const whole = historyOf(paid());
   t.throws(() => entriesUntil(whole, { at: new Date('2026-11-20T00:59:59.999Z') }), {
     message: /not requested until later/,
@@ -142,7 +142,7 @@ test('before the first event and beyond the last revision there is nothing to sh
   t.throws(() => entriesUntil(historyOf([]), null), { message: 'Payment not found' });
 });
 
-test('every event is named with its time, actor and the status after it; nobody who pays is named', (t) => {
+test('every event is shown with its time, its actor and the status after it, without the payer', (t) => {
   const text = historyText(historyOf(paid()));
   t.regex(text, /0 {2}2026-11-20T09:00:00\+08:00 {2}PaymentRequested +requested +gateway/);
   t.regex(text, /2 .*PaymentFailed +failed/);
@@ -153,7 +153,7 @@ test('every event is named with its time, actor and the status after it; nobody 
     t.false(text.toLowerCase().includes(value.toLowerCase()), value);
 });
 
-test('in words: status, amount, attempts, receipt, what is still to be sent, exceptions and what staff did', (t) => {
+test('the summary has status, amount, attempts, receipt, undelivered deliveries, exceptions and actions of staff', (t) => {
   const events: PaymentEvent[] = [
     requested(),
     chosen(1),
@@ -194,7 +194,7 @@ test('in words: status, amount, attempts, receipt, what is still to be sent, exc
   t.notRegex(historyText(whole), /not shown/);
 });
 
-test('the time shown is the one that the chain covers; an event that cannot be read is named all the same', (t) => {
+test('the time shown is the one that the chain covers; an event that cannot be read is shown too', (t) => {
   const moved = paid().map((event) => ({ ...event, created: new Date('2030-01-01T00:00:00.000Z') }));
   t.is(historyText(historyOf(moved)), historyText(historyOf(paid())));
   const unreadable = structuredClone(paid());
@@ -204,7 +204,7 @@ test('the time shown is the one that the chain covers; an event that cannot be r
   t.regex(text, /^The chain is broken at event 3: it, or the one before it, is not what was written\.$/m);
 });
 
-test('what was put into the store cannot steer the terminal', (t) => {
+test('data that was put into the store cannot control the terminal', (t) => {
   const [first] = stored([requested()]);
   if (!first) throw new Error('There is no event');
   const hostile = { ...first, type: 'Payment\u001b[2JRequested\u202e\n', metadata: { actor: 'a\rb' } };

@@ -78,7 +78,7 @@ async function checkSeals(
 }
 
 test.serial(
-  'a seal after so many events, one when the log’s end is reached, and none where there is nothing new',
+  'seals are made after a number of events and at the end of the log, and not without new events',
   async (t) => {
     const store = await startStore(t);
     await addPayments(store.eventStore, 1, 8);
@@ -97,7 +97,7 @@ test.serial(
   },
 );
 
-test.serial('what is few is sealed in time', async (t) => {
+test.serial('a few events are sealed after the interval', async (t) => {
   const store = await startStore(t);
   await runSealer(t, store.eventStore, { everyEvents: 1000, everyMs: 20 });
   await addPayments(store.eventStore, 1, 1);
@@ -122,7 +122,7 @@ test.serial('a seal says what was sealed, where and by whom', async (t) => {
   t.like(stored?.metadata, { actor: 'sealer' });
 });
 
-test.serial('two sealers at once, each taking itself for the leader, make one chain of seals', async (t) => {
+test.serial('two sealers that both lead make one chain of seals', async (t) => {
   const store = await startStore(t);
   const sealers = [
     await runSealer(t, store.eventStore, { everyEvents: 1, everyMs: 5 }),
@@ -135,7 +135,7 @@ test.serial('two sealers at once, each taking itself for the leader, make one ch
 });
 
 test.serial(
-  'kill -9, again and again, of the sealer and of the event store: the seals go on from the last',
+  'after kill -9 of the sealer and of the event store, sealing continues from the last seal',
   async (t) => {
     t.timeout(60_000);
     const store = await startStoreProcess(t);
@@ -161,26 +161,29 @@ test.serial(
   },
 );
 
-test.serial('a last seal that the log does not agree with is not built upon, and that is said', async (t) => {
-  const { eventStore } = await startStore(t);
-  await addPayments(eventStore, 1, 3);
-  await (await sealedBy(t, eventStore, 3)).stop();
-  // Sealed elsewhere: this log has other events than that seal counted.
-  const other = await startStore(t);
-  const [seal] = await eventStore.load(sealsStream);
-  await eventStore.close();
-  await addPayments(other.eventStore, 4, 8);
-  if (seal) await other.eventStore.append(sealsStream, [seal], 'no_stream');
-  const { logged, stop } = await runSealer(t, other.eventStore);
-  await until(() => logged.length > 0);
-  await stop();
-  t.like(logged[0], {
-    level: 50,
-    reason: 'The log does not agree with seal 0',
-    msg: 'the log is not sealed any more',
-  });
-  t.deepEqual(await sealed(other.eventStore), [3]);
-});
+test.serial(
+  'a log that does not agree with its last seal is not sealed, and an error is logged',
+  async (t) => {
+    const { eventStore } = await startStore(t);
+    await addPayments(eventStore, 1, 3);
+    await (await sealedBy(t, eventStore, 3)).stop();
+    // Sealed elsewhere: this log has other events than that seal counted.
+    const other = await startStore(t);
+    const [seal] = await eventStore.load(sealsStream);
+    await eventStore.close();
+    await addPayments(other.eventStore, 4, 8);
+    if (seal) await other.eventStore.append(sealsStream, [seal], 'no_stream');
+    const { logged, stop } = await runSealer(t, other.eventStore);
+    await until(() => logged.length > 0);
+    await stop();
+    t.like(logged[0], {
+      level: 50,
+      reason: 'The log does not agree with seal 0',
+      msg: 'the log is not sealed any more',
+    });
+    t.deepEqual(await sealed(other.eventStore), [3]);
+  },
+);
 
 async function sealedBy(t: ExecutionContext, eventStore: EventStore, count: number) {
   const sealer = await runSealer(t, eventStore);
@@ -188,7 +191,7 @@ async function sealedBy(t: ExecutionContext, eventStore: EventStore, count: numb
   return sealer;
 }
 
-test.serial('a log that ends before its last seal does is not sealed', async (t) => {
+test.serial('a log that ends before its last seal is not sealed', async (t) => {
   const { eventStore } = await startStore(t);
   await addPayments(eventStore, 1, 3);
   await (await sealedBy(t, eventStore, 3)).stop();
@@ -203,7 +206,7 @@ test.serial('a log that ends before its last seal does is not sealed', async (t)
 });
 
 test.serial(
-  'in a copy of the log whose positions are others, sealing goes on and everything verifies',
+  'in a copy of the log with other positions, sealing continues and everything verifies',
   async (t) => {
     const { eventStore } = await startStore(t);
     await addPayments(eventStore, 1, 8);
@@ -224,7 +227,7 @@ test.serial(
   },
 );
 
-test.serial('another key goes on from the last seal, and the change is said', async (t) => {
+test.serial('another key continues from the last seal, and the change is logged', async (t) => {
   const { eventStore } = await startStore(t);
   await addPayments(eventStore, 1, 4);
   await (await sealedBy(t, eventStore, 4)).stop();
@@ -281,7 +284,7 @@ test.serial('the running hash depends on every event and on their order', (t) =>
   t.pass();
 });
 
-test.serial('what carries no hash counts by its content', (t) => {
+test.serial('an event without a hash counts by its content', (t) => {
   const event = { streamName: 'payment-A', revision: 0, id: 'X', type: 'A', metadata: {} };
   const hashes = [{ a: 1 }, { a: 2 }, null].map(
     (data) => countIn(emptyTally, { ...event, data }).runningHash,
@@ -289,7 +292,7 @@ test.serial('what carries no hash counts by its content', (t) => {
   t.is(new Set(hashes).size, 3);
 });
 
-test.serial('a seal that was once made stays one: what is signed and counted never changes', (t) => {
+test.serial('an old seal stays valid: what is signed and counted never changes', (t) => {
   const golden = (type: string) =>
     JSON.parse(readFileSync(new URL(`../../events/golden/v1/${type}.json`, import.meta.url), 'utf8'));
   const seal = readSeal(golden('LogSealed')).data;

@@ -1,4 +1,4 @@
-// An export verifies by itself, and whatever is changed in it is found at its line.
+// An export can be verified alone, and any change is found at its line.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -57,7 +57,7 @@ test('a whole export is whole, and says what it holds', async (t) => {
   t.like(await verdictOn(t, exported([])), { violation: null, events: 0, payments: 0, range });
 });
 
-test('any single byte that is changed is found, at its line', async (t) => {
+test('any changed byte is found, at its line', async (t) => {
   const bytes = Buffer.from(whole);
   const folder = await temporaryFolder(t);
   let files = 0;
@@ -82,7 +82,7 @@ test('any single byte that is changed is found, at its line', async (t) => {
   await fc.assert(property, { numRuns: 400 });
 });
 
-test('a line taken out, put in twice or moved is found at the line that should not be there', async (t) => {
+test('a line that was removed, repeated or moved is found', async (t) => {
   const lines = whole.trimEnd().split('\n');
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index] ?? '';
@@ -119,14 +119,14 @@ test('a file that is cut off anywhere is not whole', async (t) => {
   t.regex((await verdictOn(t, `${whole}\n`)).violation?.reason ?? '', /follows the end/);
 });
 
-/** As somebody would who knows how the checksums are made. */
+/** Made by somebody who knows how the checksums are computed. */
 function forged(change: (payments: RecordedEvent[][]) => void): string {
   const payments = [payment(1), payment(2), payment(3)];
   change(payments);
   return exported(payments);
 }
 
-test('checksums that were made anew do not hide what does not fit the chain, is missing or comes twice', async (t) => {
+test('forged checksums do not hide events that were changed, removed or repeated', async (t) => {
   const cases: [change: (payments: RecordedEvent[][]) => void, line: number, reason: RegExp][] = [
     [(all) => Object.assign(all[1]?.[2]?.data as object, { receiptNo: 'X' }), 7, /The chain is broken/],
     [(all) => Object.assign(all[1]?.[1]?.metadata as object, { actor: 'staff:x' }), 6, /The chain is broken/],
@@ -144,7 +144,7 @@ test('checksums that were made anew do not hide what does not fit the chain, is 
   }
 });
 
-test('what is no export is said to be none, however it is made', async (t) => {
+test('a file that is not an export is refused at its first line', async (t) => {
   const line = (text: string) => `${text},"checksum":"${checksumOf(firstChecksum, text)}"}\n`;
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   for (const content of [
@@ -169,7 +169,7 @@ test('what is no export is said to be none, however it is made', async (t) => {
   await t.throwsAsync(verifyFile('/nowhere/at/all'), { code: 'ENOENT' });
 });
 
-test('10,000 payments are written and verified in a heap that does not hold them', async (t) => {
+test('10,000 payments are written and verified in a small heap', async (t) => {
   const path = join(await temporaryFolder(t), 'export.jsonl');
   const lines = createLines();
   const file = createWriteStream(path);

@@ -1,4 +1,4 @@
-// What somebody does to the log behind the program's back is named: which event, or between which events.
+// Tampering with the log is found: which event, or between which events.
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ const replace = (from: string, to: string) => (message: Buffer) => {
   return message;
 };
 
-/** Writes an event anew as somebody who has this program would: with a hash that fits. */
+/** Rewrites an event as somebody with this program could: with a matching hash. */
 function forge(message: Buffer, change: (data: Record<string, unknown>) => void, previousHash?: string) {
   const response = streams.ReadResp.deserializeBinary(message);
   const event = response.getEvent()?.getEvent();
@@ -102,7 +102,7 @@ test('a byte changed in the file: of the data, of the metadata, of the JSON itse
   }
 });
 
-test('a byte changed in the event’s id: the seal tells', async (t) => {
+test('a byte changed in the event’s id: the seal shows it', async (t) => {
   const { eventStore } = await tampered(t, file, (db) =>
     change(db, 2, (message) => {
       const id =
@@ -118,7 +118,7 @@ test('a byte changed in the event’s id: the seal tells', async (t) => {
   t.regex(first('what was sealed') ?? '', /some are not what was sealed/);
 });
 
-test('bytes that are no event any more: the log is read up to there, and the place is named', async (t) => {
+test('bytes that are no longer an event: the log is read up to them, and their place is reported', async (t) => {
   const { eventStore } = await tampered(t, file, (db) =>
     change(db, 1, (message) => message.fill(0xff, 0, 9)),
   );
@@ -143,7 +143,7 @@ test('an event removed from the middle of a stream', async (t) => {
   t.regex(first('what was sealed') ?? '', /of the 5 events after .* 4 are there/);
 });
 
-test('an event removed, and those after it given its number: the chain is broken', async (t) => {
+test('an event removed and the later ones renumbered: the chain is broken', async (t) => {
   const { eventStore } = await tampered(t, file, (db) => {
     db.exec(`delete from events where stream = ${streamNo} and revision = 1`);
     for (const revision of [2, 3])
@@ -161,7 +161,7 @@ test('an event removed, and those after it given its number: the chain is broken
   t.true(first('broken chains')?.startsWith(`${stream} revision 1 (PaymentSucceeded)`));
 });
 
-test('an event removed from the end of a stream: its chain is whole, and the seal tells', async (t) => {
+test('an event removed from the end of a stream: its chain is intact, and the seal shows it', async (t) => {
   const { eventStore } = await tampered(t, file, (db) =>
     db.exec(`delete from events where stream = ${streamNo} and revision = 3`),
   );
@@ -176,7 +176,7 @@ test('an event removed from the end of a stream: its chain is whole, and the sea
   );
 });
 
-test('a stream removed as a whole: the seals tell between which events it was, and nothing else is reported', async (t) => {
+test('a whole stream removed: the seals show between which events it was, and nothing else is reported', async (t) => {
   const { eventStore } = await tampered(t, file, (db) =>
     db.exec(`delete from events where stream = ${streamNo}`),
   );
@@ -189,7 +189,7 @@ test('a stream removed as a whole: the seals tell between which events it was, a
   t.true(result.seals.met() >= 7);
 });
 
-test('the end of the log removed: the seals tell', async (t) => {
+test('the end of the log removed: the seals show it', async (t) => {
   const { eventStore } = await tampered(t, file, (db) =>
     db.exec(
       `delete from events where position > ${filled - 8} and stream <> (select id from streams where name = '${sealsStream}')`,
@@ -202,7 +202,7 @@ test('the end of the log removed: the seals tell', async (t) => {
   );
 });
 
-test('two events of a stream in each other’s place', async (t) => {
+test('two events of a stream swapped', async (t) => {
   const { eventStore } = await tampered(t, file, (db) => {
     let one: Buffer = Buffer.of();
     let other: Buffer = Buffer.of();
@@ -218,7 +218,7 @@ test('two events of a stream in each other’s place', async (t) => {
   t.is(first('misplaced events'), `${stream} revision 1 (PaymentMethodChosen) comes after revision 2`);
 });
 
-test('an event written anew, with a new hash and a new chain behind it: the seal tells', async (t) => {
+test('an event rewritten, with a new hash and a new chain after it: the seal shows it', async (t) => {
   const { eventStore } = await tampered(t, file, (db) => {
     let previousHash = genesisHash;
     for (const revision of [0, 1, 2, 3])
@@ -239,7 +239,7 @@ test('an event written anew, with a new hash and a new chain behind it: the seal
   );
 });
 
-test('an event written anew in the middle, with a hash that fits: the next one does not fit on it', async (t) => {
+test('an event rewritten in the middle, with a matching hash: the next one is not chained onto it', async (t) => {
   const { eventStore } = await tampered(t, file, (db) =>
     change(db, 1, (message) => forge(message, (data) => Object.assign(data, { bankCode: 'X' })).message),
   );
@@ -258,7 +258,7 @@ test('an event of a type or a shape that this program does not know', async (t) 
   );
 });
 
-test('an event that was put in', async (t) => {
+test('an event inserted', async (t) => {
   const { eventStore } = await tampered(t, file, (db) => {
     const last = db.prepare(`select * from events where stream = ${streamNo} and revision = 3`).get() as {
       position: number;
@@ -304,14 +304,14 @@ test('seals: changed, removed, all removed', async (t) => {
   t.is(result.seals.unsealed().events, filled);
 });
 
-test('a seal whose bytes are no event any more', async (t) => {
+test('a seal whose bytes are no longer an event', async (t) => {
   const { eventStore } = await tampered(t, file, (db) =>
     change(db, 3, (message) => message.fill(0xff, 0, 9), sealsStream),
   );
   t.regex((await verdictOn(eventStore)).first('seals') ?? '', /^Not all seals can be read: /);
 });
 
-/** A seal on top of the last, said by `change` and signed with a key. */
+/** Appends a seal with the changes, signed with the key. */
 async function forgeSeal(
   eventStore: EventStore,
   signer: typeof key,
@@ -325,21 +325,24 @@ async function forgeSeal(
   await eventStore.append(sealsStream, chain([{ type: 'LogSealed', data }], hash, cause()), last.revision);
 }
 
-test.serial('a forged seal: another’s key, a borrowed name of the key, a count that goes back', async (t) => {
-  for (const [change, signer, kind] of [
-    [{ count: filled + 1 }, otherKey, 'keys of seals'],
-    [{ count: filled + 1, publicKey: key.publicKey }, otherKey, 'seals'],
-    [{ count: filled }, key, 'the chain of seals'],
-    [{ count: filled + 1, previousSeal: createHash('sha256').digest('hex') }, key, 'the chain of seals'],
-  ] as const) {
-    const { eventStore, close } = await tampered(t, file, () => {});
-    await forgeSeal(eventStore, signer, change);
-    t.true((await verdictOn(eventStore)).first(kind)?.startsWith('Seal 9 '), kind);
-    await close();
-  }
-});
+test.serial(
+  'forged seals: with another key, under the name of the right key, with a count that decreases',
+  async (t) => {
+    for (const [change, signer, kind] of [
+      [{ count: filled + 1 }, otherKey, 'keys of seals'],
+      [{ count: filled + 1, publicKey: key.publicKey }, otherKey, 'seals'],
+      [{ count: filled }, key, 'the chain of seals'],
+      [{ count: filled + 1, previousSeal: createHash('sha256').digest('hex') }, key, 'the chain of seals'],
+    ] as const) {
+      const { eventStore, close } = await tampered(t, file, () => {});
+      await forgeSeal(eventStore, signer, change);
+      t.true((await verdictOn(eventStore)).first(kind)?.startsWith('Seal 9 '), kind);
+      await close();
+    }
+  },
+);
 
-test('the key that an auditor keeps decides, not the one that the seals name', async (t) => {
+test('the auditor’s key decides, not the one that the seals name', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});
   const kept = publicKeysIn(`${otherKey.publicKeyPem}\n${key.publicKeyPem}`);
   t.deepEqual((await verdictOn(eventStore, kept)).found, []);

@@ -42,7 +42,7 @@ test('a checksum is right, wrong or missing, under its name in any case', (t) =>
   t.is(verifyFields({ A: '1' }, 'secret'), 'missing');
 });
 
-test('a result that says little is empty where it says nothing', (t) => {
+test('fields that a result lacks are empty', (t) => {
   t.deepEqual(readGatewayResult({ status: '3' }), {
     transactionId: '',
     merchantCode: '',
@@ -90,7 +90,7 @@ test('reading never throws, whatever the fields', (t) => {
   t.pass();
 });
 
-test('what is handed over is signed, and amounts have two decimals', (t) => {
+test('the hand-over form is signed, and its amount has two decimals', (t) => {
   const order = {
     merchantCode: 'council',
     transactionId: 'T',

@@ -60,7 +60,7 @@ const sendTo = (smtpUrl: string, over: Partial<Mail> = {}, signal = patient()) =
 const answering = (responseCode: number) =>
   Object.assign(new Error('aminah@example.my is not welcome'), { responseCode });
 
-test('it arrives with both bodies and the PDF, under the same id at every try', async (t) => {
+test('an email arrives with both bodies and the PDF, under the same id at every attempt', async (t) => {
   const { url, received } = await startServer(t);
   const messageId = '<0123456789ABCDEFGHJKMNPQRS-email@ledger.example>';
   t.deepEqual(await sendTo(url), { kind: 'sent', messageId });
@@ -125,7 +125,7 @@ for (const to of [
     t.is(received.length, 0);
   });
 
-test('a recipient or a content that is refused for good', async (t) => {
+test('a 5xx about a recipient or a content refuses the email', async (t) => {
   const recipient = await startServer(t, { onRcptTo: (_, __, done) => done(answering(550)) });
   t.deepEqual(await sendTo(recipient.url), {
     kind: 'refused',
@@ -137,7 +137,7 @@ test('a recipient or a content that is refused for good', async (t) => {
   t.deepEqual(await sendTo(content.url), { kind: 'refused', reason: 'the mail server answered 554 to DATA' });
 });
 
-test('greylisting and a full mailbox hold back this email alone, and the next try goes through', async (t) => {
+test('greylisting and a full mailbox fail only this email, and the next attempt succeeds', async (t) => {
   let tries = 0;
   const { url, received } = await startServer(t, {
     onRcptTo(_, __, done) {
@@ -154,7 +154,7 @@ test('greylisting and a full mailbox hold back this email alone, and the next tr
   t.is(received.length, 1);
 });
 
-test('what is wrong between us and the server gives up no email', async (t) => {
+test('a fault between us and the server gives up no email', async (t) => {
   const failed = (reason: string) => ({ kind: 'failed', reason, isServerDown: true });
   const sender = await startServer(t, { onMailFrom: (_, __, done) => done(answering(550)) });
   t.deepEqual(await sendTo(sender.url), failed('the mail server answered 550 to MAIL FROM') as never);
@@ -171,7 +171,7 @@ test('what is wrong between us and the server gives up no email', async (t) => {
   t.deepEqual(await sendTo(leaving.url), failed('the mail server answered 421 to CONN') as never);
 });
 
-test('nothing is sent in the clear where TLS is asked for, unless the address allows it', async (t) => {
+test('nothing is sent unencrypted where TLS is required, unless the URL allows it', async (t) => {
   const { url, received } = await startServer(t);
   const strict = (smtpUrl: string) =>
     createMailer({
@@ -184,7 +184,7 @@ test('nothing is sent in the clear where TLS is asked for, unless the address al
   t.is((await strict(`${url}?requireTLS=false`)).kind, 'sent');
 });
 
-test('a server that is not there, hangs up or never answers', async (t) => {
+test('a server that is absent, hangs up or never answers', async (t) => {
   const silent = createServer();
   silent.listen(0, '127.0.0.1');
   await once(silent, 'listening');
@@ -218,7 +218,7 @@ test('a server that is not there, hangs up or never answers', async (t) => {
   t.like(outcome, { kind: 'failed', isServerDown: true });
 });
 
-test('without a server it becomes a file of its own, whole and for its owner alone', async (t) => {
+test('without a server each email becomes a complete file that only its owner can read', async (t) => {
   const outboxDir = join(await temporaryFolder(t), 'data', 'outbox');
   const mailer = createMailer({ runtime: testRuntime(), mail: { ...settings, smtpUrl: null }, outboxDir });
   const messageId = '<0123456789ABCDEFGHJKMNPQRS-email@ledger.example>';
@@ -232,7 +232,7 @@ test('without a server it becomes a file of its own, whole and for its owner alo
   t.deepEqual(Buffer.from(parsed.attachments[0]?.content as ArrayBuffer), pdf);
 });
 
-test('an outbox that cannot be written leaves nothing half done', async (t) => {
+test('an outbox that cannot be written leaves no partial file', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'outbox'), 'a file');
   const mailer = createMailer({

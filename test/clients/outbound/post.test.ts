@@ -73,7 +73,7 @@ test('a name is looked up once per request, and that answer is the one connected
   t.deepEqual(receiver.received, []);
 });
 
-test('an allowed host opens no door to another one on the same port', async (t) => {
+test('allowing a host does not allow another one on the same port', async (t) => {
   const receiver = await startReceiver(t);
   t.is((await post(request(receiver.url))).status, 200);
   const url = receiver.url.replace('127.0.0.1', 'localhost');
@@ -81,7 +81,7 @@ test('an allowed host opens no door to another one on the same port', async (t) 
   t.is(receiver.received.length, 1);
 });
 
-test('https alone, where that is asked for; an allowed host may do without', async (t) => {
+test('only https where it is required, except to an allowed host', async (t) => {
   const receiver = await startReceiver(t);
   const strict = createOutbound({
     runtime: testRuntime(),
@@ -114,19 +114,19 @@ test('a redirect is an answer, not followed', async (t) => {
   t.deepEqual(inside.received, []);
 });
 
-test('status and Retry-After are told whatever the status is', async (t) => {
+test('status and Retry-After are returned whatever the status is', async (t) => {
   const receiver = await startReceiver(t, status(503, { 'retry-after': '120' }));
   t.deepEqual(await post(request(receiver.url)), { status: 503, retryAfter: '120', body: 'no' });
 });
 
-test('the body is told, whole or as far as it came', async (t) => {
+test('the body is returned, complete or as far as it arrived', async (t) => {
   const receiver = await startReceiver(t, (response) => response.end('{"noresit":"Ü1"}'));
   t.is((await post(request(receiver.url))).body, '{"noresit":"Ü1"}');
   receiver.answer = (response) => response.end('x'.repeat(100_000));
   t.is((await post(request(receiver.url))).body.length, 64 * 1024);
 });
 
-test('10 MiB in answer are not taken in; the status stands', async (t) => {
+test('an answer of 10 MiB is not read to its end, and its status counts', async (t) => {
   let written = 0;
   const receiver = await startReceiver(t, (response) => {
     const mebibyte = Buffer.alloc(1024 * 1024);
@@ -145,7 +145,7 @@ test('10 MiB in answer are not taken in; the status stands', async (t) => {
   t.true(written < 10, `${written} MiB were taken`);
 });
 
-test('an answer that is cut in the middle counts by its status', async (t) => {
+test('an answer that breaks off counts by its status', async (t) => {
   const receiver = await startReceiver(t, (response) => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('half', () => response.destroy());
@@ -153,7 +153,7 @@ test('an answer that is cut in the middle counts by its status', async (t) => {
   t.is((await post(request(receiver.url))).status, 200);
 });
 
-test('an answer byte by byte is heard out for a while only', async (t) => {
+test('an answer that arrives byte by byte is read for a limited time', async (t) => {
   let dripping = true;
   const receiver = await startReceiver(t, (response) => {
     response.writeHead(200);
@@ -169,7 +169,7 @@ test('an answer byte by byte is heard out for a while only', async (t) => {
   t.false(dripping);
 });
 
-test('a hanging receiver is given up when the signal aborts', async (t) => {
+test('a request to a hanging receiver ends when the signal aborts', async (t) => {
   const receiver = await startReceiver(t, hang);
   await t.throwsAsync(post(request(receiver.url, AbortSignal.timeout(300))), {
     instanceOf: NoAnswer,
@@ -185,7 +185,7 @@ test('a connection that is closed without an answer', async (t) => {
   });
 });
 
-test('whether there was a connection is told: only without one is it sure that nothing arrived', async (t) => {
+test('NoAnswer says whether there was a connection: only without one can nothing have arrived', async (t) => {
   const receiver = await startReceiver(t, (response) => response.destroy());
   const { port } = new URL(receiver.url);
   const wasConnected = async (url: string) => {
@@ -197,7 +197,7 @@ test('whether there was a connection is told: only without one is it sure that n
   t.false(await wasConnected('http://127.0.0.1:1/'));
 });
 
-test('an answer that is no HTTP', async (t) => {
+test('an answer that is not HTTP', async (t) => {
   const server = createServer((socket) => socket.on('error', () => undefined).end('SSH-2.0-OpenSSH\r\n'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -112,7 +112,7 @@ for (const [title, statuses, status, ids] of [
   }
 }
 
-test("other people's transactions are left out and noted, without a word of them", async (t) => {
+test("other people's transactions are left out, and the log says only how many", async (t) => {
   const registry = await startRegistry(t);
   const stranger = { merchant_trans_id: 'SOMEBODY', buyer_name: 'STRANGER', eps_status: '42' };
   registry.answer(listOf(record(stranger), record({ eps_status: '3' }), {}));
@@ -187,7 +187,7 @@ for (const [title, [listener, { asked }]] of Object.entries(noAnswers)) {
   });
 }
 
-test('a registry that never answers, or never ends, is given up in time', async (t) => {
+test('a registry that never answers, or never ends its answer, times out', async (t) => {
   const registry = await startRegistry(t);
   const ask = () =>
     createTransactionRegistry({
@@ -206,7 +206,7 @@ test('a registry that never answers, or never ends, is given up in time', async 
   t.is(registry.asked.length, 2);
 });
 
-test('nobody listens: no connection, after a few tries', async (t) => {
+test('nobody listens: no connection, after a few attempts', async (t) => {
   const closed = createServer();
   closed.listen(0, '127.0.0.1');
   await once(closed, 'listening');
@@ -233,7 +233,7 @@ test('nobody listens: no connection, after a few tries', async (t) => {
 });
 
 for (const title of ['before', 'in the middle of'] as const) {
-  test(`a connection that breaks ${title} the answer is tried again`, async (t) => {
+  test(`a connection that breaks ${title} the answer is retried`, async (t) => {
     const registry = await startRegistry(t);
     registry.answer((request, response) => {
       if (registry.asked.length > 1) return listOf(record())(request, response);

@@ -1,4 +1,4 @@
-// /api/v1/health: what it says of stores and projections, and that it says so within a second whatever hangs.
+// /api/v1/health: what it says about stores and projections, within a second even while a store hangs.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -63,14 +63,14 @@ test.serial('all is well', async (t) => {
   t.true(Math.abs(Date.parse(timestamp) - Date.now()) < 5_000);
 });
 
-test.serial('projections that never ran make it degraded', async (t) => {
+test.serial('a projection that has never run means degraded', async (t) => {
   const service = await startService(t, postgres);
   const health = await untilHealth(service, ({ status }) => status !== 'error');
   t.is(health.status, 'degraded');
   t.like(health.projections[0], { name: 'users', status: 'stopped', fault: 'It has never run' });
 });
 
-test.serial('a projection that lags makes it degraded, and tells for how long', async (t) => {
+test.serial('a projection that lags means degraded, and its lag is shown', async (t) => {
   let ahead = 0;
   const service = await startService(t, postgres, { clock: () => new Date(Date.now() + ahead) });
   await service.runProjections();
@@ -88,7 +88,7 @@ test.serial('a projection that lags makes it degraded, and tells for how long', 
   );
 });
 
-test.serial('events of others are no lag', async (t) => {
+test.serial('events of other streams are no lag', async (t) => {
   const service = await startService(t, postgres, { clock: () => new Date(Date.now() + 60_000) });
   await service.runProjections();
   await untilHealth(service, isOk);
@@ -99,7 +99,7 @@ test.serial('events of others are no lag', async (t) => {
 });
 
 test.serial(
-  'an event that cannot be read stops its projection, which health tells without naming the stream',
+  'an event that cannot be read stops its projection; health says so without naming the stream',
   async (t) => {
     const service = await startService(t, postgres);
     await service.runProjections();
@@ -114,9 +114,9 @@ test.serial(
   },
 );
 
-test.serial('what stopped a projection for another reason than an event is not told', async (t) => {
+test.serial('other reasons why a projection stopped are not disclosed', async (t) => {
   const fault = { message: 'connect ECONNREFUSED 10.0.0.7', event: null };
-  const status = { name: 'users', version: 1, position: null, updatedAt: new Date(), fault };
+  const status = { name: 'users', version: 1, events: 0, position: null, updatedAt: new Date(), fault };
   const service = await startService(t, postgres, {
     content: { projectionStatus: () => Promise.resolve([status]) },
   });
@@ -124,7 +124,7 @@ test.serial('what stopped a projection for another reason than an event is not t
   t.like(health.projections[0], { status: 'stopped', fault: 'It cannot go on' });
 });
 
-test.serial('both stores frozen: an answer within a second, and well again afterwards', async (t) => {
+test.serial('both stores frozen: an answer within a second, and ok again afterwards', async (t) => {
   const eventStore = await startServerProcess(t);
   const service = await startService(t, postgres, {}, eventStore);
   await service.runProjections();
@@ -150,7 +150,7 @@ test.serial('both stores frozen: an answer within a second, and well again after
   t.is((await untilHealth(service, isOk)).status, 'ok');
 });
 
-test.serial('both stores gone: an answer all the same', async (t) => {
+test.serial('both stores gone: still an answer', async (t) => {
   const eventStore = await startServerProcess(t);
   const content = { projectionStatus: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7')) };
   const service = await startService(t, postgres, { content }, eventStore);
@@ -161,7 +161,7 @@ test.serial('both stores gone: an answer all the same', async (t) => {
   t.true(service.logged.some((line) => JSON.stringify(line).includes('ECONNREFUSED')));
 });
 
-test.serial('however many ask, the stores are looked at once', async (t) => {
+test.serial('however many callers ask, the stores are asked once', async (t) => {
   let looks = 0;
   const service = await startService(t, postgres, {
     content: {

@@ -7,7 +7,7 @@ import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { projects } from '../../../src/projections/projects/projection.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
-import { createListQueries } from '../../../src/projections/runtime/list-queries.ts';
+import { createListQueries } from '../../../src/projections/runtime/list-projection.ts';
 import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
@@ -15,6 +15,7 @@ import { startServer } from '../../eventstore/helpers.ts';
 import { log, type Postgres } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import type { Server } from '../../support/event-store.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 export type Service = TestApp & {
   databaseUrl: string;
@@ -36,7 +37,7 @@ export async function startService(
   await query(postgres.url, 'drop schema if exists users, projects cascade');
   await query(postgres.url, 'drop table if exists checkpoints');
   const { url } = server ?? (await startServer(t));
-  const eventStore = connectEventStore({ url, log, runtime: systemRuntime });
+  const eventStore = connectEventStore({ url, log, runtime: testRuntime() });
   const db = connectPostgres({ url: postgres.url, log });
   const runs: ProjectionRun[] = [];
   const app = await startApp(

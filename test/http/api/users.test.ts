@@ -1,4 +1,4 @@
-// /api/v1/users: what is taken and refused, that an address is taken once, and that writers read their own writes.
+// /api/v1/users: what is accepted and refused, that an address is unique, and that callers read their own writes.
 import test from 'ava';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../src/eventstore/event-store.ts';
 
@@ -10,7 +10,7 @@ const postgres = await createDatabase();
 
 type User = { id: string; name: string; email: string; role: string; createdAt: string };
 
-test.serial('a user that was created is where Location says, and in the list, at once', async (t) => {
+test.serial('a new user is at its Location and in the list at once', async (t) => {
   const clock = () => new Date('2026-11-20T01:02:03.000Z');
   const service = await startService(t, postgres, { clock });
   await service.runProjections();
@@ -34,7 +34,7 @@ test.serial('a user that was created is where Location says, and in the list, at
   }
 });
 
-test.serial('the role is member where none is given; names are of any language', async (t) => {
+test.serial('the role defaults to member; names may be in any language', async (t) => {
   const service = await startService(t, postgres);
   await service.runProjections();
   const names = ['Li', '𠮷野', 'முத்து குமார்', 'Nik Aziz bin Nik Mat', 'O’Brien <b>&', 'ب'.repeat(200)];
@@ -120,7 +120,7 @@ const refused: Record<string, [unknown, string, string]> = {
   'a JSON text': ['"secret"', 'invalid_json', 'The request body is malformed'],
 };
 
-test.serial('what is no user is refused by field, and nothing is appended', async (t) => {
+test.serial('an invalid user is refused by field, and nothing is appended', async (t) => {
   let appends = 0;
   const service = await startService(t, postgres, {
     eventStore: {
@@ -169,7 +169,7 @@ test.serial('other refusals have the same body', async (t) => {
   t.is((await service.api('/users', { method: 'DELETE' })).headers.get('allow'), 'HEAD, GET, POST');
 });
 
-test.serial('what nobody expected is 500 with a fixed text', async (t) => {
+test.serial('an unexpected error is 500 with a fixed text', async (t) => {
   const service = await startService(t, postgres, {
     eventStore: { load: () => Promise.reject(new Error('inner workings')) },
   });
@@ -180,29 +180,32 @@ test.serial('what nobody expected is 500 with a fixed text', async (t) => {
   );
 });
 
-test.serial('an address is taken once, however it is written and however many ask at once', async (t) => {
-  const service = await startService(t, postgres);
-  await service.runProjections();
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, n) =>
-      service.postUser({
-        name: `Person ${n}`,
-        email: n % 2 ? 'one@agency.example' : 'ONE@Agency.Example',
-      }),
-    ),
-  );
-  const statuses = answers.map(({ status }) => status);
-  t.is(statuses.filter((status) => status === 201).length, 1);
-  t.is(statuses.filter((status) => status === 400).length, 49);
-  const again = await service.postUser({ ...aminah, email: 'One@agency.example' });
-  t.deepEqual(await again.json(), {
-    code: 'email_taken',
-    message: 'A user with this email exists already',
-  });
-  t.is(((await (await service.api('/users')).json()) as User[]).length, 1);
-});
+test.serial(
+  'an address is used once, in any case and with any number of simultaneous requests',
+  async (t) => {
+    const service = await startService(t, postgres);
+    await service.runProjections();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        service.postUser({
+          name: `Person ${n}`,
+          email: n % 2 ? 'one@agency.example' : 'ONE@Agency.Example',
+        }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status);
+    t.is(statuses.filter((status) => status === 201).length, 1);
+    t.is(statuses.filter((status) => status === 400).length, 49);
+    const again = await service.postUser({ ...aminah, email: 'One@agency.example' });
+    t.deepEqual(await again.json(), {
+      code: 'email_taken',
+      message: 'A user with this email exists already',
+    });
+    t.is(((await (await service.api('/users')).json()) as User[]).length, 1);
+  },
+);
 
-test.serial('the list goes page by page, in the order of creation, each user once', async (t) => {
+test.serial('the list has pages in the order of creation, with each user once', async (t) => {
   const service = await startService(t, postgres);
   await service.runProjections();
   const made: string[] = [];
@@ -227,7 +230,7 @@ test.serial('the list goes page by page, in the order of creation, each user onc
   t.deepEqual([end.status, await end.json()], [200, []]);
 });
 
-test.serial('parameters that make no sense are 400', async (t) => {
+test.serial('invalid parameters are 400', async (t) => {
   const service = await startService(t, postgres);
   await service.runProjections();
   await service.postUser(aminah);
@@ -255,7 +258,7 @@ test.serial('parameters that make no sense are 400', async (t) => {
   }
 });
 
-test.serial('while projections stand still, a user is created all the same', async (t) => {
+test.serial('a user can be created while projections are stopped', async (t) => {
   const service = await startService(t, postgres);
   const created = await service.postUser(aminah);
   t.is(created.status, 201);

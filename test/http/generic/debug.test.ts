@@ -1,4 +1,4 @@
-// GET /generic/debug: what it signs is taken by /generic/response, it shows texts as texts, and it is not there without a sandbox.
+// GET /generic/debug: /generic/response accepts what it signs, texts are escaped, and without a sandbox it does not exist.
 import test from 'ava';
 import { signFields } from '../../../src/clients/gateway/hand-over.ts';
 import type { LatestPayment } from '../../../src/projections/payments/queries.ts';
@@ -46,7 +46,7 @@ test('a result is signed, and posting the form pays', async (t) => {
   t.regex((await debug({ TRANS_ID: id })).html, /<p class="status success">/);
 });
 
-test('the amount is what the payer pays, charge included', async (t) => {
+test('the amount is what the payer pays, including the fee', async (t) => {
   const headers = {
     authorization: 'Bearer older-key',
     'x-merchant-code': 'museum',
@@ -69,7 +69,7 @@ test('the amount is what the payer pays, charge included', async (t) => {
   t.is(signedFields((await debug({ TRANS_ID: data.transaction_id })).html).AMOUNT, '11.50');
 });
 
-test('what is typed is what is signed; what is emptied is left out', async (t) => {
+test('the fields are signed as typed, without the empty ones', async (t) => {
   const id = await createPayment(app);
   const typed = { STATUS: '0', AMOUNT: '1.00', BUYER_NAME: 'A&B <b>"\'', BUYER_BANK: '' };
   const { html } = await debug({ TRANS_ID: id, ...typed, MERCHANT_CODE: 'other', CHECKSUM: 'x', EVIL: '1' });
@@ -102,7 +102,7 @@ test('the latest payments can be chosen; without Postgres an id still can', asyn
   t.is(signedFields(without.html).TRANS_ID, id);
 });
 
-test('a payment that is not known is not signed for', async (t) => {
+test('nothing is signed for an unknown payment', async (t) => {
   for (const id of ['0'.repeat(26), 'x', '"><script>']) {
     const { status, html } = await debug({ TRANS_ID: id });
     t.is(status, 200);
@@ -112,7 +112,7 @@ test('a payment that is not known is not signed for', async (t) => {
   }
 });
 
-test('a field given twice and bytes that are no text break nothing', async (t) => {
+test('a repeated field and invalid UTF-8 break nothing', async (t) => {
   const id = await createPayment(app);
   const response = await fetch(
     `${app.url}/generic/debug?TRANS_ID=${id}&STATUS=0&STATUS=1&BUYER_NAME=%ED%A0%80%FF`,

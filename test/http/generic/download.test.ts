@@ -1,4 +1,4 @@
-// GET /generic/download/{id}: the same figures as on the page, as a PDF that opens in the browser and is not kept.
+// GET /generic/download/{id}: the same amounts as on the page, as a PDF that opens in the browser and is not cached.
 import test from 'ava';
 import { hasPoppler, pagesOf, textOf } from '../../receipts/pdf-reader.ts';
 import { startApp } from '../../support/app.ts';
@@ -16,7 +16,7 @@ async function download(id: string, query = '', headers = {}) {
   return { response, pdf: Buffer.from(await response.arrayBuffer()) };
 }
 
-test('an official receipt: headers, a name that is safe, a code to check it by', async (t) => {
+test('an official receipt: headers, a safe file name, a verification code', async (t) => {
   const id = await createPayment(app);
   await report(id, { RECEIPT_NO: '../R "1"\u00e9/2026' });
   const { response, pdf } = await download(id);
@@ -76,7 +76,7 @@ test('the language comes from ?lang=, else from Accept-Language', async (t) => {
   },
 );
 
-test('an unknown payment is a page with 404, or JSON where that is asked for', async (t) => {
+test('an unknown payment is a page with 404, or JSON on request', async (t) => {
   const response = await fetch(downloadUrl('0'.repeat(26)));
   t.is(response.status, 404);
   t.true((await response.text()).includes('We do not know this payment'));
@@ -84,7 +84,7 @@ test('an unknown payment is a page with 404, or JSON where that is asked for', a
   t.deepEqual([json.status, await json.json()], [404, { status: false, message: 'Transaction not found' }]);
 });
 
-test('who asks for the headers alone gets them', async (t) => {
+test('HEAD is answered with the headers', async (t) => {
   const head = await fetch(downloadUrl(await createPayment(app)), { method: 'HEAD' });
   t.deepEqual([head.status, head.headers.get('content-type')], [200, 'application/pdf']);
 });

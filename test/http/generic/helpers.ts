@@ -1,4 +1,4 @@
-/** A merchant, a payer and a gateway, as they speak to the app over HTTP. */
+/** A merchant, a payer and a gateway that call the app over HTTP. */
 import { signFields } from '../../../src/clients/gateway/hand-over.ts';
 import { apiKey, gatewaySecret, type TestApp } from '../../support/app.ts';
 

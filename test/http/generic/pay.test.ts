@@ -71,7 +71,7 @@ test('the hand-over page may run its one script and post to the gateway; the pay
   );
 });
 
-test('a method without banks needs none, and the charge of the merchant is added', async (t) => {
+test('a method without banks needs none, and the merchant’s own fee is added', async (t) => {
   const headers = {
     accept: 'application/json',
     authorization: 'Bearer older-key',
@@ -86,7 +86,7 @@ test('a method without banks needs none, and the charge of the merchant is added
   t.like((await chosen(data.transaction_id))[0], { mode: 'cc', bankCode: '', chargeSen: 150 });
 });
 
-test('the same page sent twice, even at once, is one attempt', async (t) => {
+test('a page that is sent twice, even at once, makes one attempt', async (t) => {
   const id = await createPayment(app);
   const token = tokenOf(await (await fetch(payUrl(id))).text());
   const form = { token, method: 'fpx', bank_fpx: 'PBB0233' };
@@ -144,7 +144,7 @@ test('limits are inclusive, and what is outside them is shown disabled with the 
   t.regex(above, /this method goes up to RM 30,000\.00/);
 });
 
-test('a token is for one payment and cannot be made up', async (t) => {
+test('a token is for one payment and cannot be forged', async (t) => {
   const id = await createPayment(app);
   const other = await createPayment(app);
   const foreign = tokenOf(await (await fetch(payUrl(other))).text());
@@ -226,7 +226,7 @@ test('after 50 attempts the payer is told to contact the agency', async (t) => {
   t.is((await chosen(id)).length, 50);
 });
 
-test('the page speaks the language that is asked for, and its form keeps it', async (t) => {
+test('the page is in the requested language, and its form keeps it', async (t) => {
   const id = await createPayment(app);
   const html = await (
     await fetch(payUrl(id), { headers: { 'accept-language': 'ms-MY,ms;q=0.9,en;q=0.8' } })

@@ -33,7 +33,7 @@ const textOf = (html: string) =>
     .replaceAll('&amp;', '&')
     .replace(/\s+/g, ' ');
 
-test('the official receipt says everything, and the IC number is masked', async (t) => {
+test('the official receipt has every fact, and the IC number is masked', async (t) => {
   const id = await createPayment(app, { trans_id: 'INV/2026-1' });
   await chooseMethod(app, id, { method: 'fpx', bank_fpx: 'MB2U0227' });
   await report(id);
@@ -80,7 +80,7 @@ for (const [status, title, again] of [
   });
 }
 
-test('the back button adds what happened to the merchant’s own query, and leaves that as it was', async (t) => {
+test('the back button adds the outcome to the merchant’s own query, which stays unchanged', async (t) => {
   const back = async (id: string) =>
     /href="(https:\/\/council[^"]+)"/.exec(await receipt(id))?.[1]?.replaceAll('&amp;', '&');
   const own = 'https://council.example/paid?session=a%20b+c~(1)&status=old&sig=%2f!*';
@@ -102,7 +102,7 @@ test('the language comes from ?lang=, else from Accept-Language', async (t) => {
   t.regex(await receipt(id, '?lang=xx&lang=ms'), /<html lang="en">/);
 });
 
-test('what it shows is for the payer alone, and is not kept', async (t) => {
+test('the page is private and not cached', async (t) => {
   const { headers } = await fetch(receiptUrl(await createPayment(app)));
   t.is(headers.get('cache-control'), 'no-store');
   t.is(headers.get('referrer-policy'), 'no-referrer');
@@ -168,7 +168,7 @@ test.serial('a payment of another channel is unknown here', async (t) => {
   t.is((await fetch(receiptUrl(id))).status, 404);
 });
 
-test('an unknown payment is a page with 404, or JSON where that is asked for', async (t) => {
+test('an unknown payment is a page with 404, or JSON on request', async (t) => {
   const response = await fetch(receiptUrl('0'.repeat(26)));
   t.is(response.status, 404);
   t.true((await response.text()).includes('We do not know this payment'));

@@ -1,4 +1,4 @@
-// GET /generic/requery: what the merchant is answered and what the payment's history keeps, whatever the registry says.
+// GET /generic/requery: the merchant's answer and the payment's history for everything that the registry may say.
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
@@ -86,7 +86,7 @@ for (const [epsStatus, status, event, wire, message] of answers) {
   });
 }
 
-test('a lost success is found: every documented field is there, and asking again changes nothing', async (t) => {
+test('a lost success is found: the answer has every documented field, and a repeated requery changes nothing', async (t) => {
   const { app, registry, requery } = await start(t);
   const id = await paymentAtTheBank(app, 'LOST-1');
   registry.answer(listOf(registryRecord(id)));
@@ -115,7 +115,7 @@ test('a lost success is found: every documented field is there, and asking again
   t.deepEqual(await typesOf(app, id), ['PaymentRequested', 'PaymentMethodChosen', 'PaymentSucceeded']);
 });
 
-test("the gateway's own result, come late, is known already", async (t) => {
+test("the gateway's own result, arriving later, changes nothing", async (t) => {
   const { app, registry, requery } = await start(t);
   const id = await paymentAtTheBank(app, 'LATE-1');
   registry.answer(listOf(registryRecord(id, { gateway_id1: 'P-1' })));
@@ -125,7 +125,7 @@ test("the gateway's own result, come late, is known already", async (t) => {
   t.deepEqual(await typesOf(app, id), ['PaymentRequested', 'PaymentMethodChosen', 'PaymentSucceeded']);
 });
 
-test('another amount is not paid: set apart, told, and still open', async (t) => {
+test('another amount is not a payment: it is kept for staff, reported, and the payment stays open', async (t) => {
   const { app, registry, requery } = await start(t);
   const id = await paymentAtTheBank(app, 'AMOUNT-1');
   for (const amount of ['120.51', '120.51', 'RM 120.50']) {
@@ -175,7 +175,7 @@ test('a registry that is behind, or calls a cancellation a failure, contradicts 
   }
 });
 
-test('a registry that says failed of what is paid is a contradiction for staff; paid it stays', async (t) => {
+test('when the registry says failed about a paid payment, staff see a contradiction and it stays paid', async (t) => {
   const { app, registry, requery } = await start(t);
   const id = await paymentAtTheBank(app, 'CONTRADICTED-1');
   await postResult(app, signed(resultFields(id)));
@@ -186,7 +186,7 @@ test('a registry that says failed of what is paid is a contradiction for staff; 
 });
 
 for (const epsStatus of ['0', '1'] as const) {
-  test(`fifty requeries at once that hear ${epsStatus} leave one event`, async (t) => {
+  test(`fifty simultaneous requeries answered with ${epsStatus} append one event`, async (t) => {
     const { app, registry, requery } = await start(t);
     const reference = `FIFTY-${epsStatus}`;
     const id = await paymentAtTheBank(app, reference);
@@ -224,7 +224,7 @@ test('a reference may hold a slash, a space and other letters', async (t) => {
   t.like(await requery(reference), { status: 200, body: { data: { trans_id: reference } } });
 });
 
-test('credentials are those of /generic/check, refused in its words', async (t) => {
+test('credentials and refusals are those of /generic/check', async (t) => {
   const { app, registry } = await start(t);
   const missing = { status: false, message: 'Missing merchant_code or API key' };
   t.deepEqual(await requeryAs(app, 'X', {}), { status: 401, body: missing });
@@ -242,7 +242,7 @@ test('credentials are those of /generic/check, refused in its words', async (t) 
   t.deepEqual(registry.asked, []);
 });
 
-test('a registry that cannot be asked: 502 or 504, and not a word in the history', async (t) => {
+test('a registry that cannot be asked: 502 or 504, and nothing is appended', async (t) => {
   const { app, registry, requery } = await start(t, 400);
   const id = await paymentAtTheBank(app, 'DOWN-1');
   registry.answer((_, response) => response.end('<html>Please log in</html>'));

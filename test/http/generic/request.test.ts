@@ -26,7 +26,7 @@ test.after.always(async () => {
 
 const json = { accept: 'application/json' };
 
-test('answers the payment page, and one event is what happened', async (t) => {
+test('answers the payment page, and appends one event', async (t) => {
   const body = requestBody({ amount: 1234.5, extra: { account_no: 'A-1', nested: [{ a: null }] } });
   const response = await postRequest(app, body);
   t.is(response.status, 200);
@@ -98,7 +98,7 @@ for (const accept of [
   });
 }
 
-test('the same request again is the same transaction, and nothing is added', async (t) => {
+test('a repeated request is the same transaction, and nothing is appended', async (t) => {
   const body = requestBody();
   const answers = [
     await postRequest(app, body, json),
@@ -122,7 +122,7 @@ for (const [field, value] of Object.entries({
   email: 'other@example.my',
   extra: { a: 1 },
 })) {
-  test(`the same reference with another ${field} is 409, and nothing is added`, async (t) => {
+  test(`the same reference with another ${field} is 409, and nothing is appended`, async (t) => {
     const body = requestBody();
     const id = await createPayment(app, body);
     const response = await postRequest(app, { ...body, [field]: value });
@@ -147,7 +147,7 @@ test('50 identical requests at once make one transaction with one event', async 
   t.is((await app.events(ids[0] ?? '')).length, 1);
 });
 
-test('of 20 requests at once with one reference and two amounts, one content wins', async (t) => {
+test('of 20 simultaneous requests with one reference and two amounts, one amount wins', async (t) => {
   const body = requestBody();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -182,7 +182,7 @@ test('once paid, the same request shows the receipt and the status', async (t) =
 });
 
 for (const name of ['陈美玲', 'தமிழ்ச்செல்வி', 'محمد بن عبد الله', "O'Brien <b>&amp;</b>", '𠮷野家 👩‍👩‍👧']) {
-  test(`a name stays as it is: ${name}`, async (t) => {
+  test(`a name is stored unchanged: ${name}`, async (t) => {
     const response = await postRequest(app, requestBody({ name }));
     const html = await response.text();
     const escaped = name
@@ -379,7 +379,7 @@ for (const [title, [headers, over, message]] of Object.entries(credentials)) {
   });
 }
 
-test('credentials are looked at before the fields, and an empty request lacks them', async (t) => {
+test('credentials are checked before the fields, so an empty request is 401', async (t) => {
   const response = await fetch(`${app.url}/generic/request`, { method: 'POST' });
   t.is(response.status, 401);
   t.deepEqual(await response.json(), { status: false, message: 'Missing merchant_code or API key' });
@@ -396,12 +396,12 @@ test('code and key may come in the body', async (t) => {
   t.false(html.includes(apiKey));
 });
 
-test('fields that nobody documented are left out', async (t) => {
+test('undocumented fields are left out', async (t) => {
   const id = await createPayment(app, { surprise: 'x', transactionId: 'mine' });
   t.notRegex(JSON.stringify(await app.events(id)), /surprise|mine/);
 });
 
-test('a merchant with redirect hosts is held to them', async (t) => {
+test('a merchant with redirect hosts may use no other', async (t) => {
   const museum = { authorization: 'Bearer older-key', 'x-merchant-code': 'museum' };
   for (const [url, status] of [
     ['https://museum.example/paid', 200],
@@ -414,7 +414,7 @@ test('a merchant with redirect hosts is held to them', async (t) => {
   }
 });
 
-test('in production the URLs are https', async (t) => {
+test('in production the URLs must be https', async (t) => {
   const production = await startApp({ config: { production: true } }, app);
   try {
     const refused = await postRequest(production, requestBody({ callback_url: 'http://council.example/' }));
@@ -427,7 +427,7 @@ test('in production the URLs are https', async (t) => {
   }
 });
 
-test('binary noise of a sum is forgiven', async (t) => {
+test('binary noise in a sum is accepted', async (t) => {
   const amount = 10.1 + 20.2;
   t.is(parseAmount(amount, sen(10_000)), sen(3030));
   t.is((await postRequest(app, requestBody({ amount }))).status, 200);

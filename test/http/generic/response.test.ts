@@ -1,4 +1,4 @@
-// POST /generic/response: what is believed, what is kept apart, and that a result is durable before it is answered.
+// POST /generic/response: which results are accepted or quarantined, and that a result is durable before it is answered.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import test from 'ava';
@@ -25,7 +25,7 @@ async function lastUnmatched() {
 
 const unmatchedCount = async () => (await app.eventStore.load('gateway-unmatched')).length;
 
-test('a success is recorded with everything it said, then the payer goes to the receipt', async (t) => {
+test('a success is recorded with all its fields, then the payer is redirected to the receipt', async (t) => {
   const id = await createPayment(app);
   const fields = signed(resultFields(id, { SURPRISE: 'kept' }));
   const response = await postResult(app, fields);
@@ -141,7 +141,7 @@ test('field names are read in any case', async (t) => {
   t.is((await results(id))[0]?.result.gatewayTransactionId, 'P-1');
 });
 
-test('a JSON number is refused: what was signed cannot be told from it', async (t) => {
+test('a JSON number is refused, because its signed form cannot be reconstructed', async (t) => {
   const id = await createPayment(app, { amount: 12 });
   const fields = signed(resultFields(id, { AMOUNT: '12', STATUS: '1' }));
   const response = await postResult(app, JSON.stringify({ ...fields, AMOUNT: 12 }), {
@@ -175,13 +175,13 @@ for (const [title, forge] of Object.entries(forgeries)) {
   });
 }
 
-test.serial('forged results leave nothing behind, not even among the unmatched', async (t) => {
+test.serial('forged results leave nothing behind, not even in the quarantine', async (t) => {
   const before = await unmatchedCount();
   await postResult(app, resultFields('0'.repeat(26), { STATUS: 'x', MARK: 'forged' }));
   t.is(await unmatchedCount(), before);
 });
 
-test('where unsigned results are taken, a missing checksum is marked and a wrong one still refused', async (t) => {
+test('where unsigned results are accepted, a missing checksum is marked and a wrong one still refused', async (t) => {
   const gateway = { url: 'https://gateway.example/', secret: 'own', acceptUnsigned: true };
   const open = await startApp({ config: { gateway } }, app);
   try {
@@ -217,7 +217,7 @@ test.serial(
   },
 );
 
-test.serial('a STATUS that says nothing is kept apart and answered with 400', async (t) => {
+test.serial('a result with an unknown STATUS is quarantined and answered with 400', async (t) => {
   const id = await createPayment(app);
   for (const STATUS of ['', '4', '01', 'success', '1.0', 'constructor']) {
     const fields = signed(resultFields(id, { STATUS }));
@@ -304,7 +304,7 @@ for (const [title, [body, type, status, message]] of Object.entries(unreadable))
   });
 }
 
-test('files are not taken', async (t) => {
+test('files are refused', async (t) => {
   const id = await createPayment(app);
   const form = multipart(signed(resultFields(id)));
   form.append('UPLOAD', new Blob(['x'.repeat(1000)]), 'upload.txt');
@@ -343,7 +343,7 @@ test('no body at all is 400', async (t) => {
   t.is(response.status, 400);
 });
 
-test('a browser is told in a page', async (t) => {
+test('a browser gets an error page', async (t) => {
   const response = await postResult(app, resultFields('0'.repeat(26)), {
     accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
   });
@@ -351,7 +351,7 @@ test('a browser is told in a page', async (t) => {
   t.regex(response.headers.get('content-type') ?? '', /^text\/html/);
 });
 
-test('the same result by browser and by server, 20 times at once, is one event and one redirect', async (t) => {
+test('the same result from browser and server, 20 times at once, is one event and one redirect', async (t) => {
   const id = await createPayment(app);
   const fields = signed(resultFields(id));
   const answers = await Promise.all(Array.from({ length: 20 }, () => postResult(app, fields)));
@@ -381,7 +381,7 @@ test('an amount that cannot be read never pays', async (t) => {
   }
 });
 
-test('control characters and endless texts stay in the raw fields only', async (t) => {
+test('control characters and very long texts stay in the raw fields only', async (t) => {
   const id = await createPayment(app);
   const BUYER_NAME = `A\0B\r\nC${'𠮷'.repeat(300)}`;
   await postResult(app, signed(resultFields(id, { BUYER_NAME })));

@@ -45,14 +45,14 @@ const codes = (html: string) =>
 const idOf = (fields: { trans_id: string }) =>
   transactionIdOf('a key of the tests', 'generic', 'council', fields.trans_id);
 
-test('the form comes filled in, and with no key but the one everybody knows', async (t) => {
+test('the form is filled in, with no key but the public one', async (t) => {
   const html = await (await fetch(`${app.url}/generic/simulate`)).text();
   t.regex(html, /name="trans_id" value="TRY-\d{14}"/);
   t.regex(html, /name="api_key" value=""/);
   t.false(html.includes(apiKey));
 });
 
-test('the answer in JSON is shown with the way to the payment page', async (t) => {
+test('a JSON answer is shown with a link to the payment page', async (t) => {
   const fields = form();
   const { status, html } = await post({ ...fields, send: 'json' });
   t.is(status, 200);
@@ -67,7 +67,7 @@ test('the answer in JSON is shown with the way to the payment page', async (t) =
   });
 });
 
-test('the page is the merchant’s payer’s page', async (t) => {
+test('the page is the one that the merchant’s payer would see', async (t) => {
   const fields = form();
   const { status, html } = await post({ ...fields, send: 'page' });
   t.is(status, 200);
@@ -100,7 +100,7 @@ test('a form that cannot be sent says why, and sends nothing', async (t) => {
     t.true((await post(form({ api_key: key }))).html.includes('api_key may hold ASCII'), key);
 });
 
-test('only the call: nothing is sent, and a shell takes it for what it is', async (t) => {
+test('only the call: nothing is sent, and a shell reads the curl line correctly', async (t) => {
   const fields = form({ description: `It's "$(id)" \`id\` \\ !! <b>`, name: "'; touch /tmp/owned; '" });
   const { html } = await post({ ...fields, send: 'nothing' });
   t.deepEqual(await app.events(idOf(fields)), []);

@@ -1,4 +1,4 @@
-// Who gets in under /landreg: the land registry by its key, a payer by a signed link, and nobody else.
+// Who has access under /landreg: the land registry by its key, a payer by a signed link, and nobody else.
 import { hash } from 'node:crypto';
 import test from 'ava';
 import { landregAccessKey, startApp } from '../../support/app.ts';
@@ -64,7 +64,7 @@ test('the key may be configured by its SHA-256, which opens nothing itself', asy
   t.is((await check({ authorization: `Bearer sha256:${digest}` })).status, 401);
 });
 
-test('where no key is configured none is taken', async (t) => {
+test('where no key is configured, none is accepted', async (t) => {
   const without = await startApp({ config: { landregAccessKey: '' } }, app);
   t.teardown(() => without.close());
   for (const authorization of ['', 'Bearer ', 'Bearer x'])
@@ -78,7 +78,7 @@ test('the key is never read from the query, and a link opens no call of the land
   t.is((await ask(`/landreg/check${new URL(payUrl).search}`)).status, 401);
 });
 
-test('a key is asked for before anything is read or looked up', async (t) => {
+test('the key is checked before anything is read or looked up', async (t) => {
   const response = await fetch(`${app.url}/landreg/request`, { method: 'POST', body: '{' });
   t.is(response.status, 401);
   t.is(response.headers.get('www-authenticate'), 'Bearer');
@@ -87,7 +87,7 @@ test('a key is asked for before anything is read or looked up', async (t) => {
 });
 
 for (const page of ['pay', 'receipt', 'download'] as const) {
-  test(`${page}: the key opens it, and so does a link of its own alone`, async (t) => {
+  test(`${page}: opens with the key, or with its own link and no other`, async (t) => {
     const { transactionId, payUrl } = await createLandPayment(app);
     const other = await createLandPayment(app);
     const path = `/landreg/${page}/${transactionId}`;
@@ -119,7 +119,7 @@ for (const page of ['pay', 'receipt', 'download'] as const) {
   });
 }
 
-test.serial('a link to pay works for a day; then it is a page that says so', async (t) => {
+test.serial('a link to pay works for a day; after that a page says that it has expired', async (t) => {
   const { payUrl } = await createLandPayment(app);
   const before = now;
   t.teardown(() => {
@@ -136,7 +136,7 @@ test.serial('a link to pay works for a day; then it is a page that says so', asy
   t.is((await fetch(payUrl, { method: 'POST', body: new URLSearchParams() })).status, 401);
 });
 
-test('a transaction answers under its own channel alone', async (t) => {
+test('a transaction is known under its own channel only', async (t) => {
   const land = await createLandPayment(app);
   const generic = await createPayment(app);
   const notFound = { status: 404, body: { status: false, message: 'Transaction not found' } };

@@ -1,4 +1,4 @@
-/** The land registry, a payer and a gateway, as they speak to the app over HTTP. */
+/** The land registry, a payer and a gateway that call the app over HTTP. */
 import { landregAccessKey, type TestApp } from '../../support/app.ts';
 import { resultFields, signed } from '../generic/helpers.ts';
 

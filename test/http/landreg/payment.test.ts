@@ -1,4 +1,4 @@
-// A land-registry payment from the page to the receipt, through signed links alone, and what the gateway may report of it.
+// A land-registry payment from the page to the receipt, through signed links, and the results that the gateway may report.
 import test from 'ava';
 import { verifyFields } from '../../../src/clients/gateway/hand-over.ts';
 import { gatewaySecret, startApp, type TestApp } from '../../support/app.ts';
@@ -22,7 +22,7 @@ async function choose(payUrl: string, form: Record<string, string>): Promise<Res
 const lastUnmatched = async (from: TestApp) =>
   (await from.eventStore.loadLast('gateway-unmatched'))?.data as Record<string, unknown> | undefined;
 
-test('20 items are paid by links alone: page, gateway, receipt, PDF, and back to the land registry', async (t) => {
+test('20 items are paid through signed links: page, gateway, receipt, PDF, and back to the land registry', async (t) => {
   const items = Array.from({ length: 20 }, (_, index) => ({
     id_hakmilik: index % 2 ? '' : `GRN${index}`,
     urusan: `Cukai Tanah ${index + 1}`,
@@ -120,7 +120,7 @@ for (const [status, type] of [
   ['2', 'PaymentCancelled'],
   ['3', 'PaymentPending'],
 ] as const)
-  test(`STATUS ${status} is ${type}, and the same result again adds nothing`, async (t) => {
+  test(`STATUS ${status} is ${type}, and a repeated result appends nothing`, async (t) => {
     const { transactionId } = await createLandPayment(app);
     for (const _ of [1, 2])
       t.is((await reportLandResult(app, transactionId, { STATUS: status })).status, 303);
@@ -128,7 +128,7 @@ for (const [status, type] of [
     t.deepEqual(types, ['PaymentRequested', type]);
   });
 
-test('the gateway proves itself by its checksum; a key or a link is none', async (t) => {
+test('the gateway authenticates by its checksum; a key or a link does not replace it', async (t) => {
   const { transactionId, payUrl } = await createLandPayment(app);
   const fields = landResult(transactionId);
   for (const body of [fields, { ...signed(fields), AMOUNT: '1.00' }, signed(fields, 'another secret')]) {
@@ -170,15 +170,18 @@ test.serial(
   },
 );
 
-test.serial('a transaction that is not known, or is another agency’s, is 404, and kept', async (t) => {
-  const { transactionId } = await createLandPayment(app);
-  for (const over of [{ TRANS_ID: '0'.repeat(26) }, { MERCHANT_CODE: 'district-land' }]) {
-    const response = await reportLandResult(app, transactionId, over);
-    t.deepEqual(
-      [response.status, await response.json()],
-      [404, { status: false, message: 'Transaction not found' }],
-    );
-    t.like(await lastUnmatched(app), { channel: 'landreg', reason: 'unknown_transaction' });
-  }
-  t.is((await app.events(transactionId)).length, 1);
-});
+test.serial(
+  'a result for an unknown transaction, or for another agency’s, is 404 and quarantined',
+  async (t) => {
+    const { transactionId } = await createLandPayment(app);
+    for (const over of [{ TRANS_ID: '0'.repeat(26) }, { MERCHANT_CODE: 'district-land' }]) {
+      const response = await reportLandResult(app, transactionId, over);
+      t.deepEqual(
+        [response.status, await response.json()],
+        [404, { status: false, message: 'Transaction not found' }],
+      );
+      t.like(await lastUnmatched(app), { channel: 'landreg', reason: 'unknown_transaction' });
+    }
+    t.is((await app.events(transactionId)).length, 1);
+  },
+);

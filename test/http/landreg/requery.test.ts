@@ -1,4 +1,4 @@
-// GET /landreg/requery/{transaksi_id}: over the registry's extras to its records; every error row, told apart.
+// GET /landreg/requery/{transaksi_id}: through the registry's extras to its records, and every documented error.
 import type { RequestListener } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
@@ -52,7 +52,7 @@ function holding(extras: unknown[], records: Record<string, unknown>): RequestLi
   };
 }
 
-test('a lost success is found by the key with the space, and told with what became of the status', async (t) => {
+test('a lost success is found by the key with the space, and the answer says what became of the status', async (t) => {
   const { app, registry } = await start(t);
   const reference = 'T/1 &é';
   const { transactionId } = await createLandPayment(app, { transaksi_id: reference });
@@ -85,7 +85,7 @@ test('a lost success is found by the key with the space, and told with what beca
   );
 });
 
-test('of several records a success outranks the rest; one that is gone, or another payment’s, is none', async (t) => {
+test('of several records a success outranks the rest; one that is gone or belongs to another payment is ignored', async (t) => {
   const { app, registry } = await start(t);
   const { transactionId } = await createLandPayment(app, { transaksi_id: 'SEVERAL' });
   registry.answer(
@@ -103,7 +103,7 @@ test('of several records a success outranks the rest; one that is gone, or anoth
   t.is(registry.asked.length, 5);
 });
 
-test('an extra of another key or another value leads nowhere', async (t) => {
+test('an extra with another key or another value is ignored', async (t) => {
   const { app, registry } = await start(t);
   const { transactionId } = await createLandPayment(app, { transaksi_id: 'MINE' });
   registry.answer(
@@ -125,7 +125,7 @@ test('error: no such transaction here; the registry is not asked', async (t) => 
   t.deepEqual(registry.asked, []);
 });
 
-test('error: no record in the registry, by no extra or by one that leads to none', async (t) => {
+test('error: no record in the registry, without an extra or with one that leads to no record', async (t) => {
   const { app, registry } = await start(t);
   const { transactionId } = await createLandPayment(app, { transaksi_id: 'NONE' });
   for (const extras of [[], [extraOf('NONE', '1')]]) {
@@ -138,7 +138,7 @@ test('error: no record in the registry, by no extra or by one that leads to none
   t.is((await app.events(transactionId)).at(-1)?.type, 'RequeryAnswered');
 });
 
-test('error: no response, at either step: 504; and what is no answer: 502; nothing is recorded', async (t) => {
+test('error: no response at either step: 504; an unusable answer: 502; nothing is recorded', async (t) => {
   const { app, registry } = await start(t, 300);
   const { transactionId } = await createLandPayment(app, { transaksi_id: 'SILENT' });
   const silentAt: Record<string, RequestListener> = {

@@ -1,4 +1,4 @@
-// Whatever is sent as a body is read or refused by name: nothing else is thrown, and no value comes back in the message.
+// Any body is read or refused by field: nothing else is thrown, and no message contains a value.
 import test from 'ava';
 import fc from 'fast-check';
 import { InvalidFields, readFields } from '../../../src/commands/fields.ts';
@@ -49,7 +49,7 @@ const body = fc.record(
   { requiredKeys: [] },
 );
 
-test('anything at all is read or refused', (t) => {
+test('any body is read or refused', (t) => {
   fc.assert(
     fc.property(fc.oneof(anything, body), (sent) => {
       try {
@@ -66,7 +66,7 @@ test('anything at all is read or refused', (t) => {
   t.pass();
 });
 
-test('the body that was sent is left as it is, and what is read is no part of it', (t) => {
+test('the body that was sent stays unchanged, and undocumented fields are left out', (t) => {
   const sent = requestBody({ surprise: 1, extra: { name: null, list: [1] } });
   const before = structuredClone(sent);
   const got = read(sent);
@@ -74,7 +74,7 @@ test('the body that was sent is left as it is, and what is read is no part of it
   t.false('surprise' in got);
 });
 
-test('return_url is held to the agency’s hosts', (t) => {
+test('return_url must name one of the agency’s hosts', (t) => {
   const { message } = t.throws(() => read(requestBody({ return_url: 'https://elsewhere.example/' }))) ?? {};
   t.is(message, 'return_url names a host that is not registered for this merchant');
 });

@@ -1,4 +1,4 @@
-// POST /landreg/request: one event with every item, once per transaksi_id, and every kind of bad input named.
+// POST /landreg/request: one event with every item, once per transaksi_id, and every kind of bad input.
 import test from 'ava';
 import { startApp } from '../../support/app.ts';
 import { createLandPayment, postRequest, reportLandResult, requestBody } from './helpers.ts';
@@ -81,7 +81,7 @@ test('an Accept that names JSON alone gets JSON, with a link that needs no key',
   t.is((await fetch(payUrl)).status, 200);
 });
 
-test('the same request again is the same transaction, and nothing is added', async (t) => {
+test('a repeated request is the same transaction, and nothing is appended', async (t) => {
   const body = requestBody({ extra: { email: '' } });
   const ids = new Set<string>();
   for (const over of [{}, { jumlah_bayaran: '120.50' }, { extra: undefined }, { extra: null }, { more: 1 }]) {
@@ -98,7 +98,7 @@ for (const [field, value] of Object.entries({
   maklumat_bayaran: [{ urusan: 'Lain', jumlah_bayaran: 120.5 }],
   extra: { account_no: 'B-2' },
 }))
-  test(`the same transaksi_id with another ${field} is 409, and nothing is added`, async (t) => {
+  test(`the same transaksi_id with another ${field} is 409, and nothing is appended`, async (t) => {
     const body = requestBody();
     const { transactionId } = await createLandPayment(app, body);
     const response = await postRequest(app, { ...body, [field]: value });
@@ -125,7 +125,7 @@ test('once paid, the same request shows the receipt', async (t) => {
   t.regex(await (await postRequest(app, body)).text(), /Official receipt/);
 });
 
-test('20 items with the longest texts are taken, and their description is cut', async (t) => {
+test('20 items with the longest texts are accepted, and the description is shortened', async (t) => {
   const items = Array.from({ length: 20 }, (_, index) => ({
     id_hakmilik: '9'.repeat(50),
     urusan: `${String(index).padStart(2, '0')}${'𠮷'.repeat(98)}`,
@@ -138,7 +138,7 @@ test('20 items with the longest texts are taken, and their description is cut', 
   t.is(Array.from(event.data.description).length, 250);
 });
 
-test('fields that nobody documented are left out, but for those in extra', async (t) => {
+test('undocumented fields are left out, except in extra', async (t) => {
   const { transactionId } = await createLandPayment(app, {
     surprise: 'x',
     maklumat_bayaran: [{ urusan: 'A', jumlah_bayaran: 120.5, surprise: 'y' }],
@@ -150,7 +150,7 @@ test('fields that nobody documented are left out, but for those in extra', async
   t.deepEqual(event.data.extra, { phone: '012', list: [{ a: null }] });
 });
 
-test('in production return_url is https', async (t) => {
+test('in production return_url must be https', async (t) => {
   const production = await startApp({ config: { production: true } }, app);
   t.teardown(() => production.close());
   const response = await postRequest(production, requestBody({ return_url: 'http://land.example/' }));

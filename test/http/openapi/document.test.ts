@@ -1,4 +1,4 @@
-// The description as a document: what others' checkers say of it, and whether it describes what is there.
+// The OpenAPI document: independent checkers find no fault, and it describes exactly the endpoints there are.
 import { spawnSync } from 'node:child_process';
 import Router from '@koa/router';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
@@ -28,7 +28,7 @@ test('it is OpenAPI 3.1', async (t) => {
   t.true(valid, JSON.stringify(errors));
 });
 
-test('redocly finds nothing wrong with it', async (t) => {
+test('redocly finds no problem in it', async (t) => {
   const rules = {
     // The address of a development service, which the interface document asks for.
     'no-server-example.com': 'off',
@@ -94,7 +94,7 @@ const samples = Object.values(description.paths).flatMap((operations) =>
   })),
 );
 
-test('samples of a download keep the file, and show no bytes of it', (t) => {
+test('samples of a download save the file and do not print it', (t) => {
   const downloads = samples.filter(({ id }) => id.endsWith('DownloadReceipt'));
   t.is(downloads.length, 2);
   for (const { sources } of downloads)
@@ -104,12 +104,12 @@ test('samples of a download keep the file, and show no bytes of it', (t) => {
     }
 });
 
-test('every code of a refusal by /api/v1 is named', (t) => {
+test('it names every error code of /api/v1', (t) => {
   t.like(description.components.schemas.ErrorResponse, { properties: { code: { enum: [...errorCodes] } } });
 });
 
 for (const { id, sources } of samples)
-  test(`samples of ${id} can be read by what runs them`, (t) => {
+  test(`samples of ${id} are valid in their languages`, (t) => {
     t.deepEqual([...sources.keys()], ['curl', 'JavaScript', 'PHP']);
     const shell = spawnSync('bash', ['-n'], { input: sources.get('curl'), encoding: 'utf8' });
     t.is(shell.stderr, '');

@@ -1,9 +1,9 @@
-// /reference in a real browser, under its policy: it asks no other host, keeps no key, and its requests go through.
+// /reference in a real browser, under its policy: it contacts no other host, stores no key, and its requests work.
 import test from 'ava';
 import { openBrowser, skippedWithoutBrowser } from '../../e2e/browser.ts';
 import { startApp } from '../../support/app.ts';
 
-test.serial('POST /api/v1/users is tried from the page, and nothing is complained of', async (t) => {
+test.serial('POST /api/v1/users can be tried on the page, without complaints by the browser', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   const app = await startApp({ config: { apiKeys: ['an-api-key'] } });
   t.teardown(app.close);
@@ -31,7 +31,7 @@ test.serial('POST /api/v1/users is tried from the page, and nothing is complaine
   t.is(kept, '[{},{},""]');
 });
 
-test.serial('samples in three languages, in the dark where the documentation is dark', async (t) => {
+test.serial('samples in three languages, on a dark page where the documentation is dark', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   const app = await startApp();
   t.teardown(app.close);

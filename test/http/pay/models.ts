@@ -59,7 +59,7 @@ export const receiptPage = {
   transactionId: '5K3M9QW2Z7TCV8XN4RBJ6HYDFE',
   items: [],
   amount: 'RM\u00a0120.50',
-  charge: 'RM\u00a01.20',
+  fee: 'RM\u00a01.20',
   total: 'RM\u00a0121.70',
   method: t.modes.cc,
   bank: 'Example Bank 1',

@@ -1,4 +1,4 @@
-// What holds for every page.
+// Every page: escaping, policy, markup, languages.
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { texts } from '../../../src/http/pay/texts.ts';
@@ -62,7 +62,7 @@ const unbalanced = (html: string): string[] => {
 };
 
 for (const [name, model] of Object.entries(pages)) {
-  test(`${name}: whatever the model says stays text`, async (t) => {
+  test(`${name}: everything in the model is escaped`, async (t) => {
     const html = await render(name, poisoned(model, `<img src=x onerror="alert(1)">'&{{ 7 * 7 }}`) as object);
     t.notRegex(html, /<img|alert\(1\)"|'&\{|49/);
     const escaped = '&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&#39;&amp;{{ 7 * 7 }}';
@@ -70,7 +70,7 @@ for (const [name, model] of Object.entries(pages)) {
     t.true(html.split(escaped).length > countTexts(model) / 2);
   });
 
-  test(`${name}: asks no host for anything`, async (t) => {
+  test(`${name}: requests nothing from any host`, async (t) => {
     const html = await render(name, model);
     t.notRegex(html, /\ssrc=|@import|url\(|<iframe|<object|<base/i);
     t.deepEqual(
@@ -131,7 +131,7 @@ test('in production the front page only says what this is', async (t) => {
   t.notRegex(html, /curl|sandbox/i);
 });
 
-test('a page with a hole is not shown', async (t) => {
+test('a page whose model lacks a value is not shown', async (t) => {
   const { amount: _, ...incomplete } = paymentPage;
   const { status, html } = await request('payment', incomplete);
   t.is(status, 500);

@@ -44,7 +44,7 @@ test('without any script it is one form with one button, posting token, method a
   t.regex(html, /<label for="bank-fpx">Bank<\/label>\s*<select id="bank-fpx" name="bank_fpx">/);
 });
 
-test('a method outside its limits cannot be chosen, and its reason is tied to it', async (t) => {
+test('a method outside its limits cannot be chosen, and is described by the reason', async (t) => {
   const html = await render('payment', paymentPage);
   const radio = tag(html, /<input type="radio"[^>]*value="fpx1"[^>]*>/);
   t.regex(radio, / disabled/);
@@ -53,7 +53,7 @@ test('a method outside its limits cannot be chosen, and its reason is tied to it
   t.notRegex(tag(html, /<input type="radio"[^>]*value="cc"[^>]*>/), /disabled/);
 });
 
-test('where no method accepts the amount, the page says so and offers nothing to press', async (t) => {
+test('when no method accepts the amount, the page says so and has no button', async (t) => {
   const methods = paymentPage.methods.map((method) => ({ ...method, unavailable: 'Not available.' }));
   const html = await render('payment', { ...paymentPage, methods });
   t.true(html.includes(texts.en.payment.noMethod));
@@ -61,9 +61,9 @@ test('where no method accepts the amount, the page says so and offers nothing to
   t.false((await render('payment', paymentPage)).includes(texts.en.payment.noMethod));
 });
 
-test('charge and total are shown where a charge applies', async (t) => {
+test('fee and total are shown where a fee applies', async (t) => {
   const html = await render('payment', paymentPage);
-  t.is(html.match(/Charge RM\u00a01\.20, total RM\u00a0121\.70/g)?.length, 1);
+  t.is(html.match(/Fee RM\u00a01\.20, total RM\u00a0121\.70/g)?.length, 1);
 });
 
 test('a form without a bank comes back with what was chosen and the error tied to the bank list', async (t) => {
@@ -116,7 +116,7 @@ test('items are listed with the total, and a long list is folded away', async (t
   t.notRegex(await render('payment', paymentPage), /<table/);
 });
 
-test('what the model leaves out leaves no trace', async (t) => {
+test('nothing is shown for values that the model lacks', async (t) => {
   const html = await render('payment', {
     ...paymentPage,
     payerName: undefined,

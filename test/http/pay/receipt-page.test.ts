@@ -32,16 +32,13 @@ test('it shows every fact of the payment', async (t) => {
   t.true(html.includes(`href="${backUrl.replaceAll('&', '&amp;')}"`));
 });
 
-test('what the model leaves out leaves no trace', async (t) => {
-  const { receiptNo, payerName, icNo, charge, method, bank, fpxNo, orderNo, pdfUrl, ...rest } = receiptPage;
+test('nothing is shown for values that the model lacks', async (t) => {
+  const { receiptNo, payerName, icNo, fee, method, bank, fpxNo, orderNo, pdfUrl, ...rest } = receiptPage;
   const html = await render('receipt', { ...rest, history: [] });
-  t.notRegex(
-    html,
-    /Receipt number|Payer|IC number|Charge|Payment method|Bank|FPX|Seller order|PDF|undefined/,
-  );
+  t.notRegex(html, /Receipt number|Payer|IC number|Fee|Payment method|Bank|FPX|Seller order|PDF|undefined/);
 });
 
-test('items, charge and total add up in one table', async (t) => {
+test('items, fee and total are in one table', async (t) => {
   const items = [
     { title: 'Land tax', detail: 'HSD 1/2026', amount: 'RM 20.50' },
     { title: 'Search', amount: 'RM 100.00' },
@@ -49,7 +46,7 @@ test('items, charge and total add up in one table', async (t) => {
   const html = await render('receipt', { ...receiptPage, items });
   t.regex(
     html,
-    /Land tax<small dir="auto">HSD 1\/2026[\s\S]*RM 20\.50[\s\S]*Search[\s\S]*RM 100\.00[\s\S]*Charge[\s\S]*Total/,
+    /Land tax<small dir="auto">HSD 1\/2026[\s\S]*RM 20\.50[\s\S]*Search[\s\S]*RM 100\.00[\s\S]*Fee[\s\S]*Total/,
   );
 });
 

@@ -24,7 +24,7 @@ test('both languages fill the same blanks', (t) => {
   for (const [path, text] of english) t.deepEqual(blanks(malay.get(path)), blanks(text), path);
 });
 
-test('what is translated differs', (t) => {
+test('translated texts differ', (t) => {
   const same = english.filter(([path, text]) => malay.get(path) === text).map(([path]) => path);
   t.deepEqual(same, ['.modes.dnqr', '.bank']);
 });

@@ -65,7 +65,7 @@ async function open(url: string, headers = {}): Promise<{ status: number; html: 
   return { status: response.status, html, text: textOf(html) };
 }
 
-test.serial('a receipt that is not in Postgres yet is not known, which is no "not found"', async (t) => {
+test.serial('while a receipt is not in Postgres yet, the answer is 503, not 404', async (t) => {
   await projection.stop();
   const id = await createPayment(app);
   await postResult(app, signed(resultFields(id, { RECEIPT_NO: 'V-0' })));
@@ -76,7 +76,7 @@ test.serial('a receipt that is not in Postgres yet is not known, which is no "no
   t.is((await open(`${url}0`)).status, 404);
 });
 
-test.serial('a projection that is behind for a moment is waited for', async (t) => {
+test.serial('it waits for a projection that is briefly behind', async (t) => {
   await paid('V-8');
   let looks = 0;
   const lagging = () => (looks++ === 0 ? Promise.resolve([]) : projectionStatus(db));
@@ -107,7 +107,7 @@ test('it confirms number, amount, date, status and agency, in two languages', as
   t.regex((await open(verifyUrl('V-1', id), { 'accept-language': 'ms' })).text, /Resit ini sahih/);
 });
 
-test('it says nothing about who paid, and gives away no id that opens the receipt', async (t) => {
+test('it says nothing about who paid, and discloses no id that opens the receipt', async (t) => {
   const id = await paid('V-2');
   const { html } = await open(verifyUrl('V-2', id));
   for (const secret of [id, 'Aminah', 'AMINAH', '5678', 'aminah@example.my', 'INV-', 'Second half'])
@@ -122,7 +122,7 @@ test('the address in the PDF is the one that confirms it', async (t) => {
   t.regex((await open(printed)).text, /This receipt is genuine/);
 });
 
-test('every forgery gets the answer of a number that does not exist', async (t) => {
+test('every forgery gets the same answer as a number that does not exist', async (t) => {
   const id = await paid('V-4');
   const other = await paid('V-5');
   const right = verificationCheck(key, { receiptNo: 'V-4', transactionId: id });
@@ -169,7 +169,7 @@ test('a payment that has not succeeded has nothing to confirm', async (t) => {
   t.is((await open(verifyUrl('V-6', id))).status, 404);
 });
 
-test('without Postgres it is not known, which is no "not found"', async (t) => {
+test('without Postgres the answer is 503, not 404', async (t) => {
   const down = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
   const apart = await startApp({ findByReceiptNo: down }, app);
   try {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { themedStyle } from '../../../src/http/server/design-tokens.ts';
 
-test('only the colours that a stylesheet uses come with it, light and dark', (t) => {
+test('a stylesheet gets only the colours that it uses, light and dark', (t) => {
   const css = 'p{color:rgb(var(--txt-danger));outline-color:rgb(var(--fr-primary))}';
   t.is(
     themedStyle(css),
@@ -11,7 +11,7 @@ test('only the colours that a stylesheet uses come with it, light and dark', (t)
   );
 });
 
-test('a colour that the design system lacks is named', (t) => {
+test('an error names a colour that the design system lacks', (t) => {
   t.throws(() => themedStyle('p{color:rgb(var(--txt-purple))}'), {
     message: 'MYDS has no colour --txt-purple',
   });

@@ -174,7 +174,7 @@ test.serial(
         reference,
         mode: method as 'fpx',
         amount: displaySen(amountSen),
-        charge: chargeSen === 0 ? '' : displaySen(chargeSen),
+        fee: chargeSen === 0 ? '' : displaySen(chargeSen),
         at: paidAt.toISOString(),
       });
     }

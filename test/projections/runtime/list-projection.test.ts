@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { Account } from '../../../src/events/user.ts';
 import { userStream } from '../../../src/events/user.ts';
-import { createListQueries } from '../../../src/projections/runtime/list-queries.ts';
+import { createListQueries } from '../../../src/projections/runtime/list-projection.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query } from '../../embedded/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';

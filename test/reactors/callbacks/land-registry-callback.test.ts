@@ -65,7 +65,7 @@ test('one item carries the receipt number as it is', (t) => {
   t.is(fieldsOf(paid({ items: item ? [item] : [] })).resitNo, '7-20261120-BJ6HYDFE');
 });
 
-test('the account number, else the identity card, else nothing', (t) => {
+test('the account number, else the IC number, else nothing', (t) => {
   const nobody = { ...request().payer, icNo: '' };
   t.is(fieldsOf(paid({ extra: { account_no: 12_345 } })).accountNo, '12345');
   t.is(fieldsOf(paid({ extra: { account_no: '' } })).accountNo, '900101145678');
@@ -172,7 +172,7 @@ const answers: [string, Answer, DeliveryOutcome, DeliveryOutcome?][] = [
   ['a list', say(200, [accepted]), unreadable],
   ['an object for a noresit', say(200, { statusCode: 'SUCCESS', noresit: {} }), unreadable],
   ['no JSON', say(200, '<html>OK</html>'), unreadable],
-  ['no JSON that speaks of a duplicate', say(200, '<html>duplicate</html>'), unreadable],
+  ['not JSON, but mentions a duplicate', say(200, '<html>duplicate</html>'), unreadable],
   ['nothing', say(204, ''), failed(204, 'answered no readable reply')],
   ['JSON of a word', say(200, '"SUCCESS"'), unreadable],
   ['100 KiB', say(200, { ...accepted, more: 'x'.repeat(100_000) }), unreadable],
@@ -199,7 +199,7 @@ const answers: [string, Answer, DeliveryOutcome, DeliveryOutcome?][] = [
   ['400', say(400, { statusCode: 'FAILED', message: 'amaun' }), failed(400, 'answered 400')],
   ['accepted, but 400', say(400, accepted), failed(400, 'answered 400')],
   [
-    'a database that speaks of duplicates',
+    'a database error that mentions duplicates',
     say(500, { error: 'Duplicate entry' }),
     failed(500, 'answered 500'),
   ],
@@ -236,13 +236,13 @@ const noConnection: DeliveryOutcome = {
   retryAfterMs: 0,
 };
 
-test('three attempts to connect in one try', async (t) => {
+test('three attempts to connect in one delivery attempt', async (t) => {
   const silent = await startSilent(t);
   t.deepEqual(await callback(silent), noConnection);
   t.is(silent.connections(), 3);
 });
 
-test('fewer where the time of the try is over before', async (t) => {
+test('fewer when the timeout comes first', async (t) => {
   const silent = await startSilent(t);
   t.deepEqual(await callback({ ...silent, attempts: 10, timeoutMs: 250 }), noConnection);
   t.true(silent.connections() < 10, String(silent.connections()));
@@ -260,7 +260,7 @@ test('the third attempt can succeed', async (t) => {
   t.is(receiver.received.length, 1);
 });
 
-test('connected once, there is no second attempt: the first may have arrived', async (t) => {
+test('once connected, there is no second attempt: the first may have arrived', async (t) => {
   const receiver = await startReceiver(t, (response) => response.destroy());
   t.like(await callback(receiver), { reason: 'connection closed before an answer', isReceiverDown: true });
   t.is(receiver.received.length, 1);
@@ -269,7 +269,7 @@ test('connected once, there is no second attempt: the first may have arrived', a
   t.is(receiver.received.length, 2);
 });
 
-test('an answer that is cut in the middle is none', async (t) => {
+test('an answer that breaks off is unreadable', async (t) => {
   const receiver = await startReceiver(t, (response) => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('{"statusCode":"SUCCESS","nores', () => response.destroy());

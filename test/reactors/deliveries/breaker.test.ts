@@ -11,7 +11,7 @@ function breakerAt() {
   return { breaker, fail, at: (ms: number) => (nowMs = ms) };
 }
 
-test('a few failures hold nobody back, five do', (t) => {
+test('four failures pause nobody, five do', (t) => {
   const { breaker, fail } = breakerAt();
   fail(4);
   t.deepEqual([...breaker.limits()], []);
@@ -19,7 +19,7 @@ test('a few failures hold nobody back, five do', (t) => {
   t.deepEqual([...breaker.limits()], [['a', 0]]);
 });
 
-test('a success in between starts the count anew', (t) => {
+test('a success resets the count', (t) => {
   const { breaker, fail } = breakerAt();
   fail(4);
   breaker.record('a', false);
@@ -27,7 +27,7 @@ test('a success in between starts the count anew', (t) => {
   t.is(breaker.limits().get('a'), undefined);
 });
 
-test('after the pause one try at a time; its failure makes a longer pause, up to a minute', (t) => {
+test('after the pause one attempt at a time; its failure makes a longer pause, up to a minute', (t) => {
   const { breaker, fail, at } = breakerAt();
   fail(5);
   let nowMs = 0;
@@ -41,14 +41,14 @@ test('after the pause one try at a time; its failure makes a longer pause, up to
   }
 });
 
-test('tries that were under way when the pause began do not lengthen it', (t) => {
+test('attempts that were under way when the pause began do not lengthen it', (t) => {
   const { breaker, fail, at } = breakerAt();
   fail(12);
   at(5_000);
   t.is(breaker.limits().get('a'), 1);
 });
 
-test('one success lets all go; others were never concerned', (t) => {
+test('one success ends the pause, and other receivers are never affected', (t) => {
   const { breaker, fail } = breakerAt();
   fail(5);
   t.is(breaker.limits().get('b'), undefined);

@@ -31,7 +31,7 @@ test('the documented pauses, a fifth more or less', (t) => {
   }
 });
 
-test('after the last pause it is abandoned, with what was the last answer', (t) => {
+test('after the last pause it is abandoned, with the last answer', (t) => {
   t.deepEqual(recordedOutcome(failed, { triesOfSchedule: 9 }, { scheduleMs, now, random: 0 }), {
     kind: 'abandoned',
     status: 503,
@@ -39,7 +39,7 @@ test('after the last pause it is abandoned, with what was the last answer', (t) 
   });
 });
 
-test('a receiver that asks for more time gets it, up to a day; one that asks for less does not hurry us', (t) => {
+test('Retry-After can lengthen a pause, up to a day, but not shorten it', (t) => {
   t.is(waitMs(1, 0.5, 7 * minute), 7 * minute);
   t.is(waitMs(1, 0.5, 1), 5 * minute);
   t.is(waitMs(1, 0.5, 1000 * 24 * 60 * minute), 24 * 60 * minute);

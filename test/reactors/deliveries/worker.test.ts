@@ -94,13 +94,13 @@ test.serial(
       );
       const sent = receiver.received.filter(({ headers }) => headers['webhook-id'] === `${id}-callback-1`);
       t.is(sent.length, 6, id);
-      t.is(new Set(sent.map(({ body }) => body)).size, 1, 'every try says the same');
+      t.is(new Set(sent.map(({ body }) => body)).size, 1, 'every attempt says the same');
     }
     t.is(receiver.received.length, ids.length * 6, 'nothing under any other id');
   },
 );
 
-test.serial('callbacks of one payment arrive in order, and none that was overtaken', async (t) => {
+test.serial('callbacks of one payment arrive in order, without superseded ones', async (t) => {
   const ledger = await startLedger(t, postgres);
   const receiver = await startReceiver(t, status(503));
   const reactor = startCallbacks(t, ledger);
@@ -180,7 +180,7 @@ test.serial('410 ends it, and Retry-After puts it off', async (t) => {
 });
 
 test.serial(
-  'after the last try it is abandoned; asked for again, it goes out under the same id',
+  'after the last attempt it is abandoned; requested again, it is sent under the same id',
   async (t) => {
     const ledger = await startLedger(t, postgres);
     const receiver = await startReceiver(t, status(500));
@@ -229,30 +229,33 @@ test.serial(
   },
 );
 
-test.serial('killed while a newer status came: the history names the callback that was sent', async (t) => {
-  const ledger = await startLedger(t, postgres);
-  const killed = forkCallbacks(t, ledger, 1_000);
-  const receiver = await startReceiver(t, hang);
-  await isReady(killed);
-  const events = paymentEvents('P1', receiver.url, 'pending');
-  await makePayment(ledger, 'P1', events);
-  await until(() => receiver.received.length === 1);
-  await end(killed);
-  receiver.answer = ok;
-  const newer = applied(result(1, 'succeeded'));
-  const position = await append(ledger.store.eventStore, 'P1', [newer], events.length - 1);
-  await reached(ledger.database.db, payments.name, position);
-  forkCallbacks(t, ledger, 1_000);
-  const history = await untilHistory(ledger, 'P1', 3);
-  t.deepEqual(
-    history.map(({ type, data }) => [type, Reflect.get(data, 'delivery'), Reflect.get(data, 'attempt')]),
-    [
-      ['CallbackAttemptFailed', 'callback-1', 1],
-      ['CallbackSuperseded', 'callback-1', undefined],
-      ['CallbackDelivered', 'callback-2', 1],
-    ],
-  );
-});
+test.serial(
+  'killed while a newer status arrived: the history names the callback that was sent',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const killed = forkCallbacks(t, ledger, 1_000);
+    const receiver = await startReceiver(t, hang);
+    await isReady(killed);
+    const events = paymentEvents('P1', receiver.url, 'pending');
+    await makePayment(ledger, 'P1', events);
+    await until(() => receiver.received.length === 1);
+    await end(killed);
+    receiver.answer = ok;
+    const newer = applied(result(1, 'succeeded'));
+    const position = await append(ledger.store.eventStore, 'P1', [newer], events.length - 1);
+    await reached(ledger.database.db, payments.name, position);
+    forkCallbacks(t, ledger, 1_000);
+    const history = await untilHistory(ledger, 'P1', 3);
+    t.deepEqual(
+      history.map(({ type, data }) => [type, Reflect.get(data, 'delivery'), Reflect.get(data, 'attempt')]),
+      [
+        ['CallbackAttemptFailed', 'callback-1', 1],
+        ['CallbackSuperseded', 'callback-1', undefined],
+        ['CallbackDelivered', 'callback-2', 1],
+      ],
+    );
+  },
+);
 
 test.serial('any number of processes: each callback once', async (t) => {
   const ledger = await startLedger(t, postgres);
@@ -293,7 +296,7 @@ test.serial('rows dropped and projected anew: nothing is sent again', async (t) 
   t.is(receiver.received.length, sentBefore + 1);
 });
 
-test.serial('receivers that hang take nobody else’s place', async (t) => {
+test.serial('hanging receivers take no other receiver’s place', async (t) => {
   const ledger = await startLedger(t, postgres);
   const { answer, release } = held();
   const [hanging, healthy] = [await startReceiver(t, answer), await startReceiver(t)];
@@ -304,12 +307,12 @@ test.serial('receivers that hang take nobody else’s place', async (t) => {
   await until(() => hanging.received.length === 8);
   for (let index = 0; index < 20; index += 1) await pay(`P${index}`, healthy.url);
   await until(() => healthy.received.length === 20);
-  t.is(hanging.received.length, 8, 'no more than its part at a time');
+  t.is(hanging.received.length, 8, 'no more than its share at a time');
   hanging.answer = ok;
   release();
 });
 
-test.serial('a merchant with any number of receivers that hang takes no other’s place', async (t) => {
+test.serial('a merchant with many hanging receivers takes no other merchant’s place', async (t) => {
   const ledger = await startLedger(t, postgres);
   const healthy = await startReceiver(t);
   const { answer, release } = held();
@@ -335,12 +338,12 @@ test.serial('a merchant with any number of receivers that hang takes no other’
   await reached(ledger.database.db, payments.name, second);
   reactor.wake();
   t.like((await untilHistory(ledger, 'P2', 1))[0], { type: 'CallbackDelivered' });
-  t.is(hung(), 32, 'no more than its part at a time');
+  t.is(hung(), 32, 'no more than its share at a time');
   for (const receiver of hanging) receiver.answer = ok;
   release();
 });
 
-test.serial('a stop lets a try end and be recorded', async (t) => {
+test.serial('a stop lets an attempt end and be recorded', async (t) => {
   const ledger = await startLedger(t, postgres);
   const { answer, release } = held();
   const receiver = await startReceiver(t, answer);
@@ -354,7 +357,7 @@ test.serial('a stop lets a try end and be recorded', async (t) => {
 });
 
 test.serial(
-  'what hangs at a stop is recorded as interrupted, and another reactor takes it up at once',
+  'an attempt that hangs at a stop is recorded as interrupted, and another worker retries at once',
   async (t) => {
     const ledger = await startLedger(t, postgres);
     const receiver = await startReceiver(t, hang);
@@ -373,7 +376,7 @@ test.serial(
   },
 );
 
-test.serial('what was sent is recorded although Postgres went away meanwhile', async (t) => {
+test.serial('the outcome is recorded although Postgres went down meanwhile', async (t) => {
   const ledger = await startLedger(t, postgres);
   const { answer, release } = held();
   const receiver = await startReceiver(t, answer);

@@ -83,37 +83,34 @@ const ended = (parts: Parts) =>
     return requestedAt === null && last;
   });
 
-test.serial(
-  'what is asked for is done and recorded, as caused by the request; asking twice is asking once',
-  async (t) => {
-    const parts = await start(t);
-    const told: string[] = [];
-    startRole(t, parts, payments, (name) => told.push(name));
-    await parts.database.db.raw('delete from payments.payments');
-    await request(parts);
-    await request(parts);
-    const last = await ended(parts);
-    t.like(last, { outcome: 'rebuilt', events: 2 });
-    const events = await eventsOf(parts);
-    t.deepEqual(
-      events.map(({ type, metadata }) => [type, (metadata as Metadata).actor]),
-      [
-        ['ProjectionRebuildRequested', 'staff:aminah'],
-        ['ProjectionRebuilt', 'reactor:rebuilds'],
-      ],
-    );
-    const end = events[1]?.metadata as Metadata | undefined;
-    t.true(end !== undefined && end.$causationId === events[0]?.id);
-    t.is((await parts.database.db('payments.payments')).length, 1);
-    await until(() => told.length > 0);
-    await request(parts);
-    t.like(await until(async () => (await eventsOf(parts)).length === 4 && stateOf(parts)), {
-      requestedAt: null,
-    });
-  },
-);
+test.serial('a requested rebuild is done once and recorded as caused by the request', async (t) => {
+  const parts = await start(t);
+  const told: string[] = [];
+  startRole(t, parts, payments, (name) => told.push(name));
+  await parts.database.db.raw('delete from payments.payments');
+  await request(parts);
+  await request(parts);
+  const last = await ended(parts);
+  t.like(last, { outcome: 'rebuilt', events: 2 });
+  const events = await eventsOf(parts);
+  t.deepEqual(
+    events.map(({ type, metadata }) => [type, (metadata as Metadata).actor]),
+    [
+      ['ProjectionRebuildRequested', 'staff:aminah'],
+      ['ProjectionRebuilt', 'reactor:rebuilds'],
+    ],
+  );
+  const end = events[1]?.metadata as Metadata | undefined;
+  t.true(end !== undefined && end.$causationId === events[0]?.id);
+  t.is((await parts.database.db('payments.payments')).length, 1);
+  await until(() => told.length > 0);
+  await request(parts);
+  t.like(await until(async () => (await eventsOf(parts)).length === 4 && stateOf(parts)), {
+    requestedAt: null,
+  });
+});
 
-test.serial('a role that ends in the middle leaves the request to the next', async (t) => {
+test.serial('a role that stops during a rebuild leaves the request to the next', async (t) => {
   const parts = await start(t);
   const reachedIt = Promise.withResolvers<void>();
   const stuck = {
@@ -145,7 +142,7 @@ test.serial('two roles do it once', async (t) => {
   );
 });
 
-test.serial('one that fails says why, and can be asked for again', async (t) => {
+test.serial('a failed rebuild says why, and can be requested again', async (t) => {
   const parts = await start(t);
   const secret = 'Aminah binti Yusof';
   const failing = { ...payments, project: async () => void JSON.parse(secret) } satisfies Projection;

@@ -136,7 +136,7 @@ test.serial('a lost success is found, once, and nothing is asked after it', asyn
   t.is(registryServer.asked.length, asked);
 });
 
-test.serial('a restart asks neither again nor never: what is due is in the log', async (t) => {
+test.serial('a restart neither repeats nor forgets a question: the log says what is due', async (t) => {
   const { atTheBank, newPass, projected, registryServer, setTime, startedMs } = await start(t);
   await atTheBank('A');
   setTime(startedMs + 3 * minuteMs);
@@ -152,7 +152,7 @@ test.serial('a restart asks neither again nor never: what is due is in the log',
   t.is(registryServer.asked.length, 2);
 });
 
-test.serial('a projection that stands still makes nothing to be asked twice', async (t) => {
+test.serial('a halted projection does not cause a question to be asked twice', async (t) => {
   const { atTheBank, newPass, projection, registryServer, setTime, startedMs, types } = await start(t);
   await atTheBank('A');
   await projection.stop();
@@ -162,53 +162,50 @@ test.serial('a projection that stands still makes nothing to be asked twice', as
   t.deepEqual((await types('A')).slice(2), ['RequeryAnswered']);
 });
 
-test.serial(
-  'payments that the registry chokes on hold up no others, and are asked about again',
-  async (t) => {
-    const { atTheBank, database, newPass, nextMs, projected, registryServer, setTime, startedMs, types } =
-      await start(t);
-    const bad = Array.from('ABCDEFGH');
-    for (const id of [...bad, 'Y', 'Z']) await atTheBank(id);
-    registryServer.answer((request, response) => {
-      const id = request.url?.at(-1) ?? '';
-      if (id === 'A') response.writeHead(400).end();
-      else if (id === 'B') response.end('<h1>no JSON</h1>');
-      else if (bad.includes(id)) listOf(registryRecord(id, { eps_status: '7' }))(request, response);
-      else listOf(registryRecord(id))(request, response);
-    });
-    // The bad ones have been due for longest.
-    await database.db.raw(
-      `update payments.payments set requery_at = requery_at - interval '1 minute' where transaction_id = any(?)`,
-      [bad],
-    );
-    setTime(startedMs + 3 * minuteMs);
-    await newPass()();
-    t.is(registryServer.asked.length, 10);
-    for (const id of ['Y', 'Z']) {
-      await projected(id);
-      t.is((await types(id)).at(-1), 'PaymentSucceeded');
-    }
-    for (const id of bad) t.deepEqual((await types(id)).slice(2), [], 'no answer leaves no event');
-    await newPass()();
-    t.is(registryServer.asked.length, 10, 'they are put off for a process that starts anew, too');
-    setTime(startedMs + 6 * minuteMs);
-    await newPass()();
-    t.is(registryServer.asked.length, 18);
-    // After the last of their times they are put off by as long as they have been open.
-    setTime(startedMs + 30 * hourMs);
-    await newPass()();
-    setTime(startedMs + 60 * hourMs - 1);
-    await newPass()();
-    t.is(registryServer.asked.length, 26);
-    registryServer.answer((request, response) =>
-      listOf(registryRecord(request.url?.at(-1) ?? ''))(request, response),
-    );
-    setTime(startedMs + 60 * hourMs);
-    await newPass()();
-    for (const id of bad) t.is((await types(id)).at(-1), 'PaymentSucceeded');
-    t.is(await nextMs('A'), null);
-  },
-);
+test.serial('payments with unreadable answers hold up no others, and are asked about again', async (t) => {
+  const { atTheBank, database, newPass, nextMs, projected, registryServer, setTime, startedMs, types } =
+    await start(t);
+  const bad = Array.from('ABCDEFGH');
+  for (const id of [...bad, 'Y', 'Z']) await atTheBank(id);
+  registryServer.answer((request, response) => {
+    const id = request.url?.at(-1) ?? '';
+    if (id === 'A') response.writeHead(400).end();
+    else if (id === 'B') response.end('<h1>no JSON</h1>');
+    else if (bad.includes(id)) listOf(registryRecord(id, { eps_status: '7' }))(request, response);
+    else listOf(registryRecord(id))(request, response);
+  });
+  // The bad ones have been due for longest.
+  await database.db.raw(
+    `update payments.payments set requery_at = requery_at - interval '1 minute' where transaction_id = any(?)`,
+    [bad],
+  );
+  setTime(startedMs + 3 * minuteMs);
+  await newPass()();
+  t.is(registryServer.asked.length, 10);
+  for (const id of ['Y', 'Z']) {
+    await projected(id);
+    t.is((await types(id)).at(-1), 'PaymentSucceeded');
+  }
+  for (const id of bad) t.deepEqual((await types(id)).slice(2), [], 'no answer leaves no event');
+  await newPass()();
+  t.is(registryServer.asked.length, 10, 'they are put off for a process that starts anew, too');
+  setTime(startedMs + 6 * minuteMs);
+  await newPass()();
+  t.is(registryServer.asked.length, 18);
+  // After the last of their times they are put off by as long as they have been open.
+  setTime(startedMs + 30 * hourMs);
+  await newPass()();
+  setTime(startedMs + 60 * hourMs - 1);
+  await newPass()();
+  t.is(registryServer.asked.length, 26);
+  registryServer.answer((request, response) =>
+    listOf(registryRecord(request.url?.at(-1) ?? ''))(request, response),
+  );
+  setTime(startedMs + 60 * hourMs);
+  await newPass()();
+  for (const id of bad) t.is((await types(id)).at(-1), 'PaymentSucceeded');
+  t.is(await nextMs('A'), null);
+});
 
 test.serial(
   'an outage ends the pass and leaves no event; the next one begins with another payment',

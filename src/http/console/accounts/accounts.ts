@@ -3,22 +3,20 @@ import { type Role, roles, userStream } from '../../../events/user.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
-import { readChoice, readForm, readQuery } from '../frame/fields.ts';
 import { leadTo, type NoticeCode } from '../frame/frame.ts';
-import { noSuchPage, pageOf } from '../frame/list.ts';
-import type { Page, StaffContext } from '../frame/page.ts';
-import { askReadModels } from '../frame/read-models.ts';
+import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/list.ts';
+import type { Page } from '../frame/page.ts';
+import type { StaffContext } from '../frame/session.ts';
 import { loadAccount } from '../frame/session.ts';
 
 const path = '/console/staff';
 const size = 100;
 
-export const showAccounts: Page = async (ctx, { eventStore, log, show, users }) => {
+export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show, users }) => {
   const { after = null } = readQuery(ctx);
   if (after !== null && !derivedIdPattern.test(after)) throw noSuchPage();
   const [found] = await askReadModels(
     ctx,
-    log,
     [users.list({ limit: size + 1, after })],
     'The list of users cannot be read at the moment; `ledger users` still works',
   );

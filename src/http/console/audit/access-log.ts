@@ -1,10 +1,8 @@
 /** GET /console/access-log: who saw which personal data, for those who audit it. */
 import type { AccessLogPage } from '../../../events/session.ts';
 import { listAccessLog } from '../../../projections/access-log/queries.ts';
-import { readQuery, readText } from '../frame/fields.ts';
-import { noSuchPage, pageOf } from '../frame/list.ts';
+import { noSuchPage, pageOf, readQuery, readText } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';
-import { askReadModels } from '../frame/read-models.ts';
 import { loadAccount } from '../frame/session.ts';
 
 const path = '/console/access-log';
@@ -18,12 +16,12 @@ const texts: Readonly<Record<AccessLogPage, string>> = {
   export: 'Export',
 };
 
-export const showAccessLog: Page = async (ctx, { db, eventStore, log, show }) => {
+export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, show }) => {
   const { before = null, staff, payment } = readQuery(ctx);
   if (before !== null && !/^\d{1,18}$/.test(before)) throw noSuchPage();
   const fields = { staff: readText(staff), payment: readText(payment)?.toUpperCase() ?? null };
   const filter = { userId: fields.staff, transactionId: fields.payment };
-  const [found] = await askReadModels(ctx, log, [listAccessLog(db, filter, { limit: size + 1, before })]);
+  const [found] = await askReadModels(ctx, [listAccessLog(db, filter, { limit: size + 1, before })]);
   const { rows, ...links } = pageOf(found, {
     size,
     path,
@@ -39,7 +37,6 @@ export const showAccessLog: Page = async (ctx, { db, eventStore, log, show }) =>
     filter: fields,
     rows: rows.map((row) => ({
       ...row,
-      at: row.at.toISOString(),
       name: names.get(row.userId),
       text: texts[row.what],
     })),

@@ -11,9 +11,8 @@ import { InvalidFields } from '../../../commands/fields.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import type { PageDependencies } from '../dependencies.ts';
-import { type Fields, readForm } from '../frame/fields.ts';
-import type { Page } from '../frame/page.ts';
+import { type Fields, merchantOptions, readForm } from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 
 const types: Readonly<Record<ExportFormat, string>> = {
   jsonl: 'application/jsonl; charset=utf-8',
@@ -35,10 +34,7 @@ async function showForm(
     title: 'Export',
     problem,
     fields: { from, to, merchant, format },
-    merchants: Array.from(config.merchants.values(), ({ code, name }) => ({
-      value: code,
-      text: `${name} (${code})`,
-    })),
+    merchants: merchantOptions(config.merchants),
   });
 }
 

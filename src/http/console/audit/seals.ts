@@ -5,8 +5,7 @@ import { unsealed } from '../../../audit/seals/unsealed.ts';
 import { paymentStreamPrefix } from '../../../events/payment.ts';
 import { sealsStream } from '../../../events/seals.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
-import { readQuery } from '../frame/fields.ts';
-import { noSuchPage } from '../frame/list.ts';
+import { noSuchPage, readQuery } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';
 
 const path = '/console/seals';

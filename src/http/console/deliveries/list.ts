@@ -1,30 +1,51 @@
 /** GET /console/deliveries: callbacks and receipts, filtered and counted. */
-import { createDeliveryList } from '../../../projections/deliveries/queries.ts';
-import { optionsOf, queryOf, readQuery } from '../frame/fields.ts';
-import { cursorText, pageOf, readCursor } from '../frame/list.ts';
-import type { Page } from '../frame/page.ts';
-import { askReadModels } from '../frame/read-models.ts';
 import {
-  canSendAgain,
-  countText,
-  deliveriesPath,
-  kindTexts,
-  maxCounted,
-  readFilter,
-  sendListPath,
-  stateTexts,
-} from './filter.ts';
+  createDeliveryList,
+  type DeliveryFilter,
+  type ListedDelivery,
+} from '../../../projections/deliveries/queries.ts';
+import {
+  cursorText,
+  type Fields,
+  keysOf,
+  optionsOf,
+  pageOf,
+  queryOf,
+  readChoice,
+  readCursor,
+  readDay,
+  readQuery,
+  readText,
+} from '../frame/list.ts';
+import type { Page } from '../frame/page.ts';
 
+export const deliveriesPath = '/console/deliveries';
+export const sendListPath = '/console/deliveries/send-again';
 const size = 50;
+/** Above this number the pages say that there are more. */
+export const maxCounted = 10_000;
 
-export const showDeliveries: Page = async (ctx, { db, log, show }) => {
+export const stateTexts = {
+  due: 'Due',
+  delivered: 'Delivered',
+  abandoned: 'Given up',
+  superseded: 'Superseded',
+} as const satisfies Record<ListedDelivery['state'], string>;
+
+export const kindTexts = {
+  callback: 'Callbacks to merchants',
+  item: 'Land-registry items',
+  email: 'Receipts by email',
+} as const satisfies Record<ListedDelivery['kind'], string>;
+
+export const showDeliveries: Page = async (ctx, { askReadModels, db, show }) => {
   const query = readQuery(ctx);
   const { filter, fields } = readFilter(query);
   const cursor = readCursor(query.after, 2);
   const [transactionId = '', orderingKey = ''] = cursor?.ids ?? [];
   const deliveries = createDeliveryList(db);
   const after = cursor && { calledAt: cursor.at, transactionId, orderingKey };
-  const [found, count] = await askReadModels(ctx, log, [
+  const [found, count] = await askReadModels(ctx, [
     deliveries.list(filter, { limit: size + 1, after }),
     deliveries.count(filter, maxCounted + 1),
   ]);
@@ -47,3 +68,29 @@ export const showDeliveries: Page = async (ctx, { db, log, show }) => {
     ...links,
   });
 };
+
+/** The filter, and the fields of the form that set it. */
+export function readFilter(typed: Fields) {
+  const fields = {
+    state: readChoice(typed.state, keysOf(stateTexts)),
+    kind: readChoice(typed.kind, keysOf(kindTexts)),
+    receiver: readText(typed.receiver),
+    merchant: readText(typed.merchant),
+    day: readText(typed.day),
+  };
+  const filter: DeliveryFilter = {
+    states: fields.state === null ? [] : [fields.state],
+    kinds: fields.kind === null ? [] : [fields.kind],
+    receiver: fields.receiver,
+    merchantCode: fields.merchant,
+    called: readDay(fields.day),
+  };
+  return { filter, fields };
+}
+
+export function countText(count: number): string {
+  return count > maxCounted ? `More than ${maxCounted.toLocaleString('en')}` : count.toLocaleString('en');
+}
+
+export const canSendAgain = (state: ListedDelivery['state'] | null) =>
+  state === 'abandoned' || state === 'delivered';

@@ -3,11 +3,9 @@ import { kindsOfMachines, requestDeliveries } from '../../../commands/send-again
 import { createDeliveryList } from '../../../projections/deliveries/queries.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import type { PageDependencies } from '../dependencies.ts';
 import { staffCause } from '../frame/access-log.ts';
-import { type Fields, queryOf, readForm, readQuery } from '../frame/fields.ts';
-import type { Page } from '../frame/page.ts';
-import { askReadModels } from '../frame/read-models.ts';
+import { type Fields, queryOf, readForm, readQuery } from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 import {
   canSendAgain,
   countText,
@@ -17,7 +15,7 @@ import {
   readFilter,
   sendListPath,
   stateTexts,
-} from './filter.ts';
+} from './list.ts';
 
 /** One request gives at most this many commands; `ledger send-again` takes more. */
 const maxAtOnce = 1_000;
@@ -36,12 +34,12 @@ export const confirmSendList: Page = async (ctx, dependencies) => {
 
 async function showConfirmation(
   ctx: Context,
-  { db, log, show }: PageDependencies,
+  { askReadModels, db, show }: PageDependencies,
   typed: Fields,
   problem: string | null,
 ): Promise<void> {
   const { filter, fields } = readSendable(typed);
-  const [count] = await askReadModels(ctx, log, [createDeliveryList(db).count(filter, maxCounted + 1)]);
+  const [count] = await askReadModels(ctx, [createDeliveryList(db).count(filter, maxCounted + 1)]);
   await show(ctx, 'deliveries/send-again.njk', {
     title: 'Send again',
     filter: fields,
@@ -59,10 +57,10 @@ async function showConfirmation(
 
 /** Refuses with 409, and sends nothing, when the list no longer holds the number that staff confirmed. */
 export const sendListAgain: Page = async (ctx, dependencies) => {
-  const { db, execute, log, runtime, show } = dependencies;
+  const { askReadModels, db, execute, runtime, show } = dependencies;
   const typed = readForm(ctx);
   const { filter, fields } = readSendable(typed);
-  const [chosen] = await askReadModels(ctx, log, [createDeliveryList(db).find(filter, maxAtOnce + 1)]);
+  const [chosen] = await askReadModels(ctx, [createDeliveryList(db).find(filter, maxAtOnce + 1)]);
   if (chosen.length > maxAtOnce || String(chosen.length) !== typed.count) {
     ctx.status = 409;
     return showConfirmation(ctx, dependencies, typed, 'The list has changed. Check the new number.');

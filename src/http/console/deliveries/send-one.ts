@@ -2,12 +2,12 @@
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentStream } from '../../../events/payment.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import type { PageDependencies } from '../dependencies.ts';
 import { staffCause } from '../frame/access-log.ts';
-import { readForm } from '../frame/fields.ts';
 import { leadTo } from '../frame/frame.ts';
-import type { Page, StaffContext } from '../frame/page.ts';
-import { deliveriesPath } from './filter.ts';
+import { readForm } from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
+import type { StaffContext } from '../frame/session.ts';
+import { deliveriesPath } from './list.ts';
 
 export const sendAgainFromList: Page = async (ctx, dependencies) => {
   const { transactionId = '', back = '' } = readForm(ctx);

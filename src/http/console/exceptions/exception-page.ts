@@ -4,11 +4,10 @@ import { Refused } from '../../../commands/decider.ts';
 import { note as noteField } from '../../../commands/fields.ts';
 import type { Cause } from '../../../events/envelope.ts';
 import type { Context } from '../../server/context.ts';
-import type { PageDependencies } from '../dependencies.ts';
 import { staffCause } from '../frame/access-log.ts';
-import { readForm } from '../frame/fields.ts';
 import { leadTo } from '../frame/frame.ts';
-import type { Page } from '../frame/page.ts';
+import { readForm } from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 import { resolutionNames } from './texts.ts';
 
 type Resolution<Choice> = { resolution: Choice; note: string; at: string };

@@ -4,15 +4,13 @@ import {
   type ExceptionFilter,
   listedKinds,
 } from '../../../projections/exceptions/queries.ts';
-import { readChoice, readDay, readQuery, readText } from '../frame/fields.ts';
-import { cursorText, pageOf, readCursor } from '../frame/list.ts';
+import { cursorText, pageOf, readChoice, readCursor, readDay, readQuery, readText } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';
-import { askReadModels } from '../frame/read-models.ts';
 import { kindTexts, resolutionNames } from './texts.ts';
 
 const size = 50;
 
-export const showExceptions: Page = async (ctx, { db, log, show }) => {
+export const showExceptions: Page = async (ctx, { askReadModels, db, show }) => {
   const query = readQuery(ctx);
   const fields = {
     // Most come for what is open; `all` is asked for by name.
@@ -29,7 +27,7 @@ export const showExceptions: Page = async (ctx, { db, log, show }) => {
   };
   const cursor = readCursor(query.after, 1);
   const after = cursor && { at: cursor.at, id: cursor.ids[0] ?? '' };
-  const [found] = await askReadModels(ctx, log, [
+  const [found] = await askReadModels(ctx, [
     createExceptionQueries(db).list(filter, { limit: size + 1, after }),
   ]);
   const { rows, ...links } = pageOf(found, {

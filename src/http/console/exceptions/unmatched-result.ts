@@ -11,8 +11,7 @@ import {
 } from '../../../events/unmatched.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import type { PageDependencies } from '../dependencies.ts';
-import type { Page } from '../frame/page.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 import {
   type ExceptionSource,
   type FoundException,

@@ -2,7 +2,7 @@
 import { type AccessLogPage, sessionStream } from '../../../events/session.ts';
 import { causeOf } from '../../server/context.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
-import type { StaffContext } from './page.ts';
+import type { StaffContext } from './session.ts';
 
 type Access = { what: AccessLogPage; transactionId: string | null; detail: string };
 

@@ -18,6 +18,6 @@ export const consoleHeaders = {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; '),
-  // Never a path, which may hold a link to sign in. Without any, browsers would send our own forms with `Origin: null`.
+  // Never the path, which may be a sign-in link. With no referrer at all, browsers send our own forms with `Origin: null`.
   'Referrer-Policy': 'strict-origin',
 } as const;

@@ -1,4 +1,4 @@
-/** Styles and scripts of the console: each file in or below views/console, under an address that names its content. */
+/** The console's styles and scripts: every .css and .js file below views/console, under an address with its hash. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { themedStyle } from '../../server/design-tokens.ts';
@@ -7,7 +7,7 @@ import { type Answer, addImmutable } from '../../server/static-files.ts';
 export type ConsoleAssets = {
   /** By path. */
   answers: ReadonlyMap<string, Answer>;
-  /** The path of a file, by its name. */
+  /** Paths by file name. */
   urls: Readonly<Record<string, string>>;
 };
 

@@ -2,10 +2,9 @@
 import type { Role } from '../../../events/user.ts';
 import { type Context, seeOther } from '../../server/context.ts';
 import type { ConsoleAssets } from './assets.ts';
-import { readQuery } from './fields.ts';
-import type { VisitorContext } from './page.ts';
+import { readQuery } from './list.ts';
 import { may, type Permission, permissionsOf } from './permissions.ts';
-import type { Sessions } from './session.ts';
+import type { Sessions, VisitorContext } from './session.ts';
 
 /**
  * Renders views/console/<template> with the model and what layout.njk needs; `title` is the heading. Throws where a

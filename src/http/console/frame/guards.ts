@@ -2,11 +2,11 @@
 import type { Next } from 'koa';
 import { type Context, seeOther } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import type { PageDependencies } from '../dependencies.ts';
 import { signInPath } from './addresses.ts';
-import { readForm } from './fields.ts';
-import type { StaffContext, VisitorContext } from './page.ts';
+import { readForm } from './list.ts';
+import type { PageDependencies } from './page.ts';
 import { may, type Permission } from './permissions.ts';
+import type { StaffContext, VisitorContext } from './session.ts';
 
 /**
  * Refuses forms of other sites, by the headers that browsers send. Programs that send neither header are left to the

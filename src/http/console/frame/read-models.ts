@@ -3,19 +3,20 @@ import type { Log } from '../../../kernel/log.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 
-/** Resolves to the answers of the queries. Throws HttpProblem 503 with the message when one of them fails. */
-export async function askReadModels<Answers extends readonly unknown[]>(
-  ctx: Context,
-  log: Log,
-  queries: { [Index in keyof Answers]: Promise<Answers[Index]> },
-  message = 'The read models do not answer; payments are still taken',
-): Promise<Answers> {
-  try {
-    return (await Promise.all(queries)) as unknown as Answers;
-  } catch (error) {
-    // Not the error itself: it may quote what was searched for.
-    const reason = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
-    log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
-    throw new HttpProblem(503, message);
-  }
+/** The function returned resolves to the answers of the queries, and throws HttpProblem 503 when one of them fails. */
+export function createAskReadModels({ log }: { log: Log }) {
+  return async <Answers extends readonly unknown[]>(
+    ctx: Context,
+    queries: { [Index in keyof Answers]: Promise<Answers[Index]> },
+    message = 'The read models do not answer; payments are still taken',
+  ): Promise<Answers> => {
+    try {
+      return (await Promise.all(queries)) as unknown as Answers;
+    } catch (error) {
+      // Not the error itself: it may quote what was searched for.
+      const reason = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
+      log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
+      throw new HttpProblem(503, message);
+    }
+  };
 }

@@ -12,7 +12,7 @@ import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.
 import { isAfter } from '../../../eventstore/position.ts';
 import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../../kernel/runtime.ts';
-import type { Context } from '../../server/context.ts';
+import type { Context, RequestState } from '../../server/context.ts';
 
 /** What the cookie says. The secret is nowhere else: the session's stream has its hash. */
 type Ticket = { sessionId: string; secret: string };
@@ -24,6 +24,12 @@ export type Staff = User & {
   /** The end of the session's stream when the request came in. */
   head: Head<Session | null>;
 };
+
+/** A request that may come from anybody. */
+export type VisitorContext = Context & { state: RequestState & { staff?: Staff } };
+
+/** A request of somebody who is signed in and has the permission that the route names. */
+export type StaffContext = Context & { state: { staff: Staff } };
 
 const idleMs = 30 * 60_000;
 export const longestSessionMs = 12 * 60 * 60_000;

@@ -6,24 +6,23 @@ import { displaySen } from '../../../kernel/money.ts';
 import { allDeliveries, createDeliveryList } from '../../../projections/deliveries/queries.ts';
 import { createExceptionQueries, listedKinds } from '../../../projections/exceptions/queries.ts';
 import { type DayMetrics, dayMetrics } from '../../../projections/payments/metrics.ts';
-import { maxCounted } from '../deliveries/filter.ts';
+import { maxCounted } from '../deliveries/list.ts';
 import { kindTexts } from '../exceptions/texts.ts';
-import { queryOf, readQuery, spanOfDay } from '../frame/fields.ts';
+import { queryOf, readQuery, spanOfDay } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';
-import { askReadModels } from '../frame/read-models.ts';
 import { delayPlot, hoursPlot, methodsPlot } from './metric-plots.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const answerWithinMs = 2_000;
 
-export const showHome: Page = async (ctx, { db, eventStore, log, runtime, show }) => {
+export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runtime, show }) => {
   const now = runtime.now();
   const today = dayOf(now.toISOString());
   const day = readQuery(ctx).day || today;
   const span = spanOfDay(day);
   const countIn = (state: 'due' | 'abandoned') =>
     createDeliveryList(db).count({ ...allDeliveries, states: [state] }, maxCounted + 1);
-  const [metrics, open, due, abandoned] = await askReadModels(ctx, log, [
+  const [metrics, open, due, abandoned] = await askReadModels(ctx, [
     dayMetrics(db, span),
     createExceptionQueries(db).countOpen(),
     countIn('due'),

@@ -3,29 +3,13 @@ import { scaleBand, scaleLinear } from 'd3-scale';
 
 /** Which of the two colours. */
 type Series = 'quiet' | 'main';
-export type Bar = { x: number; y: number; width: number; height: number; title: string; series: Series };
-export type Tick = { at: number; label: string };
-
-export type ColumnPlot = {
-  width: number;
-  height: number;
-  /** Where the columns stand. */
-  base: number;
-  left: number;
-  bars: readonly Bar[];
-  /** Of the scale, from the bottom up. */
-  ticks: readonly Tick[];
-  /** Of the columns, from left to right. */
-  labels: readonly Tick[];
-};
-
 const width = 360;
 const columnsHeight = 180;
 const left = 34;
 const top = 8;
 const base = columnsHeight - 20;
 
-export type Column = {
+type Column = {
   /** `''` for a column without one. */
   label: string;
   /** A bar of each series, side by side. */
@@ -33,7 +17,7 @@ export type Column = {
 };
 
 /** Counts as columns. */
-export function columnPlot(columns: readonly Column[]): ColumnPlot {
+export function columnPlot(columns: readonly Column[]) {
   const places = scaleBand<number>()
     .domain(columns.map((_, index) => index))
     .range([left, width])
@@ -42,7 +26,7 @@ export function columnPlot(columns: readonly Column[]): ColumnPlot {
   const highest = Math.max(1, ...columns.flatMap(({ values }) => values.map(({ value }) => value)));
   const heights = scaleLinear().domain([0, highest]).nice(4).range([base, top]);
   const bars = columns.flatMap(({ values }, index) =>
-    values.map(({ series, title, value }, place): Bar => {
+    values.map(({ series, title, value }, place) => {
       const barWidth = places.bandwidth() / values.length;
       const y = heights(value);
       const x = (places(index) ?? 0) + place * barWidth;
@@ -56,6 +40,7 @@ export function columnPlot(columns: readonly Column[]): ColumnPlot {
   return {
     width,
     height: columnsHeight,
+    /** Where the columns stand. */
     base,
     left,
     bars,
@@ -68,16 +53,10 @@ export function columnPlot(columns: readonly Column[]): ColumnPlot {
   };
 }
 
-export type SharePlot = {
-  width: number;
-  height: number;
-  rows: readonly { y: number; label: string; text: string; width: number; full: number }[];
-};
-
 const rowHeight = 38;
 
 /** Shares from 0 to 1, a row each; null where there is no share to show. */
-export function sharePlot(rows: readonly { label: string; text: string; share: number | null }[]): SharePlot {
+export function sharePlot(rows: readonly { label: string; text: string; share: number | null }[]) {
   const widths = scaleLinear().domain([0, 1]).range([0, width]);
   return {
     width,

@@ -11,11 +11,8 @@ import {
 import { accountCsv } from '../../../statements/account-csv.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import type { PageDependencies } from '../dependencies.ts';
-import { queryOf, readQuery } from '../frame/fields.ts';
-import { cursorText, noSuchPage, readCursor } from '../frame/list.ts';
-import type { Page } from '../frame/page.ts';
-import { askReadModels } from '../frame/read-models.ts';
+import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 import { readAsOf, refuseGap } from './as-of.ts';
 
 export const accountPath = '/console/journal/account';
@@ -45,23 +42,23 @@ export function periodOf(from: string | undefined, to: string): { from: string; 
 }
 
 /** Throws HttpProblem where the query names no account or no period. */
-async function readRequest(ctx: Context, { db, log, runtime }: PageDependencies) {
+async function readRequest(ctx: Context, { askReadModels, db, runtime }: PageDependencies) {
   const { account = '', from, to } = readQuery(ctx);
   const now = runtime.now();
   const period = periodOf(from, to || dayOf(now.toISOString()));
   if (!boundsOfDay(period.from) || !boundsOfDay(period.to) || period.from > period.to)
     throw new HttpProblem(400, 'A period takes two days, the earlier one first; write a day as 2026-11-20');
-  const [{ debitSen, creditSen }] = await askReadModels(ctx, log, [accountSums(db, account, now)]);
+  const [{ debitSen, creditSen }] = await askReadModels(ctx, [accountSums(db, account, now)]);
   if (debitSen === 0n && creditSen === 0n)
     throw new HttpProblem(404, 'Nothing was ever posted to an account of this name');
   return { request: { account, ...period }, asOf: readAsOf(period.to, now), now };
 }
 
 export const showAccount: Page = async (ctx, dependencies) => {
-  const { db, eventStore, log, runtime, show } = dependencies;
+  const { askReadModels, db, eventStore, runtime, show } = dependencies;
   const { request, asOf } = await readRequest(ctx, dependencies);
   const after = readKey(readQuery(ctx).after);
-  const [{ openingSen, lines, more, closingSen }, gap] = await askReadModels(ctx, log, [
+  const [{ openingSen, lines, more, closingSen }, gap] = await askReadModels(ctx, [
     accountStatement(db, { ...request, after, limit: size }),
     journalGap(asOf, { eventStore, db, runtime }),
   ]);
@@ -75,8 +72,6 @@ export const showAccount: Page = async (ctx, dependencies) => {
     closing: balanceOf(closingSen),
     rows: lines.map((line) => ({
       ...line,
-      at: line.at.toISOString(),
-      valueAt: line.valueAt.toISOString(),
       kindText: kindTexts[line.kind],
       ...balanceOf(line.balanceSen),
     })),

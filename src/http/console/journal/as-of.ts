@@ -3,8 +3,7 @@ import { parseAsOf } from '../../../kernel/malaysian-time.ts';
 import { journalGap } from '../../../projections/journal/queries.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import type { PageDependencies } from '../dependencies.ts';
-import { askReadModels } from '../frame/read-models.ts';
+import type { PageDependencies } from '../frame/page.ts';
 
 /** Now, where nothing is typed. Throws HttpProblem for a text that is no time. */
 export function readAsOf(text: string | undefined, now: Date): Date {
@@ -21,9 +20,9 @@ export function readAsOf(text: string | undefined, now: Date): Date {
  */
 export async function refuseGap(
   ctx: Context,
-  { db, eventStore, log, runtime }: PageDependencies,
+  { askReadModels, db, eventStore, runtime }: PageDependencies,
   asOf: Date,
 ): Promise<void> {
-  const [gap] = await askReadModels(ctx, log, [journalGap(asOf, { eventStore, db, runtime })]);
+  const [gap] = await askReadModels(ctx, [journalGap(asOf, { eventStore, db, runtime })]);
   if (gap) throw new HttpProblem(503, gap.message);
 }

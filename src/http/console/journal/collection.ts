@@ -1,24 +1,19 @@
 /** /console/statements: what an agency collected on a day, as a page, as CSV and as PDF. */
 import { boundsOfDay, dayOf } from '../../../kernel/malaysian-time.ts';
 import {
-  type CollectedReceipt,
   type Collection,
   collectedReceipts,
   collectionPage,
   collectionTotals,
 } from '../../../projections/journal/collection-queries.ts';
 import { journalGap, merchantsWithAccount } from '../../../projections/journal/queries.ts';
-import { texts } from '../../../receipts/texts.ts';
 import { collectionCsv } from '../../../statements/csv.ts';
 import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../../statements/pdf.ts';
 import { grandTotal } from '../../../statements/totals.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import type { PageDependencies } from '../dependencies.ts';
-import { queryOf, readQuery } from '../frame/fields.ts';
-import { cursorText, pageOf, readCursor } from '../frame/list.ts';
-import type { Page } from '../frame/page.ts';
-import { askReadModels } from '../frame/read-models.ts';
+import { cursorText, pageOf, queryOf, readCursor, readQuery } from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 import { readAsOf, refuseGap } from './as-of.ts';
 
 const path = '/console/statements';
@@ -31,8 +26,11 @@ type Agencies = ReadonlyMap<string, string>;
 type Request = { agency: string; collection: Collection };
 
 /** Names by code: every agency of the configuration, and those that left it after collecting something. */
-async function findAgencies(ctx: Context, { config, db, log }: PageDependencies): Promise<Agencies> {
-  const [codes] = await askReadModels(ctx, log, [merchantsWithAccount(db)]);
+async function findAgencies(
+  ctx: Context,
+  { askReadModels, config, db }: PageDependencies,
+): Promise<Agencies> {
+  const [codes] = await askReadModels(ctx, [merchantsWithAccount(db)]);
   const configured = Array.from(config.merchants.values(), ({ code, name }) => [code, name] as const);
   const left = codes.filter((code) => !config.merchants.has(code)).map((code) => [code, code] as const);
   return new Map([...configured, ...left]);
@@ -69,12 +67,12 @@ export const showCollection: Page = async (ctx, dependencies) => {
 /** The totals of the day, and a page of its receipts. */
 async function statementOf(
   ctx: Context,
-  { db, eventStore, log, runtime }: PageDependencies,
+  { askReadModels, db, eventStore, runtime }: PageDependencies,
   { agency, collection }: Request,
 ) {
   const cursor = readCursor(readQuery(ctx).after, 1);
   const after = cursor && { paidAt: cursor.at, transactionId: cursor.ids[0] ?? '' };
-  const [totals, found, gap] = await askReadModels(ctx, log, [
+  const [totals, found, gap] = await askReadModels(ctx, [
     collectionTotals(db, collection),
     collectionPage(db, collection, { after, limit: size + 1 }),
     journalGap(collection.asOf, { eventStore, db, runtime }),
@@ -95,14 +93,9 @@ async function statementOf(
     agency,
     asOf,
     gap: gap?.message ?? null,
-    totals: totals.map((total) => ({ ...total, name: methodName(total.method) })),
+    totals,
     all,
-    rows: rows.map((receipt) => ({
-      ...receipt,
-      paidAt: receipt.paidAt.toISOString(),
-      recordedAt: receipt.recordedAt.toISOString(),
-      methodName: methodName(receipt.method),
-    })),
+    rows,
     csvUrl: `${csvPath}${queryOf(fields)}`,
     pdfUrls:
       all.receipts > maxPdfReceipts
@@ -114,10 +107,6 @@ async function statementOf(
     maxPdfReceipts,
   };
   return { statement, ...links };
-}
-
-function methodName(method: CollectedReceipt['method']): string {
-  return method === 'unknown' ? 'Not known' : texts.en.modes[method];
 }
 
 /** Throws HttpProblem also where the journal lacks something: a document is complete or refused. */

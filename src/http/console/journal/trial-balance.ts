@@ -1,17 +1,16 @@
 /** GET /console/journal: the trial balance as of any moment. */
 import { dayOf } from '../../../kernel/malaysian-time.ts';
 import { journalGap, trialBalance } from '../../../projections/journal/queries.ts';
-import { queryOf, readQuery } from '../frame/fields.ts';
+import { queryOf, readQuery } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';
-import { askReadModels } from '../frame/read-models.ts';
 import { absolute, accountPath, balanceOf, periodOf } from './account.ts';
 import { readAsOf } from './as-of.ts';
 
-export const showTrialBalance: Page = async (ctx, { db, eventStore, log, runtime, show }) => {
+export const showTrialBalance: Page = async (ctx, { askReadModels, db, eventStore, runtime, show }) => {
   const { at = '' } = readQuery(ctx);
   const now = runtime.now();
   const asOf = readAsOf(at, now);
-  const [accounts, gap] = await askReadModels(ctx, log, [
+  const [accounts, gap] = await askReadModels(ctx, [
     trialBalance(db, asOf),
     journalGap(asOf, { eventStore, db, runtime }),
   ]);

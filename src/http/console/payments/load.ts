@@ -16,6 +16,8 @@ import { HttpProblem } from '../../server/errors.ts';
 type LoadedPayment = History & {
   /** Those of the entries as the program reads them; null for one that cannot be read. */
   events: readonly (PaymentEvent | null)[];
+  /** Null where the stream does not begin with a request or cannot be read. */
+  payment: RequestedPayment | null;
   /** For a command; null where an event cannot be read. */
   head: Head<Payment> | null;
 };
@@ -33,12 +35,7 @@ export async function loadHistory(
     history.entries[index]?.at == null ? null : readPaymentEvent(event),
   );
   const state = history.entries.at(-1)?.state;
+  const payment = state && state.status !== 'none' ? state : null;
   const head = state && !events.includes(null) ? { state, ...endOf(stored) } : null;
-  return { ...history, events, head };
-}
-
-/** Its current state; null where the stream does not begin with a request or cannot be read. */
-export function stateOf({ entries }: History): RequestedPayment | null {
-  const state = entries.at(-1)?.state;
-  return state && state.status !== 'none' ? state : null;
+  return { ...history, events, payment, head };
 }

@@ -2,11 +2,11 @@
 import type { RequestedPayment } from '../../../events/payment.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import type { Page } from '../frame/page.ts';
-import { loadHistory, stateOf } from './load.ts';
+import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
 export const showPayer: Page = async (ctx, { eventStore, recordAccess, show }) => {
-  const payment = stateOf(await loadHistory(ctx, eventStore));
+  const { payment } = await loadHistory(ctx, eventStore);
   if (!payment) throw new HttpProblem(404, 'This payment does not say who pays');
   const { request } = payment;
   const { transactionId } = request;

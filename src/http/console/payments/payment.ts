@@ -4,19 +4,16 @@ import { exceptionsOf } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
 import { texts } from '../../../receipts/texts.ts';
-import type { PageDependencies } from '../dependencies.ts';
 import { kindTexts } from '../exceptions/texts.ts';
-import type { Page } from '../frame/page.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 import { loadAccount } from '../frame/session.ts';
 import { shownDeliveries } from './deliveries.ts';
 import { eventText } from './event-text.ts';
-import { loadHistory, stateOf } from './load.ts';
+import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
 export const showPayment: Page = async (ctx, { eventStore, show }) => {
-  const loaded = await loadHistory(ctx, eventStore);
-  const payment = stateOf(loaded);
-  const { entries, events, verdict } = loaded;
+  const { entries, events, payment, verdict } = await loadHistory(ctx, eventStore);
   const names = await staffNames(entries, eventStore);
   const id = ctx.params.id ?? '';
   const readable = events.filter((event) => event !== null);

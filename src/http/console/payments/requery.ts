@@ -4,12 +4,11 @@ import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page } from '../frame/page.ts';
-import { loadHistory, stateOf } from './load.ts';
+import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
 export const requery: Page = async (ctx, { eventStore, execute, registry, runtime }) => {
-  const history = await loadHistory(ctx, eventStore);
-  const payment = stateOf(history);
+  const { head, payment } = await loadHistory(ctx, eventStore);
   if (!payment) throw new HttpProblem(409, 'This payment cannot be read');
   const { channel, merchant, transactionId } = payment.request;
   const answer =
@@ -21,7 +20,7 @@ export const requery: Page = async (ctx, { eventStore, execute, registry, runtim
     paymentStream(transactionId),
     { type: 'RecordRequeryAnswer', at, channel, merchantCode: merchant.code, answer },
     staffCause(ctx),
-    { from: history.head },
+    { from: head },
   );
   const hasNews = events.some(({ type }) => type !== 'RequeryAnswered');
   const otherwise = answer.status === 'not_found' ? 'requery-not-found' : 'requery-no-news';

@@ -6,20 +6,21 @@ import { allPayments, type PaymentFilter, searchPayments } from '../../../projec
 import { termsOf } from '../../../projections/payments/search-tokens.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { type Context, seeOther } from '../../server/context.ts';
-import type { PageDependencies } from '../dependencies.ts';
 import {
+  cursorText,
   type Fields,
   keysOf,
+  merchantOptions,
   optionsOf,
+  pageOf,
   readChoice,
+  readCursor,
   readDay,
   readForm,
   readQuery,
   readText,
-} from '../frame/fields.ts';
-import { cursorText, pageOf, readCursor } from '../frame/list.ts';
-import type { Page } from '../frame/page.ts';
-import { askReadModels } from '../frame/read-models.ts';
+} from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 
 export const paymentsPath = '/console/payments';
 const size = 50;
@@ -79,7 +80,7 @@ export const searchByPayer: Page = async (ctx, dependencies) => {
 
 async function showFound(
   ctx: Context,
-  { config, db, log, show }: PageDependencies,
+  { askReadModels, config, db, show }: PageDependencies,
   { fields, filter }: Filter,
   after: string | undefined,
   payer: string,
@@ -88,7 +89,6 @@ async function showFound(
   const key = cursor && { requestedAt: cursor.at, transactionId: cursor.ids[0] ?? '' };
   const [found] = await askReadModels(
     ctx,
-    log,
     [searchPayments(db, filter, { limit: size + 1, after: key })],
     'Payments cannot be searched at the moment. Enter a transaction id to open its payment',
   );
@@ -101,7 +101,7 @@ async function showFound(
   });
   await show(ctx, 'payments/payments.njk', {
     title: 'Payments',
-    merchants: Array.from(config.merchants.values(), ({ code, name }) => ({ value: code, text: name })),
+    merchants: merchantOptions(config.merchants),
     modes: optionsOf(texts.en.modes),
     statuses: optionsOf(statusNames),
     filter: fields,

@@ -11,9 +11,9 @@ import { classNames, scopeText } from '../../../reconciliation/texts.ts';
 import { readFormData } from '../../server/body.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
-import { readDay, readForm } from '../frame/fields.ts';
+import { readDay, readForm } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';
-import { rowOf, showProblem } from './list.ts';
+import { rowOf, showList } from './list.ts';
 
 const maxUploadBytes = 20 * 1024 * 1024;
 /** The result page shows this many discrepancies and unreadable rows. */
@@ -38,7 +38,8 @@ export const readUpload: Middleware = async (ctx, next) => {
 export function createImportExport(): Page {
   let isImporting = false;
   return async (ctx, dependencies) => {
-    if (isImporting) return showProblem(ctx, dependencies, 409, 'Another import is in progress');
+    if (isImporting)
+      return showList(ctx, dependencies, { status: 409, message: 'Another import is in progress' });
     isImporting = true;
     try {
       await importExport(ctx, dependencies);
@@ -53,7 +54,7 @@ const importExport: Page = async (ctx, dependencies) => {
   const { requestId } = ctx.state;
   const file = uploads.get(ctx);
   const { from, to, dry } = readForm(ctx);
-  if (!file || file.size === 0) return showProblem(ctx, dependencies, 400, 'Choose a file');
+  if (!file || file.size === 0) return showList(ctx, dependencies, { status: 400, message: 'Choose a file' });
   const period = { from: readDay(from)?.start ?? null, to: readDay(to)?.end ?? null };
   const dryRun = dry !== undefined;
   const badRows: BadRow[] = [];
@@ -75,8 +76,10 @@ const importExport: Page = async (ctx, dependencies) => {
       },
     );
   } catch (err) {
-    if (err instanceof UnreadableExport) return showProblem(ctx, dependencies, 400, err.message);
-    if (err instanceof ReadModelBehind) return showProblem(ctx, dependencies, 503, err.message);
+    if (err instanceof UnreadableExport)
+      return showList(ctx, dependencies, { status: 400, message: err.message });
+    if (err instanceof ReadModelBehind)
+      return showList(ctx, dependencies, { status: 503, message: err.message });
     log.warn({ err, requestId }, 'an import was interrupted');
     throw new HttpProblem(
       503,

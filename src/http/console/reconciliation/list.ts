@@ -3,39 +3,25 @@ import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
 import { listDiscrepancies } from '../../../projections/reconciliation/queries.ts';
 import { sideText } from '../../../reconciliation/texts.ts';
 import type { Context } from '../../server/context.ts';
-import type { PageDependencies } from '../dependencies.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
 import { discrepancyTexts } from '../exceptions/texts.ts';
-import { readQuery } from '../frame/fields.ts';
-import { cursorText, pageOf, readCursor } from '../frame/list.ts';
-import type { Page } from '../frame/page.ts';
-import { askReadModels } from '../frame/read-models.ts';
+import { cursorText, pageOf, readCursor, readQuery } from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 
 const size = 50;
 
-export const showDiscrepancies: Page = async (ctx, dependencies) => {
-  await showList(ctx, dependencies, null);
-};
+export const showDiscrepancies: Page = (ctx, dependencies) => showList(ctx, dependencies, null);
 
-/** The page again, with the status and the reason why an upload was not compared. */
-export async function showProblem(
+/** `problem` is why an upload was not compared. */
+export async function showList(
   ctx: Context,
-  dependencies: PageDependencies,
-  status: number,
-  problem: string,
+  { askReadModels, db, show }: PageDependencies,
+  problem: { status: number; message: string } | null,
 ): Promise<void> {
-  ctx.status = status;
-  await showList(ctx, dependencies, problem);
-}
-
-async function showList(
-  ctx: Context,
-  { db, log, show }: PageDependencies,
-  problem: string | null,
-): Promise<void> {
+  if (problem) ctx.status = problem.status;
   const cursor = readCursor(readQuery(ctx).after, 1);
   const after = cursor && { at: cursor.at, id: cursor.ids[0] ?? '' };
-  const [found] = await askReadModels(ctx, log, [
+  const [found] = await askReadModels(ctx, [
     listDiscrepancies(db, { state: 'open', source: null }, { limit: size + 1, after }),
   ]);
   const { rows, ...links } = pageOf(found, {
@@ -46,7 +32,7 @@ async function showList(
   });
   await show(ctx, 'reconciliation/reconciliation.njk', {
     title: 'Reconciliation',
-    problem,
+    problem: problem?.message ?? null,
     rows: rows.map(rowOf),
     ...links,
   });

@@ -1,10 +1,7 @@
 /** How each interface describes its operations, and what many of them have in common. */
 import type { JsonSchema } from '../../../kernel/with-json-schema.ts';
 
-/** The name of a schema in components/schemas, or a schema. */
-export type SchemaOrName = string | JsonSchema;
-
-export type Content = Readonly<Record<string, { schema: SchemaOrName; example?: unknown }>>;
+type Content = Readonly<Record<string, { schema: JsonSchema; example?: unknown }>>;
 
 export type Answer = {
   description: string;
@@ -19,11 +16,9 @@ export type Parameter = {
   name: string;
   description: string;
   schema: JsonSchema;
-  /** What samples send; a parameter without is left out of them. */
+  /** What samples send; they leave out a parameter without an example. */
   example?: string | number;
 };
-
-export type Tag = { name: string; description: string };
 
 /** A way to show who is calling. */
 export type SecurityScheme = {
@@ -36,26 +31,39 @@ export type SecurityScheme = {
 
 export type Operation = {
   id: string;
-  method: 'get' | 'post';
-  path: string;
-  tag: Tag;
+  route: `${'GET' | 'POST'} /${string}`;
   summary: string;
   description?: string;
   /** Any one of them is enough; an operation without any is open to everybody. */
-  security: readonly SecurityScheme[];
+  security?: readonly SecurityScheme[];
   parameters?: readonly Parameter[];
-  /** Its first type is what samples send. */
-  body?: { types: readonly string[]; schema: SchemaOrName; example: Readonly<Record<string, unknown>> };
+  /** Samples send its first type. */
+  body?: { types: readonly string[]; schema: JsonSchema; example: Readonly<Record<string, unknown>> };
   answers: Answers;
   callbacks?: Readonly<Record<string, unknown>>;
 };
 
+/** The operations under one heading. */
+export type Section = { tag: { name: string; description: string }; operations: readonly Operation[] };
+
 export const json = 'application/json';
 export const form = 'application/x-www-form-urlencoded';
 export const multipart = 'multipart/form-data';
-export const html = 'text/html';
 
 export const exampleId = '0B3W7K5TNSMQ2D4V8XZC6RH1JA';
+
+export function bearer(name: string, description: string, sample: string): SecurityScheme {
+  return { name, definition: { type: 'http', scheme: 'bearer', description }, sample };
+}
+
+/** A schema of components/schemas. */
+export function ref(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+export function jsonAnswer(description: string, schema: JsonSchema, example?: unknown): Answer {
+  return { description, content: { [json]: { schema, ...(example !== undefined && { example }) } } };
+}
 
 const meanings: Readonly<Record<number, string>> = {
   400: 'The request is malformed; the message names every field at fault',
@@ -70,7 +78,7 @@ const meanings: Readonly<Record<number, string>> = {
   504: 'The transaction registry did not answer in time',
 };
 
-/** One answer per status, all with the content that `contentOf` gives. */
+/** One answer per status, each with the content that `contentOf` gives. */
 export function errorAnswers(statuses: readonly number[], contentOf: (status: number) => Content): Answers {
   return Object.fromEntries(
     statuses.map((status) => [
@@ -89,8 +97,10 @@ export function headerOf(description: string): { description: string; schema: Js
   return { description, schema: { type: 'string' } };
 }
 
-export function page(description: string): Answer {
-  return { description, content: { [html]: { schema: { type: 'string' } } } };
+export const page: Content = { 'text/html': { schema: { type: 'string' } } };
+
+export function pageAnswer(description: string): Answer {
+  return { description, content: page };
 }
 
 export function redirect(description: string): Answer {

@@ -21,12 +21,12 @@ export function samplesOf(operation: Operation, baseUrl: string): Sample[] {
   ];
 }
 
-function callOf(operation: Operation, baseUrl: string): Call {
-  const { method, path, security, parameters = [], body, answers } = operation;
+function callOf({ route, security = [], parameters = [], body, answers }: Operation, baseUrl: string): Call {
   const given = (place: string) =>
     parameters.flatMap(({ in: where, name, example }) =>
       where === place && example !== undefined ? [[name, String(example)] as const] : [],
     );
+  const [method = '', path = ''] = route.split(' ');
   const [scheme] = security;
   const fullPath = given('path').reduce(
     (result, [name, value]) => result.replace(`{${name}}`, encodeURIComponent(value)),
@@ -35,7 +35,7 @@ function callOf(operation: Operation, baseUrl: string): Call {
   const query = new URLSearchParams(Object.fromEntries(given('query')));
   const type = body?.types[0];
   return {
-    method: method.toUpperCase(),
+    method,
     url: `${baseUrl}${fullPath}${query.size > 0 ? `?${query}` : ''}`,
     headers: {
       ...(scheme && { Authorization: `Bearer ${scheme.sample}` }),
@@ -62,7 +62,7 @@ function curl({ method, url, headers, body, file }: Call): string {
   ].join(' \\\n  ');
 }
 
-function shellQuoted(text: string): string {
+export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -85,31 +85,26 @@ function javaScript({ method, url, headers, body, file }: Call): string {
 }
 
 function php({ method, url, headers, body, file }: Call): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const writer = body?.type === json ? 'json_encode' : 'http_build_query';
+  const quoted = (text: string) => `'${text.replace(/[\\']/g, '\\$&')}'`;
+  const array = (entries: readonly string[]) =>
+    ['[', ...entries.map((it) => `        ${it},`), '    ]'].join('\n');
+  const fields = Object.entries(body?.fields ?? {});
+  const written =
+    body?.type === json
+      ? quoted(JSON.stringify(body.fields, null, 2))
+      : `http_build_query(${array(fields.map(([name, value]) => `${quoted(name)} => ${quoted(String(value))}`))})`;
   return [
     '<?php',
-    `$curl = curl_init(${phpLiteral(url)});`,
+    `$curl = curl_init(${quoted(url)});`,
     'curl_setopt_array($curl, [',
     '    CURLOPT_RETURNTRANSFER => true,',
-    `    CURLOPT_CUSTOMREQUEST => ${phpLiteral(method)},`,
-    ...(lines.length > 0 ? [`    CURLOPT_HTTPHEADER => ${phpLiteral(lines, 1)},`] : []),
-    ...(body ? [`    CURLOPT_POSTFIELDS => ${writer}(${phpLiteral(body.fields, 1)}),`] : []),
+    `    CURLOPT_CUSTOMREQUEST => ${quoted(method)},`,
+    `    CURLOPT_HTTPHEADER => ${array(Object.entries(headers).map(([name, value]) => quoted(`${name}: ${value}`)))},`,
+    ...(body ? [`    CURLOPT_POSTFIELDS => ${written},`] : []),
     ']);',
     '$answer = curl_exec($curl);',
     file
       ? `if (curl_getinfo($curl, CURLINFO_RESPONSE_CODE) === 200) file_put_contents('${file}', $answer);`
       : 'echo curl_getinfo($curl, CURLINFO_RESPONSE_CODE), " ", $answer;',
   ].join('\n');
-}
-
-/** `depth` is the indentation of the line on which it begins, in steps of four spaces. */
-function phpLiteral(value: unknown, depth = 0): string {
-  if (typeof value === 'string') return `'${value.replace(/[\\']/g, '\\$&')}'`;
-  if (typeof value !== 'object' || value === null) return String(value);
-  const members = Array.isArray(value)
-    ? value.map((member) => phpLiteral(member, depth + 1))
-    : Object.entries(value).map(([key, member]) => `${phpLiteral(key)} => ${phpLiteral(member, depth + 1)}`);
-  const indent = '    '.repeat(depth);
-  return `[\n${members.map((member) => `${indent}    ${member},\n`).join('')}${indent}]`;
 }

@@ -12,19 +12,9 @@ export const time = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00$/, { format
 
 export const id = matching(derivedIdPattern);
 
-/** The struct with descriptions of its fields, in front of what its own schema says about limits. */
-export function describeFields<T extends object>(
-  struct: Struct<T, unknown>,
-  texts: Readonly<Record<keyof T & string, string>>,
-): Struct<T, unknown> {
+/** The struct with a description, in front of what its own schema says about limits. */
+export function described<T>(struct: Struct<T, unknown>, text: string): Struct<T, unknown> {
   const schema = jsonSchemaOf(struct);
-  const properties = Object.entries(schema.properties as Record<string, JsonSchema>).map(
-    ([field, member]) => {
-      const sentences = [texts[field as keyof T & string], member.description].filter(
-        (it) => it !== undefined,
-      );
-      return [field, { ...member, description: sentences.join('. ') }];
-    },
-  );
-  return withJsonSchema(struct, { ...schema, properties: Object.fromEntries(properties) });
+  const sentences = [text, schema.description].filter((it) => it !== undefined);
+  return withJsonSchema(struct, { ...schema, description: sentences.join('. ') });
 }

@@ -1,0 +1,26 @@
+// Statements that are made from a table's columns.
+import test from 'ava';
+import { quoteIdentifier } from '../../src/postgres/identifiers.ts';
+import { givenRows, insertGiven } from '../../src/postgres/table.ts';
+
+const columns = {
+  id: 'text',
+  tokens: 'text[] not null',
+  amount_sen: 'bigint not null check (amount_sen >= 0)',
+  state: 'json not null',
+};
+
+test('rows come in one parameter, each column with its type, and json as text', (t) => {
+  t.is(
+    givenRows(columns),
+    'json_to_recordset(?) as given (id text, tokens text[], amount_sen bigint, state text)',
+  );
+  t.is(
+    insertGiven({ name: 'things', columns }),
+    `insert into things (id, tokens, amount_sen, state) select id, tokens, amount_sen, state::json from ${givenRows(columns)}`,
+  );
+});
+
+test('a name is quoted as one, whatever is in it', (t) => {
+  t.is(quoteIdentifier('a.b"c?'), '"a.b""c\\?"');
+});
