@@ -5,7 +5,7 @@ import { type Execute, endOf, type Head } from '../../commands/execute.ts';
 import type { PaymentCommand } from '../../commands/payment.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
 import type { Delivery } from '../../events/deliveries.ts';
-import type { Cause, Metadata } from '../../events/envelope.ts';
+import { type Cause, metadataText } from '../../events/envelope.ts';
 import {
   evolve,
   noPayment,
@@ -200,6 +200,6 @@ async function record(
 }
 
 function causeOf(event: RecordedEvent, { name, runtime }: AttemptDependencies): Cause {
-  const { $correlationId: correlationId } = event.metadata as Metadata;
+  const correlationId = metadataText(event, '$correlationId') ?? event.id;
   return { commandId: runtime.uuid(), correlationId, causationId: event.id, actor: `reactor:${name}` };
 }
