@@ -3,7 +3,7 @@
  * changes no payment: a requery brings in what the registry knows better.
  */
 import type { Knex } from 'knex';
-import { createExecute, type Execute, loadHead } from '../commands/execute.ts';
+import { createExecute, type ExecuteOf, loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import {
   discrepancyIdOf,
@@ -13,12 +13,7 @@ import {
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import type { Cause } from '../events/envelope.ts';
 import { noPayment, paymentStream } from '../events/payment.ts';
-import {
-  type Discrepancy,
-  type DiscrepancyFound,
-  type ReconciliationEvent,
-  reconciliationStream,
-} from '../events/reconciliation.ts';
+import { type DiscrepancyFound, reconciliationStream } from '../events/reconciliation.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { payments } from '../projections/payments/projection.ts';
@@ -111,7 +106,7 @@ async function waitForReadModels(stores: Dependencies, now: Date, waitMs: number
 }
 
 type Run = Dependencies & {
-  execute: Execute<Discrepancy | null, ReconciliationCommand, ReconciliationEvent>;
+  execute: ExecuteOf<typeof reconciliationDecider>;
   task: Import;
   staged: StagedRecords;
   file: StagedExport;

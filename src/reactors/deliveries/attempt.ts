@@ -1,8 +1,8 @@
 /** One attempt at a claimed delivery: load its stream, perform it, record the outcome. */
 import type { Logger } from 'pino';
 import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
-import { type Execute, endOf, type Head } from '../../commands/execute.ts';
-import type { PaymentCommand } from '../../commands/payment.ts';
+import { type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
+import type { paymentDecider } from '../../commands/payment.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
 import type { Delivery } from '../../events/deliveries.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
@@ -10,7 +10,6 @@ import {
   evolve,
   noPayment,
   type Payment,
-  type PaymentEvent,
   paymentStream,
   type RequestedPayment,
 } from '../../events/payment.ts';
@@ -27,7 +26,7 @@ export type AttemptDependencies = {
   name: string;
   perform: PerformDelivery;
   eventStore: Pick<EventStore, 'load'>;
-  execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+  execute: ExecuteOf<typeof paymentDecider>;
   /** The pause before each attempt; the first is made at once. */
   scheduleMs: readonly number[];
   runtime: Runtime;
