@@ -1,4 +1,4 @@
-/** Decisions about a payment, on either channel. The events are in src/events/payment.ts. */
+/** Decisions about a payment, on either channel. Results are decided in payment-result.ts, deliveries in deliveries.ts. */
 import { readPaymentEvent } from '../events/codec.ts';
 import {
   type Attempt,
@@ -15,7 +15,7 @@ import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { type ResolveException, resolveException } from './exceptions.ts';
-import { type RecordGatewayResult, recordGatewayResult } from './gateway-result.ts';
+import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
 import { type RecordRequeryAnswer, recordRequeryAnswer } from './requery.ts';
 
 export type RequestPayment = { type: 'RequestPayment'; request: PaymentRequested };

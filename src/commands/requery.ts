@@ -8,7 +8,7 @@ import {
 } from '../events/payment.ts';
 import type { RegistryAnswer } from '../events/payment-result.ts';
 import { Refused } from './decider.ts';
-import { isPaymentOf, recordGatewayResult } from './gateway-result.ts';
+import { isPaymentOf, recordGatewayResult } from './payment-result.ts';
 
 export type RecordRequeryAnswer = {
   type: 'RecordRequeryAnswer';

@@ -5,11 +5,12 @@
 import { hostname } from 'node:os';
 import { logLevels } from '../kernel/log.ts';
 import { parseAmount, type Sen } from '../kernel/money.ts';
-import { ConfigError } from './config-error.ts';
-import { type Environment, type EnvironmentReader, readEnvironment } from './environment.ts';
-import { loadMerchants, type Merchant } from './merchants.ts';
-import { readCallbacks, readLandRegistry, readMail } from './outgoing.ts';
-import { loadPaymentMethods, type PaymentMethods } from './payment-methods.ts';
+import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
+import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
+import { loadMerchants } from './merchants.ts';
+import { loadPaymentMethods } from './payment-methods.ts';
+import type { VariableName } from './variables.ts';
+import { ConfigError } from './yaml-file.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -31,19 +32,10 @@ export function loadConfig(
 
 function readConfig(env: EnvironmentReader, seals: boolean) {
   const { production } = env;
-  // Personal data and amounts pass through a browser to these.
-  const httpUrls = production ? ['https:'] : ['http:', 'https:'];
-  const secret = [production ? /.{32}/s : /./, 'have at least 32 characters in production'] as const;
   const host = env.text('HOST');
   const port = env.integer('PORT', 0, 65_535);
-  const merchants: ReadonlyMap<string, Merchant> = env.file(
-    () => loadMerchants(env.text('MERCHANTS_FILE'), production),
-    new Map(),
-  );
-  const methods: PaymentMethods = env.file(
-    () => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')),
-    new Map(),
-  );
+  const merchants = env.file(() => loadMerchants(env.text('MERCHANTS_FILE'), production), new Map());
+  const methods = env.file(() => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')), new Map());
   const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
   const callbacks = readCallbacks(env);
   return {
@@ -52,19 +44,25 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     environment: env.text('ENVIRONMENT_NAME', { fallback: production ? 'production' : 'development' }),
     host,
     port,
-    baseUrl: env.url('BASE_URL', httpUrls, { fallback: `http://${linkHost(host)}:${port}` }),
+    baseUrl: readBaseUrl(env, `http://${linkHost(host)}:${port}`),
     dataDir: env.text('DATA_DIR'),
-    esdbUrl: env.text('ESDB_URL', { required: true, form: connectionString }),
+    esdbUrl: env.matching(
+      'ESDB_URL',
+      /^esdb(\+discover)?:\/\//,
+      'be a connection string that begins with esdb:// or esdb+discover://',
+      { required: true },
+    ),
     databaseUrl: env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true }),
     merchants,
     methods,
-    transactionIdKey: env.text('TRANSACTION_ID_KEY', { required: true, form: secret }),
-    /** Seals of the log are signed with it; `''` in a process that seals nothing. */
-    sealKey: env.text('SEAL_KEY', { required: seals, form: [/^[0-9a-f]{64}$/i, 'be 64 hexadecimal digits'] }),
+    transactionIdKey: readSecret(env, 'TRANSACTION_ID_KEY'),
+    /** `''` in a process that seals nothing. */
+    sealKey: env.matching('SEAL_KEY', /^[0-9a-f]{64}$/i, 'be 64 hexadecimal digits', { required: seals }),
     maxAmountSen: readMaxAmount(env),
     gateway: {
-      url: env.url('GATEWAY_URL', httpUrls, { required: true }),
-      secret: env.text('GATEWAY_SECRET', { required: true, form: secret }),
+      // A payer's name and the amount go there through a browser.
+      url: env.url('GATEWAY_URL', production ? ['https:'] : ['http:', 'https:'], { required: true }),
+      secret: readSecret(env, 'GATEWAY_SECRET'),
       /** Development without a secret of its own: a result without CHECKSUM is taken, and marked unverified. */
       acceptUnsigned: !production && env.given('GATEWAY_SECRET') === undefined,
     },
@@ -78,14 +76,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     /** Null: we were not told where it is, and its callbacks wait. */
     landRegistry: readLandRegistry(env, { ...callbacks, hasAgencies }),
     mail: readMail(env),
-    /** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, but not in production. */
     apiKeys: readApiKeys(env),
-    /** The Bearer key with which the land registry calls /landreg; with `''`, in production, nobody gets in. */
-    landregAccessKey: env.text('LANDREG_ACCESS_KEY', {
-      fallback: production ? '' : 'landreg-key',
-      required: production && hasAgencies,
-      form: [keyForm(production), `be ${keyWords(production)}, without blanks`],
-    }),
+    landregAccessKey: readLandregAccessKey(env, hasAgencies),
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
       port: env.integer('SANDBOX_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : port + 1) }),
@@ -94,15 +86,22 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
   };
 }
 
-const connectionString = [
-  /^esdb(\+discover)?:\/\//,
-  'be a connection string that begins with esdb:// or esdb+discover://',
-] as const;
+function readBaseUrl(env: EnvironmentReader, fallback: string): string {
+  const baseUrl = env.url('BASE_URL', ['http:', 'https:'], { fallback });
+  const isPublic = !env.production || baseUrl.startsWith('https://');
+  env.must('BASE_URL', isPublic, 'be the public address, with https://, in production');
+  return baseUrl;
+}
 
 /** The name under which this machine reaches a server bound to `host`. */
 function linkHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return hostname();
   return host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+}
+
+function readSecret(env: EnvironmentReader, name: VariableName): string {
+  const form = env.production ? /.{32}/s : /./s;
+  return env.matching(name, form, 'have at least 32 characters in production', { required: true });
 }
 
 function readMaxAmount(env: EnvironmentReader): Sen {
@@ -112,17 +111,31 @@ function readMaxAmount(env: EnvironmentReader): Sen {
   return 0 as Sen;
 }
 
+/** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, which production refuses. */
 function readApiKeys(env: EnvironmentReader): readonly string[] {
-  const { production } = env;
-  const keys = env.list('API_KEYS', { required: production });
-  const areKeys = keys.every((key) => keyForm(production).test(key));
-  const isList = areKeys && (keys.length > 0 || env.given('API_KEYS') === undefined);
-  env.must('API_KEYS', isList, `be a comma list, each ${keyWords(production)}`);
+  const keys = env.list('API_KEYS', { required: env.production });
+  const { form, least } = keyForm(env);
+  env.must(
+    'API_KEYS',
+    keys.every((key) => form.test(key)) && (keys.length > 0 || !env.given('API_KEYS')),
+    `be a comma list of sha256:<64 hex digits> or keys of at least ${least} characters`,
+  );
   return keys;
 }
 
-const minKeyLength = (production: boolean) => (production ? 32 : 6);
-const keyForm = (production: boolean) =>
-  new RegExp(`^(sha256:[0-9a-f]{64}|(?!sha256:)\\S{${minKeyLength(production)},200})$`);
-const keyWords = (production: boolean) =>
-  `sha256:<64 hex digits> or a key of at least ${minKeyLength(production)} characters`;
+/**
+ * The Bearer key with which the land registry calls /landreg, `sha256:<64 hex digits>` or plain; production needs one
+ * where it has agencies, and without one (`''`) lets nobody in.
+ */
+function readLandregAccessKey(env: EnvironmentReader, hasAgencies: boolean): string {
+  const { production } = env;
+  const fallback = production ? '' : 'landreg-key';
+  const { form, least } = keyForm(env);
+  const what = `be sha256:<64 hex digits> or a key of at least ${least} characters, without blanks`;
+  return env.matching('LANDREG_ACCESS_KEY', form, what, { fallback, required: production && hasAgencies });
+}
+
+function keyForm({ production }: EnvironmentReader) {
+  const least = production ? 32 : 6;
+  return { form: new RegExp(`^(sha256:[0-9a-f]{64}|(?!sha256:)\\S{${least},200})$`), least };
+}

@@ -2,6 +2,7 @@
 import {
   array,
   enums,
+  type Infer,
   integer,
   min,
   nonempty,
@@ -14,25 +15,7 @@ import {
 } from 'superstruct';
 import type { Sen } from '../kernel/money.ts';
 import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
-import { ConfigError } from './config-error.ts';
-import { readYamlFile, ringgit } from './yaml-file.ts';
-
-export type Merchant = {
-  code: string;
-  name: string;
-  id: number;
-  /** Each `sha256:<64 hex digits>` or plain; none where only the land registry asks for its payments. */
-  apiKeys: readonly string[];
-  /** The land registry's kod_cawangan of this agency; `''` where it has none. */
-  branchCode: string;
-  /** Its callbacks are signed with each of these; with none they are not signed. */
-  webhookSecrets: readonly string[];
-  callbackFormat: 'json' | 'form';
-  /** Hosts that redirect_url may name; null allows any. */
-  redirectHosts: readonly string[] | null;
-  /** The fees of this merchant's payers, where they differ from the method's own. */
-  charges: Partial<Record<PaymentMode, Sen>>;
-};
+import { ConfigError, readYamlFile, ringgit } from './yaml-file.ts';
 
 const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
 
@@ -70,31 +53,41 @@ export function loadMerchants(path: string, production: boolean): ReadonlyMap<st
       faults.push(`merchants.${merchantCode}.api_keys holds a development key; production refuses it`);
   }
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${path}: ${fault}`));
-  return new Map(
-    entries.map(([merchantCode, merchant]) => [
-      merchantCode,
-      {
-        code: merchantCode,
-        name: merchant.name,
-        id: merchant.id,
-        apiKeys: merchant.api_keys ?? [],
-        branchCode: merchant.branch_code ?? '',
-        webhookSecrets: merchant.webhook_secret ?? [],
-        callbackFormat: merchant.callback_format ?? 'json',
-        redirectHosts: merchant.redirect_hosts ?? null,
-        charges: merchant.charges ?? {},
-      },
-    ]),
-  );
+  return new Map(entries.map((entry) => [entry[0], merchantOf(entry)]));
 }
 
-type Entry = readonly [code: string, { id: number; branch_code?: string | undefined }];
+type Entry = [code: string, Infer<typeof MerchantsFile>['merchants'][string]];
+
+function merchantOf([merchantCode, merchant]: Entry) {
+  return {
+    code: merchantCode,
+    name: merchant.name,
+    id: merchant.id,
+    /** `sha256:<64 hex digits>` or the plain key; none where the land registry alone asks for its payments. */
+    apiKeys: (merchant.api_keys ?? []) as readonly string[],
+    /** kod_cawangan, by which the land registry names this agency; `''` where it does not. */
+    branchCode: merchant.branch_code ?? '',
+    /** Its callbacks are signed with each of these; empty: not signed. */
+    webhookSecrets: (merchant.webhook_secret ?? []) as readonly string[],
+    callbackFormat: merchant.callback_format ?? 'json',
+    /** Hosts that redirect_url may name; null allows any. */
+    redirectHosts: (merchant.redirect_hosts ?? null) as readonly string[] | null,
+    /** What this merchant's payers are charged, where it differs from the method's own charge. */
+    charges: (merchant.charges ?? {}) as Partial<Record<PaymentMode, Sen>>,
+  };
+}
+
+export type Merchant = ReturnType<typeof merchantOf>;
 
 /** One id or branch code names one merchant. */
 function sharedValues(entries: readonly Entry[], field: 'id' | 'branch_code'): string[] {
-  const owners = Map.groupBy(entries, ([, merchant]) => merchant[field]);
-  owners.delete(undefined);
-  return [...owners.values()].flatMap(([first, ...others]) =>
-    others.map(([code]) => `merchants.${code}.${field} is also that of ${first?.[0]}`),
-  );
+  const owners = new Map<number | string | undefined, string>();
+  return entries.flatMap(([merchantCode, { [field]: value }]) => {
+    const owner = owners.get(value);
+    if (value === undefined || owner === undefined) {
+      owners.set(value, merchantCode);
+      return [];
+    }
+    return [`merchants.${merchantCode}.${field} is also that of ${owner}`];
+  });
 }

@@ -8,7 +8,7 @@ export type Variable = {
   fallback?: string;
   /** The default on the reference page, where it depends on something. */
   otherwise?: string;
-  /** What it means, in one line of markdown. */
+  /** What it means, in one line of markdown: on the reference page, and where it is needed and not set. */
   meaning: string;
 };
 
@@ -39,8 +39,14 @@ export const variableGroups = {
   },
   'The stores': {
     DATA_DIR: { fallback: './data', meaning: 'Embedded stores, generated keys, the outbox of emails' },
-    ESDB_URL: { otherwise: embedded, meaning: 'EventStoreDB: `esdb://` or `esdb+discover://`' },
-    DATABASE_URL: { otherwise: embedded, meaning: 'PostgreSQL: `postgres://`' },
+    ESDB_URL: {
+      otherwise: embedded,
+      meaning: 'EventStoreDB: `esdb://` or `esdb+discover://`; `ledger serve` can bring its own',
+    },
+    DATABASE_URL: {
+      otherwise: embedded,
+      meaning: 'PostgreSQL: `postgres://`; `ledger serve` can bring its own',
+    },
     SEAL_KEY: {
       otherwise: 'generated in `DATA_DIR`; `ledger projections` and `ledger serve` need one',
       meaning:
@@ -83,8 +89,11 @@ export const variableGroups = {
       meaning:
         'Where the land registry is; `https://` in production unless CALLBACK_ALLOW_HOSTS names its host',
     },
-    LANDREG_CALLBACK_PATH: { otherwise: sandbox, meaning: 'Where it takes callbacks' },
-    LANDREG_ACCESS_TOKEN: { otherwise: sandbox, meaning: 'It knows us by it (header Access-Token)' },
+    LANDREG_CALLBACK_PATH: { otherwise: sandbox, meaning: 'Where the land registry takes callbacks' },
+    LANDREG_ACCESS_TOKEN: {
+      otherwise: sandbox,
+      meaning: 'The land registry knows us by it (header Access-Token)',
+    },
     LANDREG_DIMASUK: { fallback: 'EPAYMENT', meaning: 'The text of dimasuk in a callback' },
     LANDREG_CONNECT_TIMEOUT_MS: { fallback: '10000', meaning: 'To connect, at most' },
     LANDREG_TIMEOUT_MS: { fallback: '30000', meaning: 'A whole attempt, at most' },
@@ -102,12 +111,13 @@ export const variableGroups = {
     },
     SMTP_URL: {
       otherwise: 'files in `DATA_DIR/outbox`; production needs one',
-      meaning: '`smtp://` or `smtps://`',
+      meaning:
+        'Sends receipts and links to sign in: `smtp://` or `smtps://`, such as `smtps://user:password@mail.example`',
     },
     MAIL_FROM: {
       fallback: 'Payment ledger <no-reply@ledger.example>',
       otherwise: '`Payment ledger <no-reply@ledger.example>`; production needs one',
-      meaning: 'The sender of receipts and of links to sign in',
+      meaning: 'The sender of receipts and of links to sign in, such as `Payments <no-reply@agency.example>`',
     },
   },
   '/api/v1 and the sandbox': {

@@ -14,7 +14,16 @@ import {
 import { parse } from 'yaml';
 import { readAmount, type Sen } from '../kernel/money.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
-import { ConfigError } from './config-error.ts';
+
+/** All that is wrong with the configuration, a line each; names, never values. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(['The configuration is at fault:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
+    this.faults = faults;
+  }
+}
 
 /** An amount in RM, written as 1.5 or "1.50"; read as sen. */
 export const ringgit = coerce(

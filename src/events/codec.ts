@@ -68,3 +68,13 @@ function lift(stored: Stored): unknown {
     throw new UnreadableEvent(reasonOf(error));
   }
 }
+
+/** What `read` makes of an event that somebody may have changed, or its error when the event cannot be read. */
+export function tryRead<Event>(read: (stored: Stored) => Event, stored: Stored): Event | UnreadableEvent {
+  try {
+    return read(stored);
+  } catch (error) {
+    if (error instanceof UnreadableEvent) return error;
+    throw error;
+  }
+}

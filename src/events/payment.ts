@@ -1,6 +1,7 @@
 /**
  * What can happen to a payment, and the fold that turns its events into its state. Read top to bottom:
- * values, events, state, `evolve`. What may happen is decided in src/commands/payment.ts.
+ * values, events, state, `evolve`. What may happen is decided in src/commands/payment.ts,
+ * and what a result does (also a late or a second one) in src/commands/payment-result.ts.
  */
 import {
   array,

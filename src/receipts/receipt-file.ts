@@ -1,8 +1,9 @@
 /** A receipt as a file, the same from the download as in the email. */
+
+import { verificationKey, verificationUrl } from './check-code.ts';
 import { receiptPdf } from './pdf.ts';
 import type { Receipt } from './receipt.ts';
 import { type Language, texts } from './texts.ts';
-import { verificationKey, verificationUrl } from './verification.ts';
 
 /** Makes the function that gives the PDF, with the address that confirms it, and a file name that is safe in a header. */
 export function createReceiptFiles({

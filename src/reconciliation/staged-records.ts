@@ -70,9 +70,7 @@ export function openStagedRecords() {
     },
 
     /** False when it was marked before. */
-    markCompared(subject: string): boolean {
-      return insertCompared.run(subject).changes === 1;
-    },
+    markCompared: (subject: string) => insertCompared.run(subject).changes === 1,
 
     /** The file covers what these verdicts are about: an earlier discrepancy of it is found again, or is gone. */
     cover(subject: string, verdicts: readonly Verdict[]): void {
@@ -83,9 +81,7 @@ export function openStagedRecords() {
       }
     },
 
-    markFound(id: string): void {
-      insertFound.run(id);
-    },
+    markFound: (id: string) => insertFound.run(id),
 
     /** Whether the file covers what the discrepancy is about, and no longer shows it. */
     isGone(id: string, discrepancy: Discrepancy): boolean {
@@ -95,9 +91,7 @@ export function openStagedRecords() {
       return covered.length > 0 && all('select 1 from found where id = ?', id).length === 0;
     },
 
-    close(): void {
-      database.close();
-    },
+    close: () => database.close(),
   };
 }
 

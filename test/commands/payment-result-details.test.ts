@@ -1,7 +1,7 @@
 // Which attempt a result belongs to, the amount it must have, and the receipt number it gives.
 import test from 'ava';
-import type { RecordGatewayResult } from '../../src/commands/gateway-result.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import {
   amountSen,

@@ -1,7 +1,7 @@
 // The state table: every result of a gateway or the registry, on every state a payment can be in.
 import test from 'ava';
-import type { RecordGatewayResult } from '../../src/commands/gateway-result.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
 import { channels, type PaymentEvent } from '../../src/events/payment.ts';
 import { type PaymentResult, sources } from '../../src/events/payment-result.ts';
 import {

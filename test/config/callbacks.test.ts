@@ -1,12 +1,12 @@
-// The configuration of callbacks: their schedule, their hosts, and how each merchant wants them.
+// The schedule and the hosts of callbacks, and how merchants want theirs, as configuration has them.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { ConfigError } from '../../src/config/config-error.ts';
-import { readEnvironment } from '../../src/config/environment.ts';
+import { readCallbacks } from '../../src/config/callbacks-and-mail.ts';
+import { readEnvironment } from '../../src/config/environment-reader.ts';
 import { loadMerchants } from '../../src/config/merchants.ts';
-import { readCallbacks } from '../../src/config/outgoing.ts';
+import { ConfigError } from '../../src/config/yaml-file.ts';
 
 function read(environment: Record<string, string>, production = false) {
   const env = readEnvironment({ NODE_ENV: production ? 'production' : 'test', ...environment }, {});

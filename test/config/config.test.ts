@@ -1,12 +1,12 @@
-// The configuration: what is read; every fault is named at once, and never with its value.
+// The configuration: what is read, and that every fault is named at once and never with its value.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { configurationPage } from '../../src/cli/configuration.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
 import { variables } from '../../src/config/variables.ts';
+import { ConfigError } from '../../src/config/yaml-file.ts';
 
 const secret = '0123456789abcdef0123456789abcdef';
 const complete = {

@@ -1,6 +1,6 @@
 /** The land registry's callback: its fields, and what its reply means. content/docs/land-registry-callbacks.md */
 import { create, type Infer, type } from 'superstruct';
-import type { LandRegistryConfig } from '../../config/outgoing.ts';
+import type { LandRegistryConfig } from '../../config/callbacks-and-mail.ts';
 import { toDigits } from '../../kernel/malaysian-time.ts';
 import { formatSen, type Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';

@@ -2,8 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
 import { array, type Infer, number, object, optional, pattern, string, trimmed } from 'superstruct';
-import { ConfigError } from '../../config/config-error.ts';
-import { checkYaml } from '../../config/yaml-file.ts';
+import { ConfigError, checkYaml } from '../../config/yaml-file.ts';
 
 /** One content file. */
 export type DocsFile = {

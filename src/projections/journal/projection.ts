@@ -9,8 +9,7 @@ import { type PaymentEvent, paymentStreamPrefix } from '../../events/payment.ts'
 import { type Books, type Entry, enter } from '../../events/postings.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { createTable, givenRows, type Row, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, givenRows, indexable, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 
 const postingsTable = {
@@ -60,9 +59,7 @@ export const journal: Projection = {
   version: 2,
   streamPrefixes: [paymentStreamPrefix],
 
-  async createTables(db) {
-    for (const table of [postingsTable, dailySumsTable, booksTable]) await createTable(db, table);
-  },
+  createTables: (db) => createTables(db, postingsTable, dailySumsTable, booksTable),
   indexes: [
     'postings_by_account on postings (account, at, transaction_id, revision, line)',
     `receipts_by_value on postings (account, value_at, transaction_id) where kind = 'payment' and line = 2`,

@@ -1,6 +1,6 @@
 /** The words that a payer is found by: those of the name, the email address, and the numbers that identify a person. */
 import type { PaymentRequested } from '../../events/payment.ts';
-import { indexable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/table.ts';
 
 /** No name has more words. */
 const maxTerms = 40;

@@ -5,7 +5,7 @@ import {
   evolveDiscrepancy,
   reconciliationStreamPrefix,
 } from '../../events/reconciliation.ts';
-import { indexable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { streamProjection } from '../runtime/stream-projection.ts';
 

@@ -1,7 +1,7 @@
 /** Read models with one row per stream: its folded state, and the columns that rows are found by. */
 import type { Knex } from 'knex';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { createTable, type Row, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from './projection.ts';
 
 /** A stream as a batch of events has left it. */
@@ -55,9 +55,7 @@ export function streamProjection<State, Column extends string = never>(
     name,
     version,
     streamPrefixes: [streamPrefix],
-    async createTables(db) {
-      for (const each of [table, ...moreTables]) await createTable(db, each);
-    },
+    createTables: (db) => createTables(db, table, ...moreTables),
     async project(events, db) {
       const ids = new Set(events.map(({ streamName }) => streamName.slice(streamPrefix.length)));
       const { rows } = await db.raw<{ rows: Stored<State>[] }>(

@@ -3,8 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import type { PostOutbound } from '../../clients/outbound/post.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { paymentFields } from '../../receipts/payment-fields.ts';
-import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/answers.ts';
 import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.ts';
+import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
 /** How a merchant wants its callbacks; one that is no longer registered gets plain JSON. */
 type CallbackSettings = {

@@ -2,7 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { Mailer } from '../../clients/mail/mailer.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import { receiptMessage } from '../../receipts/message.ts';
+import { receiptMessage } from '../../receipts/email.ts';
 import { createLinks } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { createReceiptFiles } from '../../receipts/receipt-file.ts';

@@ -69,9 +69,9 @@ export function startScheduledRequery(dependencies: RequeryDependencies & { data
     },
   ).catch(() => {}); // It retries until it is stopped.
   return {
-    stop() {
+    async stop() {
       stopping.abort();
-      return asking;
+      await asking;
     },
   };
 }

@@ -2,7 +2,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { checksumOf } from '../../../packages/sandbox/checksum.ts';
-import { handOverFields, signFields, verifyFields } from '../../../src/clients/gateway/hand-over.ts';
+import { signFields, verifyFields } from '../../../src/clients/gateway/checksum.ts';
+import { handOverFields } from '../../../src/clients/gateway/hand-over.ts';
 import { readGatewayResult } from '../../../src/clients/gateway/read-result.ts';
 import { sen } from '../../support/payments.ts';
 

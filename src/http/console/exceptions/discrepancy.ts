@@ -5,7 +5,7 @@ import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { type DiscrepancyResolution, reconciliationStream } from '../../../events/reconciliation.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
-import { sideText } from '../../../reconciliation/texts.ts';
+import { sideText } from '../../../reconciliation/summary.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
 import { discrepancyResolutions, discrepancyTexts } from './texts.ts';

@@ -2,7 +2,7 @@
 import { displaySen } from '../../../kernel/money.ts';
 import { type DayMetrics, type DelayMetrics, delayBoundsMs } from '../../../projections/payments/metrics.ts';
 import { texts } from '../../../receipts/texts.ts';
-import { queryOf } from '../frame/list.ts';
+import { queryOf } from '../frame/forms-and-lists.ts';
 import { columnPlot, sharePlot } from './plots.ts';
 
 /** Requested and paid, side by side for each hour. */

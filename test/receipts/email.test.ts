@@ -1,7 +1,7 @@
 // The receipt email: the same figures as the PDF, in two languages, and nothing in it but text.
 import test from 'ava';
 import fc from 'fast-check';
-import { receiptMessage } from '../../src/receipts/message.ts';
+import { receiptMessage } from '../../src/receipts/email.ts';
 import { sen } from '../support/payments.ts';
 import { hasPoppler, pdfOf, textOf } from './pdf-reader.ts';
 import { paid } from './receipts.ts';

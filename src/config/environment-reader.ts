@@ -1,6 +1,7 @@
 /** Reads variables one by one and gathers every fault, so that a boot names them all at once. */
-import { ConfigError } from './config-error.ts';
+
 import { type VariableName, variables } from './variables.ts';
+import { ConfigError } from './yaml-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,8 +12,6 @@ type Reading = {
   fallback?: string;
   /** It is a fault when the variable is not set; `''` is returned then, and not the fallback. */
   required?: boolean;
-  /** What a value that is not empty must look like, and the end of the sentence that says so. */
-  form?: readonly [RegExp, must: string];
 };
 
 /**
@@ -27,14 +26,17 @@ export function readEnvironment(environment: Environment, provided: Environment)
     if (!isSo) faults.push(`${name} must ${what}`);
   };
 
-  const text = (name: VariableName, { fallback, required = false, form }: Reading = {}): string => {
-    const variable = variables[name];
+  const text = (name: VariableName, { fallback, required = false }: Reading = {}): string => {
     const found = given(name) ?? provided[name];
-    if (found === undefined && required)
-      faults.push(`${name} is not set: ${variable.meaning} (default: ${variable.otherwise})`);
-    const value = found ?? (required ? '' : (fallback ?? variable.fallback ?? ''));
-    if (form && value !== '') must(name, form[0].test(value), form[1]);
-    return value;
+    if (found === undefined && required) faults.push(`${name} is not set. ${variables[name].meaning}`);
+    return found ?? (required ? '' : (fallback ?? variables[name].fallback ?? ''));
+  };
+
+  /** `form` is what it must match where it is not empty, and `what` says so in words. */
+  const matching = (name: VariableName, form: RegExp, what: string, reading?: Reading): string => {
+    const found = text(name, reading);
+    must(name, found === '' || form.test(found), what);
+    return found;
   };
 
   /** Without a trailing slash. */
@@ -73,7 +75,7 @@ export function readEnvironment(environment: Environment, provided: Environment)
       .filter((entry) => entry !== '');
 
   /** Runs a loader of a configuration file and takes its faults over. */
-  const file = <Content>(load: () => Content, fallback: Content): Content => {
+  const file = <Content>(load: () => Content, fallback: NoInfer<Content>): Content => {
     try {
       return load();
     } catch (error) {
@@ -84,5 +86,5 @@ export function readEnvironment(environment: Environment, provided: Environment)
   };
 
   const production = oneOf('NODE_ENV', ['development', 'production', 'test']) === 'production';
-  return { production, faults, given, must, text, url, oneOf, integer, list, file };
+  return { production, faults, given, must, text, matching, url, oneOf, integer, list, file };
 }

@@ -1,5 +1,5 @@
 /** How others are told of payments: callbacks to merchants, the land registry, emails. */
-import type { EnvironmentReader } from './environment.ts';
+import type { EnvironmentReader } from './environment-reader.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 const longestPauseMs = 7 * 24 * 3_600_000;
@@ -42,14 +42,14 @@ export function readLandRegistry(
   const { production } = env;
   const baseUrl = env.text('LANDREG_BASE_URL', { required: production && hasAgencies });
   if (baseUrl === '') return null;
-  const callbackPath = env.text('LANDREG_CALLBACK_PATH', {
-    required: true,
-    form: [/^\/[\x21-\x7e]*$/, 'begin with /'],
-  });
-  const accessToken = env.text('LANDREG_ACCESS_TOKEN', {
-    required: true,
-    form: [/^[\x21-\x7e]*$/, 'be of ASCII characters, without blanks'],
-  });
+  const required = { required: true };
+  const callbackPath = env.matching('LANDREG_CALLBACK_PATH', /^\/[\x21-\x7e]*$/, 'begin with /', required);
+  const accessToken = env.matching(
+    'LANDREG_ACCESS_TOKEN',
+    /^[\x21-\x7e]*$/,
+    'be of ASCII characters, without blanks',
+    required,
+  );
   const { protocol, hostname } = URL.parse(baseUrl) ?? { protocol: '', hostname: '' };
   env.must(
     'LANDREG_BASE_URL',
