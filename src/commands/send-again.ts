@@ -1,11 +1,11 @@
 /** Sends deliveries again, one or many, for the command line and the console. */
 import type { DeliveryKind } from '../events/deliveries.ts';
 import type { Cause } from '../events/envelope.ts';
-import { type Payment, type PaymentEvent, paymentStream } from '../events/payment.ts';
+import { paymentStream } from '../events/payment.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { Refused } from './decider.ts';
-import type { Execute } from './execute.ts';
-import type { PaymentCommand } from './payment.ts';
+import type { ExecuteOf } from './execute.ts';
+import type { paymentDecider } from './payment.ts';
 
 export type DeliveryId = { transactionId: string; delivery: string };
 
@@ -27,7 +27,7 @@ export async function requestDeliveries(
     cause,
     runtime,
   }: {
-    execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+    execute: ExecuteOf<typeof paymentDecider>;
     cause: () => Cause;
     runtime: Pick<Runtime, 'now'>;
   },

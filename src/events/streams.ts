@@ -3,7 +3,6 @@
  * a stream that is missing here is neither sealed nor verified. The seals' own stream is not in it, as a seal counts no
  * seals.
  */
-
 import {
   readPaymentEvent,
   readProjectEvent,

@@ -48,8 +48,3 @@ export function evolveUser(state: Account | null, event: UserEvent): Account | n
       return event satisfies never;
   }
 }
-
-/** The fields that the interface document has. */
-export function userOf({ active: _, ...user }: Account): User {
-  return user;
-}

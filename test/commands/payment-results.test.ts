@@ -52,7 +52,7 @@ const cases: Record<string, Case> = {
     when: result(2, 'pending'),
     expect: [applied(result(2, 'pending'))],
   },
-  'pending: failed of another attempt, while money may be on its way': {
+  'pending: failed of another attempt, while money may still arrive': {
     given: [chosen(1), chosen(2), applied(pending)],
     when: result(2, 'failed'),
     expect: [contradicted(result(2, 'failed'), 'pending')],
@@ -83,7 +83,7 @@ const cases: Record<string, Case> = {
     when: failure,
     expect: [],
   },
-  'failed, then paid: a failure of another time is how a reversal looks': {
+  'failed, then paid: a failure with another time may be a reversal': {
     given: [chosen(1), applied(failure), succeeded(success, late)],
     when: result(1, 'failed', { paidAt: '2026-11-21T01:00:00.000Z' }),
     expect: [contradicted(result(1, 'failed', { paidAt: '2026-11-21T01:00:00.000Z' }), 'succeeded')],

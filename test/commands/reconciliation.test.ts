@@ -1,4 +1,4 @@
-// What may happen to a discrepancy: given, when, then.
+// Decisions about a discrepancy: given, when, then.
 import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
 import {
@@ -76,7 +76,7 @@ for (const [name, given, command, then] of cases) {
   });
 }
 
-test('the id is of what differs, not of the file or the moment', (t) => {
+test('the id depends on what differs, not on the file or the time', (t) => {
   const id = discrepancyIdOf('key', discrepancy);
   t.is(discrepancyIdOf('key', again), id);
   const others: Partial<DiscrepancyFound>[] = [

@@ -94,11 +94,11 @@ for (const version of versions) {
   for (const file of readdirSync(new URL(`v${version}/`, folder))) {
     const type = file.replace('.json', '');
 
-    test(`v${version} ${type} is read, and folds into the state it always did`, (t) => {
+    test(`v${version} ${type} is read, and folds into the same state as ever`, (t) => {
       t.deepEqual(stateAfter(version, type), states[type]);
     });
 
-    test(`v${version} ${type} still has the hash it was sealed with`, (t) => {
+    test(`v${version} ${type} still has its hash`, (t) => {
       const { data, metadata } = golden(version, type);
       t.is(metadata.schemaVersion, version);
       t.is(hashOf(type, data, metadata), metadata.hash);

@@ -2,7 +2,7 @@
 import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
-import { hashIn, isChainedOnto, metadataValue } from '../../events/envelope.ts';
+import { hashIn, isChainedOnto, metadataText } from '../../events/envelope.ts';
 import { evolve, noPayment, type Payment } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { lastMomentOf } from '../../kernel/malaysian-time.ts';
@@ -57,11 +57,6 @@ export function historyOf(events: readonly RecordedEvent[]): History {
   const fault = entries.find(({ fits, at }) => !fits || at === null);
   if (!fault) return { entries, verdict: { kind: 'whole' } };
   return { entries, verdict: { kind: fault.fits ? 'unreadable' : 'broken', revision: fault.revision } };
-}
-
-function metadataText(event: RecordedEvent, name: Parameters<typeof metadataValue>[1]): string | null {
-  const value = metadataValue(event, name);
-  return typeof value === 'string' ? value : null;
 }
 
 /** The time, or the revision, up to which events count; null when all do. */

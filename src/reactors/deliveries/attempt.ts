@@ -1,16 +1,15 @@
 /** One attempt at a claimed delivery: load its stream, perform it, record the outcome. */
 import type { Logger } from 'pino';
 import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
-import { type Execute, endOf, type Head } from '../../commands/execute.ts';
-import type { PaymentCommand } from '../../commands/payment.ts';
+import { type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
+import type { paymentDecider } from '../../commands/payment.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
 import type { Delivery } from '../../events/deliveries.ts';
-import type { Cause, Metadata } from '../../events/envelope.ts';
+import { type Cause, metadataText } from '../../events/envelope.ts';
 import {
   evolve,
   noPayment,
   type Payment,
-  type PaymentEvent,
   paymentStream,
   type RequestedPayment,
 } from '../../events/payment.ts';
@@ -27,7 +26,7 @@ export type AttemptDependencies = {
   name: string;
   perform: PerformDelivery;
   eventStore: Pick<EventStore, 'load'>;
-  execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+  execute: ExecuteOf<typeof paymentDecider>;
   /** The pause before each attempt; the first is made at once. */
   scheduleMs: readonly number[];
   runtime: Runtime;
@@ -197,6 +196,6 @@ async function record(
 }
 
 function causeOf(event: RecordedEvent, { name, runtime }: AttemptDependencies): Cause {
-  const { $correlationId: correlationId } = event.metadata as Metadata;
+  const correlationId = metadataText(event, '$correlationId') ?? event.id;
   return { commandId: runtime.uuid(), correlationId, causationId: event.id, actor: `reactor:${name}` };
 }

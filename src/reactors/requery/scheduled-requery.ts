@@ -7,14 +7,9 @@ import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { RegistryUnavailable } from '../../clients/registry/answer.ts';
 import type { TransactionRegistry } from '../../clients/registry/registry.ts';
-import { type Execute, loadHead } from '../../commands/execute.ts';
-import { type PaymentCommand, paymentDecider } from '../../commands/payment.ts';
-import {
-  type Payment,
-  type PaymentEvent,
-  paymentStream,
-  type RequestedPayment,
-} from '../../events/payment.ts';
+import { type ExecuteOf, loadHead } from '../../commands/execute.ts';
+import { paymentDecider } from '../../commands/payment.ts';
+import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { nextRequeryAt, requeryAgainAt } from '../../events/requery-schedule.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
@@ -27,7 +22,7 @@ import { findDueRequeries, postponeRequery } from '../../projections/payments/qu
 export type RequeryDependencies = {
   registry: TransactionRegistry;
   eventStore: Pick<EventStore, 'load'>;
-  execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+  execute: ExecuteOf<typeof paymentDecider>;
   db: Knex;
   log: Logger;
   runtime: Runtime;
