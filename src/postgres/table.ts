@@ -1,6 +1,6 @@
 /**
  * Tables whose columns are declared once, and whose rows are written many at a time: all in one parameter, as JSON, so
- * that a statement costs the same however many rows it writes.
+ * that a statement costs the same however many rows it writes. Beside them what queries share: names, texts, spans of time.
  */
 import type { Knex } from 'knex';
 

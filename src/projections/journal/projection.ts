@@ -5,7 +5,7 @@
  */
 import { readPaymentEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
-import { type PaymentEvent, paymentStreamPrefix } from '../../events/payment.ts';
+import { paymentStreamPrefix } from '../../events/payment.ts';
 import { type Books, type Entry, enter } from '../../events/postings.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
@@ -109,20 +109,14 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
     const event = readPaymentEvent(recorded);
     const { books, entry } = enter(before?.state ?? null, event);
     if (books === null) throw new ProjectionFault('The stream does not begin with the event that creates it');
-    const names = { ...(before ?? unnamed), ...namesIn(event, before) };
-    changed.set(transactionId, { ...names, transactionId, revision, state: books });
+    // No entry depends on these two.
+    let { reference, receiptNo } = before ?? { reference: '', receiptNo: '' };
+    if (event.type === 'PaymentRequested' && !before) reference = event.data.reference;
+    if (event.type === 'PaymentSucceeded' && !before?.state.isPaid) receiptNo = event.data.receiptNo;
+    changed.set(transactionId, { transactionId, revision, reference, receiptNo, state: books });
     if (entry) postings.push(...rowsOf(entry, { transactionId, revision, books, at: event.data.at }));
   }
   return { changed: [...changed.values()], postings };
-}
-
-const unnamed = { reference: '', receiptNo: '' };
-
-/** The reference and the receipt number, which no entry depends on. */
-function namesIn({ type, data }: PaymentEvent, before: Folded | null): Partial<typeof unnamed> {
-  if (type === 'PaymentRequested' && before === null) return { reference: data.reference };
-  if (type === 'PaymentSucceeded' && !before?.state.isPaid) return { receiptNo: data.receiptNo };
-  return {};
 }
 
 function rowsOf(

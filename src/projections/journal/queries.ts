@@ -31,14 +31,6 @@ export type StatementLine = PostingKey & {
   balanceSen: bigint;
 };
 
-export type AccountStatement = {
-  openingSen: bigint;
-  lines: StatementLine[];
-  /** Whether there are lines after these. */
-  more: boolean;
-  closingSen: bigint;
-};
-
 export type Period = { from: string; to: string };
 
 const postings = `${journal.name}.postings`;
@@ -104,7 +96,7 @@ export async function trialBalance(
 export async function accountStatement(
   db: Knex,
   asked: Period & { account: string; after: PostingKey | null; limit: number },
-): Promise<AccountStatement> {
+) {
   const account = indexable(asked.account);
   const { from, to, after, limit } = asked;
   const start = boundsOfDay(from)?.start;
@@ -118,6 +110,7 @@ export async function accountStatement(
       return {
         openingSen,
         lines: withBalances(found.slice(0, limit), openingSen + passedSen),
+        /** Whether there are lines after these. */
         more: found.length > limit,
         closingSen: await balanceOf(trx, beforeDay, { account, day: dayOf(end) }),
       };
@@ -125,6 +118,8 @@ export async function accountStatement(
     { isolationLevel: 'repeatable read', readOnly: true },
   );
 }
+
+export type AccountStatement = Awaited<ReturnType<typeof accountStatement>>;
 
 /** All pages of a statement, one in memory at a time. There is one at least. */
 export async function* accountPages(

@@ -6,29 +6,6 @@ import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import type { TimeSpan } from '../../postgres/table.ts';
 import { payments } from './projection.ts';
 
-export type DayMetrics = {
-  /** Payments that were requested in the span, by the status that they have now. */
-  requested: Record<PaymentStatus, number>;
-  /** Payments that were paid in the span, whenever they were requested. */
-  paid: { count: number; amountSen: Sen };
-  /** The same two by the hour since the beginning. */
-  hours: readonly { requested: number; paid: number; paidSen: Sen }[];
-  /** Payments that were requested in the span, by the method of the current result or last choice, if there is one. */
-  methods: readonly { mode: PaymentMode; byStatus: Record<PaymentStatus, number> }[];
-  delay: DelayMetrics;
-};
-
-/** The time from the outcome to the receiver's answer, of callbacks for outcomes in the span that were delivered since. */
-export type DelayMetrics = {
-  delivered: number;
-  /** Null when there are none. */
-  medianMs: number | null;
-  p95Ms: number | null;
-  p99Ms: number | null;
-  /** How many took less than each of `delayBoundsMs`, and not less than the one before; the last, longer than all. */
-  histogram: readonly number[];
-};
-
 const hourMs = 3_600_000;
 /** 1, 5 and 30 seconds, 5 and 30 minutes, 2 and 24 hours. */
 export const delayBoundsMs = [1_000, 5_000, 30_000, 300_000, 1_800_000, 2 * hourMs, 24 * hourMs] as const;
@@ -36,7 +13,7 @@ export const delayBoundsMs = [1_000, 5_000, 30_000, 300_000, 1_800_000, 2 * hour
 const noPayments = { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0 };
 
 /** The metrics of any span of time. Rejects within a few seconds when Postgres is down. */
-export async function dayMetrics(db: Knex, span: TimeSpan): Promise<DayMetrics> {
+export async function dayMetrics(db: Knex, span: TimeSpan) {
   const [requested, paid, delay] = await Promise.all([
     ask<Requested>(db, span, requestedInSpan),
     ask<Paid>(db, span, paidInSpan),
@@ -64,13 +41,19 @@ export async function dayMetrics(db: Knex, span: TimeSpan): Promise<DayMetrics> 
   }
   const methods = Array.from(byMode, ([mode, ofMode]) => ({ mode, byStatus: ofMode }));
   return {
+    /** Payments that were requested in the span, by the status that they have now. */
     requested: byStatus,
+    /** Payments that were paid in the span, whenever they were requested. */
     paid: { count: total.count, amountSen: total.amountSen as Sen },
+    /** The same two by the hour since the beginning. */
     hours,
+    /** Payments that were requested in the span, by the method of the current result or last choice, if there is one. */
     methods: methods.toSorted((a, b) => (a.mode < b.mode ? -1 : 1)),
     delay,
   };
 }
+
+export type DayMetrics = Awaited<ReturnType<typeof dayMetrics>>;
 
 /** The rows that a query finds in a span. */
 async function ask<Row>(db: Knex, span: TimeSpan, sql: string): Promise<Row[]> {
@@ -92,7 +75,8 @@ const paidInSpan = `
   from ${payments.name}.payments where paid_at >= :start and paid_at < :end
   group by 1`;
 
-async function delayIn(db: Knex, span: TimeSpan): Promise<DelayMetrics> {
+/** The time from the outcome to the receiver's answer, of callbacks for outcomes in the span that were delivered since. */
+async function delayIn(db: Knex, span: TimeSpan) {
   const [found] = await ask<{
     delivered: number;
     percentiles: (number | null)[] | null;
@@ -116,5 +100,13 @@ async function delayIn(db: Knex, span: TimeSpan): Promise<DelayMetrics> {
   const { delivered = 0, percentiles = null, buckets = null } = found ?? {};
   const [medianMs = null, p95Ms = null, p99Ms = null] = percentiles ?? [];
   const histogram = Array.from({ length: delayBoundsMs.length + 1 }, (_, slot) => buckets?.[slot] ?? 0);
-  return { delivered, medianMs, p95Ms, p99Ms, histogram };
+  return {
+    delivered,
+    /** Null when there are none, like the other two. */
+    medianMs,
+    p95Ms,
+    p99Ms,
+    /** How many took less than each of `delayBoundsMs`, and not less than the one before; the last, longer than all. */
+    histogram,
+  };
 }

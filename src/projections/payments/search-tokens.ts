@@ -17,12 +17,8 @@ export function termsOf(text: string): string[] {
     .normalize('NFKC')
     .toLowerCase()
     .split(/[\s,]+/)
-    .map(withoutSeparators)
+    // 900101-14-5678 and 900101145678 are one number.
+    .map((word) => (/^\+?[\d()-]+$/.test(word) ? word.replace(/[()-]/g, '') : word))
     .filter((word) => word !== '');
   return [...new Set(words.map(indexable))].slice(0, maxTerms);
-}
-
-/** 900101-14-5678 and 900101145678 are one number. */
-function withoutSeparators(word: string): string {
-  return /^\+?[\d()-]+$/.test(word) ? word.replace(/[()-]/g, '') : word;
 }

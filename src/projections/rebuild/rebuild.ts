@@ -48,10 +48,7 @@ export class RebuildInterrupted extends Error {
 
 /** Whether a process is rebuilding the projection `name` now. Throws the database's own error. */
 export async function isUnderWay(lock: LeaderLock): Promise<boolean> {
-  return !(await withLeaderLock(
-    { ...lock, name: rebuildSchema(lock.name), waits: false },
-    async () => undefined,
-  ));
+  return !(await withLeaderLock({ ...lock, name: rebuildSchema(lock.name), waits: false }, async () => {}));
 }
 
 /** A statement over all rows, such as making an index, may take this long. */

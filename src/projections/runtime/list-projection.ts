@@ -1,15 +1,11 @@
 /** Read models that are lists: one row per stream, in the order in which the streams were created; and their queries. */
 import type { Knex } from 'knex';
-import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import type { Projection } from './projection.ts';
-import { streamProjection } from './stream-projection.ts';
+import { type StreamOptions, streamProjection } from './stream-projection.ts';
 
-export function listProjection<State>(options: {
-  name: string;
-  version: number;
-  streamPrefix: string;
-  evolve(state: State | null, event: RecordedEvent): State | null;
-}): Projection {
+export function listProjection<State>(
+  options: Pick<StreamOptions<State, never>, 'name' | 'version' | 'streamPrefix' | 'evolve'>,
+): Projection {
   return streamProjection({
     ...options,
     columns: { created_position: 'bigint not null unique' },

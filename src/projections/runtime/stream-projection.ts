@@ -16,7 +16,7 @@ export type ChangedStream<State> = {
   last: RecordedEvent;
 };
 
-type Options<State, Column extends string> = {
+export type StreamOptions<State, Column extends string> = {
   name: string;
   version: number;
   streamPrefix: string;
@@ -37,7 +37,7 @@ type Options<State, Column extends string> = {
 
 /** A projection that loads the rows of a batch's streams, folds the events that they lack, and writes them back. */
 export function streamProjection<State, Column extends string = never>(
-  options: Options<State, Column>,
+  options: StreamOptions<State, Column>,
 ): Projection {
   const { name, version, streamPrefix, tableName = name, idColumn = 'id' } = options;
   const { columns, columnsOf, constantColumns = [], moreTables = [], writeMore } = options;
@@ -81,7 +81,7 @@ type Stored<State> = Pick<ChangedStream<State>, 'id' | 'revision' | 'state'>;
 function foldStreams<State>(
   stored: readonly Stored<State>[],
   events: readonly RecordedEvent[],
-  { evolve, streamPrefix }: Pick<Options<State, never>, 'evolve' | 'streamPrefix'>,
+  { evolve, streamPrefix }: Pick<StreamOptions<State, never>, 'evolve' | 'streamPrefix'>,
 ): ChangedStream<State>[] {
   const rows = new Map(stored.map((row) => [row.id, row]));
   const changed = new Map<string, ChangedStream<State>>();
