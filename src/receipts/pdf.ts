@@ -3,7 +3,6 @@
  * as in the email.
  */
 import { amountInWords } from './amount-in-words.ts';
-import { factsOf, itemLinesOf } from './facts.ts';
 import {
   addRow,
   beginTable,
@@ -14,7 +13,7 @@ import {
   drawSummary,
   drawText,
 } from './pdf/blocks.ts';
-import { drawQrCode, drawStatusIcon, isScannable } from './pdf/figures.ts';
+import { drawQrCode, drawStatusIcon, maxCodeCharacters } from './pdf/figures.ts';
 import {
   addElement,
   contentWidthPt,
@@ -30,7 +29,7 @@ import {
 import { colors, styles } from './pdf/styles.ts';
 import type { Receipt } from './receipt.ts';
 import type { ReceiptTexts } from './texts/en.ts';
-import { historyText, type Language, statusName, texts, timeText } from './texts.ts';
+import { factsOf, historyText, itemLinesOf, type Language, statusName, texts, timeText } from './texts.ts';
 import { verificationKey, verificationUrl } from './verification.ts';
 
 type Document = { sheet: Sheet; receipt: Receipt; lang: Language; words: ReceiptTexts };
@@ -138,7 +137,7 @@ function drawVerification({ sheet, words }: Document, verifyUrl: string): void {
   ensureRoom(sheet, sizePt + 30);
   const section = addElement(sheet, sheet.root, 'Sect');
   const topPt = sheet.yPt;
-  if (isScannable(verifyUrl)) {
+  if (verifyUrl.length <= maxCodeCharacters) {
     drawFigure(sheet, section, words.pdf.codeOf(verifyUrl), () =>
       drawQrCode(sheet.doc, verifyUrl, marginPt, topPt, sizePt),
     );
