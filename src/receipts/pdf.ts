@@ -4,7 +4,6 @@
  */
 import { amountInWords } from './amount-in-words.ts';
 import { verificationKey, verificationUrl } from './check-code.ts';
-import { factsOf, itemLinesOf } from './facts.ts';
 import {
   addRow,
   beginTable,
@@ -15,7 +14,7 @@ import {
   drawSummary,
   drawText,
 } from './pdf/blocks.ts';
-import { drawQrCode, drawStatusIcon, isScannable } from './pdf/figures.ts';
+import { drawQrCode, drawStatusIcon, maxCodeCharacters } from './pdf/figures.ts';
 import {
   addElement,
   contentWidthPt,
@@ -31,7 +30,7 @@ import {
 import { colors, styles } from './pdf/styles.ts';
 import type { Receipt } from './receipt.ts';
 import type { ReceiptTexts } from './texts/en.ts';
-import { historyText, type Language, statusName, texts, timeText } from './texts.ts';
+import { factsOf, historyText, itemLinesOf, type Language, statusName, texts, timeText } from './texts.ts';
 
 type Document = { sheet: Sheet; receipt: Receipt; lang: Language; words: ReceiptTexts };
 
@@ -138,7 +137,7 @@ function drawVerification({ sheet, words }: Document, verifyUrl: string): void {
   ensureRoom(sheet, sizePt + 30);
   const section = addElement(sheet, sheet.root, 'Sect');
   const topPt = sheet.yPt;
-  if (isScannable(verifyUrl)) {
+  if (verifyUrl.length <= maxCodeCharacters) {
     drawFigure(sheet, section, words.pdf.codeOf(verifyUrl), () =>
       drawQrCode(sheet.doc, verifyUrl, marginPt, topPt, sizePt),
     );

@@ -69,24 +69,21 @@ function withinPolicy(scriptUrl: string) {
       .replace(/<link href="https:[^>]*>/, '')
       .replace(/(<svg [^>]*) style="[^"]*"/, '$1 width="0" height="0"')
       .replace('<div id="swagger-ui"></div>', beforeScripts);
+    const hashes = (element: 'script' | 'style') =>
+      Array.from(page.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs')), ([, text = '']) =>
+        sourceHash(text),
+      ).join(' ');
+    const policy = [
+      "default-src 'none'",
+      `script-src 'self' ${hashes('script')}`,
+      `style-src 'self' ${hashes('style')}`,
+      "img-src 'self' data:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ];
     ctx.body = page;
-    ctx.set('Content-Security-Policy', policyOf(page));
+    ctx.set('Content-Security-Policy', policy.join('; '));
   };
-}
-
-function policyOf(page: string): string {
-  const hashes = (element: 'script' | 'style') =>
-    Array.from(page.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs')), ([, text = '']) =>
-      sourceHash(text),
-    ).join(' ');
-  return [
-    "default-src 'none'",
-    `script-src 'self' ${hashes('script')}`,
-    `style-src 'self' ${hashes('style')}`,
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 }

@@ -3,9 +3,6 @@ import MiniSearch from 'minisearch';
 import type { DocsFile } from './files.ts';
 import type { Section } from './markdown.ts';
 
-/** A page up to its first heading, or one of its sections; `about` is searched but not shown. */
-type Entry = { url: string; title: string; heading: string; about: string; text: string };
-
 /** Longer queries and more hits cost time without helping a reader. */
 const maxQueryLength = 100;
 const maxTerms = 8;
@@ -13,7 +10,8 @@ const maxHits = 12;
 const excerptLength = 160;
 
 export function createSearch(pages: readonly (DocsFile & { sections: readonly Section[] })[]) {
-  const entries: Entry[] = pages.flatMap(({ url, title, description, tags, sections }) =>
+  // A page up to its first heading, or one of its sections; `about` is searched but not shown.
+  const entries = pages.flatMap(({ url, title, description, tags, sections }) =>
     sections.map(({ id, heading, text }) =>
       id === ''
         ? {
@@ -26,7 +24,7 @@ export function createSearch(pages: readonly (DocsFile & { sections: readonly Se
         : { url: `${url}#${id}`, title, heading, about: '', text },
     ),
   );
-  const index = new MiniSearch<Entry>({
+  const index = new MiniSearch<(typeof entries)[number]>({
     idField: 'url',
     fields: ['title', 'heading', 'about', 'text'],
     processTerm: singular,

@@ -40,9 +40,7 @@ const pageSize = 100;
  * Runs until stopped. One process asks, the others stand by. After an outage of the registry or of a store it waits
  * longer each time, up to 5 minutes. An outage leaves no event, and one log line for each attempt.
  */
-export function startScheduledRequery(dependencies: RequeryDependencies & { databaseUrl: string }): {
-  stop(): Promise<void>;
-} {
+export function startScheduledRequery(dependencies: RequeryDependencies & { databaseUrl: string }) {
   const { databaseUrl, log, runtime } = dependencies;
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -45,14 +45,14 @@ export function drawSummary(
 ): void {
   const heightPt = 64;
   ensureRoom(sheet, heightPt);
-  const box = { topPt: sheet.yPt, heightPt, paddingPt: 14 };
+  const topPt = sheet.yPt;
   decorate(sheet, () =>
     sheet.doc
-      .roundedRect(marginPt, box.topPt, contentWidthPt, box.heightPt, 6)
+      .roundedRect(marginPt, topPt, contentWidthPt, heightPt, 6)
       .fillAndStroke(colors.washed, colors.line),
   );
-  draw(addElement(sheet, sheet.root, 'Sect'), box);
-  sheet.yPt = box.topPt + box.heightPt + 12;
+  draw(addElement(sheet, sheet.root, 'Sect'), { topPt, heightPt, paddingPt: 14 });
+  sheet.yPt = topPt + heightPt + 12;
 }
 
 export function drawSection(sheet: Sheet, heading: string): Element {

@@ -122,7 +122,8 @@ export function drawRow(
     lines: linesOf(sheet, cell),
     element: addElement(sheet, parent, cell.tag, optionsOf(cell)),
   }));
-  const heightPt = Math.max(0, ...started.map(({ lines }) => sumOf(lines.map(heightOf))));
+  const heightsPt = started.map(({ lines }) => lines.reduce((sum, line) => sum + heightOf(line), 0));
+  const heightPt = Math.max(0, ...heightsPt);
   if (sheet.yPt + heightPt > bottomPt && heightPt < bottomPt - topPt) newPage(sheet, header);
   for (;;) {
     const endsPt = started.map(({ cell, lines, element }) => {
@@ -192,4 +193,3 @@ function optionsOf({ paragraphs, scope }: Cell): ElementOptions {
 }
 
 const heightOf = ({ style }: StyledLine) => style.sizePt * lineHeight;
-const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
