@@ -41,7 +41,7 @@ function startRole(
   { database: { url, db }, store: { eventStore } }: Parts,
   projection: Projection = payments,
   onRebuilt: (name: string) => void = () => undefined,
-) {
+): { stop(): Promise<void> } {
   const role = startRebuilds({
     projections: [projection.name],
     eventStore,
