@@ -26,8 +26,7 @@ export function verificationCheck(key: Buffer, { receiptNo, transactionId }: Ver
  * case, O for 0, and I or L for 1, which the alphabet omits for that reason.
  */
 export function isVerificationCheck(key: Buffer, receipt: Verifiable, check: string): boolean {
-  const typed = check.toUpperCase().replaceAll('O', '0').replace(/[IL]/g, '1');
-  const given = Buffer.from(typed);
+  const given = Buffer.from(check.toUpperCase().replaceAll('O', '0').replace(/[IL]/g, '1'));
   const right = Buffer.from(verificationCheck(key, receipt));
   return given.length === right.length && timingSafeEqual(given, right);
 }

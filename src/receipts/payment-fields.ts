@@ -6,19 +6,17 @@ import { receiptOf } from './receipt.ts';
 import { en } from './texts/en.ts';
 import { statusName } from './texts.ts';
 
-export type StatusCode = '0' | '1' | '2' | '3';
-
-const codes: Readonly<Record<PaymentStatus, StatusCode>> = {
+const codes = {
   failed: '0',
   succeeded: '1',
   cancelled: '2',
   pending: '3',
   // The interface has no status before the first result.
   requested: '3',
-};
+} as const satisfies Record<PaymentStatus, string>;
 
 /** `0` failed, `1` success, `2` cancelled, `3` pending or awaiting payment. */
-export const statusCodeOf = (status: PaymentStatus): StatusCode => codes[status];
+export const statusCodeOf = (status: PaymentStatus) => codes[status];
 
 export type PaymentFields = ReturnType<typeof paymentFields>;
 

@@ -74,8 +74,7 @@ function historyOf(payment: RequestedPayment): HistoryEntry[] {
     const kind = kindOf(payment, result);
     return kind === null ? [] : [{ at: result.at, kind }];
   });
-  const byTime = (a: HistoryEntry, b: HistoryEntry) => a.at.localeCompare(b.at);
-  return [requested, ...[...chosen, ...results].sort(byTime)];
+  return [requested, ...[...chosen, ...results].sort((a, b) => a.at.localeCompare(b.at))];
 }
 
 type ResultKind = Exclude<HistoryEntry['kind'], 'requested' | 'methodChosen'>;

@@ -51,8 +51,13 @@ export function createTransactionRegistry(dependencies: {
   /** Gives all requests of one question the same timeout. */
   async function ask<T>(question: (fetch: Fetch) => Promise<T>): Promise<T> {
     const signal = runtime.timeout(timeoutMs);
-    const fetch: Fetch = (path, query = {}) =>
-      retry(() => fetchBody(client, addressOf(url, path, query), signal), {
+    const fetch: Fetch = (path, query = {}) => {
+      const address = new URL(`${url}/${path}`);
+      // Not URLSearchParams, which would write a space as a plus sign.
+      address.search = Object.entries(query)
+        .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+        .join('&');
+      return retry(() => fetchBody(client, address, signal), {
         runtime,
         signal,
         firstMs: 400,
@@ -60,6 +65,7 @@ export function createTransactionRegistry(dependencies: {
         shouldRetry: (error) =>
           error instanceof HTTPError ? error.response.statusCode >= 500 : error instanceof RequestError,
       });
+    };
     try {
       return await question(fetch);
     } catch (error) {
@@ -100,15 +106,6 @@ export function createTransactionRegistry(dependencies: {
 }
 
 type Fetch = (path: string, query?: Record<string, string>) => Promise<string>;
-
-function addressOf(url: string, path: string, query: Record<string, string>): URL {
-  const address = new URL(`${url}/${path}`);
-  // Not URLSearchParams, which would write a space as a plus sign.
-  address.search = Object.entries(query)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-    .join('&');
-  return address;
-}
 
 /** Empty where there is no record with this id. */
 async function fetchRecord(fetch: Fetch, id: string): Promise<RegistryRecord[]> {

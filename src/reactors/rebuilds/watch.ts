@@ -23,7 +23,9 @@ type Dependencies = {
 const checkAgainMs = 1_000;
 
 /** Runs until stopped, and waits through outages. A rebuild under way at the stop is left to the next process. */
-export function startRebuilds({ projections, eventStore, log, runtime, takeUp, onRebuilt }: Dependencies) {
+export function startRebuilds({ projections, eventStore, log, runtime, takeUp, onRebuilt }: Dependencies): {
+  stop(): Promise<void>;
+} {
   const stopping = new AbortController();
   const { signal } = stopping;
   const untilStopped = { runtime, signal, firstMs: checkAgainMs, longestMs: checkAgainMs };
@@ -62,7 +64,7 @@ export function startRebuilds({ projections, eventStore, log, runtime, takeUp, o
 
   const watching = watch();
   return {
-    stop(): Promise<void> {
+    stop() {
       stopping.abort();
       return watching;
     },
