@@ -1,5 +1,4 @@
 // The baseline of bench/http.ts: a bare Koa handler that only does one append of a payment's size.
-
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

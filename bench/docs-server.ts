@@ -1,5 +1,4 @@
 // The child process of bench/docs.ts: the HTTP role as in production, and a bare Koa handler that sends a page's bytes.
-
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

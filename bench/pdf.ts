@@ -34,6 +34,7 @@ const items = Array.from({ length: 20 }, (_, index) => ({
     `Quit rent of lot ${index + 1}, with what was due before and the fines for paying it late. `.repeat(3),
   titleId: `080102GRN000${12_345 + index}`,
   receiptNo: `${receipt.receiptNo}-${index + 1}`,
+  detail: `080102GRN000${12_345 + index} · ${receipt.receiptNo}-${index + 1}`,
   amount: 'RM 6.03',
 }));
 const names = '陈大文 陳美麗 முருகன் பெருமாள் محمد بن عبد الله Aminah';

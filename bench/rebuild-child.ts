@@ -1,6 +1,5 @@
 // The child process of bench/rebuild.ts, whose memory is that of the rebuild alone: reads the log, or rebuilds a
 // projection, and reports how long it took and how much memory it used.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { connectEventStore } from '../src/eventstore/client.ts';

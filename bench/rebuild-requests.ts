@@ -1,6 +1,5 @@
 // The effect of rebuilds on requests, with everything on one machine: the same requests before and during rebuilds of
 // payments that staff start in the console.
-
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';

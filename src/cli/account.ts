@@ -1,10 +1,10 @@
 /** `ledger account`: what was posted to an account, with its balance after each line. */
 import { accountPages, accountSums } from '../projections/journal/queries.ts';
-import { accountCsv } from '../statements/account-csv.ts';
+import { accountCsv } from '../statements/csv.ts';
 import { type Command, text, UsageError } from './command.ts';
 import { readArgument, readAsOf, readDay } from './options.ts';
 import { checkOutput, writeOutput } from './output.ts';
-import { withJournal } from './with-journal.ts';
+import { withJournal } from './stores.ts';
 
 export const account: Command = {
   summary: 'the statement of an account, such as merchant:demo-app, as CSV',

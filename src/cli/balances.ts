@@ -4,8 +4,7 @@ import { groupedSen } from '../kernel/money.ts';
 import { type AccountSums, trialBalance } from '../projections/journal/queries.ts';
 import { type Command, text } from './command.ts';
 import { readAsOf } from './options.ts';
-import { print } from './stores.ts';
-import { withJournal } from './with-journal.ts';
+import { print, withJournal } from './stores.ts';
 
 export const balances: Command = {
   summary: 'the trial balance: every account with its debits, credits and balance',
@@ -22,10 +21,7 @@ export const balances: Command = {
 };
 
 /** One line per account, their total, and a sentence that says whether debits equal credits. */
-export function balancesText(
-  accounts: readonly AccountSums[],
-  asOf: Date,
-): { text: string; isBalanced: boolean } {
+export function balancesText(accounts: readonly AccountSums[], asOf: Date) {
   const debitSen = accounts.reduce((sum, account) => sum + account.debitSen, 0n);
   const creditSen = accounts.reduce((sum, account) => sum + account.creditSen, 0n);
   const rows = [
@@ -54,12 +50,7 @@ function absolute(sen: bigint): bigint {
 /** Pads the columns to equal widths: the first to the left, all others to the right. */
 function aligned(rows: readonly string[][]): string[] {
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  ')
-      .trimEnd(),
-  );
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+  return rows.map((row) => row.map(pad).join('  ').trimEnd());
 }

@@ -16,7 +16,10 @@ export const exportPayments: Command = {
       try {
         const { pieces, totals } = await beginExport(request, stores);
         await writeOutput(pieces, output);
-        process.stderr.write(`${report(totals())}\n`);
+        const { events, payments, checksum } = totals();
+        const whole = `${payments} ${payments === 1 ? 'payment' : 'payments'}`;
+        const rest = checksum === '' ? '.' : ` with ${events} events. Checksum of the last line: ${checksum}`;
+        process.stderr.write(`${whole}${rest}\n`);
         return 0;
       } catch (error) {
         if (!(error instanceof ExportImpossible)) throw error;
@@ -33,11 +36,4 @@ function readRequest(values: Parameters<typeof readExportRequest>[0]) {
     if (error instanceof InvalidFields) throw new UsageError(`--${error.message}`);
     throw error;
   }
-}
-
-function report({ events, payments, checksum }: { events: number; payments: number; checksum: string }) {
-  const whole = `${payments} ${payments === 1 ? 'payment' : 'payments'}`;
-  return checksum === ''
-    ? `${whole}.`
-    : `${whole} with ${events} events. Checksum of the last line: ${checksum}`;
 }

@@ -1,6 +1,6 @@
 /** The text on the terminal when a command fails. */
 import { StartError } from '@ledger/embedded/start-error.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../config/yaml-file.ts';
 import { EventStoreUnavailable } from '../eventstore/event-store.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/reconcile.ts';

@@ -1,10 +1,12 @@
 /** `ledger history`: what happened to a payment, event by event, and whether anybody changed it since. */
-import { findHistory } from '../audit/history/find.ts';
-import { entriesUntil, readUntil } from '../audit/history/history.ts';
+import { entriesUntil, historyOf, readUntil } from '../audit/history/history.ts';
 import { historyText } from '../audit/history/text.ts';
+import { Refused } from '../commands/decider.ts';
+import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../commands/transaction-id.ts';
+import { paymentStream } from '../events/payment.ts';
 import { type Command, flag, text } from './command.ts';
 import { readArgument } from './options.ts';
-import { print, withEventStore } from './stores.ts';
+import { type Context, print, withEventStore } from './stores.ts';
 
 const options = { at: text, revision: text, merchant: text, json: flag } as const;
 
@@ -15,9 +17,9 @@ export const history: Command<typeof options> = {
   takesArguments: true,
   async run({ at, revision, merchant, json }, args) {
     const named = readArgument(args, "Name one payment, by its id or by the merchant's reference");
-    return await withEventStore('history', async ({ config, eventStore }) => {
+    return await withEventStore('history', async (context) => {
       const until = readUntil({ at, revision });
-      const found = await findHistory(named, merchant, { eventStore, ...config });
+      const found = await findHistory(named, merchant, context);
       print(
         json
           ? JSON.stringify({ ...found, entries: entriesUntil(found, until) }, null, 2)
@@ -27,3 +29,40 @@ export const history: Command<typeof options> = {
     });
   },
 };
+
+/**
+ * Ids are derived from references, so no database is needed, but the merchant's code is: a reference is looked for with
+ * the code given, else with every code that is configured. Throws Refused when there is no such payment or there are
+ * several, and EventStoreUnavailable.
+ */
+async function findHistory(
+  idOrReference: string,
+  merchantCode: string | undefined,
+  { eventStore, config: { transactionIdKey, merchants } }: Context,
+) {
+  const codes = merchantCode === undefined ? [...merchants.keys()] : [merchantCode];
+  const ids = [
+    ...(transactionIdPattern.test(idOrReference) ? [idOrReference] : []),
+    ...codes.map((code) => transactionIdOf(transactionIdKey, 'generic', code, idOrReference)),
+    landregTransactionId(transactionIdKey, idOrReference),
+  ];
+  const histories = await Promise.all(
+    ids.map(async (transactionId) => {
+      const history = historyOf(await eventStore.load(paymentStream(transactionId)));
+      const state = history.entries.at(-1)?.state;
+      const code = state && state.status !== 'none' ? state.request.merchant.code : '';
+      return { transactionId, merchantCode: code, ...history };
+    }),
+  );
+  const found = histories.filter(
+    (each) => each.entries.length > 0 && (merchantCode ?? each.merchantCode) === each.merchantCode,
+  );
+  const [first, ...others] = found;
+  if (!first) throw new Refused('unknown_payment', 'There is no such payment');
+  if (others.length === 0) return first;
+  const list = found.map((each) => `  ${each.transactionId} of ${each.merchantCode}`).join('\n');
+  throw new Refused(
+    'unknown_payment',
+    `Several payments have this reference:\n${list}\nChoose one with --merchant or by its id`,
+  );
+}

@@ -113,8 +113,7 @@ async function compareOne(projection: Projection, run: Run): Promise<number> {
     return count === 0 ? 0 : 1;
   } catch (error) {
     if (error instanceof RebuildInterrupted) return 1;
-    return fail(
-      `${name}: ${error instanceof RebuildUnderWay ? error.message : describeRebuildFailure(error)}.`,
-    );
+    const reason = error instanceof RebuildUnderWay ? error.message : describeRebuildFailure(error);
+    return fail(`${name}: ${reason}.`);
   }
 }

@@ -1,8 +1,7 @@
 /** `ledger reconcile`: compares an export of the gateway or the registry with the ledger. */
 import { createReadStream } from 'node:fs';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
-import { isAllMatched } from '../reconciliation/summary.ts';
-import { discrepancyText, summaryText } from '../reconciliation/texts.ts';
+import { discrepancyText, isAllMatched, summaryText } from '../reconciliation/summary.ts';
 import { type Command, flag, text } from './command.ts';
 import { failureText } from './failure-text.ts';
 import { readArgument, readRange } from './options.ts';

@@ -4,7 +4,7 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../commands/send-again.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
-import { allDeliveries, createDeliveryList, type DeliveryFilter } from '../projections/deliveries/queries.ts';
+import { type DeliveryFilter, findDeliveries } from '../projections/deliveries/queries.ts';
 import { type Command, text, UsageError } from './command.ts';
 import { readChoice, readRange } from './options.ts';
 import { fail, print, staffCause, withStores } from './stores.ts';
@@ -52,11 +52,10 @@ function findInRange({ state, kind, receiver, ...range }: Options): Find {
   const { from, to } = readRange(range);
   if (from === null) throw new UsageError('Name one delivery, or give a range of time with --from');
   const filter: DeliveryFilter = {
-    ...allDeliveries,
     states: [readChoice('state', state, ['abandoned', 'delivered'])],
     kinds: kind === undefined ? kindsOfMachines : [readChoice('kind', kind, ['callback', 'item', 'email'])],
     receiver: receiver ?? null,
     called: { start: from, end: to ?? new Date().toISOString() },
   };
-  return (db) => createDeliveryList(db).find(filter, maxInRange + 1);
+  return (db) => findDeliveries(db, filter, maxInRange + 1);
 }

@@ -1,6 +1,4 @@
 /** `ledger statement`: what an agency collected on a day, as CSV or PDF. */
-import type { Knex } from 'knex';
-import type { Config } from '../config/config.ts';
 import { collectedReceipts } from '../projections/journal/collection-queries.ts';
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionCsv } from '../statements/csv.ts';
@@ -8,8 +6,7 @@ import { collectionPdf, TooManyReceipts } from '../statements/pdf.ts';
 import { type Command, text, UsageError } from './command.ts';
 import { readAsOf, readChoice, readDay } from './options.ts';
 import { checkOutput, writeOutput } from './output.ts';
-import { fail } from './stores.ts';
-import { withJournal } from './with-journal.ts';
+import { fail, withJournal } from './stores.ts';
 
 export const statement: Command = {
   summary: 'the daily collection statement of an agency, now or as of a time',
@@ -24,7 +21,11 @@ export const statement: Command = {
     const asOf = readAsOf('known-at', values['known-at']);
     const collection = { merchantCode, day, asOf };
     return await withJournal({ asOf, whenBehind: 'refuse' }, async ({ config, db, runtime }) => {
-      const agency = await agencyOf(merchantCode, config, db);
+      const name = config.merchants.get(merchantCode)?.name;
+      // An unknown code must not look like an agency that collected nothing.
+      if (name === undefined && !(await merchantsWithAccount(db)).includes(merchantCode))
+        throw new UsageError(`No agency has the code ${merchantCode}`);
+      const agency = name ?? merchantCode;
       const receipts = collectedReceipts(db, collection);
       try {
         const pieces =
@@ -40,11 +41,3 @@ export const statement: Command = {
     });
   },
 };
-
-/** The name of the agency. An unknown code must not look like an agency that collected nothing. */
-async function agencyOf(code: string, { merchants }: Config, db: Knex): Promise<string> {
-  const name = merchants.get(code)?.name;
-  if (name === undefined && !(await merchantsWithAccount(db)).includes(code))
-    throw new UsageError(`No agency has the code ${code}`);
-  return name ?? code;
-}

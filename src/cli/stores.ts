@@ -4,17 +4,14 @@ import { userInfo } from 'node:os';
 import type { Knex } from 'knex';
 import { Refused } from '../commands/decider.ts';
 import { InvalidFields } from '../commands/fields.ts';
-import type { Config } from '../config/config.ts';
 import type { Cause } from '../events/envelope.ts';
 import { connectEventStore } from '../eventstore/client.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import { createLog, type Log } from '../kernel/log.ts';
-import type { Runtime } from '../kernel/runtime.ts';
+import { createLog } from '../kernel/log.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
-import { loadRoleConfig } from '../roles/role-config.ts';
+import { loadRoleConfig, type RoleDependencies } from '../roles/lifecycle.ts';
 import { UsageError } from './command.ts';
 
-export type Context = { config: Config; eventStore: EventStore; log: Log; runtime: Runtime };
+export type Context = RoleDependencies;
 export type ContextWithDatabase = Context & { db: Knex; databaseUrl: string };
 
 /** Runs `work` on a connection to the event store. What it refuses is printed, and is exit code 1. Throws UsageError for invalid fields. */
@@ -47,6 +44,22 @@ export async function withStores(
     } finally {
       await db.destroy();
     }
+  });
+}
+
+/**
+ * Runs `work` on the stores; resolves to the exit code. When the journal lacks entries, it says so, and `whenBehind`
+ * decides whether the command runs all the same: a figure on the terminal may be incomplete, a document may not.
+ */
+export async function withJournal(
+  { asOf, whenBehind }: { asOf: Date; whenBehind: 'warn' | 'refuse' },
+  work: (context: ContextWithDatabase) => Promise<number>,
+): Promise<number> {
+  const { journalGap } = await import('../projections/journal/queries.ts');
+  return await withStores('journal', async (context) => {
+    const gap = await journalGap(asOf, context);
+    if (gap) process.stderr.write(`${gap.message}.\n`);
+    return gap && (gap.isMissing || whenBehind === 'refuse') ? 1 : await work(context);
   });
 }
 

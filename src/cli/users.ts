@@ -85,11 +85,8 @@ async function executeOnUser(
 async function allAccounts(eventStore: EventStore): Promise<Account[]> {
   const accounts = new Map<string, Account | null>();
   const { signal } = new AbortController();
-  for await (const message of eventStore.subscribe({
-    streamPrefixes: [userStreamPrefix],
-    after: null,
-    signal,
-  })) {
+  const messages = eventStore.subscribe({ streamPrefixes: [userStreamPrefix], after: null, signal });
+  for await (const message of messages) {
     if (message.kind === 'caught_up') break;
     if (message.kind !== 'event') continue;
     const { streamName } = message.event;

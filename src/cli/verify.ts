@@ -18,7 +18,23 @@ export const verify: Command = {
     if (file !== undefined && publicKey !== undefined)
       throw new UsageError('--public-key is for the log: an export has no seals');
     if (file !== undefined) return await verifyExport(file);
-    return await verifyLedger(publicKey === undefined ? null : keysOf(publicKey));
+    const given = publicKey === undefined ? null : keysOf(publicKey);
+    const interrupted = new AbortController();
+    process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
+    const progress = openProgress();
+    return await withStores(
+      'verify',
+      async ({ config: { sealKey }, ...stores }) => {
+        const trusted = given ?? (sealKey === '' ? null : [sealKeyOf(sealKey).publicKey]);
+        const report = await verifyStores(
+          { ...stores, trusted, signal: interrupted.signal },
+          ({ step, done }) => progress.show(() => `${done.toLocaleString('en')} ${step}`),
+        ).finally(progress.end);
+        print(reportText(report));
+        return report.violations.length === 0 ? 0 : 1;
+      },
+      { longestQueryMs: longestStatementMs },
+    );
   },
 };
 
@@ -28,29 +44,6 @@ function keysOf(file: string): string[] {
   } catch (error) {
     throw new UsageError(`${file}: ${reasonOf(error)}`);
   }
-}
-
-/** With the configured key where none was given. */
-async function verifyLedger(given: readonly string[] | null): Promise<number> {
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
-  const progress = openProgress();
-  return await withStores(
-    'verify',
-    async ({ config, ...stores }) => {
-      const report = await verifyStores(
-        {
-          ...stores,
-          trusted: given ?? (config.sealKey === '' ? null : [sealKeyOf(config.sealKey).publicKey]),
-          signal: interrupted.signal,
-        },
-        ({ step, done }) => progress.show(() => `${done.toLocaleString('en')} ${step}`),
-      ).finally(progress.end);
-      print(reportText(report));
-      return report.violations.length === 0 ? 0 : 1;
-    },
-    { longestQueryMs: longestStatementMs },
-  );
 }
 
 /** What was checked, a line each; then notes on what was not; then the first violation of each kind. */

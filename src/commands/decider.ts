@@ -1,19 +1,19 @@
-/** The shape of every decision in this program, and the refusals a decision can give. */
+/** The shape of every decision in this program, and its refusals. */
 
 export type Decider<State, Command, Event> = {
   initial: State;
   /** A stored event as one of this decider's. Throws UnreadableEvent. */
   read(stored: { type: string; data: unknown; metadata: unknown }): Event;
   /**
-   * Pure: no clock, no random, no I/O; the command brings times and ids. Returns what happened, `[]` when
-   * it already had, or why it may not.
+   * Pure: no clock, no randomness, no I/O; the command brings times and ids. Returns what happened, `[]` when it had
+   * happened already, or why it may not.
    */
   decide(command: Command, state: State): readonly Event[] | Refused;
   /** Total: never throws. */
   evolve(state: State, event: Event): State;
 };
 
-/** Why a command was refused. http/errors.ts maps each code to a status, once. */
+/** Why a command was refused. src/http/server/errors.ts maps each code to a status. */
 export type RefusalCode =
   | 'request_differs'
   | 'unknown_payment'
@@ -34,7 +34,7 @@ export type RefusalCode =
   | 'session_over'
   | 'project_differs';
 
-/** An expected refusal: a value out of `decide`, thrown by `execute` so that http handles it in one place. */
+/** An expected refusal: `decide` returns it, and `execute` throws it, so that http handles it in one place. */
 export class Refused extends Error {
   override name = 'Refused';
   readonly code: RefusalCode;

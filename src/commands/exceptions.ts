@@ -1,4 +1,4 @@
-/** What staff may say of a payment's exceptions: which there are is in src/events/exceptions.ts. */
+/** How staff resolve a payment's exceptions; src/events/exceptions.ts tells which it has. */
 import { exceptionsOf, holdsMoneyInSuspense } from '../events/exceptions.ts';
 import type { Payment, PaymentEvent, Resolution } from '../events/payment.ts';
 import { Refused } from './decider.ts';
@@ -6,7 +6,7 @@ import { Refused } from './decider.ts';
 export type ResolveException = {
   type: 'ResolveException';
   at: string;
-  /** The place of the result among the payment's recorded ones, counted from 1. */
+  /** The number of the payment's recorded result, counted from 1. */
   resultNo: number;
   resolution: Resolution;
   note: string;

@@ -32,6 +32,10 @@ export type Execute<State, Command, Event> = (
   },
 ) => Promise<Executed<State, Event>>;
 
+/** The `execute` of a decider: `ExecuteOf<typeof paymentDecider>`. */
+export type ExecuteOf<D> =
+  D extends Decider<infer State, infer Command, infer Event> ? Execute<State, Command, Event> : never;
+
 /** A stream that loses this many races in a row is under attack, not under load. */
 const maxConflicts = 100;
 

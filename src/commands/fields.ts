@@ -1,4 +1,4 @@
-/** The fields that people fill in, each with what is said when it holds something else. */
+/** The structs of fields that people fill in, each with its message, and the reader of such fields. */
 import { define, type Struct, validate } from 'superstruct';
 import { emailPattern, maxEmailLength } from '../kernel/email-address.ts';
 import { type JsonSchema, withJsonSchema } from '../kernel/with-json-schema.ts';
@@ -8,7 +8,7 @@ export class InvalidFields extends Error {
   override name = 'InvalidFields';
 }
 
-/** Masks fields that are not known and fills defaults in. Throws InvalidFields. */
+/** Leaves out unknown fields and fills in defaults. Throws InvalidFields. */
 export function readFields<T>(input: unknown, struct: Struct<T, unknown>): T {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     throw new InvalidFields('The body must be a JSON object');
@@ -26,7 +26,7 @@ function nameOf(path: readonly unknown[]): string {
 
 const minNameLength = 2;
 const maxNameLength = 200;
-/** No control character, no half of a surrogate pair, nothing that turns text around; no space at either end. */
+/** No control character, no half of a surrogate pair, no change of text direction; no space at either end. */
 const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069]*(?<!\s)$/u;
 
 /** Lengths in code points. */
@@ -41,10 +41,10 @@ export const name = field(
 );
 
 export const maxNoteLength = 1_000;
-/** As a name, but of several lines. */
+/** As a name, but with line breaks. */
 const notePattern = /^(?!\s)(?:\n|[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069])*(?<!\s)$/u;
 
-/** Why staff did what they did. Length in code points. */
+/** The reason that staff give. Length in code points. */
 export const note = field(
   (text) => {
     if (text === '') return 'must not be empty';
@@ -66,7 +66,7 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): Struct
   return withJsonSchema(struct, { type: 'string', enum: choices });
 }
 
-/** `schema` says in JSON Schema what `faultOf` looks for. */
+/** `schema` is what `faultOf` checks, as JSON Schema. */
 function field(faultOf: (text: string) => string | null, schema: JsonSchema): Struct<string, unknown> {
   const struct = define<string>('field', (value) => {
     if (value === undefined) return 'is required';

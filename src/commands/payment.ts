@@ -1,4 +1,4 @@
-/** What may happen to a payment, on either channel: one function per command, pure. The events are in src/events/payment.ts. */
+/** Decisions about a payment, on either channel. Results are decided in payment-result.ts, deliveries in deliveries.ts. */
 import { readPaymentEvent } from '../events/codec.ts';
 import {
   type Attempt,
@@ -15,7 +15,7 @@ import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { type ResolveException, resolveException } from './exceptions.ts';
-import { type RecordGatewayResult, recordGatewayResult } from './gateway-result.ts';
+import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
 import { type RecordRequeryAnswer, recordRequeryAnswer } from './requery.ts';
 
 export type RequestPayment = { type: 'RequestPayment'; request: PaymentRequested };
@@ -23,7 +23,7 @@ export type RequestPayment = { type: 'RequestPayment'; request: PaymentRequested
 export type ChoosePaymentMethod = {
   type: 'ChoosePaymentMethod';
   at: string;
-  /** The number the page was drawn for: sending the same page twice is one attempt. */
+  /** The number that the page was made for: sending the same page twice is one attempt. */
   attempt: number;
   mode: PaymentMode;
   bankCode: string;
@@ -38,7 +38,7 @@ export type PaymentCommand =
   | ResolveException
   | DeliveryCommand;
 
-/** A payer who cannot pay in this many tries needs a person, and a stream needs a bound. */
+/** A payer who still cannot pay needs help from a person, and a stream needs a bound. */
 export const maxAttempts = 50;
 
 export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
@@ -69,7 +69,7 @@ function requestPayment({ request }: RequestPayment, state: Payment): readonly P
   return new Refused('request_differs', 'This reference was already used for a payment with other content');
 }
 
-/** What the merchant asked for: all but the moment and what our own configuration added. */
+/** What the merchant asked for: the request without its time and without what our own configuration added. */
 function contentOf({ at: _, merchant, ...content }: PaymentRequested): string {
   return canonicalJson({ ...content, merchantCode: merchant.code });
 }
@@ -85,15 +85,15 @@ function choosePaymentMethod(
   const { at, mode, bankCode, chargeSen } = command;
   if (chosenAttempt(state, command)) return [];
   if (state.attempts.length >= maxAttempts)
-    return new Refused('too_many_attempts', `A payment can be tried ${maxAttempts} times`);
+    return new Refused('too_many_attempts', `A payment can be attempted ${maxAttempts} times`);
   const attempt = state.attempts.length + 1;
   const sellerOrderNo = `${state.request.transactionId}-${attempt}`;
   return [{ type: 'PaymentMethodChosen', data: { at, attempt, mode, bankCode, chargeSen, sellerOrderNo } }];
 }
 
 /**
- * The open attempt that a choice made, at once or when it was sent before; null when it made none yet.
- * One page can make several (the payer goes back and takes another bank), so its number is only the lowest.
+ * The open attempt that a choice made, now or when it was sent before; null when there is none yet. One page can make
+ * several, as the payer may go back and take another bank, so its number is only the lowest.
  */
 export function chosenAttempt(
   state: RequestedPayment,

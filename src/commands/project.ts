@@ -1,4 +1,4 @@
-/** What may happen to a project. The events are in src/events/project.ts. */
+/** Decisions about a project. The events are in src/events/project.ts. */
 import { define, type Infer } from 'superstruct';
 import { readProjectEvent } from '../events/codec.ts';
 import { evolveProject, type Project, type ProjectEvent, projectStatuses } from '../events/project.ts';
@@ -7,7 +7,7 @@ import { maskable } from '../kernel/structs.ts';
 import { type Decider, Refused } from './decider.ts';
 import { name, oneOf } from './fields.ts';
 
-/** What a new project is made of; read it with `readFields`. */
+/** The fields of a new project, for `readFields`. */
 export const NewProject = maskable({
   name,
   status: oneOf(projectStatuses),

@@ -1,4 +1,4 @@
-/** What may happen to a projection's rebuilds. The events are in src/events/rebuild.ts. */
+/** Decisions about a projection's rebuilds. The events are in src/events/rebuild.ts. */
 import { readRebuildEvent } from '../events/codec.ts';
 import { evolveRebuilds, noRebuilds, type RebuildEvent, type Rebuilds } from '../events/rebuild.ts';
 import type { Decider } from './decider.ts';
@@ -12,7 +12,7 @@ export const rebuildDecider: Decider<Rebuilds, RebuildCommand, RebuildEvent> = {
   initial: noRebuilds,
   read: readRebuildEvent,
   evolve: evolveRebuilds,
-  /** Asking for what is under way changes nothing, nor does an end of what has ended. */
+  /** A request changes nothing while a rebuild is under way, and its end nothing while none is. */
   decide(command, { requestedAt }) {
     const isUnderWay = requestedAt !== null;
     if ((command.type === 'RequestRebuild') === isUnderWay) return [];

@@ -1,7 +1,7 @@
-/** What may happen to a difference between the ledger and an export. The events are in src/events/reconciliation.ts. */
+/** Decisions about a discrepancy between the ledger and an export. The events are in src/events/reconciliation.ts. */
 import { readReconciliationEvent } from '../events/codec.ts';
 import {
-  type Difference,
+  type Discrepancy,
   type DiscrepancyFound,
   evolveDiscrepancy,
   type ReconciliationEvent,
@@ -10,9 +10,9 @@ import { derivedId } from '../kernel/derived-id.ts';
 import { type Decider, Refused } from './decider.ts';
 
 /** An import found it. */
-export type ReportDiscrepancy = { type: 'ReportDiscrepancy'; difference: DiscrepancyFound };
-/** An import had their record, and found no such difference any more. */
-export type SettleDiscrepancy = { type: 'SettleDiscrepancy'; at: string };
+export type ReportDiscrepancy = { type: 'ReportDiscrepancy'; discrepancy: DiscrepancyFound };
+/** A later import had their record and no longer showed the discrepancy. */
+export type ClearDiscrepancy = { type: 'ClearDiscrepancy'; at: string };
 /** Staff know why it is there. */
 export type ResolveDiscrepancy = {
   type: 'ResolveDiscrepancy';
@@ -20,14 +20,11 @@ export type ResolveDiscrepancy = {
   note: string;
 };
 
-export type ReconciliationCommand = ReportDiscrepancy | SettleDiscrepancy | ResolveDiscrepancy;
+export type ReconciliationCommand = ReportDiscrepancy | ClearDiscrepancy | ResolveDiscrepancy;
 
-/**
- * Derived from what differs and how, not from the file or the moment: the same difference in any file has the same
- * stream.
- */
-export function discrepancyIdOf(key: string, difference: Omit<DiscrepancyFound, 'at' | 'file'>): string {
-  const { kind, source, transactionId, recordId, gatewayTransactionId, resultNo, ours, theirs } = difference;
+/** Derived from what differs and how, not from the file or the time: the same discrepancy in any file has one stream. */
+export function discrepancyIdOf(key: string, discrepancy: Omit<DiscrepancyFound, 'at' | 'file'>): string {
+  const { kind, source, transactionId, recordId, gatewayTransactionId, resultNo, ours, theirs } = discrepancy;
   const sides = [ours, theirs].flatMap((side) =>
     side ? [side.status, String(side.amountSen), side.currency] : [''],
   );
@@ -35,31 +32,35 @@ export function discrepancyIdOf(key: string, difference: Omit<DiscrepancyFound, 
   return derivedId(key, ['reconciliation', kind, source, ...record, ...sides]);
 }
 
-export const reconciliationDecider: Decider<Difference | null, ReconciliationCommand, ReconciliationEvent> = {
-  initial: null,
-  read: readReconciliationEvent,
-  evolve: evolveDiscrepancy,
-  decide(command, state) {
-    switch (command.type) {
-      case 'ReportDiscrepancy':
-        return report(command, state);
-      case 'SettleDiscrepancy':
-        return settle(command, state);
-      case 'ResolveDiscrepancy':
-        return resolve(command, state);
-    }
-  },
-};
+export const reconciliationDecider: Decider<Discrepancy | null, ReconciliationCommand, ReconciliationEvent> =
+  {
+    initial: null,
+    read: readReconciliationEvent,
+    evolve: evolveDiscrepancy,
+    decide(command, state) {
+      switch (command.type) {
+        case 'ReportDiscrepancy':
+          return report(command, state);
+        case 'ClearDiscrepancy':
+          return clear(command, state);
+        case 'ResolveDiscrepancy':
+          return resolve(command, state);
+      }
+    },
+  };
 
-/** What staff have explained stays so however often it is found; what had vanished is open again. */
-function report({ difference }: ReportDiscrepancy, state: Difference | null): readonly ReconciliationEvent[] {
+/** One that staff have explained stays resolved however often it is found; one that was cleared is open again. */
+function report(
+  { discrepancy }: ReportDiscrepancy,
+  state: Discrepancy | null,
+): readonly ReconciliationEvent[] {
   if (state && state.resolved?.resolution !== 'vanished') return [];
-  return [{ type: 'ReconciliationDifferenceFound', data: difference }];
+  return [{ type: 'ReconciliationDifferenceFound', data: discrepancy }];
 }
 
-function settle(
-  { at }: SettleDiscrepancy,
-  state: Difference | null,
+function clear(
+  { at }: ClearDiscrepancy,
+  state: Discrepancy | null,
 ): readonly ReconciliationEvent[] | Refused {
   if (!state) return unknown();
   if (state.resolved) return [];
@@ -68,15 +69,15 @@ function settle(
 
 function resolve(
   { at, note }: ResolveDiscrepancy,
-  state: Difference | null,
+  state: Discrepancy | null,
 ): readonly ReconciliationEvent[] | Refused {
   if (!state) return unknown();
   const { resolved } = state;
   if (resolved?.resolution === 'explained' && resolved.note === note) return [];
-  if (resolved) return new Refused('exception_resolved', 'This difference is already resolved');
+  if (resolved) return new Refused('exception_resolved', 'This discrepancy is already resolved');
   return [{ type: 'ReconciliationDifferenceResolved', data: { at, resolution: 'explained', note } }];
 }
 
 function unknown(): Refused {
-  return new Refused('unknown_exception', 'There is no such difference');
+  return new Refused('unknown_exception', 'There is no such discrepancy');
 }

@@ -8,7 +8,7 @@ import {
 } from '../events/payment.ts';
 import type { RegistryAnswer } from '../events/payment-result.ts';
 import { Refused } from './decider.ts';
-import { isPaymentOf, recordGatewayResult } from './gateway-result.ts';
+import { isPaymentOf, recordGatewayResult } from './payment-result.ts';
 
 export type RecordRequeryAnswer = {
   type: 'RecordRequeryAnswer';
@@ -18,10 +18,10 @@ export type RecordRequeryAnswer = {
   answer: RegistryAnswer;
 };
 
-/** The same answer within this time is one answer, so that asking in a burst leaves one event. */
+/** The same answer within this time is noted once, so that a burst of questions leaves one event. */
 const sameAnswerMs = 60_000;
 
-/** A result in the answer goes through the decision of a gateway's; an answer that says nothing new is noted, once. */
+/** Each result in the answer is decided on like a gateway's. An answer without news is noted once. */
 export function recordRequeryAnswer(
   command: RecordRequeryAnswer,
   state: Payment,
@@ -36,22 +36,22 @@ export function recordRequeryAnswer(
       known,
     );
     if (events instanceof Refused) return events;
-    const told = events.filter(isNews);
-    news.push(...told);
-    known = told.reduce(evolve, known);
+    const added = events.filter(isNews);
+    news.push(...added);
+    known = added.reduce(evolve, known);
   }
-  if (news.length > 0 || wasJustSaid(command, state)) return news;
+  if (news.length > 0 || isRepeated(command, state)) return news;
   return [{ type: 'RequeryAnswered', data: { at, status: answer.status, raw: answer.raw } }];
 }
 
-/** A registry that is behind the gateway, or that calls a cancellation a failure, contradicts nothing. */
+/** A registry that lags behind the gateway, or that reports a cancellation as a failure, contradicts nothing. */
 function isNews(event: PaymentEvent): boolean {
   if (event.type !== 'GatewayResultContradicted') return true;
   const { result, standing } = event.data;
   return result.outcome === 'failed' && standing !== 'cancelled';
 }
 
-function wasJustSaid({ at, answer }: RecordRequeryAnswer, { lastRequery }: RequestedPayment): boolean {
+function isRepeated({ at, answer }: RecordRequeryAnswer, { lastRequery }: RequestedPayment): boolean {
   return (
     lastRequery !== null &&
     lastRequery.status === answer.status &&

@@ -1,33 +1,33 @@
-/** Staff have deliveries sent again, one or many: what the command line and the console share. */
+/** Sends deliveries again, one or many, for the command line and the console. */
 import type { DeliveryKind } from '../events/deliveries.ts';
 import type { Cause } from '../events/envelope.ts';
-import { type Payment, type PaymentEvent, paymentStream } from '../events/payment.ts';
+import { paymentStream } from '../events/payment.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { Refused } from './decider.ts';
-import type { Execute } from './execute.ts';
-import type { PaymentCommand } from './payment.ts';
+import type { ExecuteOf } from './execute.ts';
+import type { paymentDecider } from './payment.ts';
 
 export type DeliveryId = { transactionId: string; delivery: string };
 
-/** Machines know a repeat by its id and people do not: emails are sent again only where they are asked for. */
+/** Machines recognise a repeat by its id and people do not, so emails are sent again only when asked for by kind. */
 export const kindsOfMachines: readonly DeliveryKind[] = ['callback', 'item'];
 
 export type Requested = {
-  /** How many are due again; one that was due already is not counted. */
+  /** How many are due again; those that were due already are not counted. */
   asked: number;
   refused: number;
-  /** Why, each reason once. */
+  /** Each reason once. */
   reasons: readonly string[];
 };
 
-/** Goes on when one is refused. Throws EventStoreUnavailable: those before it are asked for. */
+/** Goes on when one is refused. Throws EventStoreUnavailable; the deliveries before it are due again then. */
 export async function requestDeliveries(
   {
     execute,
     cause,
     runtime,
   }: {
-    execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+    execute: ExecuteOf<typeof paymentDecider>;
     cause: () => Cause;
     runtime: Pick<Runtime, 'now'>;
   },

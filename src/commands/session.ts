@@ -1,11 +1,11 @@
-/** What staff may do with a session of the console. The events are in src/events/session.ts. */
+/** Decisions about a session of the console. The events are in src/events/session.ts. */
 import { readSessionEvent } from '../events/codec.ts';
 import { type AccessLogPage, evolveSession, type Session, type SessionEvent } from '../events/session.ts';
 import type { EventStore, RecordedEvent } from '../eventstore/event-store.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
 
-/** Begins the session's stream, whose id comes from the link: a link that was not issued opens nothing. */
+/** Begins the session's stream, whose name is derived from the link: a link that was not issued opens nothing. */
 export type IssueSignInLink = { type: 'IssueSignInLink'; at: string; userId: string; expiresAt: string };
 
 export type SignIn = { type: 'SignIn'; at: string; endsAt: string; secretHash: string };
@@ -74,7 +74,7 @@ export function createExecuteSession(eventStore: Pick<EventStore, 'append' | 'lo
   return createExecute({ eventStore, decider: sessionDecider, load });
 }
 
-/** What the link of a session offers at the moment `at`, or why it does not. */
+/** The session that a link offers at the time `at`, or why it does not. */
 export function offerOf(state: Session | null, at: string): Session | Refused {
   if (!state)
     return new Refused('unknown_link', 'This link is not valid: open it exactly as you received it');

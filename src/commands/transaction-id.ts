@@ -1,11 +1,11 @@
-/** A payment's id: the same request gives the same id, so asking again is asking for the same payment. */
+/** A payment's id: the same request gives the same id, so that asking again asks for the same payment. */
 import type { Channel } from '../events/payment.ts';
 import { derivedId, derivedIdPattern } from '../kernel/derived-id.ts';
 
 export const transactionIdPattern = derivedIdPattern;
 
 /**
- * Derived from channel, merchant code and the merchant's reference. Creating is therefore one append with "no
+ * Derived from channel, merchant code and the merchant's reference, so that creating a payment is one append with "no
  * stream" expected, and requery by reference needs no look-up.
  */
 export function transactionIdOf(
@@ -17,7 +17,7 @@ export function transactionIdOf(
   return derivedId(key, [channel, merchantCode, reference]);
 }
 
-/** The land registry's transaksi_id is one payment, whichever agency it is sent for: without the merchant's code. */
+/** The land registry's transaksi_id is one payment, whichever agency it is sent for, so no merchant code goes in. */
 export function landregTransactionId(key: string, transaksiId: string): string {
   return transactionIdOf(key, 'landreg', '', transaksiId);
 }

@@ -1,4 +1,4 @@
-/** Gateway results that no payment takes: the quarantine that keeps them, and what staff may say of one. */
+/** Gateway results that no payment takes: the quarantine that keeps them, and how staff resolve one. */
 import { readUnmatchedEvent, readUnmatchedResult } from '../events/codec.ts';
 import type { Cause } from '../events/envelope.ts';
 import {

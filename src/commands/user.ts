@@ -1,4 +1,4 @@
-/** What may happen to a user. The events are in src/events/user.ts. */
+/** Decisions about a user. The events are in src/events/user.ts. */
 import { defaulted, type Infer } from 'superstruct';
 import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, type Role, roles, type UserEvent } from '../events/user.ts';
@@ -7,13 +7,13 @@ import { maskable } from '../kernel/structs.ts';
 import { type Decider, Refused } from './decider.ts';
 import { email, name, oneOf } from './fields.ts';
 
-/** What a new user is made of; read it with `readFields`. */
+/** The fields of a new user, for `readFields`. */
 export const NewUser = maskable({ name, email, role: defaulted(oneOf(roles), 'member') });
 export type NewUser = Infer<typeof NewUser>;
 
 export type CreateUser = { type: 'CreateUser'; at: string; id: string; user: NewUser };
 
-/** `by` is the id of the user who says so in the console, null for staff at the command line. */
+/** `by` is the id of the user who asks in the console, null for staff at the command line. */
 type ByStaff = { at: string; by: string | null };
 export type ChangeUserRole = ByStaff & { type: 'ChangeUserRole'; role: Role };
 export type DeactivateUser = ByStaff & { type: 'DeactivateUser' };
@@ -21,10 +21,7 @@ export type ReactivateUser = ByStaff & { type: 'ReactivateUser' };
 
 export type UserCommand = CreateUser | ChangeUserRole | DeactivateUser | ReactivateUser;
 
-/**
- * One id per email address, upper and lower case being the same: creating is one append with "no stream" expected,
- * and a second user with the same address meets the first one's stream.
- */
+/** One id per email address, in upper or lower case: a second user with the same address meets the first one's stream. */
 export function userIdOf(key: string, address: string): string {
   return derivedId(key, ['user', address.toLowerCase()]);
 }
@@ -44,14 +41,13 @@ export const userDecider: Decider<Account | null, UserCommand, UserEvent> = {
   },
 };
 
-/** Nobody changes what they are themselves: whoever else is an admin stays one, and so somebody always is. */
+/** Nobody changes their own account, so that at least one admin always remains. */
 function decideChange(
   command: Exclude<UserCommand, CreateUser>,
   { id, role, active }: Account,
 ): readonly UserEvent[] | Refused {
   const { at, by } = command;
-  if (by === id)
-    return new Refused('own_account', 'Nobody changes their own account here: ask another admin');
+  if (by === id) return new Refused('own_account', 'You cannot change your own account: ask another admin');
   switch (command.type) {
     case 'ChangeUserRole':
       return command.role === role ? [] : [{ type: 'UserRoleChanged', data: { at, role: command.role } }];

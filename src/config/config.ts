@@ -5,12 +5,12 @@
 import { hostname } from 'node:os';
 import { logLevels } from '../kernel/log.ts';
 import { parseAmount, type Sen } from '../kernel/money.ts';
-import { ConfigError } from './config-error.ts';
-import { type Environment, type EnvironmentReader, readEnvironment } from './environment.ts';
-import { loadMerchants, type Merchant } from './merchants.ts';
-import { readCallbacks, readLandRegistry, readMail } from './outgoing.ts';
-import { loadPaymentMethods, type PaymentMethods } from './payment-methods.ts';
+import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
+import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
+import { loadMerchants } from './merchants.ts';
+import { loadPaymentMethods } from './payment-methods.ts';
 import type { VariableName } from './variables.ts';
+import { ConfigError } from './yaml-file.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -34,14 +34,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
   const { production } = env;
   const host = env.text('HOST');
   const port = env.integer('PORT', 0, 65_535);
-  const merchants: ReadonlyMap<string, Merchant> = env.file(
-    () => loadMerchants(env.text('MERCHANTS_FILE'), production),
-    new Map(),
-  );
-  const methods: PaymentMethods = env.file(
-    () => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')),
-    new Map(),
-  );
+  const merchants = env.file(() => loadMerchants(env.text('MERCHANTS_FILE'), production), new Map());
+  const methods = env.file(() => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')), new Map());
   const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
   const callbacks = readCallbacks(env);
   return {
@@ -52,12 +46,18 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     port,
     baseUrl: readBaseUrl(env, `http://${linkHost(host)}:${port}`),
     dataDir: env.text('DATA_DIR'),
-    esdbUrl: readEsdbUrl(env),
+    esdbUrl: env.matching(
+      'ESDB_URL',
+      /^esdb(\+discover)?:\/\//,
+      'be a connection string that begins with esdb:// or esdb+discover://',
+      { required: true },
+    ),
     databaseUrl: env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true }),
     merchants,
     methods,
     transactionIdKey: readSecret(env, 'TRANSACTION_ID_KEY'),
-    sealKey: readSealKey(env, seals),
+    /** `''` in a process that seals nothing. */
+    sealKey: env.matching('SEAL_KEY', /^[0-9a-f]{64}$/i, 'be 64 hexadecimal digits', { required: seals }),
     maxAmountSen: readMaxAmount(env),
     gateway: {
       // A payer's name and the amount go there through a browser.
@@ -99,29 +99,9 @@ function linkHost(host: string): string {
   return host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
 }
 
-function readEsdbUrl(env: EnvironmentReader): string {
-  const url = env.text('ESDB_URL', { required: true });
-  const isConnectionString = url === '' || /^esdb(\+discover)?:\/\//.test(url);
-  env.must(
-    'ESDB_URL',
-    isConnectionString,
-    'be a connection string that begins with esdb:// or esdb+discover://',
-  );
-  return url;
-}
-
 function readSecret(env: EnvironmentReader, name: VariableName): string {
-  const secret = env.text(name, { required: true });
-  const isLong = !env.production || secret === '' || secret.length >= 32;
-  env.must(name, isLong, 'have at least 32 characters in production');
-  return secret;
-}
-
-/** Seals of the log are signed with it: 64 hexadecimal digits, or `''` in a process that seals nothing. */
-function readSealKey(env: EnvironmentReader, seals: boolean): string {
-  const key = env.text('SEAL_KEY', { required: seals });
-  env.must('SEAL_KEY', key === '' || /^[0-9a-f]{64}$/i.test(key), 'be 64 hexadecimal digits');
-  return key;
+  const form = env.production ? /.{32}/s : /./s;
+  return env.matching(name, form, 'have at least 32 characters in production', { required: true });
 }
 
 function readMaxAmount(env: EnvironmentReader): Sen {
@@ -133,12 +113,12 @@ function readMaxAmount(env: EnvironmentReader): Sen {
 
 /** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, which production refuses. */
 function readApiKeys(env: EnvironmentReader): readonly string[] {
-  const { production } = env;
-  const keys = env.list('API_KEYS', { required: production });
+  const keys = env.list('API_KEYS', { required: env.production });
+  const { form, least } = keyForm(env);
   env.must(
     'API_KEYS',
-    keys.every((key) => isKey(key, production)) && (keys.length > 0 || !env.given('API_KEYS')),
-    `be a comma list of sha256:<64 hex digits> or keys of at least ${minKeyLength(production)} characters`,
+    keys.every((key) => form.test(key)) && (keys.length > 0 || !env.given('API_KEYS')),
+    `be a comma list of sha256:<64 hex digits> or keys of at least ${least} characters`,
   );
   return keys;
 }
@@ -150,18 +130,12 @@ function readApiKeys(env: EnvironmentReader): readonly string[] {
 function readLandregAccessKey(env: EnvironmentReader, hasAgencies: boolean): string {
   const { production } = env;
   const fallback = production ? '' : 'landreg-key';
-  const key = env.text('LANDREG_ACCESS_KEY', { fallback, required: production && hasAgencies });
-  env.must(
-    'LANDREG_ACCESS_KEY',
-    key === '' || isKey(key, production),
-    `be sha256:<64 hex digits> or a key of at least ${minKeyLength(production)} characters, without blanks`,
-  );
-  return key;
+  const { form, least } = keyForm(env);
+  const what = `be sha256:<64 hex digits> or a key of at least ${least} characters, without blanks`;
+  return env.matching('LANDREG_ACCESS_KEY', form, what, { fallback, required: production && hasAgencies });
 }
 
-function isKey(key: string, production: boolean): boolean {
-  const form = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
-  return form.test(key) && key.length >= minKeyLength(production);
+function keyForm({ production }: EnvironmentReader) {
+  const least = production ? 32 : 6;
+  return { form: new RegExp(`^(sha256:[0-9a-f]{64}|(?!sha256:)\\S{${least},200})$`), least };
 }
-
-const minKeyLength = (production: boolean) => (production ? 32 : 6);

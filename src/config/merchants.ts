@@ -1,7 +1,8 @@
-/** The merchants: who may ask for payments, with which keys. Held in a file, validated at boot. */
+/** The merchants: who may ask for payments, with which keys. Read from a file and validated at boot. */
 import {
   array,
   enums,
+  type Infer,
   integer,
   min,
   nonempty,
@@ -14,29 +15,11 @@ import {
 } from 'superstruct';
 import type { Sen } from '../kernel/money.ts';
 import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
-import { ConfigError } from './config-error.ts';
-import { readYamlFile, ringgit } from './yaml-file.ts';
-
-export type Merchant = {
-  code: string;
-  name: string;
-  id: number;
-  /** `sha256:<64 hex digits>` or the plain key; none where the land registry alone asks for its payments. */
-  apiKeys: readonly string[];
-  /** kod_cawangan, by which the land registry names this agency; `''` where it does not. */
-  branchCode: string;
-  /** Its callbacks are signed with each of these; empty: not signed. */
-  webhookSecrets: readonly string[];
-  callbackFormat: 'json' | 'form';
-  /** Hosts that redirect_url may name; null allows any. */
-  redirectHosts: readonly string[] | null;
-  /** What this merchant's payers are charged, where it differs from the method's own charge. */
-  charges: Partial<Record<PaymentMode, Sen>>;
-};
+import { ConfigError, readYamlFile, ringgit } from './yaml-file.ts';
 
 const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
 
-/** Standard Webhooks' own form, with 24 to 64 bytes in base64, or any text that is hard to guess. */
+/** The form of Standard Webhooks, with 24 to 64 bytes in base64, or any text of 24 to 200 characters. */
 const webhookSecret = pattern(string(), /^(whsec_(?=.{32,88}$)[A-Za-z0-9+/]+={0,2}|(?!whsec_)\S{24,200})$/);
 
 const MerchantsFile = object({
@@ -55,7 +38,7 @@ const MerchantsFile = object({
   ),
 });
 
-/** Keys that everybody knows; production refuses them. */
+/** Publicly known keys, which production refuses. */
 const publicKeys = ['demo-key'];
 
 /** Reads the merchants file. Throws ConfigError naming every key at fault, never a value. */
@@ -70,29 +53,35 @@ export function loadMerchants(path: string, production: boolean): ReadonlyMap<st
       faults.push(`merchants.${merchantCode}.api_keys holds a development key; production refuses it`);
   }
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${path}: ${fault}`));
-  return new Map(
-    entries.map(([merchantCode, merchant]) => [
-      merchantCode,
-      {
-        code: merchantCode,
-        name: merchant.name,
-        id: merchant.id,
-        apiKeys: merchant.api_keys ?? [],
-        branchCode: merchant.branch_code ?? '',
-        webhookSecrets: merchant.webhook_secret ?? [],
-        callbackFormat: merchant.callback_format ?? 'json',
-        redirectHosts: merchant.redirect_hosts ?? null,
-        charges: merchant.charges ?? {},
-      },
-    ]),
-  );
+  return new Map(entries.map((entry) => [entry[0], merchantOf(entry)]));
 }
 
-type Entry = { id: number; branch_code?: string | undefined };
+type Entry = [code: string, Infer<typeof MerchantsFile>['merchants'][string]];
+
+function merchantOf([merchantCode, merchant]: Entry) {
+  return {
+    code: merchantCode,
+    name: merchant.name,
+    id: merchant.id,
+    /** `sha256:<64 hex digits>` or the plain key; none where the land registry alone asks for its payments. */
+    apiKeys: (merchant.api_keys ?? []) as readonly string[],
+    /** kod_cawangan, by which the land registry names this agency; `''` where it does not. */
+    branchCode: merchant.branch_code ?? '',
+    /** Its callbacks are signed with each of these; empty: not signed. */
+    webhookSecrets: (merchant.webhook_secret ?? []) as readonly string[],
+    callbackFormat: merchant.callback_format ?? 'json',
+    /** Hosts that redirect_url may name; null allows any. */
+    redirectHosts: (merchant.redirect_hosts ?? null) as readonly string[] | null,
+    /** What this merchant's payers are charged, where it differs from the method's own charge. */
+    charges: (merchant.charges ?? {}) as Partial<Record<PaymentMode, Sen>>,
+  };
+}
+
+export type Merchant = ReturnType<typeof merchantOf>;
 
 /** One id or branch code names one merchant. */
-function sharedValues(entries: readonly (readonly [code: string, Entry])[], field: keyof Entry): string[] {
-  const owners = new Map<Entry[keyof Entry], string>();
+function sharedValues(entries: readonly Entry[], field: 'id' | 'branch_code'): string[] {
+  const owners = new Map<number | string | undefined, string>();
   return entries.flatMap(([merchantCode, { [field]: value }]) => {
     const owner = owners.get(value);
     if (value === undefined || owner === undefined) {

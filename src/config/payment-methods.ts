@@ -1,22 +1,10 @@
-/** The payment methods on offer: limits, charges and banks. Held in a file, validated at boot. */
-import { array, nonempty, object, optional, string } from 'superstruct';
+/** The payment methods on offer: limits, fees and banks. Read from a file and validated at boot. */
+import { array, type Infer, nonempty, object, optional, string } from 'superstruct';
 import type { Sen } from '../kernel/money.ts';
 import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
 import { readYamlFile, ringgit } from './yaml-file.ts';
 
 export type Bank = { code: string; name: string };
-
-export type PaymentMethod = {
-  mode: PaymentMode;
-  /** null: no limit of its own. */
-  minSen: Sen | null;
-  maxSen: Sen | null;
-  chargeSen: Sen;
-  /** Where a payer must name a bank; empty where the gateway asks. */
-  banks: readonly Bank[];
-};
-
-export type PaymentMethods = ReadonlyMap<PaymentMode, PaymentMethod>;
 
 const Method = object({
   min: optional(ringgit),
@@ -36,15 +24,28 @@ const PaymentMethodsFile = object({
   }),
 });
 
-/** Reads the methods in the order of the page; one that the file leaves out is not offered. Throws ConfigError naming every fault. */
+/** The methods in the order of the page; one that the file leaves out is not offered. Throws ConfigError naming every fault. */
 export function loadPaymentMethods(path: string): PaymentMethods {
   const { methods } = readYamlFile(path, PaymentMethodsFile);
   return new Map(
-    paymentModes.flatMap((mode): [PaymentMode, PaymentMethod][] => {
+    paymentModes.flatMap((mode) => {
       const method = methods[mode];
-      if (!method) return [];
-      const { min = null, max = null, charge = 0 as Sen, banks = [] } = method;
-      return [[mode, { mode, minSen: min, maxSen: max, chargeSen: charge, banks }]];
+      return method ? [[mode, methodOf(mode, method)] as const] : [];
     }),
   );
 }
+
+function methodOf(mode: PaymentMode, method: Infer<typeof Method>) {
+  return {
+    mode,
+    /** null: no limit of its own. */
+    minSen: method.min ?? null,
+    maxSen: method.max ?? null,
+    chargeSen: method.charge ?? (0 as Sen),
+    /** Where a payer must name a bank; empty where the gateway asks. */
+    banks: (method.banks ?? []) as readonly Bank[],
+  };
+}
+
+export type PaymentMethod = ReturnType<typeof methodOf>;
+export type PaymentMethods = ReadonlyMap<PaymentMode, PaymentMethod>;

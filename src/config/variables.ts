@@ -4,14 +4,12 @@
  */
 
 export type Variable = {
-  /** Taken when the variable is not set; `''` where nothing is said. */
+  /** The value when the variable is not set; `''` by default. */
   fallback?: string;
-  /** In place of the fallback on the reference page, where that depends on something. */
+  /** The default on the reference page, where it depends on something. */
   otherwise?: string;
-  /** What it means, in one line of markdown. */
+  /** What it means, in one line of markdown: on the reference page, and where it is needed and not set. */
   meaning: string;
-  /** Said when it is not set and cannot be done without. */
-  needed?: string;
 };
 
 const embedded = 'embedded in `ledger serve`';
@@ -43,19 +41,16 @@ export const variableGroups = {
     DATA_DIR: { fallback: './data', meaning: 'Embedded stores, generated keys, the outbox of emails' },
     ESDB_URL: {
       otherwise: embedded,
-      meaning: 'EventStoreDB: `esdb://` or `esdb+discover://`',
-      needed: 'esdb://…, or start with `ledger serve`, which brings its own',
+      meaning: 'EventStoreDB: `esdb://` or `esdb+discover://`; `ledger serve` can bring its own',
     },
     DATABASE_URL: {
       otherwise: embedded,
-      meaning: 'PostgreSQL: `postgres://`',
-      needed: 'postgres://…, or start with `ledger serve`, which brings its own',
+      meaning: 'PostgreSQL: `postgres://`; `ledger serve` can bring its own',
     },
     SEAL_KEY: {
       otherwise: 'generated in `DATA_DIR`; `ledger projections` and `ledger serve` need one',
       meaning:
         'Seals of the log are signed with it: 64 hexadecimal digits, from `openssl rand -hex 32`. For those two alone',
-      needed: 'the log is sealed with it; make one with openssl rand -hex 32',
     },
   },
   Payments: {
@@ -69,30 +64,16 @@ export const variableGroups = {
       otherwise: generated,
       meaning:
         'Every transaction id is derived from it, for life: make it once, keep it as safe as the data. 32 characters or more in production',
-      needed: 'every transaction id is derived from it, for life',
     },
   },
   'The gateway and the registry': {
-    GATEWAY_URL: {
-      otherwise: sandbox,
-      meaning: 'Where payers are sent to pay; `https://` in production',
-      needed: 'payers are sent there',
-    },
+    GATEWAY_URL: { otherwise: sandbox, meaning: 'Where payers are sent to pay; `https://` in production' },
     GATEWAY_SECRET: {
       otherwise: generated,
       meaning: 'The gateway’s results are signed with it. 32 characters or more in production',
-      needed: 'gateway results are verified with it',
     },
-    REGISTRY_URL: {
-      otherwise: sandbox,
-      meaning: 'The transaction registry that requery asks',
-      needed: 'requery asks it',
-    },
-    REGISTRY_TOKEN: {
-      otherwise: sandbox,
-      meaning: 'The registry knows us by it (Bearer)',
-      needed: 'the registry knows us by it',
-    },
+    REGISTRY_URL: { otherwise: sandbox, meaning: 'The transaction registry that requery asks' },
+    REGISTRY_TOKEN: { otherwise: sandbox, meaning: 'The registry knows us by it (Bearer)' },
     REQUERY_SCHEDULE: {
       fallback: 'on',
       meaning: '`on` or `off`: whether the registry is also asked by schedule about payments left open',
@@ -102,34 +83,27 @@ export const variableGroups = {
     LANDREG_ACCESS_KEY: {
       otherwise: '`landreg-key`; production needs one where it has agencies',
       meaning: 'The Bearer key of the land registry’s calls to us, plain or as `sha256:<hex>`',
-      needed: 'the land registry proves itself with it',
     },
     LANDREG_BASE_URL: {
       otherwise: sandbox,
       meaning:
         'Where the land registry is; `https://` in production unless CALLBACK_ALLOW_HOSTS names its host',
-      needed: 'merchants with a branch_code report payments to the land registry',
     },
-    LANDREG_CALLBACK_PATH: {
-      otherwise: sandbox,
-      meaning: 'Where it takes callbacks',
-      needed: 'where the land registry takes callbacks',
-    },
+    LANDREG_CALLBACK_PATH: { otherwise: sandbox, meaning: 'Where the land registry takes callbacks' },
     LANDREG_ACCESS_TOKEN: {
       otherwise: sandbox,
-      meaning: 'It knows us by it (header Access-Token)',
-      needed: 'the land registry knows us by it',
+      meaning: 'The land registry knows us by it (header Access-Token)',
     },
     LANDREG_DIMASUK: { fallback: 'EPAYMENT', meaning: 'The text of dimasuk in a callback' },
     LANDREG_CONNECT_TIMEOUT_MS: { fallback: '10000', meaning: 'To connect, at most' },
-    LANDREG_TIMEOUT_MS: { fallback: '30000', meaning: 'A try as a whole, at most' },
-    LANDREG_ATTEMPTS: { fallback: '3', meaning: 'Attempts to connect within a try' },
+    LANDREG_TIMEOUT_MS: { fallback: '30000', meaning: 'A whole attempt, at most' },
+    LANDREG_ATTEMPTS: { fallback: '3', meaning: 'Attempts to connect within it' },
     LANDREG_PAUSE_MS: { fallback: '500', meaning: 'The pause between them' },
   },
   'Callbacks and email': {
     CALLBACK_RETRY_SCHEDULE: {
       fallback: '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h',
-      meaning: 'The pause before each try',
+      meaning: 'The pause before each attempt',
     },
     CALLBACK_ALLOW_HOSTS: {
       otherwise: 'none; localhost in development',
@@ -137,21 +111,19 @@ export const variableGroups = {
     },
     SMTP_URL: {
       otherwise: 'files in `DATA_DIR/outbox`; production needs one',
-      meaning: '`smtp://` or `smtps://`',
-      needed: 'receipts and links to sign in are sent through it, such as smtps://user:password@mail.example',
+      meaning:
+        'Sends receipts and links to sign in: `smtp://` or `smtps://`, such as `smtps://user:password@mail.example`',
     },
     MAIL_FROM: {
       fallback: 'Payment ledger <no-reply@ledger.example>',
       otherwise: '`Payment ledger <no-reply@ledger.example>`; production needs one',
-      meaning: 'The sender of receipts and of links to sign in',
-      needed: 'the sender of receipts and of links to sign in, such as Payments <no-reply@agency.example>',
+      meaning: 'The sender of receipts and of links to sign in, such as `Payments <no-reply@agency.example>`',
     },
   },
   '/api/v1 and the sandbox': {
     API_KEYS: {
       otherwise: 'none: open; production needs some',
       meaning: 'Comma list of the Bearer keys of /api/v1, plain or as `sha256:<hex>`',
-      needed: 'a comma list of the Bearer keys that /api/v1 takes',
     },
     SANDBOX: {
       otherwise: 'true; false in production',

@@ -13,7 +13,17 @@ import {
 } from 'superstruct';
 import { parse } from 'yaml';
 import { readAmount, type Sen } from '../kernel/money.ts';
-import { ConfigError } from './config-error.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
+
+/** All that is wrong with the configuration, a line each; names, never values. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(['The configuration is at fault:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
+    this.faults = faults;
+  }
+}
 
 /** An amount in RM, written as 1.5 or "1.50"; read as sen. */
 export const ringgit = coerce(
@@ -27,15 +37,13 @@ export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
   return checkYaml(path, () => readFileSync(path, 'utf8'), struct);
 }
 
-/** As readYamlFile, of the text that `read` returns; `path` is what faults name. */
+/** As readYamlFile, for the text that `read` returns; faults name `path`. */
 export function checkYaml<T>(path: string, read: () => string, struct: Struct<T, unknown>): T {
   let content: unknown;
   try {
     content = parse(read(), { maxAliasCount: 10 });
   } catch (error) {
-    throw new ConfigError([
-      `${path} cannot be read: ${error instanceof Error ? error.message.split('\n')[0] : error}`,
-    ]);
+    throw new ConfigError([`${path} cannot be read: ${reasonOf(error).split('\n')[0]}`]);
   }
   try {
     return create(content, struct);

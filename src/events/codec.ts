@@ -27,7 +27,7 @@ export const readSessionEvent = readerOf(sessionEvents);
 export const readProjectEvent = readerOf(projectEvents);
 export const readRebuildEvent = readerOf(rebuildEvents);
 export const readReconciliationEvent = readerOf(reconciliationEvents);
-/** A result in the quarantine; what staff say of it is an unmatched event. */
+/** A result in the quarantine; its resolution is an unmatched event. */
 export const readUnmatchedResult = readerOf(quarantineEvents);
 export const readUnmatchedEvent = readerOf(unmatchedEvents);
 export const readSeal = readerOf(sealEvents);
@@ -66,5 +66,15 @@ function lift(stored: Stored): unknown {
     return upcast(stored.type, Number(metadataValue(stored, 'schemaVersion')), stored.data);
   } catch (error) {
     throw new UnreadableEvent(reasonOf(error));
+  }
+}
+
+/** What `read` makes of an event that somebody may have changed, or its error when the event cannot be read. */
+export function tryRead<Event>(read: (stored: Stored) => Event, stored: Stored): Event | UnreadableEvent {
+  try {
+    return read(stored);
+  } catch (error) {
+    if (error instanceof UnreadableEvent) return error;
+    throw error;
   }
 }

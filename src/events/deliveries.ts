@@ -1,36 +1,36 @@
 /**
- * What a payment's outcome sets in motion, and what became of it: callbacks and the receipt email. Part of the payment's
- * own stream and fold, so that its history is complete in one place.
+ * The deliveries that a payment's outcome calls for, callbacks and the receipt email, and what became of them. They are
+ * part of the payment's own stream and fold, so that its history is complete in one place.
  */
 import { integer, min, nullable, object, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
-const tried = {
+const attempted = {
   at: utc,
   /** The key of the delivery within its payment. */
   delivery: string(),
-  /** 1 for the first try ever, counted on when staff ask for it again. */
+  /** 1 for the first; not reset when staff ask for it again. */
   attempt: min(integer(), 1),
   durationMs: min(integer(), 0),
 };
 
 /** HTTP status of the answer; null when there was none. */
 const answer = nullable(integer());
-/** In a few words, without secrets or personal data. */
+/** A few words, without secrets or personal data. */
 const reason = string();
 
 export const deliveryEvents = {
-  CallbackDelivered: object({ ...tried, status: answer }),
-  CallbackAttemptFailed: object({ ...tried, status: answer, reason, nextAttemptAt: utc }),
+  CallbackDelivered: object({ ...attempted, status: answer }),
+  CallbackAttemptFailed: object({ ...attempted, status: answer, reason, nextAttemptAt: utc }),
   /** The schedule is exhausted or the receiver is gone for good: nothing more happens unless staff ask. */
-  CallbackAbandoned: object({ ...tried, status: answer, reason }),
-  /** A newer status overtook it before it was delivered. */
+  CallbackAbandoned: object({ ...attempted, status: answer, reason }),
+  /** A newer status superseded it before it was delivered. */
   CallbackSuperseded: object({ at: utc, delivery: string() }),
   /** Staff ask to send it again. */
   CallbackRequested: object({ at: utc, delivery: string() }),
-  ReceiptEmailSent: object({ ...tried, messageId: string() }),
-  ReceiptEmailAttemptFailed: object({ ...tried, reason, nextAttemptAt: utc }),
-  ReceiptEmailAbandoned: object({ ...tried, reason }),
+  ReceiptEmailSent: object({ ...attempted, messageId: string() }),
+  ReceiptEmailAttemptFailed: object({ ...attempted, reason, nextAttemptAt: utc }),
+  ReceiptEmailAbandoned: object({ ...attempted, reason }),
   ReceiptEmailRequested: object({ at: utc, delivery: string() }),
 };
 
@@ -47,22 +47,20 @@ export type Delivery = {
   /** `callback-<change>`, `item-<nn>` or `email`: unique within the payment, the same on every replay. */
   key: string;
   kind: DeliveryKind;
-  /** Which status change it tells: 1 for the first result that was applied. */
+  /** The status change that it reports: 1 for the first result that was applied. */
   change: number;
   state: 'due' | 'delivered' | 'superseded' | 'abandoned';
-  /** Tries made so far. */
   attempts: number;
-  /** Tries since it became due or was asked for again: the place in the retry schedule. */
+  /** Attempts since it became due or was asked for again: the place in the retry schedule. */
   triesOfSchedule: number;
-  /** The next try, while it is due. */
+  /** When the next attempt is due. */
   dueAt: string;
-  /** When the outcome that it tells of was recorded. */
+  /** When the outcome that it reports was recorded. */
   calledAt: string;
-  /** When it was delivered, given up or overtaken; null while it is due. */
+  /** When it was delivered, given up or superseded; null while it is due. */
   settledAt: string | null;
 };
 
-/** A delivery as the outcome that calls for it makes it. */
 export function newDelivery(kind: DeliveryKind, key: string, change: number, at: string): Delivery {
   return {
     key,
@@ -77,7 +75,7 @@ export function newDelivery(kind: DeliveryKind, key: string, change: number, at:
   };
 }
 
-/** Folds one event into a payment's deliveries. Total: an event about a delivery that is not there changes nothing. */
+/** Folds one event into a payment's deliveries. Total: an event about an unknown delivery changes nothing. */
 export function evolveDeliveries(deliveries: readonly Delivery[], event: DeliveryEvent): readonly Delivery[] {
   return deliveries.map((delivery) =>
     delivery.key === event.data.delivery ? after(delivery, event) : delivery,

@@ -22,10 +22,10 @@ export type Envelope<Event extends { type: string; data: unknown }> = Event & {
   metadata: Metadata;
 };
 
-/** Where an event comes from; `commandId`, a UUID, makes its events recognisable when an append is repeated. */
+/** Where a command's events come from; `commandId`, a UUID, makes them recognisable when an append is repeated. */
 export type Cause = { commandId: string; correlationId: string; causationId: string; actor: string };
 
-/** The hash that the first event of a stream names as its predecessor's. */
+/** The previous hash of the first event of a stream. */
 export const genesisHash = '0'.repeat(64);
 
 /** Wraps the events that one command decided, chained onto `previousHash`. Throws TypeError when `commandId` is no UUID. */
@@ -55,7 +55,8 @@ export function hashOf(type: string, data: unknown, metadata: object): string {
   return digestOf('sha256', canonicalJson({ type, data, metadata: rest }), 'hex');
 }
 
-type Chained = { type: string; data: unknown; metadata: unknown };
+type Stored = { metadata: unknown };
+type Chained = Stored & { type: string; data: unknown };
 
 /** Whether an event is as it was written, and was chained onto the one whose hash is `previousHash`. Never throws. */
 export function isChainedOnto({ type, data, metadata }: Chained, previousHash: string): boolean {
@@ -70,22 +71,27 @@ export function isChainedOnto({ type, data, metadata }: Chained, previousHash: s
   }
 }
 
-/** The hash that an event says is its own, which the next one is chained onto; before the first, the genesis. */
-export function hashIn(event: Pick<Chained, 'metadata'> | undefined): string {
-  return event ? metadataText(event, 'hash') : genesisHash;
+/** The hash in an event's metadata, which the next one is chained onto; before the first event, the genesis hash. */
+export function hashIn(event: Stored | undefined): string {
+  return event ? (metadataText(event, 'hash') ?? '') : genesisHash;
 }
 
-/** The hash that the event names as its predecessor's; `''` where it names none. */
-export function previousHashIn(event: Pick<Chained, 'metadata'>): string {
-  return metadataText(event, 'previousHash');
+/** The hash of the event before it, as its metadata have it; `''` where they have none. */
+export function previousHashIn(event: Stored): string {
+  return metadataText(event, 'previousHash') ?? '';
 }
 
-/** A text in an event's metadata, `''` where there is none: what was stored is not validated. */
-export function metadataText(event: Pick<Chained, 'metadata'>, name: keyof Metadata): string {
+/** Such as `staff:<id>`; `''` where the metadata have none. */
+export function actorOf(event: Stored | undefined): string {
+  return event ? (metadataText(event, 'actor') ?? '') : '';
+}
+
+/** What was stored is not validated: null where the metadata have no such text. */
+export function metadataText(event: Stored, name: keyof Metadata): string | null {
   const value = metadataValue(event, name);
-  return typeof value === 'string' ? value : '';
+  return typeof value === 'string' ? value : null;
 }
 
-export function metadataValue({ metadata }: Pick<Chained, 'metadata'>, name: keyof Metadata): unknown {
+export function metadataValue({ metadata }: Stored, name: keyof Metadata): unknown {
   return typeof metadata === 'object' && metadata !== null ? Reflect.get(metadata, name) : undefined;
 }

@@ -1,4 +1,4 @@
-/** What a payment's results leave for staff to settle: money or a word of the gateway that the payment itself does not explain. */
+/** The results of a payment that staff have to settle: they do not agree with its status or its amount. */
 import type { Sen } from '../kernel/money.ts';
 import type { RecordedResult, RequestedPayment } from './payment.ts';
 
@@ -6,12 +6,12 @@ export const exceptionKinds = ['contradiction', 'amountMismatch', 'duplicate', '
 export type ExceptionKind = (typeof exceptionKinds)[number];
 
 export type PaymentException = {
-  /** Its place among the payment's recorded results, counted from 1. */
+  /** The number of the payment's recorded result, counted from 1. */
   resultNo: number;
   kind: ExceptionKind;
   /** When it was recorded. */
   at: string;
-  /** What the result reported; null where it said nothing readable. */
+  /** As the result reported it; null where that was unreadable. */
   amountSen: Sen | null;
   resolved: RecordedResult['resolved'];
 };
@@ -33,7 +33,7 @@ function exceptionKindOf(
   return outcome === 'succeeded' && receipt?.late ? 'lateSuccess' : null;
 }
 
-/** Money of these two lies in suspense until staff say where it went; of the others a payment holds all there is. */
+/** The money of these two is in suspense until staff settle it. */
 export function holdsMoneyInSuspense(kind: ExceptionKind): boolean {
   return kind === 'amountMismatch' || kind === 'duplicate';
 }

@@ -6,7 +6,7 @@ import { sen, utc } from '../kernel/structs.ts';
 export const outcomes = ['succeeded', 'failed', 'cancelled', 'pending'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** `''` and null where they said nothing readable. */
+/** Fields are `''` or null where the report had nothing readable. */
 export const PaymentResult = object({
   outcome: enums(outcomes),
   /** `''` where they named no method, or one we do not know (`raw` keeps it). */
@@ -14,7 +14,7 @@ export const PaymentResult = object({
   sellerOrderNo: string(),
   gatewayTransactionId: string(),
   amountSen: nullable(sen),
-  /** `''` means not said, which is MYR. */
+  /** `''` where none was given, which means MYR. */
   currency: string(),
   paidAt: nullable(utc),
   receiptNo: string(),
@@ -28,7 +28,7 @@ export type PaymentResult = Infer<typeof PaymentResult>;
 export const sources = ['gateway', 'requery', 'staff'] as const;
 export type Source = (typeof sources)[number];
 
-/** What the transaction registry can say became of a payment. It reports a cancellation as a failure. */
+/** The registry's statuses of a payment. It reports a cancellation as a failure. */
 export const registryStatuses = ['succeeded', 'pending', 'attempted', 'failed', 'not_found'] as const;
 export type RegistryStatus = (typeof registryStatuses)[number];
 
@@ -37,7 +37,7 @@ export type RegistryAnswer = {
   status: RegistryStatus;
   /** What its records report, oldest first: several only for several successes, none where no result is known. */
   results: readonly PaymentResult[];
-  /** The record that says so, as received; empty where there is none. */
+  /** The record with this status, as received; empty where there is none. */
   raw: Record<string, string>;
 };
 

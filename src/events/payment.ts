@@ -1,6 +1,7 @@
 /**
  * What can happen to a payment, and the fold that turns its events into its state. Read top to bottom:
- * values, events, state, `evolve`. What may happen is decided in src/commands/payment.ts.
+ * values, events, state, `evolve`. What may happen is decided in src/commands/payment.ts,
+ * and what a result does (also a late or a second one) in src/commands/payment-result.ts.
  */
 import {
   array,
@@ -49,7 +50,7 @@ const PaymentItem = object({
   amountSen: sen,
 });
 
-/** Who pays, as the merchant told us; every field is `''` where it said nothing. */
+/** Who pays, as the merchant gave it; every field may be `''`. */
 const Payer = object({
   name: string(),
   email: string(),
@@ -79,7 +80,7 @@ const resultRecorded = {
   result: PaymentResult,
 };
 
-/** An event whose result cannot say another thing than its type does. */
+/** The struct of an event whose result has one of the outcomes that its type allows. */
 function reporting<Data extends { result: PaymentResult }, Schema>(
   allowed: readonly Outcome[],
   struct: Struct<Data, Schema>,
@@ -127,7 +128,7 @@ export const paymentEvents = {
   PaymentFailed: reporting(['failed'], object(resultRecorded)),
   PaymentCancelled: reporting(['cancelled'], object(resultRecorded)),
   PaymentPending: reporting(['pending'], object(resultRecorded)),
-  /** A result that clashes with what is already known and changes nothing; for staff. */
+  /** A result that contradicts the payment's status and changes nothing; for staff. */
   GatewayResultContradicted: reporting(
     ['failed', 'cancelled', 'pending'],
     object({ ...resultRecorded, standing: enums(outcomes) }),
@@ -142,7 +143,7 @@ export const paymentEvents = {
     ['succeeded'],
     object({ ...resultRecorded, firstGatewayTransactionId: string() }),
   ),
-  /** The registry was asked and said nothing new: the status stays. */
+  /** The registry was asked and reported nothing new: the status stays. */
   RequeryAnswered: object({ at: utc, status: enums(registryStatuses), raw: record(string(), string()) }),
   /** Staff settled what a result left open; `resultNo` counts the payment's recorded results from 1. */
   ExceptionResolved: object({
@@ -164,16 +165,13 @@ export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}$
 
 export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'attempt'>;
 
-/**
- * What one recorded result was, without its evidence: enough to recognise it and to tell the history.
- * Its `sellerOrderNo` is the one it was taken to speak of (see `sellerOrderOf`).
- */
+/** One recorded result without its evidence. Its `sellerOrderNo` is the one that `sellerOrderOf` found for it. */
 export type RecordedResult = Omit<PaymentResult, 'raw'> & {
   at: string;
   source: Source;
-  /** What it was recorded as: it set the payment's status, or it was set apart for staff. */
+  /** It set the payment's status, or it is an exception for staff. */
   role: 'applied' | 'contradiction' | 'amountMismatch' | 'duplicate';
-  /** What staff did about it; null while nobody did. */
+  /** How staff settled it; null until then. */
   resolved: { at: string; resolution: Resolution; note: string } | null;
 };
 
@@ -191,16 +189,16 @@ export type RequestedPayment = {
   closedAttempts: number;
   /** The registry's last answer, new or not; null before the first. */
   lastRequery: { at: string; status: RegistryStatus | Outcome } | null;
-  /** All that the outcomes set in motion, in the order in which they did. */
+  /** In the order in which outcomes called for them. */
   deliveries: readonly Delivery[];
 };
 
-/** JSON through and through: a state that was stored and read back folds on exactly as before. */
+/** Plain JSON: a state that was stored and read back folds on exactly as before. */
 export type Payment = { status: 'none' } | RequestedPayment;
 
 export const noPayment: Payment = { status: 'none' };
 
-/** Folds one event into the state. Total: an event that makes no sense here leaves the state as it is. */
+/** Folds one event into the state. Total: an event that makes no sense in this state changes nothing. */
 export function evolve(state: Payment, event: PaymentEvent): Payment {
   if (state.status === 'none') {
     if (event.type !== 'PaymentRequested') return state;
@@ -261,7 +259,7 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
   }
 }
 
-/** Adds what the payment's new status calls for: content/docs/deliveries.md. */
+/** Adds the deliveries that the payment's new status calls for: content/docs/deliveries.md. */
 function withDeliveries(payment: RequestedPayment, at: string): RequestedPayment {
   const { request, status, results } = payment;
   const change = results.filter(({ role }) => role === 'applied').length;

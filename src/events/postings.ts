@@ -1,6 +1,6 @@
 /**
- * What a payment's events come to in double-entry bookkeeping: an event that moves money is an entry, whose debits
- * equal its credits. Which event posts what: content/docs/journal.md.
+ * A payment's events as double-entry bookkeeping: an event that moves money is an entry, whose debits equal its credits.
+ * Which event posts what: content/docs/journal.md.
  */
 import { isRinggit, type Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
@@ -9,7 +9,7 @@ import { attemptOf, type PaymentResult, sellerOrderOf } from './payment-result.t
 
 type Method = PaymentMode | 'unknown';
 export type SuspenseAccount = 'suspense:mismatch' | 'suspense:duplicate';
-/** `gateway`: what the gateway owes us. `merchant`: what we owe a merchant. `charges`: what payers paid on top. */
+/** `gateway`: what the gateway owes us. `merchant`: what we owe a merchant. `charges`: the fees that payers paid on top. */
 export type Account = `gateway:${Method}` | `charges:${Method}` | `merchant:${string}` | SuspenseAccount;
 
 /** One line of an entry; one of the two sides is zero. */
@@ -19,13 +19,12 @@ export type EntryKind = 'payment' | 'mismatch' | 'duplicate' | 'refund' | 'credi
 
 export type Entry = {
   kind: EntryKind;
-  /** When it counts: the bank's time where it gave one, else when we heard of it. */
+  /** The value date: the bank's time where it gave one, else when the event was recorded. */
   valueAt: string;
-  /** Of a payment: the gateway's, the merchant's and, where there is one, the charge's. */
   postings: readonly Posting[];
 };
 
-/** What the entries to come depend on. JSON through and through, and nothing in it says who pays. */
+/** What later entries depend on. It is plain JSON, and holds no personal data. */
 export type Books = {
   merchantCode: string;
   amountSen: Sen;
@@ -33,16 +32,16 @@ export type Books = {
   attempts: readonly Pick<Attempt, 'mode' | 'chargeSen' | 'sellerOrderNo'>[];
   /** As many as the payment's recorded results, in the same order. */
   results: readonly Pick<RecordedResult, 'gatewayTransactionId' | 'sellerOrderNo'>[];
-  /** Money that came in and is not the merchant's, by the number of its result. */
-  held: readonly Held[];
+  /** Money in suspense, by the number of its result. */
+  held: readonly InSuspense[];
 };
 
-type Held = { resultNo: number; amountSen: Sen; gateway: Account; suspense: SuspenseAccount };
+type InSuspense = { resultNo: number; amountSen: Sen; gateway: Account; suspense: SuspenseAccount };
 
 type Entered = { books: Books | null; entry: Entry | null };
 type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>['data'];
 
-/** Takes the next event of a payment; `books` is null before its first. Total, as `evolve` is, and to the same ends. */
+/** Takes the next event of a payment; `books` is null before its first. Total, and skips the same events as `evolve`. */
 export function enter(books: Books | null, event: PaymentEvent): Entered {
   if (books === null)
     return { books: event.type === 'PaymentRequested' ? opened(event.data) : null, entry: null };
@@ -61,9 +60,9 @@ export function enter(books: Books | null, event: PaymentEvent): Entered {
     case 'GatewayResultContradicted':
       return { books: withResult(books, event.data.result), entry: null };
     case 'AmountMismatchDetected':
-      return setApart(books, event.data, 'mismatch');
+      return toSuspense(books, event.data, 'mismatch');
     case 'DuplicatePaymentDetected':
-      return setApart(books, event.data, 'duplicate');
+      return toSuspense(books, event.data, 'duplicate');
     case 'ExceptionResolved':
       return settle(books, event.data);
     default:
@@ -96,8 +95,8 @@ function pay(books: Books, { at, result }: DataOf<'PaymentSucceeded'>): Entered 
   };
 }
 
-/** What was reported is held until staff say whose it is. What is unreadable or no ringgit cannot be entered in sen. */
-function setApart(
+/** The reported amount stays in suspense until staff settle it. One that is unreadable or not in MYR has no entry. */
+function toSuspense(
   books: Books,
   { at, result }: DataOf<'AmountMismatchDetected' | 'DuplicatePaymentDetected'>,
   kind: 'mismatch' | 'duplicate',
@@ -114,12 +113,12 @@ function setApart(
 
 const settlements = { refunded: 'refund', credited: 'credit', explained: 'reversal' } as const;
 
-/** What is settled leaves suspense, whichever way: what lies there is what is open for staff. */
+/** Settled money leaves suspense, so that suspense holds what is open for staff. */
 function settle(books: Books, { at, resultNo, resolution }: DataOf<'ExceptionResolved'>): Entered {
   const found = books.held.find((each) => each.resultNo === resultNo);
   if (!found) return { books, entry: null };
   const amountSen = BigInt(found.amountSen);
-  // What was given back, and what was never owed, the gateway does not owe us any more.
+  // The gateway no longer owes us money that was refunded or never existed.
   const receiver: Account = resolution === 'credited' ? `merchant:${books.merchantCode}` : found.gateway;
   const postings = [debit(found.suspense, amountSen), credit(receiver, amountSen)];
   return {

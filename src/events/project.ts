@@ -1,4 +1,4 @@
-/** A project that the content service lists: what can happen to one, and the fold. See src/commands/project.ts for what may. */
+/** A project that the content service lists: its events and their fold. Decisions: src/commands/project.ts. */
 import { enums, integer, min, object, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
@@ -21,7 +21,7 @@ export const projectStream = (id: string) => `${projectStreamPrefix}${id}`;
 
 export type Project = Omit<ProjectEvent['data'], 'at'>;
 
-/** Null before the first event. Total: a second beginning changes nothing. */
+/** Null before the first event. Total: a second registration changes nothing. */
 export function evolveProject(state: Project | null, { data }: ProjectEvent): Project {
   if (state) return state;
   const { at: _, ...project } = data;

@@ -1,15 +1,15 @@
-/** What staff asked for of a projection's tables, and what came of it. What may happen is decided in src/commands/rebuild.ts. */
+/** The rebuilds of a projection's tables that staff asked for. Decisions: src/commands/rebuild.ts. */
 import { integer, min, object, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
 const count = min(integer(), 0);
 
 export const rebuildEvents = {
-  /** Who asked is the actor. */
+  /** Whoever asked is the actor. */
   ProjectionRebuildRequested: object({ at: utc, projection: string() }),
-  /** The tables were made anew from so many events, and serve. */
+  /** New tables, filled from so many events, have taken over. */
   ProjectionRebuilt: object({ at: utc, events: count, durationMs: count }),
-  /** The tables that were there serve on. The reason holds no personal data. */
+  /** The previous tables stay in use. The reason holds no personal data. */
   ProjectionRebuildFailed: object({ at: utc, reason: string() }),
 };
 
@@ -18,9 +18,8 @@ export type RebuildEvent = EventOf<typeof rebuildEvents>;
 export const projectionStreamPrefix = 'projection-';
 export const projectionStream = (name: string) => `${projectionStreamPrefix}${name}`;
 
-/** What is known of a projection's rebuilds. */
 export type Rebuilds = {
-  /** When the one was asked for that has not ended, else null. */
+  /** Of the rebuild that has not ended, else null. */
   requestedAt: string | null;
   last:
     | { outcome: 'rebuilt'; at: string; events: number; durationMs: number }

@@ -1,6 +1,6 @@
 /**
- * Differences between the ledger and what the gateway or the registry exported, a stream each: what can happen to one,
- * and the fold. No personal data is in them. What may happen is decided in src/commands/reconciliation.ts.
+ * Discrepancies between the ledger and an export of the gateway or the registry, a stream each: their events and the
+ * fold. They hold no personal data. Decisions: src/commands/reconciliation.ts.
  */
 import { enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
@@ -10,13 +10,13 @@ export const exportSources = ['registry', 'gateway'] as const;
 export type ExportSource = (typeof exportSources)[number];
 
 /**
- * Missing here: the export has a record of a payment, or of another charge of it, that the ledger does not have. Missing
- * there: the ledger has money of a payment and the export no record of it.
+ * Missing here: the export has a payment, or a second charge of one, that the ledger does not have. Missing there: the
+ * ledger has money of a payment, and the export has no record of it.
  */
-const differenceKinds = ['missingHere', 'missingThere', 'amountDiffers', 'statusDiffers'] as const;
-export type DiscrepancyKind = (typeof differenceKinds)[number];
+const discrepancyKinds = ['missingHere', 'missingThere', 'amountDiffers', 'statusDiffers'] as const;
+export type DiscrepancyKind = (typeof discrepancyKinds)[number];
 
-/** What a record of theirs can say: the gateway's outcomes, and the registry's statuses. */
+/** The statuses of exported records: the gateway's outcomes, and the registry's own. */
 export const theirStatuses = [
   'succeeded',
   'pending',
@@ -27,40 +27,40 @@ export const theirStatuses = [
 ] as const satisfies readonly ((typeof outcomes)[number] | (typeof registryStatuses)[number])[];
 export type TheirStatus = (typeof theirStatuses)[number];
 
-/** `currency` is `''` where none was said, which is MYR; an amount is null where none was said. */
+/** Where none was given, the currency is `''`, which is MYR, and the amount null. */
 const side = { amountSen: nullable(sen), currency: string() };
 
 export const DiscrepancyFound = object({
   at: utc,
-  kind: enums(differenceKinds),
+  kind: enums(discrepancyKinds),
   source: enums(exportSources),
   /** `''` where their record names none. */
   transactionId: string(),
-  /** What they call their record; `''` where they have none. */
+  /** Their record's own id; `''` where there is none. */
   recordId: string(),
   gatewayTransactionId: string(),
-  /** Of the result here that it is about: its place among the payment's recorded ones, counted from 1. */
+  /** The number of the payment's recorded result that it is about, counted from 1. */
   resultNo: nullable(min(integer(), 1)),
-  /** Of the payment here, else as their record has it; `''` where neither says. */
+  /** The payment's, else their record's; `''` where neither has one. */
   merchantCode: string(),
   paidAt: nullable(utc),
   ours: nullable(object({ status: enums(['requested', ...outcomes]), ...side })),
   theirs: nullable(object({ status: enums(theirStatuses), ...side })),
-  /** The export that shows it: which file that was, its digest proves; `line` is null for what it does not hold. */
+  /** The digest identifies the export that shows it; `line` is null where the export has no record. */
   file: object({ sha256: string(), line: nullable(min(integer(), 1)) }),
 });
 export type DiscrepancyFound = Infer<typeof DiscrepancyFound>;
 
-/** Vanished: a later import of their record found no such difference. Explained: staff know why, and say so in the note. */
-const differenceResolutions = ['vanished', 'explained'] as const;
-export type DiscrepancyResolution = (typeof differenceResolutions)[number];
+/** Vanished: a later import no longer showed it, so it is cleared. Explained: the note of staff says why it is there. */
+const discrepancyResolutions = ['vanished', 'explained'] as const;
+export type DiscrepancyResolution = (typeof discrepancyResolutions)[number];
 
 export const reconciliationEvents = {
   ReconciliationDifferenceFound: DiscrepancyFound,
   ReconciliationDifferenceResolved: object({
     at: utc,
-    resolution: enums(differenceResolutions),
-    /** `''` when it vanished. */
+    resolution: enums(discrepancyResolutions),
+    /** `''` when it was cleared. */
     note: string(),
   }),
 };
@@ -72,10 +72,10 @@ export const reconciliationStreamPrefix = 'reconciliation-';
 export const reconciliationStream = (id: string) => `${reconciliationStreamPrefix}${id}`;
 
 /** `resolved` is null while it is open. */
-export type Difference = DiscrepancyFound & { resolved: Resolved | null };
+export type Discrepancy = DiscrepancyFound & { resolved: Resolved | null };
 
-/** Null before the first event. Total: a resolution of nothing changes nothing. Found again, it is open again. */
-export function evolveDiscrepancy(state: Difference | null, event: ReconciliationEvent): Difference | null {
+/** Null before the first event. Total: a resolution before it changes nothing. Found again, it is open again. */
+export function evolveDiscrepancy(state: Discrepancy | null, event: ReconciliationEvent): Discrepancy | null {
   if (event.type === 'ReconciliationDifferenceFound') return { ...event.data, resolved: null };
   return state && { ...state, resolved: event.data };
 }

@@ -1,4 +1,4 @@
-/** When the registry is asked by itself what became of a payment that was left open. */
+/** When the registry is asked, unprompted, what became of a payment that was left open. */
 import { currentResult, type RequestedPayment } from './payment.ts';
 
 const minuteMs = 60_000;
@@ -14,12 +14,12 @@ const ordinary = scheduleMs(24);
 /** A corporate account's second authoriser may take days. */
 const corporate = scheduleMs(7 * 24);
 
-/** Each payment is asked about up to this much later, so that those of one busy moment are not asked all at once. */
-const longestDelay = 0.1;
+/** Each payment's schedule is stretched by up to this share, so that payments of one busy moment spread out. */
+const longestStretch = 0.1;
 
 /**
- * The moment (UTC) from which the registry is to be asked, or null when it is not: the payment has ended, nobody
- * chose a method, or the schedule is over. What was missed meanwhile is asked once, not once for each miss. Total.
+ * The moment (UTC) from which the registry is to be asked; null when the payment has ended, nobody chose a method, or
+ * the schedule is over. Times that were missed are made up for by one question. Total.
  */
 export function nextRequeryAt(payment: RequestedPayment): string | null {
   const { lastRequery, status } = payment;
@@ -31,8 +31,8 @@ export function nextRequeryAt(payment: RequestedPayment): string | null {
 }
 
 /**
- * The moment from which to ask again about a payment whose question at `failedAt` got no answer: its next time, and
- * after the last of them as much later again as it has been open. So it is never given up, and asked ever less often.
+ * The moment from which to ask again after a question at `failedAt` that got no answer: the next time of the schedule;
+ * after the last one, as long again as the payment has been open. So it is never given up, but asked ever less often.
  * Null when nobody chose a method.
  */
 export function requeryAgainAt(payment: RequestedPayment, failedAt: Date): Date | null {
@@ -49,7 +49,7 @@ function startOf(payment: RequestedPayment): number | null {
 
 function slotAfter({ attempts, request }: RequestedPayment, startMs: number, ms: number): number | undefined {
   const schedule = attempts.some(({ mode }) => mode === 'fpx1') ? corporate : ordinary;
-  const stretch = 1 + longestDelay * shareOf(request.transactionId);
+  const stretch = 1 + longestStretch * shareOf(request.transactionId);
   return schedule.map((afterMs) => Math.round(startMs + afterMs * stretch)).find((slotMs) => slotMs > ms);
 }
 

@@ -1,7 +1,6 @@
 /**
- * A seal says how much log there was at a time: a count and a hash that every event up to there went into, signed. The
- * chain of a stream tells of nothing that was taken off its end, or of a stream taken out whole; a seal does. Written by
- * src/audit/sealer.ts.
+ * A seal is a signed count of the log's events, with a hash over all of them. It shows what the chain of a stream cannot:
+ * that events were removed from the end of a stream, or that a whole stream was. Written by src/audit/seals/sealer.ts.
  */
 import { createHash } from 'node:crypto';
 import { array, type Infer, integer, min, object, pattern, string } from 'superstruct';
@@ -16,14 +15,14 @@ const digits = pattern(string(), /^\d{1,20}$/);
 
 export const LogSealed = object({
   at: utc,
-  /** Where the last event it covers is in the log it was made of; in a restored copy it may be elsewhere. */
+  /** Of the last event it covers; in a restored copy of the log that event may be elsewhere. */
   position: object({ commit: digits, prepare: digits }),
-  /** Events of the log up to here. */
+  /** How many events it covers. */
   count: min(integer(), 1),
   runningHash: sha256,
-  /** The last event it covers: where the next seal goes on. */
+  /** The last event it covers; the next seal goes on after it. */
   lastEvent: object({ stream: string(), revision: min(integer(), 0), id: string() }),
-  /** It covers the streams whose names start with one of these; a program of another version may know others. */
+  /** The prefixes of the streams that it covers; another version of the program may know others. */
   streams: array(string()),
   /** The hash in the metadata of the seal before; `genesisHash` in the first. */
   previousSeal: sha256,
@@ -37,7 +36,7 @@ export type LogSealed = Infer<typeof LogSealed>;
 export const sealEvents = { LogSealed };
 export type LogSealedEvent = EventOf<typeof sealEvents>;
 
-/** How far a count of the log has come. */
+/** A running count of the log. */
 export type Tally = { count: number; runningHash: string };
 
 export const emptyTally: Tally = { count: 0, runningHash: genesisHash };
@@ -52,8 +51,8 @@ type Counted = {
 };
 
 /**
- * The tally with one more event. Nothing in it is the store's own (positions, times), so that a restored copy of the log
- * comes to the same.
+ * The tally with one more event. Nothing of the store itself (positions, times) goes in, so that a restored copy of the
+ * log has the same tally.
  */
 export function countIn({ count, runningHash }: Tally, event: Counted): Tally {
   const { streamName, revision, id } = event;
@@ -61,7 +60,7 @@ export function countIn({ count, runningHash }: Tally, event: Counted): Tally {
   return { count: count + 1, runningHash: createHash('sha256').update(entry).digest('hex') };
 }
 
-/** The hash that the event carries; of what carries none, one of its content. */
+/** The hash in the event's metadata, or one of its content where there is none. */
 function chainHashOf(event: Counted): string {
   const carried = metadataValue(event, 'hash');
   if (typeof carried === 'string') return carried;
@@ -75,7 +74,7 @@ function chainHashOf(event: Counted): string {
   }
 }
 
-/** What is signed: the canonical JSON of all that the seal says. */
+/** The text that is signed: the canonical JSON of the rest of the seal. */
 export function signedText(seal: Omit<LogSealed, 'signature'> | LogSealed): string {
   return canonicalJson({ ...seal, signature: undefined });
 }

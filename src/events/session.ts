@@ -1,24 +1,24 @@
-/** What staff do in the console, from the link that lets them in to signing out, one stream per session. What may happen is decided in src/commands/session.ts. */
+/** A session of the console, from the link that lets staff in to signing out, a stream each. Decisions: src/commands/session.ts. */
 import { enums, nullable, object, optional, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
-/** What of people can be looked at, and what staff took away with them. */
+/** The kinds of access to personal data that are recorded. */
 export const accessLogRoutes = ['payer', 'evidence', 'search', 'history', 'export'] as const;
 export type AccessLogPage = (typeof accessLogRoutes)[number];
 
 export const sessionEvents = {
-  /** Recorded before it is sent. The stream's name is derived from the link's token, which is written nowhere. */
+  /** Recorded before it is sent. The stream's name is derived from the link's token, which is stored nowhere. */
   SignInLinkIssued: object({ at: utc, userId: string(), expiresAt: utc }),
-  /** `secretHash` is that of what the cookie holds, SHA-256 in hex; without one, as once was written, no cookie fits. */
+  /** `secretHash` is the SHA-256, in hex, of the cookie's secret; old events have none, and no cookie opens their session. */
   SignedIn: object({ at: utc, userId: string(), endsAt: utc, secretHash: optional(string()) }),
   /** Recorded before it is shown. */
   PersonalDataViewed: object({
     at: utc,
     userId: string(),
     what: enums(accessLogRoutes),
-    /** Null where it was of several payments. */
+    /** Null where several payments were shown. */
     transactionId: nullable(string()),
-    /** Which part or range, such as `event 3`; never the data itself, nor what was searched for. */
+    /** Which part or range, such as `event 3`; never the data itself, nor a search text. */
     detail: string(),
   }),
   SignedOut: object({ at: utc }),
@@ -33,12 +33,12 @@ export type Session = {
   userId: string;
   /** `offered` is a link that nobody has used yet. */
   status: 'offered' | 'open' | 'over';
-  /** When it ends at the latest: the link, then the session. */
+  /** When the link, then the session, ends at the latest. */
   endsAt: string;
   secretHash: string | null;
 };
 
-/** Null before the first event. Total: an event that makes no sense here changes nothing. */
+/** Null before the first event. Total: an event that makes no sense in this state changes nothing. */
 export function evolveSession(state: Session | null, event: SessionEvent): Session | null {
   switch (event.type) {
     case 'SignInLinkIssued':

@@ -1,8 +1,8 @@
 /**
  * Every kind of stream that the ledger writes, and how its events are read. Seals and `ledger verify` go by this list:
- * what is missing here is neither sealed nor verified. The seals' own stream is apart, since a seal counts no seals.
+ * a stream that is missing here is neither sealed nor verified. The seals' own stream is not in it, as a seal counts no
+ * seals.
  */
-
 import {
   readPaymentEvent,
   readProjectEvent,
@@ -22,9 +22,9 @@ import { unmatchedStream, unmatchedStreamPrefix } from './unmatched.ts';
 import { userStreamPrefix } from './user.ts';
 
 export type StreamKind = {
-  /** What the names begin with; no prefix begins with another. */
+  /** The stream names begin with it; no prefix begins with another. */
   prefix: string;
-  /** Throws UnreadableEvent on what is no event of this kind. */
+  /** Throws UnreadableEvent, also on an event of another kind of stream. */
   read(stored: { type: string; data: unknown; metadata: unknown }): unknown;
 };
 

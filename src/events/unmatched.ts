@@ -1,6 +1,6 @@
 /**
- * Results that belong to no payment we know. They are kept whole, in a stream of their own, for staff; what staff say of
- * one is in a stream beside it.
+ * Gateway results that no payment takes. All are kept in one stream, the quarantine; how staff resolved one of them is in
+ * a stream of its own.
  */
 import { boolean, enums, type Infer, integer, min, object, record, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
@@ -9,8 +9,8 @@ import { channels } from './payment.ts';
 export const unmatchedStream = 'gateway-unmatched';
 
 /**
- * Why no payment took a result: there is none with this id here, or it is another merchant's; it says nothing readable;
- * or, on the land-registry channel, its agency has left the configuration.
+ * Why no payment took a result: there is none with this id, or it is another merchant's; the result is unreadable; or,
+ * on the land-registry channel, its agency is no longer in the configuration.
  */
 export const unmatchedReasons = ['unknown_transaction', 'unreadable', 'unknown_agency'] as const;
 export type UnmatchedReason = (typeof unmatchedReasons)[number];
@@ -27,10 +27,7 @@ export type GatewayResultUnmatched = Infer<typeof GatewayResultUnmatched>;
 export const quarantineEvents = { GatewayResultUnmatched };
 export type QuarantineEvent = EventOf<typeof quarantineEvents>;
 
-/**
- * What staff found of a result that no payment took: the gateway paid the money back; what it reports reached its payment
- * or its agency in another way; or neither, since the note explains it.
- */
+/** The gateway paid the money back; the money reached its payment or its agency in another way; or the note explains it. */
 export const unmatchedResolutions = ['refunded', 'settled', 'explained'] as const;
 export type UnmatchedResolution = (typeof unmatchedResolutions)[number];
 
@@ -49,10 +46,9 @@ export type UnmatchedEvent = EventOf<typeof unmatchedEvents>;
 export const unmatchedStreamPrefix = 'unmatched-';
 export const resolutionStream = (revision: number) => `${unmatchedStreamPrefix}${revision}`;
 
-/** What was said of one unmatched result. */
 export type ResolvedUnmatched = Omit<UnmatchedEvent['data'], 'revision'>;
 
-/** Null while nobody said anything. Total: what was said first stays. */
+/** Null until staff resolve it. Total: the first resolution stays. */
 export function evolveUnmatched(
   state: ResolvedUnmatched | null,
   { data: { revision: _, ...resolved } }: UnmatchedEvent,

@@ -1,6 +1,6 @@
 /**
  * Old events are never rewritten. One that was stored under an earlier schema version is lifted to the
- * current one here when it is read; test/events/golden keeps one file per historic version for good.
+ * current one here when it is read; test/events/golden keeps the events of every version.
  */
 
 /** The version that new events are written with. */

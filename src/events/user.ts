@@ -1,4 +1,4 @@
-/** A user, who is also a member of staff: what can happen to one, and the fold. What may happen is decided in src/commands/user.ts. */
+/** A user, who is also a member of staff: its events and their fold. Decisions: src/commands/user.ts. */
 import { enums, object, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
@@ -14,7 +14,7 @@ export const userEvents = {
     role: enums(roles),
   }),
   UserRoleChanged: object({ at: utc, role: enums(roles) }),
-  /** Gets no link to sign in with, and every session ends at its next request. */
+  /** Can no longer sign in, and every session ends at its next request. */
   UserDeactivated: object({ at: utc }),
   UserReactivated: object({ at: utc }),
 };
@@ -29,7 +29,7 @@ export type User = { id: string; name: string; email: string; role: Role; create
 
 export type Account = User & { active: boolean };
 
-/** Null before the first event. Total: an event that makes no sense here changes nothing. */
+/** Null before the first event. Total: an event that makes no sense in this state changes nothing. */
 export function evolveUser(state: Account | null, event: UserEvent): Account | null {
   if (event.type === 'UserCreated') {
     if (state) return state;
@@ -47,9 +47,4 @@ export function evolveUser(state: Account | null, event: UserEvent): Account | n
     default:
       return event satisfies never;
   }
-}
-
-/** Without what the interface document has no field for. */
-export function userOf({ active: _, ...user }: Account): User {
-  return user;
 }

@@ -1,9 +1,9 @@
 /**
- * The one way events leave this process. All appends share one gRPC stream, and the client keeps what is
- * pending on it in a table global to the process: an error on one such stream rejects the appends of every
- * other, whose answers then arrive for entries that are gone and throw where nobody can catch. So there is
- * never more than one: after a failure its client is disposed of, with everything pending on it, before the
- * next one is made. (A new client is needed anyway, as the old one may have cached a failure for good.)
+ * The one way events leave this process. All appends share one gRPC stream, and the client keeps those that are
+ * pending in a table global to the process: an error on one such stream rejects the appends of every other, and
+ * their late answers then throw where nobody can catch. So there is never more than one stream: after a failure its
+ * client is disposed of, with everything pending on it, before the next one is made. (A new client is needed anyway,
+ * as the old one may have cached a failure for good.)
  */
 import type { AppendResult, EventData, EventStoreDBClient } from '@eventstore/db-client';
 import type { Log } from '../kernel/log.ts';
@@ -69,7 +69,7 @@ export function createAppendChannel({
     replacing = undefined;
   }
 
-  /** Waits for the client's streams to end, but not for ever: every append waits for this. */
+  /** Waits for the client's streams to end, within the deadline, as every append waits for this. */
   async function dispose(broken: EventStoreDBClient): Promise<void> {
     await withinDeadline(broken.dispose()).catch(() => {});
   }

@@ -1,4 +1,4 @@
-/** Appends whose outcome is always found out: an answer that is lost is looked up in the stream itself. */
+/** Appends whose outcome is always found out: when an answer is lost, the stream itself is read. */
 import { type EventData, type JSONType, WrongExpectedVersionError } from '@eventstore/db-client';
 import { retry } from '../kernel/retry.ts';
 import type { Runtime } from '../kernel/runtime.ts';
@@ -12,7 +12,7 @@ import {
   WrongExpectedRevision,
 } from './event-store.ts';
 
-/** What EventStoreDB takes in one append unless told otherwise. */
+/** EventStoreDB's default limit of one append. */
 const maxAppendBytes = 1024 * 1024;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -78,7 +78,7 @@ export function createAppend({
     }
   }
 
-  /** Now a wrong revision may be our own first attempt, come through late. */
+  /** A wrong revision now may be our own first attempt, which got through late. */
   async function sendAgain(append: Append): Promise<Appended> {
     try {
       return await send(append);
@@ -89,7 +89,7 @@ export function createAppend({
     }
   }
 
-  /** Where the events are stored; null while the place is free. Throws WrongExpectedRevision when others took it. */
+  /** Where the events are stored; null when nothing is. Throws WrongExpectedRevision when other events are there. */
   async function findStored({ streamName, events, expected }: Append): Promise<Appended | null> {
     const found = await load(streamName, expected === 'no_stream' ? 0 : expected + 1);
     const head = found.at(-1);
@@ -101,7 +101,7 @@ export function createAppend({
   }
 }
 
-/** Whether an error settles the append: it is not stored and never will be. */
+/** Whether the append is certainly not stored, and never will be. */
 function isDefinite(error: unknown): boolean {
   return error instanceof WrongExpectedRevision || (isAnswer(error) && isRefusal(error));
 }

@@ -1,4 +1,4 @@
-/** Connects to EventStoreDB. Its client is used nowhere else, and every way in which it fails is met here. */
+/** Connects to EventStoreDB. Only this folder uses its client and knows how it fails. */
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
@@ -12,7 +12,7 @@ import { firstAfter, subscribe } from './subscription.ts';
 /**
  * `url` is an esdb:// connection string. A call to the store may take `callDeadlineMs`; an append is looked
  * up and sent again until `giveUpAfterMs` before it counts as unavailable. Connects when first used, so a
- * store that is down makes calls fail, not this.
+ * store that is down makes calls fail, but not this function.
  *
  * Only one connection per process can append at a time (see append-channel.ts).
  */
@@ -63,7 +63,7 @@ export function connectEventStore({
 
     async close() {
       closed = true;
-      await withinDeadline(Promise.allSettled(appending)).catch(() => {}); // what is left is cut off below
+      await withinDeadline(Promise.allSettled(appending)).catch(() => {}); // the rest is interrupted below
       closing.abort(new EventStoreUnavailable('The connection to the event store is closed'));
       await Promise.all([channel.close(), withinDeadline(readClient.dispose()).catch(() => {})]);
     },
@@ -72,7 +72,7 @@ export function connectEventStore({
 
 /**
  * A frozen server is noticed by keep-alive pings only. The client warns on the console below 10 s between
- * two pings, but has no say in how long one may take: 3 s, so a subscription notices after 13 s instead of 20.
+ * two pings, but not about how long one may take: 3 s, so a subscription notices after 13 s instead of 20.
  * The settings that come first can be overridden by the URL's own, the last one cannot.
  */
 function withSettings(url: string): string {

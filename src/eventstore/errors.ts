@@ -1,4 +1,4 @@
-/** What an error of the EventStoreDB client means for us: it throws typed errors and raw gRPC errors alike. */
+/** What an error of the EventStoreDB client means: it throws typed errors and raw gRPC errors alike. */
 import {
   AccessDeniedError,
   isCommandError,
@@ -7,14 +7,14 @@ import {
 } from '@eventstore/db-client';
 
 /**
- * Whether the error is the server's answer to one append, as against a failure of the call that all appends
- * share. Only the latter carries a gRPC code, and then it says nothing about any one append.
+ * Whether the error is the server's answer to one append, and not a failure of the call that all appends share. Only
+ * the latter has a gRPC code, and the outcome of each append is then unknown.
  */
 export function isAnswer(error: unknown): boolean {
   return error instanceof Error && isCommandError(error) && error.code === undefined;
 }
 
-/** Whether the server says no for a reason of its own and would say it again. */
+/** Whether the server refused, and would refuse again. */
 export function isRefusal(error: unknown): boolean {
   return (
     error instanceof AccessDeniedError ||

@@ -1,4 +1,4 @@
-/** What the program asks of EventStoreDB, in its own words. The implementation is client.ts. */
+/** The event store as the program uses it. The implementation is client.ts. */
 
 export type Position = { commit: bigint; prepare: bigint };
 
@@ -29,15 +29,15 @@ export class WrongExpectedRevision extends Error {
   }
 }
 
-/** The event store cannot be reached or did not answer in time. Nothing is known to be lost; try again. */
+/** The event store cannot be reached or did not answer in time. Trying again is safe. */
 export class EventStoreUnavailable extends Error {
   override name = 'EventStoreUnavailable';
 }
 
-/** What a subscription hands over, strictly in the order of the log. */
+/** A message of a subscription; they come in the order of the log. */
 export type SubscriptionMessage =
   | { kind: 'event'; event: RecordedEvent }
-  /** Everything up to here was considered and nothing more matched: safe to remember as a checkpoint. */
+  /** Everything up to here was considered: safe to store as a checkpoint. */
   | { kind: 'checkpoint'; position: Position }
   | { kind: 'caught_up' };
 
@@ -65,8 +65,7 @@ export type EventStore = {
    * Follows $all, only streams whose name starts with one of the prefixes, after a position (null: from the
    * start), for ever: a broken connection is resumed with backoff after the last message handed over.
    * Ends when the signal aborts or the consumer stops; the call to the server is released either way.
-   * With `maxFailures` it throws EventStoreUnavailable after so many failures in a row: whoever asks once, and not for
-   * ever, hears of a log that cannot be read on.
+   * With `maxFailures` it throws EventStoreUnavailable after so many failures in a row.
    */
   subscribe(options: {
     streamPrefixes: readonly string[];

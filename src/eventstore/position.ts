@@ -1,4 +1,4 @@
-/** Places in the log, compared. */
+/** Compares positions in the log. */
 import type { Position } from './event-store.ts';
 
 /** Null is before the first event. */

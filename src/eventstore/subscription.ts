@@ -1,6 +1,6 @@
 /**
- * Follows $all for ever. The client's subscriptions end, in one of several ways (error, cancellation, a plain
- * end), and never come back by themselves; here each end leads to a new one after the last message handed over.
+ * Follows $all for ever. The client's subscriptions end in several ways (error, cancellation, a plain end) and are
+ * never resumed; here each end leads to a new subscription after the last message handed over.
  */
 import {
   type AllStreamResolvedEvent,
@@ -84,8 +84,8 @@ export async function firstAfter(
 }
 
 /**
- * The client tells of checkpoints and of having caught up ahead of the events it still buffers, so both are
- * queued behind those events, as messages.
+ * The client reports checkpoints and having caught up ahead of the events that it still buffers, so both are queued
+ * behind those events, as messages.
  */
 function open(client: EventStoreDBClient, prefixes: readonly string[], after: Position | null) {
   const filter = streamNameFilter({

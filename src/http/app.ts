@@ -19,7 +19,7 @@ import { createHome } from './home.ts';
 import { addLandregRoutes, type LandregDependencies } from './landreg/routes.ts';
 import { createDocument } from './openapi/document.ts';
 import { createPresentError } from './pay/present-error.ts';
-import { createVerify, type VerifyDependencies } from './pay/verify.ts';
+import { createVerify, type VerifyDependencies } from './pay/verify-receipt.ts';
 import type { Context, RequestState } from './server/context.ts';
 import { createErrorAnswers } from './server/errors.ts';
 import { createRequestLog } from './server/request-log.ts';

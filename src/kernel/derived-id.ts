@@ -1,15 +1,15 @@
-/** Ids that are derived, not drawn: the same parts give the same id, and nobody without the key can guess one. */
+/** Ids that are derived, not random: the same parts give the same id, and nobody without the key can guess one. */
 import { createHmac } from 'node:crypto';
 import { base32crockford } from '@scure/base';
 
 export const derivedIdPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-/** So many zero bits before the 128 that the last 26 of 32 digits hold two of them and the 128. */
+/** 32 zero bits before the 128 of an id make 32 digits, of which the last 26 hold two of the zeros and the id. */
 const leadingZeros = new Uint8Array(4);
 
 /**
  * 26 characters of Crockford base32: the first 128 bits of HMAC-SHA256, keyed with TRANSACTION_ID_KEY, over the
- * parts. What must be there only once is created by one append to the stream of its id, with "no stream" expected.
+ * parts. Something that must exist once is created by one append to the stream of its id, with "no stream" expected.
  */
 export function derivedId(key: string, parts: readonly string[]): string {
   // JSON keeps the parts apart whatever characters they contain.

@@ -2,7 +2,7 @@
 
 const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 
-/** The one of HTML's email fields, and a dot in the domain. */
+/** As HTML's email fields check it, with a dot in the domain. */
 export const emailPattern = new RegExp(`^[a-zA-Z0-9.!#$%&'*+/=?^_\`{|}~-]{1,64}@${label}(?:\\.${label})+$`);
 
 /** RFC 5321 has no room for more in a path. */

@@ -6,12 +6,12 @@ export type Log = Logger;
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** A transaction id opens its receipt, so of any that a text holds only the beginning is logged. */
+/** A transaction id opens its receipt, so only the beginning of each one is logged. */
 function shortened(text: string): string {
   return text.replaceAll(/\b([0-7][0-9A-HJKMNP-TV-Z]{5})[0-9A-HJKMNP-TV-Z]{20}\b/g, '$1…');
 }
 
-/** The fields of a line, texts without whole transaction ids; what is deeper is left as it is. */
+/** The fields of a line, texts without whole transaction ids; nested values stay as they are. */
 function shortenTexts(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
@@ -22,8 +22,8 @@ function shortenTexts(fields: Record<string, unknown>): Record<string, unknown> 
 }
 
 /**
- * An error as it is logged: these four and nothing else, since libraries hang onto their errors what they were
- * working on (Node's parser the raw bytes of a request, the database its values).
+ * An error as it is logged: these four fields only, since libraries attach to their errors what they were working on
+ * (Node's parser the raw bytes of a request, the database its values).
  */
 function serializeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -31,7 +31,7 @@ function serializeError(error: unknown): object {
   return { type, code, message: shortened(message), stack: shortened(stack) };
 }
 
-/** One logger for a process; `role` says which part of the program speaks. Writes to stdout unless told otherwise. */
+/** The logger of a process; `role` names the part of the program that logs. Writes to stdout by default. */
 export function createLog(level: LogLevel, role: string, destination?: DestinationStream): Log {
   const pretty = destination === undefined && process.stdout.isTTY === true;
   const options: LoggerOptions = {

@@ -22,7 +22,7 @@ export function dayOf(utc: string): string {
   return shifted(utc).slice(0, 10);
 }
 
-/** When a Malaysian day begins and the next one does, in UTC; null for what is no day of a calendar in `YYYY-MM-DD`. */
+/** When a Malaysian day begins and the next one does, in UTC; null unless `day` is a real day in `YYYY-MM-DD`. */
 export function boundsOfDay(day: string): { start: string; end: string } | null {
   const start = /^\d{4}-\d\d-\d\d$/.test(day) ? readGatewayTime(`${day} 00:00:00`) : null;
   if (start === null) return null;
@@ -43,38 +43,37 @@ export function readGatewayTime(text: string): string | null {
   for (const form of forms) {
     const match = form.exec(text.trim());
     if (!match) continue;
-    const [, year, month, day, hour, minute, second, zone = '+08:00'] = match;
-    const wall = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
-    // Date rolls 31 February over into March: a wall clock that does not come back was never real.
-    const asUtc = new Date(`${wall}Z`);
-    if (Number.isNaN(asUtc.getTime()) || !asUtc.toISOString().startsWith(wall)) return null;
-    const moment = new Date(`${wall}${zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2')}`);
-    return Number.isNaN(moment.getTime()) ? null : moment.toISOString();
+    const [, year, month, day, hour, minute, second, zone] = match;
+    return momentOf(`${year}-${month}-${day}T${hour}:${minute}:${second}`, '', zone);
   }
   return null;
 }
 
-const moment = /^((?:19|20)\d\d-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,3})?(?:(Z)|([+-]\d\d):?(\d\d))?$/;
+const typed = /^((?:19|20)\d\d-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,3})?(Z|[+-]\d\d:?\d\d)?$/;
 
 /**
  * Reads a day or a moment as people type it: `2026-11-20`, `2026-11-20 14:00`, `2026-11-20T14:00:30.5Z`. Without an
- * offset it is Malaysian time. Returns UTC, of a day when it begins and the next one does, of a moment twice the same;
- * null when there is no such thing.
+ * offset it is Malaysian time. Returns when a day begins and ends, or a moment twice, in UTC; null when it is neither.
  */
 export function readSpan(text: string): { start: string; end: string } | null {
   const day = boundsOfDay(text);
-  const match = moment.exec(text);
+  const match = typed.exec(text);
   if (day || !match) return day;
-  const [, date, minute, second = ':00', fraction = '', z, hours = '+08', minutes = '00'] = match;
-  const wall = `${date}T${minute}${second}`;
-  const asUtc = new Date(`${wall}Z`);
-  if (Number.isNaN(asUtc.getTime()) || !asUtc.toISOString().startsWith(wall)) return null;
-  const at = new Date(`${wall}${fraction}${z ?? `${hours}:${minutes}`}`);
-  if (Number.isNaN(at.getTime())) return null;
-  return { start: at.toISOString(), end: at.toISOString() };
+  const [, date, minute, second = ':00', fraction = '', zone] = match;
+  const at = momentOf(`${date}T${minute}${second}`, fraction, zone);
+  return at === null ? null : { start: at, end: at };
 }
 
-/** The last moment of the time or day that a text says, in the forms of `readSpan`; null where it says none. */
+/** UTC, or null when there is no such moment. */
+function momentOf(wall: string, fraction: string, zone = '+08:00'): string | null {
+  // Date rolls 31 February over into March: a wall clock that does not come back was never real.
+  const asUtc = new Date(`${wall}Z`);
+  if (Number.isNaN(asUtc.getTime()) || !asUtc.toISOString().startsWith(wall)) return null;
+  const moment = new Date(wall + fraction + zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2'));
+  return Number.isNaN(moment.getTime()) ? null : moment.toISOString();
+}
+
+/** The last moment of a day or moment in the forms of `readSpan`, in UTC; null when it is neither. */
 export function lastMomentOf(text: string): string | null {
   const span = readSpan(text);
   if (span === null || span.start === span.end) return span?.end ?? null;
@@ -82,8 +81,8 @@ export function lastMomentOf(text: string): string | null {
 }
 
 /**
- * Up to when is known what people ask for as known at a time or day: its last moment, but never later than now, since
- * that would be told otherwise later. Null for what is no time.
+ * The as-of time that people name by a day or moment: its last moment, but never later than now, as more may be recorded
+ * until then. Null when it is neither.
  */
 export function parseAsOf(text: string, now: Date): Date | null {
   const last = lastMomentOf(text);

@@ -1,17 +1,17 @@
 /**
- * superstruct's `is`, several times as fast: it collects nothing to explain a failure with. Every event that is ever read
+ * superstruct's `is`, several times as fast, as it collects nothing to explain a failure with. Every event that is read
  * passes here, in a rebuild the whole log.
  */
 import type { Struct } from 'superstruct';
 
 type Check = (value: unknown) => boolean;
-// biome-ignore lint/suspicious/noExplicitAny: a struct of whatever
+// biome-ignore lint/suspicious/noExplicitAny: a struct of anything
 type AnyStruct = Struct<any, any>;
 
 const nowhere = { path: [], branch: [], mask: false };
 const compiled = new WeakMap<AnyStruct, Check>();
 
-/** Whether a value fits a struct, without coercion. */
+/** Whether a value matches a struct, without coercion. */
 export function matchesSchema(value: unknown, struct: AnyStruct): boolean {
   return checkOf(struct)(value);
 }
@@ -28,12 +28,13 @@ function checkOf(struct: AnyStruct): Check {
 function compile(struct: AnyStruct): Check {
   if (isPlainString(struct)) return (value) => typeof value === 'string';
   const isValid: Check = (value) => isEmpty(struct.validator(value, nowhere));
-  if (hasNothingMore(struct)) return isValid;
-  const fitsWithin = struct.type === 'object' && struct.schema ? fieldsOf(struct.schema) : entriesOf(struct);
-  return (value) => isValid(value) && fitsWithin(value) && isEmpty(struct.refiner(value, nowhere));
+  if (isPlain(struct)) return isValid;
+  const hasValidParts =
+    struct.type === 'object' && struct.schema ? fieldsOf(struct.schema) : entriesOf(struct);
+  return (value) => isValid(value) && hasValidParts(value) && isEmpty(struct.refiner(value, nowhere));
 }
 
-/** superstruct's types that look at the parts of a value; those that are defined by a function of their own have none. */
+/** superstruct's types that check the parts of a value too. */
 const withParts: ReadonlySet<string> = new Set([
   'array',
   'dynamic',
@@ -47,8 +48,8 @@ const withParts: ReadonlySet<string> = new Set([
   'type',
 ]);
 
-/** Nothing within a value and no refinement: those that are refined have failures to go through, or need a value for it. */
-function hasNothingMore({ type, refiner }: AnyStruct): boolean {
+/** No parts and no refinement: the refiner of a refined struct yields failures, or fails without a value. */
+function isPlain({ type, refiner }: AnyStruct): boolean {
   if (withParts.has(type)) return false;
   try {
     return Array.isArray(refiner(undefined, nowhere));
@@ -57,7 +58,7 @@ function hasNothingMore({ type, refiner }: AnyStruct): boolean {
   }
 }
 
-/** Most fields are a `string()` without more to it, and need not be asked: those with more have failures to go through. */
+/** Most fields are a plain `string()`, for which `typeof` is enough. */
 function isPlainString(struct: AnyStruct): boolean {
   return (
     struct.type === 'string' &&
@@ -66,12 +67,12 @@ function isPlainString(struct: AnyStruct): boolean {
   );
 }
 
-/** As `object` does: the fields it names, and no others. */
+/** As `object` does: the fields that it names, and no others. */
 function fieldsOf(schema: Readonly<Record<string, AnyStruct>>): Check {
   const fields = Object.keys(schema).map((key) => ({ key, check: checkOf(schema[key] as AnyStruct) }));
   const names = new Set(Object.keys(schema));
   return (value) => {
-    // What may be null or left out instead was seen by the validator.
+    // The validator has let through null or undefined where the struct allows it.
     if (typeof value !== 'object' || value === null) return true;
     for (const { key, check } of fields) if (!check(Reflect.get(value, key))) return false;
     for (const key of Object.keys(value)) if (!names.has(key)) return false;

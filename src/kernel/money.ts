@@ -52,7 +52,7 @@ export function addSen(...amounts: readonly Sen[]): Sen {
   return amounts.reduce<number>((sum, sen) => sum + sen, 0) as Sen;
 }
 
-/** Whether a currency, as a gateway names it, is ours; `''` means not said, which is MYR. */
+/** Whether a currency, as a gateway names it, is MYR; `''` (none given) is. */
 export function isRinggit(currency: string): boolean {
   return ['', 'MYR', 'RM'].includes(currency.toUpperCase());
 }

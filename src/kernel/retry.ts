@@ -1,6 +1,6 @@
 /**
- * Trying again, with longer and longer pauses. The attempts are p-retry's; the pauses are the runtime's, because
- * p-retry sets its timers itself, and so nothing could run in simulated time.
+ * Trying again, with longer and longer pauses. The attempts are p-retry's. The pauses are the runtime's, as p-retry sets
+ * its timers itself, which would not run in simulated time.
  */
 import pRetry from 'p-retry';
 import type { Runtime } from './runtime.ts';
@@ -18,8 +18,8 @@ type RetryOptions = {
   maxAttempts?: number;
   /** Once this has passed, a failure is thrown. Without it attempts go on until the signal aborts. */
   giveUpAfterMs?: number;
-  /** Whether another attempt may succeed; a failure for which it says no is thrown at once. */
-  shouldRetry?(error: unknown): boolean;
+  /** Whether another attempt may succeed, after so many failures in a row before this one; if not, it is thrown at once. */
+  shouldRetry?(error: unknown, failures: number): boolean;
   /** Told of each failure before the pause, with the number of failures in a row. */
   onFailure?(error: unknown, failures: number): void;
 };
@@ -57,7 +57,7 @@ export async function retry<T>(
       minTimeout: 0,
       ...(signal && { signal }),
       async shouldRetry({ error: { cause: failure } }) {
-        if (signal?.aborted || !shouldRetry(failure)) return false;
+        if (signal?.aborted || !shouldRetry(failure, failures)) return false;
         failures += 1;
         onFailure?.(failure, failures);
         const fullMs = Math.min(firstMs * 2 ** (failures - 1), longestMs);

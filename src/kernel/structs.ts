@@ -3,7 +3,7 @@ import { define, object, type Struct } from 'superstruct';
 import type { Sen } from './money.ts';
 
 export const sen = define<Sen>('sen', (value) => Number.isSafeInteger(value) && (value as number) >= 0);
-/** A moment as ISO 8601 in UTC that `new Date` can read: what is shown and sent is worked out from it. */
+/** A moment as ISO 8601 in UTC. */
 export const utc = define<string>(
   'UTC time',
   (value) =>
@@ -13,8 +13,8 @@ export const utc = define<string>(
 );
 
 /**
- * superstruct's `object` for what comes from outside: masking also leaves out a field that is named like a method of
- * every object, such as toString. `object` takes that for one of its own, and quotes its value when it refuses it.
+ * superstruct's `object` for input from outside. Masking leaves out every unknown field, also one that is named like a
+ * method of every object, such as toString: `object` takes that for one of its own and quotes its value in a refusal.
  */
 export const maskable: typeof object = (schema?: object) =>
   object(Object.assign(Object.create(null), schema));

@@ -1,4 +1,4 @@
-/** Keeps a JSON Schema beside a struct, so that what the API's description says is what validates. */
+/** Keeps a JSON Schema beside a struct, so that the API's description says what is validated. */
 import { Struct } from 'superstruct';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -8,14 +8,14 @@ const recorded = Symbol('JSON Schema');
 type Recorded = { readonly [recorded]: JsonSchema };
 
 /**
- * The same struct, with the JSON Schema (2020-12) of the values that it takes before it coerces them. It stays with
- * the struct through `defaulted`, `optional` and whatever else copies a struct.
+ * The same struct, with the JSON Schema (2020-12) of the values that it takes before it coerces them. The schema stays
+ * with the struct through `defaulted`, `optional` and others that copy it.
  */
 export function withJsonSchema<T>(struct: Struct<T, unknown>, jsonSchema: JsonSchema): Struct<T, Recorded> {
   return new Struct<T, Recorded>({ ...struct, schema: { [recorded]: jsonSchema } });
 }
 
-/** What `described` recorded; undefined where there is nothing. */
+/** The schema that `withJsonSchema` recorded, if any. */
 export function recordedSchema({ schema }: { schema: unknown }): JsonSchema | undefined {
   return typeof schema === 'object' && schema !== null && recorded in schema
     ? (schema as Recorded)[recorded]

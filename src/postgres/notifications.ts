@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { retry } from '../kernel/retry.ts';
 import type { Runtime } from '../kernel/runtime.ts';
-import { quoteIdentifier } from './identifiers.ts';
 import { createClient } from './pool.ts';
+import { quoteIdentifier } from './table.ts';
 
 const retryMs = 1_000;
 

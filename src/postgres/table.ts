@@ -1,6 +1,6 @@
 /**
  * Tables whose columns are declared once, and whose rows are written many at a time: all in one parameter, as JSON, so
- * that a statement costs the same however many rows it writes.
+ * that a statement costs the same however many rows it writes. Beside them what queries share: names, texts, spans of time.
  */
 import type { Knex } from 'knex';
 
@@ -13,10 +13,25 @@ export type Table<Column extends string = string> = {
 
 export type Row<Column extends string> = Readonly<Record<Column, unknown>>;
 
+/**
+ * A text from outside in a form that a column can hold and index: at most 200 characters, with U+FFFD for what a text of
+ * Postgres cannot contain. Only columns are changed like this; the state keeps the original.
+ */
+export function indexable(text: string): string {
+  return text.slice(0, 200).toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+/** Quotes a name for a raw query of Knex, whose own `??` would split it at a dot. */
+export function quoteIdentifier(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""').replaceAll('?', '\\?')}"`;
+}
+
 /** Names no schema: the search path leads to the right one. */
-export async function createTable(db: Knex, { name, columns, primaryKey }: Table): Promise<void> {
-  const definitions = Object.entries(columns).map(([column, definition]) => `${column} ${definition}`);
-  await db.raw(`create table ${name} (${definitions.join(', ')}, primary key (${primaryKey.join(', ')}))`);
+export async function createTables(db: Knex, ...tables: readonly Table[]): Promise<void> {
+  for (const { name, columns, primaryKey } of tables) {
+    const definitions = Object.entries(columns).map(([column, definition]) => `${column} ${definition}`);
+    await db.raw(`create table ${name} (${definitions.join(', ')}, primary key (${primaryKey.join(', ')}))`);
+  }
 }
 
 /** Writes rows; of those that are there already it sets the `updated` columns. */
@@ -54,3 +69,11 @@ export function givenRows(columns: Readonly<Record<string, string>>): string {
 }
 
 const isJson = (definition: string) => /^json\b/.test(definition);
+
+/** From `start` on and before `end`, both in UTC, such as a day (`boundsOfDay` in kernel/malaysian-time.ts). */
+export type TimeSpan = { start: string; end: string };
+
+/** Keeps only the rows whose `column` is within the span; all of them without a span. */
+export function within(query: Knex.QueryBuilder, column: string, span: TimeSpan | null | undefined): void {
+  if (span) query.where(column, '>=', span.start).where(column, '<', span.end);
+}

@@ -4,6 +4,7 @@ import { toDateTime } from '../kernel/malaysian-time.ts';
 import { formatSen, type Sen } from '../kernel/money.ts';
 import { receiptOf } from './receipt.ts';
 import { en } from './texts/en.ts';
+import { statusName } from './texts.ts';
 
 export type StatusCode = '0' | '1' | '2' | '3';
 
@@ -16,13 +17,6 @@ const codes: Readonly<Record<PaymentStatus, StatusCode>> = {
   requested: '3',
 };
 
-const statusTexts: Readonly<Record<StatusCode, string>> = {
-  '0': en.statuses.failed,
-  '1': en.statuses.success,
-  '2': en.statuses.cancelled,
-  '3': en.statuses.pending,
-};
-
 /** `0` failed, `1` success, `2` cancelled, `3` pending or awaiting payment. */
 export const statusCodeOf = (status: PaymentStatus): StatusCode => codes[status];
 
@@ -33,12 +27,11 @@ export function paymentFields(payment: RequestedPayment) {
   const { request } = payment;
   const { bank, fpxNo, mode, orderNo, receiptNo, totalSen } = receiptOf(payment);
   const result = currentResult(payment);
-  const status = statusCodeOf(payment.status);
   return {
     transaction_id: request.transactionId,
     trans_id: request.reference,
-    status,
-    payment_status: statusTexts[status],
+    status: statusCodeOf(payment.status),
+    payment_status: en.statuses[payment.status === 'requested' ? 'pending' : statusName(payment.status)],
     receipt_no: receiptNo,
     payment_datetime: result ? toDateTime(result.paidAt ?? result.at) : '',
     buyer_name: result?.buyerName || request.payer.name,

@@ -6,10 +6,7 @@ import type { Language } from './texts.ts';
 
 export type PaymentPageName = 'pay' | 'receipt' | 'download';
 
-export type Links = Readonly<Record<PaymentPageName, (transactionId: string, lang?: Language) => string>> & {
-  /** Where the gateway sends its result. */
-  gatewayResult: string;
-};
+export type Links = ReturnType<typeof createLinks>[Channel];
 
 const hourMs = 3_600_000;
 const lifetimesMs: Readonly<Record<PaymentPageName, number>> = {
@@ -33,9 +30,9 @@ export function createLinks({
   baseUrl: string;
   transactionIdKey: string;
   runtime: Pick<Runtime, 'now'>;
-}): Readonly<Record<Channel, Links>> {
+}) {
   const signatures = signaturesOf(transactionIdKey);
-  const linksOf = (channel: Channel): Links => {
+  const linksOf = (channel: Channel) => {
     const page = (name: PaymentPageName) => (transactionId: string, lang?: Language) => {
       const query = new URLSearchParams(lang && { lang });
       if (channel === 'landreg') {
@@ -48,6 +45,7 @@ export function createLinks({
       pay: page('pay'),
       receipt: page('receipt'),
       download: page('download'),
+      /** Where the gateway sends its result. */
       gatewayResult: `${baseUrl}/${channel}/response`,
     };
   };

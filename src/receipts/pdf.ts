@@ -1,6 +1,9 @@
-/** The official receipt, or the statement of a payment, as a PDF: A4, tagged, the same bytes every time. */
+/**
+ * The official receipt, or the statement of a payment, as a PDF: A4, tagged, the same bytes every time, from the download
+ * as in the email.
+ */
 import { amountInWords } from './amount-in-words.ts';
-import { factsOf, itemLinesOf } from './facts.ts';
+import { verificationKey, verificationUrl } from './check-code.ts';
 import {
   addRow,
   beginTable,
@@ -11,7 +14,7 @@ import {
   drawSummary,
   drawText,
 } from './pdf/blocks.ts';
-import { drawQrCode, drawStatusIcon, isScannable } from './pdf/figures.ts';
+import { drawQrCode, drawStatusIcon, maxCodeCharacters } from './pdf/figures.ts';
 import {
   addElement,
   contentWidthPt,
@@ -27,9 +30,25 @@ import {
 import { colors, styles } from './pdf/styles.ts';
 import type { Receipt } from './receipt.ts';
 import type { ReceiptTexts } from './texts/en.ts';
-import { historyText, type Language, statusName, texts, timeText } from './texts.ts';
+import { factsOf, historyText, itemLinesOf, type Language, statusName, texts, timeText } from './texts.ts';
 
 type Document = { sheet: Sheet; receipt: Receipt; lang: Language; words: ReceiptTexts };
+
+/** Makes the function that gives the PDF, with the address that confirms it, and a file name that is safe in a header. */
+export function createReceiptFiles(config: { baseUrl: string; transactionIdKey: string }) {
+  const key = verificationKey(config.transactionIdKey);
+  return (receipt: Receipt, lang: Language) => {
+    const { isOfficial, receiptNo, reference } = receipt;
+    const verifyUrl = isOfficial ? verificationUrl(config.baseUrl, key, receipt) : '';
+    const words = texts[lang].receipt;
+    const title = isOfficial ? `${words.official} ${receiptNo}` : `${words.statement} ${reference}`;
+    const parts = title.match(/[A-Za-z0-9]+/g) ?? [];
+    return {
+      name: `${parts.join('-').slice(0, 100)}.pdf`,
+      pdf: receiptPdf(receipt, { lang, verifyUrl }),
+    };
+  };
+}
 
 /**
  * Streams the PDF. `verifyUrl` is the page that confirms this receipt, percent-encoded, printed with its QR code;
@@ -42,26 +61,27 @@ export function receiptPdf(
   const words = texts[lang];
   const kind = receipt.isOfficial ? words.receipt.official : words.receipt.statement;
   const title = `${kind} ${receipt.receiptNo}`;
-  const sheet = createSheet({ lang, title, createdAt: new Date(receipt.at) });
+  const sheet = createSheet(lang, title, new Date(receipt.at));
   const document = { sheet, receipt, lang, words };
   drawHeading(sheet, receipt.agency, kind);
-  drawExplanation(document);
+  if (!receipt.isOfficial) drawText(sheet, sheet.root, 'P', words.receipt.notReceipt, styles.warning);
+  drawText(sheet, sheet.root, 'P', words.receipt.explanations[statusName(receipt.status)], styles.label);
+  sheet.yPt += 10;
   drawTotalAndStatus(document);
   drawPairs(sheet, words.receipt.details, factsOf(receipt, lang));
   drawAmounts(document);
-  if (!receipt.isOfficial) drawHistory(document);
+  if (!receipt.isOfficial)
+    drawPairs(
+      sheet,
+      words.receipt.history,
+      receipt.history.map((entry) => [timeText(entry.at, lang), historyText(entry, lang)]),
+    );
   if (verifyUrl !== '') drawVerification(document, verifyUrl);
   drawEnd(sheet, words.pdf.computerGenerated, (page, pages) => [
     receipt.receiptNo,
     words.pdf.page(page, pages),
   ]);
   return sheet.doc;
-}
-
-function drawExplanation({ sheet, receipt, words }: Document): void {
-  if (!receipt.isOfficial) drawText(sheet, sheet.root, 'P', words.receipt.notReceipt, styles.warning);
-  drawText(sheet, sheet.root, 'P', words.receipt.explanations[statusName(receipt.status)], styles.label);
-  sheet.yPt += 10;
 }
 
 /** The status is a word and an icon, never a colour alone. */
@@ -96,9 +116,9 @@ function drawAmounts({ sheet, receipt, lang, words }: Document): void {
     amounts: 1,
     head: [words.item, words.amount],
   });
-  for (const { text, detail, amount } of itemLinesOf(receipt)) {
+  for (const { description, detail, amount } of itemLinesOf(receipt)) {
     const item = [
-      { text, style: styles.text },
+      { text: description, style: styles.text },
       { text: detail, style: styles.small },
     ];
     addRow(sheet, table, [item, amount], styles.text);
@@ -111,21 +131,13 @@ function drawAmounts({ sheet, receipt, lang, words }: Document): void {
   sheet.yPt += 12;
 }
 
-function drawHistory({ sheet, receipt, lang, words }: Document): void {
-  drawPairs(
-    sheet,
-    words.receipt.history,
-    receipt.history.map((entry) => [timeText(entry.at, lang), historyText(entry, lang)]),
-  );
-}
-
 /** Lets anyone who holds the paper ask us whether it is genuine. */
 function drawVerification({ sheet, words }: Document, verifyUrl: string): void {
   const sizePt = 80;
   ensureRoom(sheet, sizePt + 30);
   const section = addElement(sheet, sheet.root, 'Sect');
   const topPt = sheet.yPt;
-  if (isScannable(verifyUrl)) {
+  if (verifyUrl.length <= maxCodeCharacters) {
     drawFigure(sheet, section, words.pdf.codeOf(verifyUrl), () =>
       drawQrCode(sheet.doc, verifyUrl, marginPt, topPt, sizePt),
     );

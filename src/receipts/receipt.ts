@@ -39,13 +39,14 @@ export function receiptOf(payment: RequestedPayment) {
     description: request.description,
     reference: request.reference,
     transactionId: request.transactionId,
-    items: request.items.map((item, index) => ({
-      description: item.description,
-      titleId: item.titleId,
-      /** `''` unless this is one of several paid items. */
-      receiptNo: itemReceiptNo(receiptNo, index, request.items.length),
-      amount: displaySen(item.amountSen),
-    })),
+    items: request.items.map(({ description, titleId, amountSen }, index) => {
+      const number = String(index + 1).padStart(2, '0');
+      // Numbered, because the land registry refuses the same number for two items.
+      const itemNo = receiptNo === '' || request.items.length === 1 ? '' : `${receiptNo}-${number}`;
+      const detail = [titleId, itemNo].filter(Boolean).join(' · ');
+      /** `receiptNo` is `''` unless this is one of several paid items. */
+      return { description, titleId, receiptNo: itemNo, detail, amount: displaySen(amountSen) };
+    }),
     amount: displaySen(request.amountSen),
     /** `''` when no fee applies. */
     fee: feeSen === 0 ? '' : displaySen(feeSen),
@@ -60,17 +61,9 @@ export function receiptOf(payment: RequestedPayment) {
   };
 }
 
-/** Several items are numbered `-01`, `-02`, …, because the land registry refuses the same number for two items. */
-function itemReceiptNo(receiptNo: string, index: number, count: number): string {
-  if (receiptNo === '' || count === 1) return '';
-  return `${receiptNo}-${String(index + 1).padStart(2, '0')}`;
-}
-
-/** Keeps the last four characters. */
+/** Keeps the last four characters of a longer text. */
 function masked(icNo: string): string {
-  const characters = Array.from(icNo);
-  const shown = characters.length > 4 ? 4 : 0;
-  return '*'.repeat(characters.length - shown) + characters.slice(characters.length - shown).join('');
+  return icNo.replace(/^.{0,4}$/su.test(icNo) ? /./gsu : /.(?=.{4})/gsu, '*');
 }
 
 /** In order of time, without contradictions of a final status, which only staff see. */

@@ -1,6 +1,6 @@
 // Every text of a receipt, by language.
 import type { PaymentStatus } from '../events/payment.ts';
-import type { HistoryEntry } from './receipt.ts';
+import type { HistoryEntry, Receipt } from './receipt.ts';
 import { en, type ReceiptTexts } from './texts/en.ts';
 import { ms } from './texts/ms.ts';
 
@@ -16,10 +16,7 @@ const timeFormat = (locale: string) =>
     timeZone: 'Asia/Kuala_Lumpur',
   });
 
-const times: Readonly<Record<Language, Intl.DateTimeFormat>> = {
-  en: timeFormat('en-GB'),
-  ms: timeFormat('ms-MY'),
-};
+const times = { en: timeFormat('en-GB'), ms: timeFormat('ms-MY') };
 
 /** A moment in UTC as people in Malaysia read it: `20 November 2026 at 09:04:30`. */
 export function timeText(utc: string, lang: Language): string {
@@ -36,3 +33,28 @@ export type StatusName = keyof ReceiptTexts['statuses'];
 /** The key of a status in the texts. */
 export const statusName = (status: PaymentStatus): StatusName =>
   status === 'succeeded' ? 'success' : status;
+
+/** The labelled lines of a receipt, the same in the PDF and in the email: only facts that are known. */
+export function factsOf(receipt: Receipt, lang: Language): (readonly [label: string, text: string])[] {
+  const words = texts[lang];
+  const facts: [string, string][] = [
+    [words.receipt.receiptNo, receipt.receiptNo],
+    [words.receipt.dateTime, timeText(receipt.at, lang)],
+    [words.payer, receipt.payerName],
+    [words.receipt.icNo, receipt.icNo],
+    [words.service, receipt.service],
+    [words.description, receipt.description],
+    [words.reference, receipt.reference],
+    [words.receipt.transactionId, receipt.transactionId],
+    [words.method, receipt.mode === '' ? '' : words.modes[receipt.mode]],
+    [words.bank, receipt.bank],
+    [words.receipt.fpxNo, receipt.fpxNo],
+    [words.receipt.orderNo, receipt.orderNo],
+  ];
+  return facts.filter(([, fact]) => fact !== '');
+}
+
+/** A payment without items is one line with its description. */
+export function itemLinesOf({ items, description, amount }: Receipt) {
+  return items.length === 0 ? [{ description, detail: '', amount }] : items;
+}

@@ -35,7 +35,7 @@ export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     delimiter ||= delimiterOf(first.text ?? '');
     const text = await wholeRow(lineAt);
     const cells = text === null ? null : parseRow(text, delimiter);
-    ahead.splice(0, text === null || cells === null ? 1 : linesIn(text));
+    ahead.splice(0, text === null || cells === null ? 1 : occurrences(text, '\n') + 1);
     if (cells && cells.length > 0) yield { line, cells };
     if (!cells) yield { line, fault: 'has quotes that do not match, or is too long' };
   }
@@ -90,10 +90,6 @@ async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line
 function delimiterOf(header: string): string {
   if (header.trim() === '') return '';
   return occurrences(header, ';') > occurrences(header, ',') ? ';' : ',';
-}
-
-function linesIn(text: string): number {
-  return occurrences(text, '\n') + 1;
 }
 
 function occurrences(text: string, character: string): number {

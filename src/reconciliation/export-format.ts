@@ -21,11 +21,7 @@ export type ExportRecord = {
   paidAt: string | null;
 };
 
-export type ExportFormat = {
-  source: ExportSource;
-  /** The record of a row, or what is wrong with it, which names columns and never holds a value. */
-  readRow(line: number, cells: readonly string[]): ExportRecord | string;
-};
+export type ExportFormat = ReturnType<typeof recogniseExport>;
 
 /** The file as a whole cannot be imported. The message has none of its content. */
 export class UnreadableExport extends Error {
@@ -51,7 +47,7 @@ const roundedPattern = /^\d(\.\d+)?E\+\d+$/i;
 const maxCellLength = 4_096;
 
 /** Throws UnreadableExport for any other header. */
-export function recogniseExport(header: readonly string[]): ExportFormat {
+export function recogniseExport(header: readonly string[]) {
   const names = header.map((cell) => cell.trim().toUpperCase());
   if (new Set(names).size < names.length) throw new UnreadableExport('Two columns have the same name');
   const source = (['registry', 'gateway'] as const).find((each) =>
@@ -61,19 +57,17 @@ export function recogniseExport(header: readonly string[]): ExportFormat {
     throw new UnreadableExport(
       `The first row is neither the registry's header (${required.registry.join(', ').toLowerCase()}) nor the gateway's (${required.gateway.join(', ')})`,
     );
-  return { source, readRow: (line, cells) => readRow({ source, names }, line, cells) };
-}
-
-function readRow(
-  { source, names }: { source: ExportSource; names: readonly string[] },
-  line: number,
-  cells: readonly string[],
-): ExportRecord | string {
-  if (cells.length !== names.length) return `has ${cells.length} cells, the header has ${names.length}`;
-  if (cells.some((cell) => cell.length > maxCellLength)) return 'has a cell that is too long';
-  const fields: Fields = Object.fromEntries(names.map((name, index) => [name, (cells[index] ?? '').trim()]));
-  const record = source === 'registry' ? readRegistryRow(line, fields) : readGatewayRow(line, fields);
-  return typeof record === 'string' ? record : (faultOf(source, fields, record) ?? record);
+  return {
+    source,
+    /** The record of a row, or what is wrong with it, which names columns and never holds a value. */
+    readRow(line: number, cells: readonly string[]): ExportRecord | string {
+      if (cells.length !== names.length) return `has ${cells.length} cells, the header has ${names.length}`;
+      if (cells.some((cell) => cell.length > maxCellLength)) return 'has a cell that is too long';
+      const fields = Object.fromEntries(names.map((name, index) => [name, (cells[index] ?? '').trim()]));
+      const record = source === 'registry' ? readRegistryRow(line, fields) : readGatewayRow(line, fields);
+      return typeof record === 'string' ? record : (faultOf(source, fields, record) ?? record);
+    },
+  };
 }
 
 function readRegistryRow(line: number, fields: Fields): ExportRecord | string {

@@ -3,7 +3,7 @@
  * changes no payment: a requery brings in what the registry knows better.
  */
 import type { Knex } from 'knex';
-import { createExecute, type Execute, loadHead } from '../commands/execute.ts';
+import { createExecute, loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import {
   discrepancyIdOf,
@@ -13,12 +13,7 @@ import {
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import type { Cause } from '../events/envelope.ts';
 import { noPayment, paymentStream } from '../events/payment.ts';
-import {
-  type Difference,
-  type DiscrepancyFound,
-  type ReconciliationEvent,
-  reconciliationStream,
-} from '../events/reconciliation.ts';
+import { type DiscrepancyFound, reconciliationStream } from '../events/reconciliation.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { payments } from '../projections/payments/projection.ts';
@@ -31,7 +26,7 @@ import {
 } from '../projections/reconciliation/queries.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { isReady } from '../projections/runtime/lag.ts';
-import { compareRecords, type Verdict } from './compare.ts';
+import { compareRecords } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
 import { type AskedPeriod, isInScope, type Scope, scopeOf } from './scope.ts';
 import { type StagedExport, stageExport } from './stage-export.ts';
@@ -76,15 +71,19 @@ const maxRecordsOfPayment = 1_000;
  * EventStoreUnavailable.
  */
 export async function reconcile(dependencies: Dependencies, task: Import): Promise<Summary> {
-  const { eventStore, runtime } = dependencies;
+  const { runtime } = dependencies;
   const staged = openStagedRecords();
   try {
     const file = await stageExport(task.file, { staged, runtime, onBadRow: task.onBadRow });
     const now = runtime.now();
-    await waitForReadModels(dependencies, now, task.waitMs);
+    const sources = { ...dependencies, projectionStatus: () => projectionStatus(dependencies.db) };
+    for (const projection of [payments, reconciliation])
+      if (!(await isReady(projection, { until: now, waitMs: task.waitMs }, sources)))
+        throw new ReadModelBehind(
+          `The projection ${projection.name} is behind: nothing was compared. Is the projections role running?`,
+        );
     const run: Run = {
       ...dependencies,
-      execute: createExecute({ eventStore, decider: reconciliationDecider }),
       task,
       staged,
       file,
@@ -100,18 +99,7 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
   }
 }
 
-/** Resolves once the read models hold everything that was written before `now`. Throws ReadModelBehind. */
-async function waitForReadModels(stores: Dependencies, now: Date, waitMs: number): Promise<void> {
-  const sources = { ...stores, projectionStatus: () => projectionStatus(stores.db) };
-  for (const projection of [payments, reconciliation])
-    if (!(await isReady(projection, { until: now, waitMs }, sources)))
-      throw new ReadModelBehind(
-        `The projection ${projection.name} is behind: nothing was compared. Is the projections role running?`,
-      );
-}
-
 type Run = Dependencies & {
-  execute: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
   task: Import;
   staged: StagedRecords;
   file: StagedExport;
@@ -144,18 +132,18 @@ async function comparePage(run: Run, subjects: readonly string[]): Promise<void>
   const { staged, task, totals, transactionIdKey } = run;
   const fresh = subjects.filter((subject) => staged.markCompared(subject));
   const found = (await Promise.all(fresh.map((subject) => compareSubject(run, subject)))).flat();
-  const reports = found.map((difference) => {
-    const id = discrepancyIdOf(transactionIdKey, difference);
+  const reports = found.map((discrepancy) => {
+    const id = discrepancyIdOf(transactionIdKey, discrepancy);
     staged.markFound(id);
-    task.onDiscrepancy(id, difference);
-    return { id, command: { type: 'ReportDiscrepancy' as const, difference } };
+    task.onDiscrepancy(id, discrepancy);
+    return { id, command: { type: 'ReportDiscrepancy' as const, discrepancy } };
   });
   if (!task.dryRun) totals.opened += await executeAll(run, reports);
 }
 
 /** Counts the verdicts on one subject; resolves to its discrepancies. */
 async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFound[]> {
-  const { eventStore, file, scope, staged, task, totals } = run;
+  const { at, eventStore, file, scope, staged, task, totals } = run;
   const { state: payment } = transactionIdPattern.test(subject)
     ? await loadHead(eventStore, paymentStream(subject), paymentDecider)
     : { state: noPayment };
@@ -169,26 +157,19 @@ async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFou
   );
   staged.cover(subject, verdicts);
   for (const verdict of verdicts) count(totals.classes, verdict);
-  return verdicts.flatMap((verdict) => discrepancyOf(verdict, subject, run));
-}
-
-function discrepancyOf(
-  { class: verdictClass, record, ...sides }: Verdict,
-  subject: string,
-  { at, file: { source, sha256 } }: Pick<Run, 'at' | 'file'>,
-): DiscrepancyFound[] {
-  if (verdictClass === 'matched' || verdictClass === 'repeated') return [];
-  return [
-    {
-      at,
-      kind: verdictClass,
-      source,
-      transactionId: record ? record.transactionId : subject,
-      recordId: record?.recordId ?? '',
-      ...sides,
-      file: { sha256, line: record?.line ?? null },
-    },
-  ];
+  return verdicts.flatMap(({ class: kind, record, ...sides }) =>
+    kind === 'matched' || kind === 'repeated'
+      ? []
+      : {
+          at,
+          kind,
+          source: file.source,
+          transactionId: record ? record.transactionId : subject,
+          recordId: record?.recordId ?? '',
+          ...sides,
+          file: { sha256: file.sha256, line: record?.line ?? null },
+        },
+  );
 }
 
 /** Clears the open discrepancies of earlier imports that this file could show, and does not. */
@@ -200,7 +181,7 @@ async function clearGone(run: Run): Promise<void> {
     const page = await listDiscrepancies(db, which, { limit: pageSize, after });
     const gone = page
       .filter(({ id, difference }) => staged.isGone(id, difference))
-      .map(({ id }) => ({ id, command: { type: 'SettleDiscrepancy' as const, at } }));
+      .map(({ id }) => ({ id, command: { type: 'ClearDiscrepancy' as const, at } }));
     totals.cleared += await executeAll(run, gone);
     const last = page.at(-1);
     after = last ? { at: new Date(last.difference.at), id: last.id } : null;
@@ -209,13 +190,14 @@ async function clearGone(run: Run): Promise<void> {
 
 /** Executes the commands all at once; resolves to the number of events that they added. */
 async function executeAll(
-  { execute, task }: Run,
+  { eventStore, task }: Run,
   commands: readonly { id: string; command: ReconciliationCommand }[],
 ): Promise<number> {
+  const execute = createExecute({ eventStore, decider: reconciliationDecider });
   const executed = commands.map(({ id, command }) =>
     execute(reconciliationStream(id), command, task.newCause(), {
       creates: command.type === 'ReportDiscrepancy',
     }),
   );
-  return (await Promise.all(executed)).reduce((sum, { events }) => sum + events.length, 0);
+  return (await Promise.all(executed)).flatMap(({ events }) => events).length;
 }

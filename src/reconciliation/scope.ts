@@ -1,5 +1,5 @@
 /** Which payments an export should hold: only those can be missing there. */
-import type { TimeSpan } from '../postgres/time-span.ts';
+import type { TimeSpan } from '../postgres/table.ts';
 import type { Verdict } from './compare.ts';
 import { UnreadableExport } from './export-format.ts';
 import type { StagedRecords } from './staged-records.ts';
@@ -22,12 +22,25 @@ export type Scope = {
  * The merchants that the file names, and the period from its first payment to its last, unless another one is asked for.
  * Throws UnreadableExport.
  */
-export function scopeOf(asked: AskedPeriod, staged: Pick<StagedRecords, 'times' | 'merchantCodes'>): Scope {
+export function scopeOf(
+  { from, to }: AskedPeriod,
+  staged: Pick<StagedRecords, 'times' | 'merchantCodes'>,
+): Scope {
   const codes = staged.merchantCodes();
-  return {
-    period: periodOf(asked, staged.times()),
-    merchantCodes: codes.length === 0 || codes.includes('') ? null : codes,
-  };
+  const merchantCodes = codes.length === 0 || codes.includes('') ? null : codes;
+  const times = staged.times();
+  // Exports give times in whole seconds: the last of them is within the period.
+  const afterLast = times && new Date(Date.parse(times.last) + 1_000).toISOString();
+  const start = from ?? times?.first;
+  const end = to ?? afterLast;
+  if (!start || !end) return { period: null, merchantCodes };
+  const isAsked = from !== null && to !== null;
+  if (!isAsked && Date.parse(end) - Date.parse(start) > maxDays * dayMs)
+    throw new UnreadableExport(
+      `The payments of the file are more than ${maxDays} days apart: give the period to compare`,
+    );
+  if (Date.parse(end) <= Date.parse(start)) throw new UnreadableExport('The period ends before it begins');
+  return { period: { start, end }, merchantCodes };
 }
 
 export function isInScope(
@@ -38,19 +51,4 @@ export function isInScope(
   const paidMs = Date.parse(paidAt);
   const isWithin = paidMs >= Date.parse(period.start) && paidMs < Date.parse(period.end);
   return isWithin && (merchantCodes?.includes(merchantCode) ?? true);
-}
-
-function periodOf({ from, to }: AskedPeriod, times: { first: string; last: string } | null): TimeSpan | null {
-  // Exports give times in whole seconds: the last of them is within the period.
-  const afterLast = times && new Date(Date.parse(times.last) + 1_000).toISOString();
-  const start = from ?? times?.first;
-  const end = to ?? afterLast;
-  if (!start || !end) return null;
-  const isAsked = from !== null && to !== null;
-  if (!isAsked && Date.parse(end) - Date.parse(start) > maxDays * dayMs)
-    throw new UnreadableExport(
-      `The payments of the file are more than ${maxDays} days apart: give the period to compare`,
-    );
-  if (Date.parse(end) <= Date.parse(start)) throw new UnreadableExport('The period ends before it begins');
-  return { start, end };
 }

@@ -1,6 +1,5 @@
 /** Reads an export into the staged records, row by row. A row that cannot be read is reported, and the next one is read. */
 import { createHash } from 'node:crypto';
-import type { ExportSource } from '../events/reconciliation.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { type BadRow, readCsv } from './csv-rows.ts';
 import { type ExportFormat, type ExportRecord, recogniseExport, UnreadableExport } from './export-format.ts';
@@ -12,7 +11,7 @@ const maxBytes = 512 * 1024 * 1024;
 const batchSize = 500;
 const pieceBytes = 16 * 1024;
 
-export type StagedExport = { source: ExportSource; sha256: string; rows: number; badRows: number };
+export type StagedExport = Awaited<ReturnType<typeof stageExport>>;
 
 /** Throws UnreadableExport when the file is not an export, is empty or is too large. */
 export async function stageExport(
@@ -26,7 +25,7 @@ export async function stageExport(
     runtime: Pick<Runtime, 'yieldToIo'>;
     onBadRow: (row: BadRow) => void;
   },
-): Promise<StagedExport> {
+) {
   const hash = createHash('sha256');
   let format: ExportFormat | null = null;
   let rows = 0;

@@ -3,7 +3,7 @@
  * So the memory that an import needs does not grow with the file.
  */
 import { DatabaseSync } from 'node:sqlite';
-import type { Difference } from '../events/reconciliation.ts';
+import type { Discrepancy } from '../events/reconciliation.ts';
 import type { Verdict } from './compare.ts';
 import type { ExportRecord } from './export-format.ts';
 
@@ -70,9 +70,7 @@ export function openStagedRecords() {
     },
 
     /** False when it was marked before. */
-    markCompared(subject: string): boolean {
-      return insertCompared.run(subject).changes === 1;
-    },
+    markCompared: (subject: string) => insertCompared.run(subject).changes === 1,
 
     /** The file covers what these verdicts are about: an earlier discrepancy of it is found again, or is gone. */
     cover(subject: string, verdicts: readonly Verdict[]): void {
@@ -83,21 +81,17 @@ export function openStagedRecords() {
       }
     },
 
-    markFound(id: string): void {
-      insertFound.run(id);
-    },
+    markFound: (id: string) => insertFound.run(id),
 
     /** Whether the file covers what the discrepancy is about, and no longer shows it. */
-    isGone(id: string, discrepancy: Difference): boolean {
+    isGone(id: string, discrepancy: Discrepancy): boolean {
       const { kind, recordId, resultNo } = discrepancy;
       const key = kind === 'missingThere' && resultNo !== null ? resultKey(resultNo) : recordKey(recordId);
       const covered = all('select 1 from covered where subject = ? and key = ?', subjectOf(discrepancy), key);
       return covered.length > 0 && all('select 1 from found where id = ?', id).length === 0;
     },
 
-    close(): void {
-      database.close();
-    },
+    close: () => database.close(),
   };
 }
 

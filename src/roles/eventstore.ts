@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { type Command, text, UsageError } from '../cli/command.ts';
 import { createLog } from '../kernel/log.ts';
-import { runUntilSignal } from './running.ts';
+import { runUntilSignal } from './lifecycle.ts';
 
 export const eventstore: Command = {
   summary: 'the embedded event store alone',

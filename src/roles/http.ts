@@ -23,7 +23,7 @@ import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
-import { type RoleDependencies, type Running, roleCommand } from './running.ts';
+import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
 /** How long requests that have begun may still take when the process is asked to stop. */
 const drainMs = 10_000;
@@ -31,6 +31,7 @@ const drainMs = 10_000;
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
   const { config, eventStore, log, runtime } = dependencies;
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
   const closing = new AbortController();
   const app = createApp({
@@ -45,7 +46,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       projects: createListQueries<Project>(db, projects.name),
       projections: allProjections,
       projectionStatus: () => projectionStatus(db),
-      version: versionOfPackage(),
+      version,
     },
     console: {
       db,
@@ -76,10 +77,6 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       await db.destroy();
     },
   };
-}
-
-function versionOfPackage(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }
 
 export const http = roleCommand({

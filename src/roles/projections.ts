@@ -6,52 +6,40 @@ import { allProjections } from '../projections/all.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../projections/runtime/run.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
-import { rebuildInProcess } from './rebuild-process.ts';
-import { type RoleDependencies, type Running, roleCommand } from './running.ts';
+import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
+import { rebuildInProcess } from './start-rebuild-child.ts';
 
 /** Starts every projection and the sealer. Each waits for its stores, and stands by while another process leads. */
 export function startProjections({ config, eventStore, log, runtime }: RoleDependencies): Running {
   const { databaseUrl } = config;
   const db = connectPostgres({ url: databaseUrl, log });
-  const runs = keepRunning((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, log, runtime }),
-  );
+  const runs = new Map<string, ProjectionRun>();
+  const halted = new Set<string>();
+  const launch = (projection: Projection) => {
+    const run = runProjection({ projection, eventStore, db, databaseUrl, log, runtime });
+    runs.set(projection.name, run);
+    void run.ended.then(() => halted.add(projection.name));
+  };
+  for (const projection of allProjections) launch(projection);
   const rebuilds = startRebuilds({
     projections: allProjections.map(({ name }) => name),
     eventStore,
     log,
     runtime,
     takeUp: (name, signal) => rebuildInProcess(name, { config, log, runtime, signal }),
-    onRebuilt: runs.restart,
+    // With new tables, a projection that has halted may be able to go on.
+    onRebuilt(name) {
+      const projection = allProjections.find((each) => each.name === name);
+      if (projection && halted.delete(name)) launch(projection);
+    },
   });
   const sealer = startSealer({ eventStore, databaseUrl, key: sealKeyOf(config.sealKey), runtime, log });
   return {
     async stop() {
       // First, because it may start projections.
       await rebuilds.stop();
-      await Promise.all([runs.stop(), sealer.stop()]);
+      await Promise.all([...runs.values(), sealer].map((each) => each.stop()));
       await db.destroy();
-    },
-  };
-}
-
-/** `restart` starts a projection that has halted: with new tables it may be able to go on. */
-function keepRunning(start: (projection: Projection) => ProjectionRun) {
-  const runs = new Map<string, ProjectionRun>();
-  const halted = new Set<string>();
-  const launch = (projection: Projection) => {
-    const run = start(projection);
-    runs.set(projection.name, run);
-    void run.ended.then(() => halted.add(projection.name));
-  };
-  for (const projection of allProjections) launch(projection);
-  return {
-    restart(name: string): void {
-      const projection = allProjections.find((each) => each.name === name);
-      if (projection && halted.delete(name)) launch(projection);
-    },
-    async stop(): Promise<void> {
-      await Promise.all([...runs.values()].map((run) => run.stop()));
     },
   };
 }

@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { createLandRegistry } from '../clients/land-registry/callback.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
-import { createOutbound, type PostOutbound } from '../clients/outbound/post.ts';
+import { createOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
-import type { LandRegistryConfig } from '../config/outgoing.ts';
+import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
@@ -17,7 +17,7 @@ import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.
 import { startDeliveryWorker } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
-import { type RoleDependencies, type Running, roleCommand } from './running.ts';
+import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
 /** Starts every reactor; each waits for its stores. */
 export function startReactors({ config, eventStore, log, runtime }: RoleDependencies): Running {
@@ -47,23 +47,14 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
       perform: createReceiptEmail({ mailer, config, runtime }),
     }),
   ];
-  if (landRegistry)
-    reactors.push(
-      startDeliveryWorker({
-        ...common,
-        name: 'land-registry-callback',
-        kind: 'item',
-        perform: createLandRegistryCallback({
-          landRegistry: createLandRegistry({
-            config: landRegistry,
-            post: postTo(landRegistry, runtime),
-            runtime,
-          }),
-          runtime,
-        }),
-      }),
-    );
-  else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
+  if (landRegistry) {
+    const post = postTo(landRegistry, runtime);
+    const perform = createLandRegistryCallback({
+      landRegistry: createLandRegistry({ config: landRegistry, post, runtime }),
+      runtime,
+    });
+    reactors.push(startDeliveryWorker({ ...common, name: 'land-registry-callback', kind: 'item', perform }));
+  } else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
   const registry = createTransactionRegistry({ ...config.registry, log, runtime });
   const requery = config.registry.scheduled
     ? startScheduledRequery({ ...common, registry, db, databaseUrl, runtime })
@@ -87,19 +78,10 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
 }
 
 /** The operator configured this host, so it may be in the private network. */
-function postTo(
-  { callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig,
-  runtime: Runtime,
-): PostOutbound {
+function postTo({ callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig, runtime: Runtime) {
   const allowHosts = [new URL(callbackUrl).hostname.replace(/^\[|\]$/g, '')];
-  return createOutbound({
-    allowHosts,
-    httpsOnly: false,
-    runtime,
-    connectTimeoutMs,
-    timeoutMs,
-    bodyTimeoutMs: timeoutMs,
-  });
+  const timeouts = { connectTimeoutMs, timeoutMs, bodyTimeoutMs: timeoutMs };
+  return createOutbound({ allowHosts, httpsOnly: false, runtime, ...timeouts });
 }
 
 export const reactors = roleCommand({

@@ -1,14 +1,14 @@
-/** The process that rebuild-process.ts starts. Exit code 0: the request has ended. */
+/** The process that start-rebuild-child.ts starts. Exit code 0: the request has ended. */
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
-import { systemRuntime } from '../kernel/system-runtime.ts';
+import { systemRuntime as runtime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
-import type { RebuildTask } from './rebuild-process.ts';
+import type { RebuildTask } from './start-rebuild-child.ts';
 
 const interrupt = new AbortController();
 // Ctrl-C in a terminal also reaches this process; its parent decides when it ends.
@@ -17,30 +17,18 @@ process.once('SIGTERM', () => interrupt.abort());
 process.once('disconnect', () => interrupt.abort());
 setPriority(constants.priority.PRIORITY_LOW);
 const [task] = (await once(process, 'message')) as [RebuildTask];
-const { databaseUrl, esdbUrl, logLevel } = task;
+const { projection: name, databaseUrl, esdbUrl, logLevel } = task;
 const log = createLog(logLevel, 'rebuild');
-const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
+const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
 const db = connectPostgres({ url: databaseUrl, log });
 const { signal } = interrupt;
 try {
-  const projection = allProjections.find(({ name }) => name === task.projection);
-  if (projection)
-    await rebuildAsRequested({
-      projection,
-      eventStore,
-      db,
-      databaseUrl,
-      log,
-      runtime: systemRuntime,
-      signal,
-    });
+  const projection = allProjections.find((each) => each.name === name);
+  if (projection) await rebuildAsRequested({ projection, eventStore, db, databaseUrl, log, runtime, signal });
 } catch (error) {
   process.exitCode = 1;
   if (!(error instanceof RebuildUnderWay || error instanceof RebuildInterrupted))
-    log.warn(
-      { projection: task.projection, reason: describeRebuildFailure(error) },
-      'a rebuild was interrupted',
-    );
+    log.warn({ projection: name, reason: describeRebuildFailure(error) }, 'a rebuild was interrupted');
 } finally {
   await Promise.all([eventStore.close(), db.destroy()]);
   if (process.connected) process.disconnect();

@@ -14,9 +14,9 @@ import { connectEventStore } from '../eventstore/client.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { startHttp } from './http.ts';
+import { type Running, runUntilSignal, stopAll } from './lifecycle.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
-import { type Running, runUntilSignal, stopAll } from './running.ts';
 import { welcome } from './welcome.ts';
 
 export const serve: Command = {
@@ -88,15 +88,25 @@ async function start(plan: Config, log: Log): Promise<Running> {
     const gateway =
       process.env.GATEWAY_URL || !plan.sandbox.enabled
         ? null
-        : started(await startGateway(plan.sandbox.port, { folder: folder.path, secret, registryToken, log }));
+        : await startSandboxGateway({
+            host: '127.0.0.1',
+            port: plan.sandbox.port,
+            file: join(folder.path, 'sandbox-gateway.db'),
+            outboxDir: join(folder.path, 'outbox'),
+            secret,
+            registryToken,
+            log,
+          });
+    if (gateway) started({ stop: gateway.close });
+    const gatewayUrl = gateway && `http://localhost:${gateway.port}`;
     const endpoints = {
       ...(eventStore && { ESDB_URL: eventStore.url }),
       ...(postgres && { DATABASE_URL: postgres.url }),
-      ...(gateway && { GATEWAY_URL: gateway.url, ...sandboxRegistries(gateway.url, registryToken) }),
+      ...(gatewayUrl && { GATEWAY_URL: gatewayUrl, ...sandboxRegistries(gatewayUrl, registryToken) }),
     };
     writeEndpoints(folder.path, endpoints);
     const config = loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
-    const events = connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime });
+    const events = connectEventStore({ url: config.esdbUrl, log, runtime });
     started({ stop: events.close });
     const role = { config, eventStore: events, log, runtime };
     started(startProjections(role));
@@ -109,7 +119,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
     welcome({
       config,
       port,
-      gatewayUrl: gateway?.url ?? null,
+      gatewayUrl,
       embedded: { eventStore: eventStore !== null, postgres: postgres !== null },
     });
     return { stop: () => stopAll(running) };
@@ -131,18 +141,4 @@ async function startEmbeddedEventStore(dataDir: string, log: Log): Promise<Runni
     log,
   });
   return { ...child, url: `esdb://127.0.0.1:${port}?tls=false` };
-}
-
-async function startGateway(
-  port: number,
-  { folder, ...options }: { folder: string; secret: string; registryToken: string; log: Log },
-): Promise<Running & { url: string }> {
-  const gateway = await startSandboxGateway({
-    ...options,
-    host: '127.0.0.1',
-    port,
-    file: join(folder, 'sandbox-gateway.db'),
-    outboxDir: join(folder, 'outbox'),
-  });
-  return { url: `http://localhost:${gateway.port}`, stop: gateway.close };
 }

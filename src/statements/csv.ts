@@ -1,9 +1,10 @@
-/** A day's collection as CSV (RFC 4180), one receipt per line, the same in every language. */
+/** Statements as CSV (RFC 4180), the same in every language: a day's collection, and the postings of an account. */
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import { addSen, formatSen } from '../kernel/money.ts';
 import type { CollectedReceipt, Collection } from '../projections/journal/collection-queries.ts';
+import type { AccountStatement, StatementLine } from '../projections/journal/queries.ts';
 
 const columns: Readonly<Record<string, (receipt: CollectedReceipt, collection: Collection) => string>> = {
   merchant_code: (_, { merchantCode }) => merchantCode,
@@ -20,7 +21,7 @@ const columns: Readonly<Record<string, (receipt: CollectedReceipt, collection: C
   recorded_late: ({ isLate }) => (isLate ? 'yes' : 'no'),
 };
 
-/** Streams it; what the receipts throw becomes the stream's error. */
+/** One receipt per line. What the receipts throw becomes the stream's error. */
 export function collectionCsv(collection: Collection, receipts: AsyncIterable<CollectedReceipt>): Readable {
   async function* rows() {
     for await (const receipt of receipts)
@@ -29,8 +30,61 @@ export function collectionCsv(collection: Collection, receipts: AsyncIterable<Co
   return csvOf(Object.keys(columns), rows());
 }
 
+const accountColumns = [
+  'account',
+  'kind',
+  'recorded_at',
+  'value_at',
+  'merchant_code',
+  'transaction_id',
+  'revision',
+  'reference',
+  'receipt_no',
+  'debit',
+  'credit',
+  'balance',
+  'balance_side',
+] as const;
+type AccountRow = Partial<Record<(typeof accountColumns)[number], string>>;
+
+/** The opening balance, a line per posting, the closing balance. There is at least one page. */
+export function accountCsv(account: string, pages: AsyncIterable<AccountStatement>): Readable {
+  async function* rows(): AsyncIterable<AccountRow> {
+    let closingSen: bigint | null = null;
+    for await (const { openingSen, lines, closingSen: closing } of pages) {
+      if (closingSen === null) yield { account, kind: 'opening', ...balanceOf(openingSen) };
+      for (const line of lines) yield { account, ...rowOf(line) };
+      closingSen = closing;
+    }
+    if (closingSen !== null) yield { account, kind: 'closing', ...balanceOf(closingSen) };
+  }
+  return csvOf(accountColumns, rows());
+}
+
+function rowOf(line: StatementLine): AccountRow {
+  return {
+    kind: line.kind,
+    recorded_at: toIsoWithOffset(line.at.toISOString()),
+    value_at: toIsoWithOffset(line.valueAt.toISOString()),
+    merchant_code: line.merchantCode,
+    transaction_id: line.transactionId,
+    revision: String(line.revision),
+    reference: line.reference,
+    receipt_no: line.receiptNo,
+    debit: formatSen(line.debitSen),
+    credit: formatSen(line.creditSen),
+    ...balanceOf(line.balanceSen),
+  };
+}
+
+/** A side instead of a sign, which a spreadsheet could take for the beginning of a formula. */
+function balanceOf(sen: bigint): AccountRow {
+  const side = sen < 0n ? 'debit' : 'credit';
+  return { balance: formatSen(sen < 0n ? -sen : sen), balance_side: sen === 0n ? '' : side };
+}
+
 /** A row is a list of values, or an object that may lack columns. */
-export function csvOf(columns: readonly string[], rows: AsyncIterable<unknown>): Readable {
+function csvOf(columns: readonly string[], rows: AsyncIterable<unknown>): Readable {
   const form = stringify({
     columns: [...columns],
     header: true,

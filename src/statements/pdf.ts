@@ -61,7 +61,7 @@ async function draw(
   const words = statementTexts[lang];
   const receiptWords = texts[lang];
   const printedAt = runtime.now();
-  const sheet = createSheet({ lang, title: `${words.title} ${merchantCode} ${day}`, createdAt: printedAt });
+  const sheet = createSheet(lang, `${words.title} ${merchantCode} ${day}`, printedAt);
   const document = { sheet, lang, words, receiptWords, receipts, totals: totalsByMethod(receipts) };
   drawHeading(sheet, agency, words.title);
   drawText(sheet, sheet.root, 'P', dayText(day, lang), styles.label);
@@ -107,26 +107,14 @@ function dayText(day: string, lang: Language): string {
 function drawFigures({ sheet, words, receipts, totals }: Document): void {
   const { amountSen, chargeSen } = grandTotal(totals);
   drawSummary(sheet, (section, { topPt, paddingPt }) => {
+    const large = { style: styles.sum, downPt: 9 };
     const small = { style: styles.status, downPt: 14 };
     const figures = [
-      {
-        label: words.collected,
-        figure: displaySen(amountSen),
-        style: styles.sum,
-        downPt: 9,
-        xPt: marginPt + paddingPt,
-        widthPt: 250,
-      },
-      {
-        label: words.receipts,
-        figure: String(receipts.length),
-        ...small,
-        xPt: marginPt + 275,
-        widthPt: 75,
-      },
-      { label: words.fees, figure: displaySen(chargeSen), ...small, xPt: marginPt + 360, widthPt: 125 },
-    ];
-    for (const { label, figure, style, downPt, ...place } of figures) {
+      [words.collected, displaySen(amountSen), large, { xPt: marginPt + paddingPt, widthPt: 250 }],
+      [words.receipts, String(receipts.length), small, { xPt: marginPt + 275, widthPt: 75 }],
+      [words.fees, displaySen(chargeSen), small, { xPt: marginPt + 360, widthPt: 125 }],
+    ] as const;
+    for (const [label, figure, { style, downPt }, place] of figures) {
       sheet.yPt = topPt + downPt;
       drawText(sheet, section, 'P', label, styles.label, place);
       drawText(sheet, section, 'P', figure, style, place);

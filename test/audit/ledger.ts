@@ -10,13 +10,13 @@ import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { type LogResult, verifyLog } from '../../src/audit/verify/log.ts';
 import { verifySeals } from '../../src/audit/verify/seals.ts';
 import { createViolations, type Violation, type ViolationKind } from '../../src/audit/verify/violations.ts';
-import { createExecute, type Execute } from '../../src/commands/execute.ts';
-import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
+import { createExecute, type ExecuteOf } from '../../src/commands/execute.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
 import { projectDecider } from '../../src/commands/project.ts';
 import { createQuarantine } from '../../src/commands/unmatched.ts';
 import { userDecider } from '../../src/commands/user.ts';
 import type { Cause } from '../../src/events/envelope.ts';
-import { type Payment, type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
+import { paymentStream } from '../../src/events/payment.ts';
 import { projectStream } from '../../src/events/project.ts';
 import { sealsStream } from '../../src/events/seals.ts';
 import { userStream } from '../../src/events/user.ts';
@@ -69,7 +69,7 @@ export async function fill(eventStore: EventStore): Promise<void> {
   );
 }
 
-type Pay = Execute<Payment, PaymentCommand, PaymentEvent>;
+type Pay = ExecuteOf<typeof paymentDecider>;
 
 async function makePayment(pay: Pay, number: number): Promise<void> {
   const transactionId = paymentId(number);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { StartError } from '../../packages/embedded/start-error.ts';
 import { failureText } from '../../src/cli/failure-text.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
+import { ConfigError } from '../../src/config/yaml-file.ts';
 import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';

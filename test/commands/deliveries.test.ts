@@ -1,4 +1,4 @@
-// What becomes of a payment's deliveries: what its status changes call for, what reactors report, what staff ask.
+// A payment's deliveries: what status changes call for, what reactors report, what staff ask for.
 import test from 'ava';
 import type { DeliveryCommand, RecordDeliveryAttempt } from '../../src/commands/deliveries.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
@@ -82,7 +82,7 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     expect: [{ type: 'ReceiptEmailAbandoned', data: { ...tried('email'), reason: 'answered 410' } }],
   },
 
-  'the second try succeeds': {
+  'the second attempt succeeds': {
     given: [...paid, failed],
     when: attempted('callback-1', 'delivered', 2),
     expect: [{ type: 'CallbackDelivered', data: { ...tried('callback-1', 2), status: 200 } }],
@@ -97,7 +97,7 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     when: attempted('callback-1', 'delivered', 1),
     expect: [{ type: 'CallbackDelivered', data: { ...tried('callback-1', 2), status: 200 } }],
   },
-  'a second delivery of what was delivered': {
+  'a second delivery of the same': {
     given: [...paid, delivered],
     when: attempted('callback-1', 'delivered', 2),
     expect: [],
@@ -112,40 +112,40 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     when: attempted('callback-1', 'delivered', 1),
     expect: [{ type: 'CallbackDelivered', data: { ...tried('callback-1', 2), status: 200 } }],
   },
-  'a failure of what was abandoned': {
+  'a failure after it was abandoned': {
     given: [...paid, abandoned],
     when: attempted('callback-1', 'failed', 2),
     expect: [],
   },
-  'a delivery of what was superseded meanwhile': {
+  'a delivery of a callback that was superseded meanwhile': {
     given: [...paidAfterPending, superseded],
     when: attempted('callback-1', 'delivered', 1),
     expect: [],
   },
 
-  'a newer status overtakes what is due': {
+  'a newer status supersedes a due callback': {
     given: paidAfterPending,
     when: supersede('callback-1'),
     expect: [superseded],
   },
-  'the newest status is overtaken by none': {
+  'the newest status is not superseded': {
     given: paidAfterPending,
     when: supersede('callback-2'),
     expect: [],
   },
-  'what was delivered is not superseded': {
+  'a delivered callback is not superseded': {
     given: [requested(), chosen(1), pending, delivered, succeeded(result(1, 'succeeded'))],
     when: supersede('callback-1'),
     expect: [],
   },
   'an email is not superseded': { given: paid, when: supersede('email'), expect: [] },
 
-  'send again what was delivered': {
+  'send a delivered callback again': {
     given: [...paid, delivered],
     when: askAgain('callback-1'),
     expect: [{ type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
   },
-  'send again what was abandoned': {
+  'send an abandoned callback again': {
     given: [...paid, abandoned],
     when: askAgain('callback-1'),
     expect: [{ type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
@@ -155,13 +155,13 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     when: askAgain('email'),
     expect: [{ type: 'ReceiptEmailRequested', data: { at, delivery: 'email' } }],
   },
-  'send again what is due': { given: [...paid, failed], when: askAgain('callback-1'), expect: [] },
-  'send again what was overtaken': {
+  'send a due callback again': { given: [...paid, failed], when: askAgain('callback-1'), expect: [] },
+  'send a superseded callback again': {
     given: [...paidAfterPending, superseded],
     when: askAgain('callback-1'),
     expect: 'delivery_superseded',
   },
-  'a try counts on after it was asked for again': {
+  'attempts are counted on after it was asked for again': {
     given: [...paid, abandoned, { type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
     when: attempted('callback-1', 'delivered', 2),
     expect: [{ type: 'CallbackDelivered', data: { ...tried('callback-1', 2), status: 200 } }],
@@ -179,7 +179,7 @@ function deliveriesOf(events: readonly PaymentEvent[]) {
 }
 const keysOf = (events: readonly PaymentEvent[]) => deliveriesOf(events).map(({ key }) => key);
 
-test('each status change calls for a callback, the success for the receipt too', (t) => {
+test('each status change calls for a callback, and a success for the receipt too', (t) => {
   t.deepEqual(keysOf([requested(), chosen(1)]), []);
   t.deepEqual(keysOf(paidAfterPending), ['callback-1', 'callback-2', 'email']);
   t.deepEqual(keysOf(paidToLandRegistry), ['item-01', 'item-02', 'email']);
@@ -197,7 +197,7 @@ test('no callback without an address, no email without one', (t) => {
   t.deepEqual(keysOf([{ type: 'PaymentRequested', data: silent }, ...paid.slice(1)]), []);
 });
 
-test('a delivery is due when its status is, then when the failed try says, and the schedule starts anew on request', (t) => {
+test('a delivery is due at once, then when the failed attempt says, and the schedule starts anew on request', (t) => {
   const states = [[], [failed], [failed, abandoned]].map((after) => deliveriesOf([...paid, ...after])[0]);
   t.like(states[0], { state: 'due', dueAt: resultAt, attempts: 0, triesOfSchedule: 0 });
   t.like(states[1], { state: 'due', dueAt: nextAttemptAt, attempts: 1, triesOfSchedule: 1 });

@@ -1,4 +1,4 @@
-// What staff may say of a payment's exceptions, and which there are.
+// A payment's exceptions, and how staff resolve them.
 import test from 'ava';
 import fc from 'fast-check';
 import type { RefusalCode } from '../../src/commands/decider.ts';
@@ -72,12 +72,12 @@ const specs: Record<string, Spec<ResolveException, PaymentEvent>> = {
     when: resolve({ resolution: 'refunded', at: '2026-12-01T00:00:00.000Z' }),
     expect: [],
   },
-  'another resolution of what is resolved': {
+  'another resolution after the first': {
     given: [...withException.duplicate, resolved({ resolution: 'refunded' })],
     when: resolve({ resolution: 'credited' }),
     expect: 'exception_resolved',
   },
-  'another note to what is resolved': {
+  'another note after the first': {
     given: [...withException.duplicate, resolved()],
     when: resolve({ note: 'Something else' }),
     expect: 'exception_resolved',
@@ -119,14 +119,14 @@ const exceptionsAfter = (history: readonly PaymentEvent[]) => {
   return state.status === 'none' ? [] : exceptionsOf(state);
 };
 
-test('each kind is told with its place, its time and what was reported', (t) => {
+test('each kind has its number, its time and the reported amount', (t) => {
   for (const kind of exceptionKinds)
     t.like(exceptionsAfter(withException[kind]), [{ resultNo: 2, kind, resolved: null }]);
   t.is(exceptionsAfter(withException.amountMismatch)[0]?.amountSen, sen(1));
   t.deepEqual(exceptionsAfter(paid), []);
 });
 
-test('a resolution says what was done and leaves the payment as it is', (t) => {
+test('a resolution is recorded and leaves the payment as it is', (t) => {
   const before = withException.duplicate.reduce(evolve, noPayment);
   const after = evolve(before, resolved({ resolution: 'refunded' }));
   t.like(exceptionsAfter([...withException.duplicate, resolved({ resolution: 'refunded' })])[0], {
@@ -137,7 +137,7 @@ test('a resolution says what was done and leaves the payment as it is', (t) => {
   t.deepEqual({ ...after, results: [] }, { ...before, results: [] });
 });
 
-test('whatever happens, an exception stays one, of its kind and at its place', (t) => {
+test('whatever follows, an exception keeps its kind and its number', (t) => {
   const stays = fc.property(fc.array(events, { maxLength: 30 }), (rest) => {
     const history = [requested(), ...rest];
     let before = exceptionsAfter([]);
@@ -154,6 +154,6 @@ test('whatever happens, an exception stays one, of its kind and at its place', (
   t.pass();
 });
 
-test('money in suspense is that of a wrong amount or a duplicate alone', (t) => {
+test('only the money of a wrong amount or a duplicate is in suspense', (t) => {
   t.deepEqual(exceptionKinds.filter(holdsMoneyInSuspense), ['amountMismatch', 'duplicate']);
 });

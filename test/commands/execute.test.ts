@@ -115,7 +115,7 @@ test.serial(
   },
 );
 
-test.serial('a request that finds its stream there is decided on what the stream says', async (t) => {
+test.serial('a request whose stream exists is decided on that stream', async (t) => {
   const { create, run, load } = await start(t);
   await create(requestPayment());
   await run(record(result(1, 'succeeded')));
@@ -126,7 +126,7 @@ test.serial('a request that finds its stream there is decided on what the stream
   t.is((await load()).length, 2);
 });
 
-test.serial('a request reads nothing unless its stream is there already', async (t) => {
+test.serial('a request reads nothing unless its stream exists already', async (t) => {
   const { eventStore, through } = await start(t);
   const { eventStore: counted, loadsOf } = countLoads(eventStore);
   const execute = through(counted);
@@ -225,14 +225,14 @@ test.serial('a refused command throws and writes nothing', async (t) => {
   t.deepEqual(await load(), []);
 });
 
-test.serial('an event that could not be read again is never written', async (t) => {
+test.serial('an event that could not be read back is never written', async (t) => {
   const { create, load } = await start(t);
   const command = requestPayment({ at: 'today', payer: { ...request().payer, icNo: '' } });
   await t.throwsAsync(create(command), { instanceOf: UnreadableEvent });
   t.deepEqual(await load(), []);
 });
 
-test.serial('nothing is decided on a stream that holds what this program cannot read', async (t) => {
+test.serial('nothing is decided on a stream with an unreadable event', async (t) => {
   const { create, run, eventStore, load } = await start(t);
   await create(requestPayment());
   const newer = { id: randomUUID(), type: 'PaymentRefunded', data: {}, metadata: { schemaVersion: 2 } };
@@ -241,7 +241,7 @@ test.serial('nothing is decided on a stream that holds what this program cannot 
   t.is((await load()).length, 2);
 });
 
-test.serial('a command whose every append is overtaken gives up in the end', async (t) => {
+test.serial('a command that loses every race gives up in the end', async (t) => {
   const { create, run, eventStore, through, load } = await start(t);
   await create(requestPayment());
   let rivals = 0;

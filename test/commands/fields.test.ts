@@ -1,4 +1,4 @@
-// The note that staff leave: text of several lines, and nothing that hides or turns text around.
+// The note of staff: text of several lines, without characters that hide text or change its direction.
 import test from 'ava';
 import { is } from 'superstruct';
 import { maxNoteLength, note } from '../../src/commands/fields.ts';
@@ -32,4 +32,4 @@ const bad = [
 
 for (const text of good) test(`a note: ${text.slice(0, 30)}`, (t) => t.true(is(text, note)));
 for (const text of bad)
-  test(`no note: ${JSON.stringify(text)?.slice(0, 30)}`, (t) => t.false(is(text, note)));
+  test(`not a note: ${JSON.stringify(text)?.slice(0, 30)}`, (t) => t.false(is(text, note)));

@@ -118,7 +118,7 @@ function attempts(count: number): PaymentEvent[] {
   return Array.from({ length: count }, (_, index) => chosen(index + 1));
 }
 
-test('a choice that was sent twice is handed over under the order number it got the first time', (t) => {
+test('a choice that is sent twice is handed over under its first order number', (t) => {
   const state = [requested(), chosen(1), chosen(2, otherBank)].reduce(
     paymentDecider.evolve,
     paymentDecider.initial,

@@ -1,4 +1,4 @@
-// What holds for every decision, in whatever order commands come and however often.
+// Properties of every decision, in any order of commands and however often they come.
 import test from 'ava';
 import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
@@ -61,7 +61,7 @@ function drawnNow(command: PaymentCommand, state: Payment): PaymentCommand {
 const count = (events: readonly PaymentEvent[], type: PaymentEvent['type']) =>
   events.filter((event) => event.type === type).length;
 
-test('what is decided can be stored and read', (t) => {
+test('every decided event can be stored and read', (t) => {
   fc.assert(
     fc.property(fc.array(commands, { maxLength: 20 }), (script) => {
       for (const event of carryOut(script, initial).events) {
@@ -71,7 +71,7 @@ test('what is decided can be stored and read', (t) => {
   );
 });
 
-test('a command adds at most one event, and nothing when it comes again at once', (t) => {
+test('a command adds at most one event, and none when it is repeated at once', (t) => {
   fc.assert(
     fc.property(fc.array(commands, { maxLength: 30 }), (script) => {
       const { added, addedAgain } = carryOut(script, initial);
@@ -82,7 +82,7 @@ test('a command adds at most one event, and nothing when it comes again at once'
   t.pass();
 });
 
-test('a result that was recorded, and names an order or a transaction, adds nothing for ever after', (t) => {
+test('a recorded result that names an order or a transaction never adds anything again', (t) => {
   // Without charges: the amount expected of an order that was never made is that of the latest attempt.
   const free = choices.map((choice) => ({ ...choice, chargeSen: sen(0) }));
   const reported = results.map((each) => record(each));
@@ -110,7 +110,7 @@ const forStaff = new Set<PaymentEvent['type']>([
   'DuplicatePaymentDetected',
 ]);
 
-test('a paid payment stays paid with the same receipt, whatever comes', (t) => {
+test('a paid payment stays paid with the same receipt, whatever follows', (t) => {
   fc.assert(
     fc.property(fc.array(commands, { maxLength: 30 }), (script) => {
       const paid = carryOut([record(result(1, 'succeeded'))], opened).state;

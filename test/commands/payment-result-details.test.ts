@@ -1,7 +1,7 @@
-// What a result is matched with, the amount expected of it, and the receipt number it gives.
+// Which attempt a result belongs to, the amount it must have, and the receipt number it gives.
 import test from 'ava';
-import type { RecordGatewayResult } from '../../src/commands/gateway-result.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import {
   amountSen,
@@ -45,22 +45,22 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     expect: 'unmatched_result',
   },
 
-  'the charge of the attempt is part of the amount': {
+  'the fee of the attempt is part of the amount': {
     given: [start, card],
     when: record(cardSuccess),
     expect: [succeeded(cardSuccess)],
   },
-  'without the charge it is another amount': {
+  'without the fee it is another amount': {
     given: [start, card],
     when: record(success),
     expect: [mismatched(success, charged)],
   },
-  'every attempt has its own charge': {
+  'every attempt has its own fee': {
     given: [start, card, chosen(2)],
     when: record(cardSuccess),
     expect: [succeeded(cardSuccess)],
   },
-  'the charge of another attempt is another amount': {
+  'the fee of another attempt makes another amount': {
     given: [start, card, chosen(2)],
     when: record(result(2, 'succeeded', { amountSen: charged })),
     expect: [mismatched(result(2, 'succeeded', { amountSen: charged }))],
@@ -70,7 +70,7 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     when: record(result(2, 'succeeded', { ...noIds, amountSen: charged })),
     expect: [succeeded(result(2, 'succeeded', { ...noIds, amountSen: charged }))],
   },
-  'a success that names no order is of the attempt its gateway transaction is known from': {
+  'a success that names no order is of the attempt with its gateway transaction': {
     given: [start, card, applied(result(1, 'failed')), chosen(2)],
     when: record({ ...cardSuccess, ...noOrder }),
     expect: [succeeded({ ...cardSuccess, ...noOrder }, { late: true })],
@@ -80,7 +80,7 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     when: record(result(7, 'succeeded', { amountSen: charged })),
     expect: [succeeded(result(7, 'succeeded', { amountSen: charged }))],
   },
-  'set apart for its amount when the registry named no order, paid when the gateway names it': {
+  'in suspense for its amount when the registry names no order, paid when the gateway names it': {
     given: [start, card, chosen(2), mismatched({ ...cardSuccess, ...noOrder })],
     when: record(cardSuccess),
     expect: [succeeded(cardSuccess)],
@@ -96,7 +96,7 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     when: record(result(1, 'cancelled', noIds)),
     expect: [contradicted(result(1, 'cancelled', noIds), 'failed')],
   },
-  'without any id, tried again since: it is of the new attempt': {
+  'without any id, after a new attempt: it is of the new attempt': {
     given: [start, chosen(1), applied(result(1, 'failed')), chosen(2)],
     when: record(result(2, 'failed', noIds)),
     expect: [applied(result(2, 'failed', noIds))],
@@ -116,7 +116,7 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     when: record(result(2, 'succeeded', noIds)),
     expect: [],
   },
-  'paid without any id: other money is noticed all the same': {
+  'paid without any id: other money is recognised all the same': {
     given: [start, chosen(1), succeeded(result(1, 'succeeded', noIds)), chosen(2)],
     when: record(result(2, 'succeeded')),
     expect: [duplicated(result(2, 'succeeded'), '')],
@@ -185,7 +185,7 @@ test("receipt number: the merchant's id is the one at the time of the request", 
   });
 });
 
-test('an unsigned result taken in development says so in its event', (t) => {
+test('an unsigned result that development accepts is marked in its event', (t) => {
   const [event] = [
     paymentDecider.decide(
       record(success, { verified: false }),

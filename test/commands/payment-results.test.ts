@@ -1,7 +1,7 @@
 // The state table: every result of a gateway or the registry, on every state a payment can be in.
 import test from 'ava';
-import type { RecordGatewayResult } from '../../src/commands/gateway-result.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
 import { channels, type PaymentEvent } from '../../src/events/payment.ts';
 import { type PaymentResult, sources } from '../../src/events/payment-result.ts';
 import {
@@ -52,7 +52,7 @@ const cases: Record<string, Case> = {
     when: result(2, 'pending'),
     expect: [applied(result(2, 'pending'))],
   },
-  'pending: failed of another attempt, while money may be on its way': {
+  'pending: failed of another attempt, while money may still arrive': {
     given: [chosen(1), chosen(2), applied(pending)],
     when: result(2, 'failed'),
     expect: [contradicted(result(2, 'failed'), 'pending')],
@@ -83,7 +83,7 @@ const cases: Record<string, Case> = {
     when: failure,
     expect: [],
   },
-  'failed, then paid: a failure of another time is how a reversal looks': {
+  'failed, then paid: a failure with another time may be a reversal': {
     given: [chosen(1), applied(failure), succeeded(success, late)],
     when: result(1, 'failed', { paidAt: '2026-11-21T01:00:00.000Z' }),
     expect: [contradicted(result(1, 'failed', { paidAt: '2026-11-21T01:00:00.000Z' }), 'succeeded')],

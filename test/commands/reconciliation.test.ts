@@ -1,4 +1,4 @@
-// What may happen to a difference: given, when, then.
+// Decisions about a discrepancy: given, when, then.
 import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
 import {
@@ -7,7 +7,7 @@ import {
   reconciliationDecider,
 } from '../../src/commands/reconciliation.ts';
 import {
-  type Difference,
+  type Discrepancy,
   type DiscrepancyFound,
   evolveDiscrepancy,
   type ReconciliationEvent,
@@ -16,7 +16,7 @@ import { sen } from '../support/payments.ts';
 
 const at = '2026-11-21T02:00:00.000Z';
 const later = '2026-11-22T02:00:00.000Z';
-const difference: DiscrepancyFound = {
+const discrepancy: DiscrepancyFound = {
   at,
   kind: 'amountDiffers',
   source: 'gateway',
@@ -30,15 +30,15 @@ const difference: DiscrepancyFound = {
   theirs: { status: 'succeeded', amountSen: sen(200), currency: '' },
   file: { sha256: '0', line: 2 },
 };
-const again = { ...difference, at: later, file: { sha256: '1', line: 7 } };
+const again = { ...discrepancy, at: later, file: { sha256: '1', line: 7 } };
 
-const found: ReconciliationEvent = { type: 'ReconciliationDifferenceFound', data: difference };
+const found: ReconciliationEvent = { type: 'ReconciliationDifferenceFound', data: discrepancy };
 const resolved = (resolution: 'vanished' | 'explained', note = ''): ReconciliationEvent => ({
   type: 'ReconciliationDifferenceResolved',
   data: { at, resolution, note },
 });
-const report: ReconciliationCommand = { type: 'ReportDiscrepancy', difference: again };
-const settle: ReconciliationCommand = { type: 'SettleDiscrepancy', at };
+const report: ReconciliationCommand = { type: 'ReportDiscrepancy', discrepancy: again };
+const settle: ReconciliationCommand = { type: 'ClearDiscrepancy', at };
 const explain = (note: string): ReconciliationCommand => ({
   type: 'ResolveDiscrepancy',
   at,
@@ -70,14 +70,14 @@ const cases: [string, ReconciliationEvent[], ReconciliationCommand, Reconciliati
 
 for (const [name, given, command, then] of cases) {
   test(name, (t) => {
-    const state = given.reduce<Difference | null>(evolveDiscrepancy, null);
+    const state = given.reduce<Discrepancy | null>(evolveDiscrepancy, null);
     const decided = reconciliationDecider.decide(command, state);
     t.deepEqual<unknown, unknown>(decided instanceof Refused ? decided.code : decided, then);
   });
 }
 
-test('the id is of what differs, not of the file or the moment', (t) => {
-  const id = discrepancyIdOf('key', difference);
+test('the id depends on what differs, not on the file or the time', (t) => {
+  const id = discrepancyIdOf('key', discrepancy);
   t.is(discrepancyIdOf('key', again), id);
   const others: Partial<DiscrepancyFound>[] = [
     { kind: 'statusDiffers' },
@@ -92,7 +92,7 @@ test('the id is of what differs, not of the file or the moment', (t) => {
     { theirs: { status: 'pending', amountSen: sen(200), currency: '' } },
     { theirs: { status: 'succeeded', amountSen: sen(200), currency: 'USD' } },
   ];
-  const ids = [id, ...others.map((over) => discrepancyIdOf('key', { ...difference, ...over }))];
+  const ids = [id, ...others.map((over) => discrepancyIdOf('key', { ...discrepancy, ...over }))];
   t.is(new Set(ids).size, ids.length);
-  t.not(discrepancyIdOf('another key', difference), id);
+  t.not(discrepancyIdOf('another key', discrepancy), id);
 });

@@ -1,4 +1,4 @@
-// What an answer of the registry does to a payment: given, when, then.
+// Decisions about an answer of the registry: given, when, then.
 import test from 'ava';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import type { RecordRequeryAnswer } from '../../src/commands/requery.ts';
@@ -72,12 +72,12 @@ const cases: Record<string, Case> = {
   },
   'open: attempted': { given: open, when: nothing('attempted'), expect: [answered('attempted')] },
   'open: not found': { given: open, when: nothing('not_found'), expect: [answered('not_found')] },
-  'nobody chose a method here: success all the same': {
+  'no method was chosen here: a success all the same': {
     given: [],
     when: results(told('succeeded')),
     expect: [byRequery(succeeded(told('succeeded')))],
   },
-  'open: another amount is set apart': {
+  'open: another amount is in suspense': {
     given: open,
     when: results(wrongAmount),
     expect: [byRequery(mismatched(wrongAmount))],
@@ -97,7 +97,7 @@ const cases: Record<string, Case> = {
     when: results(told('pending')),
     expect: [answered('pending')],
   },
-  'failed: the money came after all': {
+  'failed: the money arrived after all': {
     given: [chosen(1), applied(result(1, 'failed'))],
     when: results(told('succeeded')),
     expect: [byRequery(succeeded(told('succeeded'), { late: true }))],
@@ -107,12 +107,12 @@ const cases: Record<string, Case> = {
     when: results(told('failed')),
     expect: [answered('failed')],
   },
-  'failed: the registry is behind': {
+  'failed: the registry lags behind': {
     given: [chosen(1), applied(result(1, 'failed'))],
     when: results(told('pending')),
     expect: [answered('pending')],
   },
-  'cancelled: to the registry that is a failure': {
+  'cancelled: the registry reports it as a failure': {
     given: [chosen(1), applied(result(1, 'cancelled'))],
     when: results(told('failed')),
     expect: [answered('failed')],
@@ -122,7 +122,7 @@ const cases: Record<string, Case> = {
     when: results(told('succeeded')),
     expect: [answered('succeeded')],
   },
-  'paid: the registry is behind': {
+  'paid: the registry lags behind': {
     given: paid,
     when: results(told('pending')),
     expect: [answered('pending')],
@@ -166,7 +166,7 @@ for (const [title, given, over] of [
   ["another merchant's payment", [requested()], { merchantCode: 'museum' }],
   ["another channel's payment", [requested('landreg')], {}],
 ] as const) {
-  test(`${title} takes no answer, whatever it says`, (t) => {
+  test(`${title} takes no answer of any kind`, (t) => {
     for (const answer of [nothing('not_found'), results(told('succeeded'))])
       checkSpec(t, paymentDecider, { given, when: ask(answer, over), expect: 'unmatched_result' });
   });

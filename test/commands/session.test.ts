@@ -1,4 +1,4 @@
-// What may happen in a session of the console: given events, a command, and what it adds or why not.
+// Decisions about a session of the console: given events, a command, and what it adds or why not.
 import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
 import { type SessionCommand, sessionDecider } from '../../src/commands/session.ts';
@@ -28,7 +28,7 @@ function decide(given: readonly SessionEvent[], command: SessionCommand) {
   return decided instanceof Refused ? decided.code : decided;
 }
 
-test('a link makes one session, whoever uses it again and whatever became of it', (t) => {
+test('a link makes one session, however often it is used', (t) => {
   t.deepEqual(decide([], issue), [issued]);
   t.deepEqual(decide([issued], signIn), [signedIn]);
   t.is(decide([issued, signedIn], signIn), 'link_over');
@@ -36,12 +36,12 @@ test('a link makes one session, whoever uses it again and whatever became of it'
   t.deepEqual(decide([issued, signedIn], issue), []);
 });
 
-test('a link that was not issued, or that is too old, makes none', (t) => {
+test('a link that was not issued, or that has expired, makes no session', (t) => {
   t.is(decide([], signIn), 'unknown_link');
   t.is(decide([issued], { ...signIn, at: expiresAt }), 'link_over');
 });
 
-test('a look is under the name of whoever signed in, and only while the session lasts', (t) => {
+test('an access is recorded under the user who signed in, and only while the session is open', (t) => {
   t.deepEqual(decide([signedIn], view), [
     { type: 'PersonalDataViewed', data: { at, userId: 'U', what: 'payer', transactionId: 'T', detail: '' } },
   ]);
@@ -51,14 +51,14 @@ test('a look is under the name of whoever signed in, and only while the session 
   t.is(decide([signedIn], { ...view, at: endsAt }), 'session_over');
 });
 
-test('signing out is once', (t) => {
+test('signing out is recorded once', (t) => {
   t.deepEqual(decide([signedIn], signOut), [signedOut]);
   t.deepEqual(decide([signedIn, signedOut], signOut), []);
   t.deepEqual(decide([], signOut), []);
   t.deepEqual(decide([issued], signOut), []);
 });
 
-test('a beginning that comes twice, and an end without a beginning, change nothing', (t) => {
+test('a second beginning, and an end without a beginning, change nothing', (t) => {
   const [one, other] = [signedIn, { ...signedIn, data: { ...signedIn.data, userId: 'X' } } as SessionEvent];
   const fold = (...events: SessionEvent[]) => events.reduce<Session | null>(sessionDecider.evolve, null);
   t.deepEqual(fold(one, other), fold(one));

@@ -52,7 +52,7 @@ test('an id has 26 characters of Crockford base32, and is the same every time', 
   t.pass();
 });
 
-test('other parts never make the same id, wherever one part ends and the next begins', (t) => {
+test('other parts make another id, also where only the border between parts differs', (t) => {
   const id = (merchantCode: string, reference: string) =>
     transactionIdOf('key', 'generic', merchantCode, reference);
   const separators = ['', ',', '","', '\u0000', '|', '/', '-', '\\', '\\"', '\n'];
@@ -92,5 +92,5 @@ for (const text of [
   '5K3M9QW2Z7TCV8XN4RBJ6HYDFE\n',
   '../5K3M9QW2Z7TCV8XN4RBJ6HY',
 ]) {
-  test(`${JSON.stringify(text)} is no transaction id`, (t) => t.notRegex(text, transactionIdPattern));
+  test(`${JSON.stringify(text)} is not a transaction id`, (t) => t.notRegex(text, transactionIdPattern));
 }

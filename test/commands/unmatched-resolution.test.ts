@@ -1,4 +1,4 @@
-// What staff say of a result that no payment took: it is said once.
+// The resolution of a result that no payment took: there is one.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { createExecute } from '../../src/commands/execute.ts';
@@ -22,8 +22,8 @@ const { type: _, ...data } = resolve();
 const resolved = { type: 'UnmatchedResultResolved', data } as const;
 
 const specs: Record<string, Spec<ResolveUnmatchedResult, typeof resolved>> = {
-  'a first word': { given: [], when: resolve(), expect: [resolved] },
-  'the same word again, later': { given: [resolved], when: resolve({ at: resultAt }), expect: [] },
+  'a first resolution': { given: [], when: resolve(), expect: [resolved] },
+  'the same resolution again, later': { given: [resolved], when: resolve({ at: resultAt }), expect: [] },
   'another resolution': {
     given: [resolved],
     when: resolve({ resolution: 'settled' }),
@@ -38,7 +38,7 @@ const cause = () => {
   return { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:1' };
 };
 
-test.serial('of two at once one is heard, and the other told so', async (t) => {
+test.serial('of two at once, one is recorded and the other refused', async (t) => {
   const eventStore = open(t, (await startServer(t)).port);
   const execute = createExecute({ eventStore, decider: unmatchedDecider });
   const stream = resolutionStream(0);

@@ -27,7 +27,7 @@ function unmatched(raw: Record<string, string>, over: Partial<GatewayResultUnmat
   } as const satisfies GatewayResultUnmatched;
 }
 
-test.serial('a result is kept whole; its repeat at once adds nothing, another one does', async (t) => {
+test.serial('a result is kept whole; an immediate repeat adds nothing, another result does', async (t) => {
   const eventStore = open(t, (await startServer(t)).port);
   const quarantine = createQuarantine(eventStore);
   const first = unmatched({ TRANS_ID: 'X', STATUS: '1', BUYER_NAME: 'é😀' });
@@ -65,7 +65,7 @@ test.serial('200 results at once are all kept, each once', async (t) => {
   checkChain(t, stored);
 });
 
-test.serial('what does not fit its schema is not written', async (t) => {
+test.serial('a result that does not fit its schema is not written', async (t) => {
   const eventStore = open(t, (await startServer(t)).port);
   const quarantine = createQuarantine(eventStore);
   await t.throwsAsync(quarantine(unmatched({}, { at: 'today' }), cause()), {

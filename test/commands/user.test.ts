@@ -1,4 +1,4 @@
-// What may happen to users and projects.
+// Decisions about users and projects.
 import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
 import { InvalidFields, readFields } from '../../src/commands/fields.ts';
@@ -21,7 +21,7 @@ test('a user is created once', (t) => {
   t.is(events.reduce(userDecider.evolve, state), state, 'a second beginning changes nothing');
 });
 
-test('a user changes role, is shut out and let in again; what is so already adds nothing', (t) => {
+test('a user changes role, is deactivated and reactivated; a change that is already made adds nothing', (t) => {
   const given = { ...user, id: 'U', createdAt: at, active: true };
   const by = null;
   const decide = (command: Parameters<typeof userDecider.decide>[0], state: typeof given | null = given) => {
@@ -63,7 +63,7 @@ test('a project is registered once; the same again changes nothing, another is r
     });
 });
 
-test('an address has one id, however it is written; another key or kind has another', (t) => {
+test('an address has one id, in upper or lower case; another key or kind has another', (t) => {
   const id = userIdOf('key', 'aminah@agency.example');
   t.is(userIdOf('key', 'AMINAH@Agency.Example'), id);
   const others = [
@@ -76,7 +76,7 @@ test('an address has one id, however it is written; another key or kind has anot
   t.regex(id, /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
 });
 
-test('fields that nobody asked for are left out, and the role is member', (t) => {
+test('unknown fields are left out, and the default role is member', (t) => {
   t.deepEqual(readFields({ name: 'Li', email: 'li@agency.example', admin: true }, NewUser), {
     name: 'Li',
     email: 'li@agency.example',
@@ -84,7 +84,7 @@ test('fields that nobody asked for are left out, and the role is member', (t) =>
   });
 });
 
-test('what is no project is refused by field', (t) => {
+test('the refusal of a project names its faulty fields', (t) => {
   for (const [change, message] of [
     [{ name: 'R' }, 'name must have at least 2 characters'],
     [{ name: ' Receipts' }, 'name must have no control characters, and no space at either end'],

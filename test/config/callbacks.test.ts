@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { ConfigError } from '../../src/config/config-error.ts';
-import { readEnvironment } from '../../src/config/environment.ts';
+import { readCallbacks } from '../../src/config/callbacks-and-mail.ts';
+import { readEnvironment } from '../../src/config/environment-reader.ts';
 import { loadMerchants } from '../../src/config/merchants.ts';
-import { readCallbacks } from '../../src/config/outgoing.ts';
+import { ConfigError } from '../../src/config/yaml-file.ts';
 
 function read(environment: Record<string, string>, production = false) {
   const env = readEnvironment({ NODE_ENV: production ? 'production' : 'test', ...environment }, {});
@@ -28,7 +28,7 @@ test('the defaults are those of the documents; production allows no host', (t) =
   t.deepEqual(read({}, true).allowHosts, []);
 });
 
-test('a schedule and hosts of one’s own', (t) => {
+test('a configured schedule and hosts', (t) => {
   const { scheduleMs, allowHosts, faults } = read(
     { CALLBACK_RETRY_SCHEDULE: '0s, 10s ,2m', CALLBACK_ALLOW_HOSTS: ' Intranet.Example , 10.0.0.5,' },
     true,
@@ -47,12 +47,12 @@ for (const schedule of [
   'never',
   Array(101).fill('0s').join(),
 ])
-  test(`no schedule: ${schedule.slice(0, 20)}`, (t) => {
+  test(`not a schedule: ${schedule.slice(0, 20)}`, (t) => {
     t.regex(read({ CALLBACK_RETRY_SCHEDULE: schedule }).faults.join(), /^CALLBACK_RETRY_SCHEDULE must be/);
   });
 
 for (const host of ['https://intranet.example', 'intranet.example:8080', '10.0.0.0/8', '*.example', '[::1]'])
-  test(`no host: ${host}`, (t) => {
+  test(`not a host: ${host}`, (t) => {
     t.regex(read({ CALLBACK_ALLOW_HOSTS: host }).faults.join(), /^CALLBACK_ALLOW_HOSTS must be/);
   });
 

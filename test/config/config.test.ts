@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { configurationPage } from '../../src/cli/configuration.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
 import { variables } from '../../src/config/variables.ts';
+import { ConfigError } from '../../src/config/yaml-file.ts';
 
 const secret = '0123456789abcdef0123456789abcdef';
 const complete = {
@@ -30,7 +30,7 @@ function file(t: ExecutionContext, content: string): string {
   return join(folder, 'file.yaml');
 }
 
-test('development needs nothing but what the embedded parts provide', (t) => {
+test('development needs only what the embedded parts provide', (t) => {
   const config = loadConfig({}, complete);
   t.is(config.baseUrl, 'http://localhost:5173');
   t.is(config.maxAmountSen as number, 100_000_000);
@@ -41,7 +41,7 @@ test('development needs nothing but what the embedded parts provide', (t) => {
   t.is(config.methods.get('fpx')?.maxSen as number, 3_000_000);
 });
 
-test('a secret of one’s own ends the taking of unsigned results', (t) => {
+test('with a configured secret, unsigned results are refused', (t) => {
   t.false(loadConfig({ GATEWAY_SECRET: secret }, complete).gateway.acceptUnsigned);
 });
 
@@ -88,7 +88,7 @@ test('every fault is named at once, and no value', (t) => {
   t.false(faults.join().includes('private-address'));
 });
 
-test('production sends payers nowhere without https', (t) => {
+test('production sends payers only to https', (t) => {
   const fault = 'GATEWAY_URL must be a URL that begins with https://';
   const environment = { ...complete, GATEWAY_URL: 'http://gateway.example/pay' };
   t.true(faultsOf(t, { ...environment, NODE_ENV: 'production' }).includes(fault));
@@ -179,7 +179,7 @@ const landRegistry = {
   LANDREG_ACCESS_TOKEN: 'a-token-of-theirs',
 };
 
-test('the land registry: where it is, as whom, how patiently', (t) => {
+test('the land registry: its address, our token, the timeouts', (t) => {
   t.is(loadConfig({}, complete).landRegistry, null);
   t.deepEqual(loadConfig(landRegistry, complete).landRegistry, {
     callbackUrl: 'https://tanah.example/api/bayaran',
@@ -214,7 +214,7 @@ test('the land registry: where it is, as whom, how patiently', (t) => {
   );
 });
 
-test('a land registry needs a path and a token; in production also to be there at all, and https', (t) => {
+test('a land registry needs a path and a token; production with agencies needs one, and https', (t) => {
   const { LANDREG_BASE_URL } = landRegistry;
   t.deepEqual(
     faultsOf(t, { ...complete, LANDREG_BASE_URL }).map((fault) => fault.split(' is ')[0]),
@@ -245,7 +245,7 @@ test('API keys are plain or hashed, long in production, and every one must be a 
   t.true(inProduction.some((fault) => fault.startsWith('API_KEYS must')));
 });
 
-test('a merchants file names its faulty keys, and never what they hold', (t) => {
+test('the faults of a merchants file name the keys, and never their values', (t) => {
   const merchants = file(
     t,
     `merchants:
@@ -299,7 +299,7 @@ test('one branch names one agency; an agency with a branch needs no key, any oth
   ]);
 });
 
-test('the land registry has a key that everybody knows in development, and a secret in production', (t) => {
+test('the land registry has a public key in development, and a secret in production', (t) => {
   t.is(loadConfig({}, complete).landregAccessKey, 'landreg-key');
   t.is(loadConfig({ LANDREG_ACCESS_KEY: 'another' }, complete).landregAccessKey, 'another');
   const hashed = `sha256:${'b'.repeat(64)}`;

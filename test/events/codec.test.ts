@@ -25,20 +25,20 @@ test('an event of version 2 is lifted once', (t) => {
   t.deepEqual(upcast('Paid', 2, { amount: 5 }, lifts, 3), { amountSen: 500 });
 });
 
-test('an event of the current version, or of a type that never changed, is as it was', (t) => {
+test('an event of the current version, or of a type that never changed, is not lifted', (t) => {
   t.deepEqual(upcast('Paid', 3, { amount: 5 }, lifts, 3), { amount: 5 });
   t.deepEqual(upcast('Refunded', 1, { amount: 5 }, lifts, 3), { amount: 5 });
 });
 
 for (const version of [4, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
-  test(`version ${version} is none this program knows`, (t) => {
+  test(`version ${version} is unknown to this program`, (t) => {
     t.throws(() => upcast('Paid', version, {}, lifts, 3), {
       message: /Paid has schema version .* knows 1 to 3/,
     });
   });
 }
 
-test('what was written is read as it was', (t) => {
+test('an event is read as it was written', (t) => {
   for (const event of [requested('landreg'), chosen(1), failure, succeeded(result(1, 'succeeded'))]) {
     t.deepEqual(readPaymentEvent({ ...JSON.parse(JSON.stringify(event)), metadata }), event);
   }
@@ -95,7 +95,7 @@ for (const [name, stored] of Object.entries(unreadable)) {
   });
 }
 
-test('what is said of an unreadable event holds nothing of its values', (t) => {
+test('the error of an unreadable event holds none of its values', (t) => {
   const payer = { ...request().payer, icNo: 900101145678 };
   const stored = event('PaymentRequested', { ...request(), payer });
   const error = t.throws(() => readPaymentEvent(stored), { instanceOf: UnreadableEvent });

@@ -38,7 +38,7 @@ for (const namespace of ['', 'request-17', '3b8a5a0e54a64c579d3c6f4f6f1d2a10', `
   });
 }
 
-test('a command gives its events the same ids every time, and another command others', (t) => {
+test('a command gives its events the same ids every time, and another command gives others', (t) => {
   const ids = (commandId: string) =>
     chain(events, genesisHash, { ...cause, commandId }).map((event) => event.id);
   t.deepEqual(ids(cause.commandId), ids(cause.commandId));
@@ -69,7 +69,7 @@ test('sealing in two goes gives the same chain as in one', (t) => {
   t.deepEqual([...first, ...rest], whole);
 });
 
-test('the hash is SHA-256 of the text anybody can write by hand', (t) => {
+test('the hash is the SHA-256 of a text that can be written by hand', (t) => {
   const text =
     '{"data":{"amountSen":1},"metadata":{"actor":"payer","previousHash":"00"},"type":"PaymentRequested"}';
   const metadata = { previousHash: '00', hash: 'not part of itself', actor: 'payer' };
@@ -79,7 +79,7 @@ test('the hash is SHA-256 of the text anybody can write by hand', (t) => {
   );
 });
 
-test('an event that was stored and read back has the hash it was sealed with', (t) => {
+test('an event that was stored and read back still has its hash', (t) => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (data) => {
       const [sealed] = chain([{ type: 'Any', data }], genesisHash, cause);

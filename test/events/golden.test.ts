@@ -18,7 +18,11 @@ import { hashOf, type Metadata } from '../../src/events/envelope.ts';
 import { evolve, noPayment, type Payment, paymentEvents } from '../../src/events/payment.ts';
 import { evolveProject, projectEvents } from '../../src/events/project.ts';
 import { evolveRebuilds, noRebuilds, rebuildEvents } from '../../src/events/rebuild.ts';
-import { type Difference, evolveDiscrepancy, reconciliationEvents } from '../../src/events/reconciliation.ts';
+import {
+  type Discrepancy,
+  evolveDiscrepancy,
+  reconciliationEvents,
+} from '../../src/events/reconciliation.ts';
 import { evolveSession, type Session, sessionEvents } from '../../src/events/session.ts';
 import { evolveUnmatched, unmatchedEvents } from '../../src/events/unmatched.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
@@ -48,7 +52,7 @@ function stateAfter(version: number, type: string): unknown {
   if (Object.hasOwn(reconciliationEvents, type)) {
     const types = [...new Set(['ReconciliationDifferenceFound', type])];
     const events = types.map((name) => readReconciliationEvent(golden(version, name)));
-    return events.reduce<Difference | null>(evolveDiscrepancy, null);
+    return events.reduce<Discrepancy | null>(evolveDiscrepancy, null);
   }
   if (type === 'GatewayResultUnmatched') return readUnmatchedResult(golden(version, type)).data;
   if (type === 'LogSealed') return readSeal(golden(version, type)).data;
@@ -90,11 +94,11 @@ for (const version of versions) {
   for (const file of readdirSync(new URL(`v${version}/`, folder))) {
     const type = file.replace('.json', '');
 
-    test(`v${version} ${type} is read, and folds into the state it always did`, (t) => {
+    test(`v${version} ${type} is read, and folds into the same state as ever`, (t) => {
       t.deepEqual(stateAfter(version, type), states[type]);
     });
 
-    test(`v${version} ${type} still has the hash it was sealed with`, (t) => {
+    test(`v${version} ${type} still has its hash`, (t) => {
       const { data, metadata } = golden(version, type);
       t.is(metadata.schemaVersion, version);
       t.is(hashOf(type, data, metadata), metadata.hash);

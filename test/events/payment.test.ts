@@ -1,4 +1,4 @@
-// The fold: total, never leaves success, and the same however the events are fed to it.
+// The fold: total, a success is final, and the result is the same in one go or in pieces.
 import test from 'ava';
 import fc from 'fast-check';
 import { readPaymentEvent } from '../../src/events/codec.ts';
@@ -28,7 +28,7 @@ test('the arbitrary events are well-formed', (t) => {
   t.pass();
 });
 
-test('any well-formed events in any order fold into a state, and none changes the state before it', (t) => {
+test('any well-formed events in any order fold into a state, and none mutates the state before it', (t) => {
   fc.assert(fc.property(histories, (history) => statesOf(history).length === history.length + 1));
   t.pass();
 });
@@ -44,7 +44,7 @@ test('without a request there is no payment; the first request stays', (t) => {
   t.pass();
 });
 
-test('success is never left, and its receipt never changes', (t) => {
+test('a success is final, and its receipt never changes', (t) => {
   fc.assert(
     fc.property(opened, (history) => {
       const states = statesOf(history);
@@ -74,7 +74,7 @@ test('there is a receipt exactly when the payment succeeded, and no more closed 
   t.pass();
 });
 
-test('no result is forgotten while the payment is open, and no attempt ever', (t) => {
+test('results of an open payment and all attempts stay in the state', (t) => {
   fc.assert(
     fc.property(opened, (history) => {
       const states = statesOf(history);
@@ -105,7 +105,7 @@ test('folding in one go, in pieces, and through JSON at every step is the same',
   );
 });
 
-test('an event of a type this program does not know leaves the state as it is', (t) => {
+test('an event of an unknown type leaves the state as it is', (t) => {
   const state = evolve(noPayment, requested());
   t.is(
     evolve(state, { type: 'PaymentForgotten', data: { transactionId } } as unknown as PaymentEvent),

@@ -1,4 +1,4 @@
-// What each event posts, and that the books of any history balance and agree with the fold of payments.
+// What each event posts; the books of any history balance and agree with the fold of payments.
 import test from 'ava';
 import fc from 'fast-check';
 import { exceptionsOf, holdsMoneyInSuspense } from '../../src/events/exceptions.ts';
@@ -50,25 +50,25 @@ const resolved = (resultNo: number, resolution: Resolution): PaymentEvent => ({
 });
 const paidFor = (over = {}) => succeeded(result(1, 'succeeded', over));
 
-test('a success is owed by the gateway, to the merchant and to charges', (t) => {
+test('a success debits the gateway, and credits the merchant and fees', (t) => {
   t.deepEqual(posted(chosen(1, { chargeSen: sen(50) }), paidFor({ amountSen: sen(12_100) })), [
     ['payment', 'gateway:fpx 12100 0', 'merchant:council 0 12050', 'charges:fpx 0 50'],
   ]);
 });
 
-test('without a charge there is no line for it; the method is the result’s, else the attempt’s, else unknown', (t) => {
+test('without a fee there is no line for it; the method is the result’s, else the attempt’s, else unknown', (t) => {
   const [merchant] = ['merchant:council 0 12050'];
   t.deepEqual(posted(chosen(1), paidFor({ mode: 'cc' })), [['payment', 'gateway:cc 12050 0', merchant]]);
   t.deepEqual(posted(chosen(1), paidFor({ mode: '' })), [['payment', 'gateway:fpx 12050 0', merchant]]);
   t.deepEqual(posted(paidFor({ mode: '' })), [['payment', 'gateway:unknown 12050 0', merchant]]);
 });
 
-test('the charge is that of the attempt which was paid, not of the latest', (t) => {
+test('the fee is that of the attempt that was paid, not of the latest', (t) => {
   const two = [chosen(1, { chargeSen: sen(50) }), chosen(2, { chargeSen: sen(900), mode: 'cc' })];
   t.deepEqual(posted(...two, paidFor({ amountSen: sen(12_100) }))[0]?.[3], 'charges:fpx 0 50');
 });
 
-test('money that is not what was asked for, and money that came twice, is held in suspense', (t) => {
+test('money of a wrong amount, and money that came twice, is in suspense', (t) => {
   const other = mismatched(result(1, 'succeeded', { amountSen: sen(700) }));
   const twice = duplicated(result(2, 'succeeded', { mode: 'dnqr' }), 'P1');
   t.deepEqual(posted(chosen(1), other, paidFor(), twice).map(String), [
@@ -78,13 +78,13 @@ test('money that is not what was asked for, and money that came twice, is held i
   ]);
 });
 
-test('what is unreadable, zero or no ringgit is not posted, and nothing can be taken out for it', (t) => {
+test('an amount that is unreadable, zero or not in MYR is not posted, and its resolution posts nothing', (t) => {
   const odd = [{ amountSen: null }, { amountSen: sen(0) }, { currency: 'USD' }];
   for (const over of odd)
     t.deepEqual(posted(mismatched(result(1, 'succeeded', over)), resolved(1, 'refunded')), []);
 });
 
-test('staff give it back, credit it, or take back what was never owed; once', (t) => {
+test('staff refund it, credit it, or reverse an entry that was never owed, once', (t) => {
   const other = mismatched(result(1, 'succeeded', { amountSen: sen(700) }));
   const after = (...chosenOnes: Resolution[]) =>
     posted(other, ...chosenOnes.map((each) => resolved(1, each)))
@@ -97,7 +97,7 @@ test('staff give it back, credit it, or take back what was never owed; once', (t
   t.deepEqual(posted(other, resolved(2, 'refunded')).length, 1);
 });
 
-test('a refund leaves the account that the money came to, whatever was tried since', (t) => {
+test('a refund leaves the account that the money came to, whatever was attempted since', (t) => {
   const other = mismatched(result(1, 'succeeded', { amountSen: sen(700), mode: '' }));
   t.deepEqual(posted(other, chosen(1), resolved(1, 'refunded')).map(String), [
     'mismatch,gateway:unknown 700 0,suspense:mismatch 0 700',
@@ -105,13 +105,13 @@ test('a refund leaves the account that the money came to, whatever was tried sin
   ]);
 });
 
-test('nothing else posts', (t) => {
+test('no other event posts anything', (t) => {
   const silent = [applied(result(1, 'failed')), applied(result(2, 'pending')), chosen(2)];
   t.deepEqual(posted(...silent, contradicted(result(1, 'cancelled'), 'failed')), []);
   t.deepEqual(entriesOf([paidFor()]), { entries: [], books: null });
 });
 
-test('an entry counts from the bank’s time, a resolution from when it was made', (t) => {
+test('the value date is the bank’s time, and of a resolution when it was made', (t) => {
   const paidAt = '2026-11-19T15:00:00.000Z';
   const valueTimes = (...events: PaymentEvent[]) =>
     entriesOf([requested(), ...events]).entries.map(({ valueAt }) => valueAt);

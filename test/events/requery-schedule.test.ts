@@ -1,4 +1,4 @@
-// When the registry is asked about an open payment, followed from question to question in virtual time.
+// When the registry is asked about an open payment, from question to question in simulated time.
 import test from 'ava';
 import fc from 'fast-check';
 import { evolve, noPayment, type PaymentEvent, type RequestedPayment } from '../../src/events/payment.ts';
@@ -58,13 +58,13 @@ test('a corporate payment is asked about for seven days', (t) => {
   t.true(near(questions(requested(), chosen(1, { mode: 'fpx1' })), planned(168)));
 });
 
-test('payments of one moment are spread', (t) => {
+test('the questions about payments of one moment are spread out', (t) => {
   const at = (transactionId: string) =>
     nextRequeryAt(after({ type: 'PaymentRequested', data: request({ transactionId }) }, chosen(1)));
   t.true(new Set(Array.from({ length: 50 }, (_, index) => at(`T${index}`))).size > 10);
 });
 
-test('a payment that nobody went to pay, or that has ended, is not asked about', (t) => {
+test('a payment without an attempt, or one that has ended, is not asked about', (t) => {
   t.is(nextRequeryAt(after(requested())), null);
   for (const outcome of ['succeeded', 'failed', 'cancelled'] as const)
     t.is(nextRequeryAt(after(requested(), chosen(1), applied(result(1, outcome)))), null);
@@ -78,14 +78,14 @@ test('a new attempt after a failure starts the schedule anew', (t) => {
   t.true(near([Date.parse(next ?? '') - Date.parse(secondAt)], [2 * minuteMs]));
 });
 
-test('what was missed while nothing ran is asked once', (t) => {
+test('times that were missed while nothing ran make one question', (t) => {
   const back = '2026-11-20T06:30:00.000Z';
   t.true((nextRequeryAt(after(requested(), chosen(1))) ?? '') < back);
   const next = nextRequeryAt(after(requested(), chosen(1), answeredAt(back)));
   t.true(near([Date.parse(next ?? '') - Date.parse(requestedAt)], [6 * hourMs]));
 });
 
-test('whatever happened, the answer is a moment or null', (t) => {
+test('after any events, the answer is a time or null', (t) => {
   fc.assert(
     fc.property(fc.array(events), (happened) => {
       const payment = [requested(), ...happened].reduce(evolve, noPayment);
@@ -96,7 +96,7 @@ test('whatever happened, the answer is a moment or null', (t) => {
   t.pass();
 });
 
-test('a question that fails is asked again at a later moment, ever, whatever happened', (t) => {
+test('after any events, a question that fails is asked again later', (t) => {
   fc.assert(
     fc.property(fc.array(events), fc.integer({ min: 0, max: 30 * 24 * hourMs }), (happened, lateMs) => {
       const payment = [requested(), ...happened].reduce(evolve, noPayment);

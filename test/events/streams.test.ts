@@ -1,4 +1,4 @@
-// Each stream of the ledger is of one kind, and a seal counts no seals.
+// Each stream of the ledger is of one kind. A seal counts no seals.
 import test from 'ava';
 import { paymentStream } from '../../src/events/payment.ts';
 import { projectStream } from '../../src/events/project.ts';
@@ -9,7 +9,7 @@ import { streamPrefixes } from '../../src/events/streams.ts';
 import { resolutionStream, unmatchedStream } from '../../src/events/unmatched.ts';
 import { userStream } from '../../src/events/user.ts';
 
-test('no prefix swallows the streams of another', (t) => {
+test('no prefix matches the streams of another', (t) => {
   const names = [...streamPrefixes, sealsStream];
   for (const name of names)
     t.deepEqual(
@@ -18,7 +18,7 @@ test('no prefix swallows the streams of another', (t) => {
     );
 });
 
-test('every stream that is written is of one kind', (t) => {
+test('every stream belongs to exactly one kind', (t) => {
   const streams = [paymentStream, projectStream, projectionStream, sessionStream, userStream].map((of) =>
     of('x'),
   );

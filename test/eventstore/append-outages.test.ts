@@ -158,7 +158,7 @@ test.serial('frozen for long: unavailable; the same append again later is stored
 });
 
 test.serial(
-  'nobody listens at first: an append waits a while, then is unavailable; later it works',
+  'no server listens at first: an append waits a while, then is unavailable; later it works',
   async (t) => {
     const server = await startServerProcess(t);
     await server.end('SIGTERM');

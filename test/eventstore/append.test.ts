@@ -18,27 +18,24 @@ test.serial('answers with the revision and position that are stored', async (t) 
   );
 });
 
-test.serial(
-  'of many at the same revision one goes through; the others hear where the stream is',
-  async (t) => {
-    const store = open(t, (await startServer(t)).port);
-    const results = await Promise.allSettled(
-      range(20).map(() => store.append('payment-1', [newEvent()], 'no_stream')),
-    );
-    const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason);
-    t.is(refused.length, 19);
-    for (const error of refused) {
-      t.true(error instanceof WrongExpectedRevision);
-      t.is(error.message, 'Stream payment-1 is at 0, not at no_stream');
-    }
-    await t.throwsAsync(store.append('payment-2', [newEvent()], 3), {
-      instanceOf: WrongExpectedRevision,
-      message: 'Stream payment-2 is at no_stream, not at 3',
-    });
-  },
-);
+test.serial('of many at the same revision one goes through; the others are told the revision', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const results = await Promise.allSettled(
+    range(20).map(() => store.append('payment-1', [newEvent()], 'no_stream')),
+  );
+  const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason);
+  t.is(refused.length, 19);
+  for (const error of refused) {
+    t.true(error instanceof WrongExpectedRevision);
+    t.is(error.message, 'Stream payment-1 is at 0, not at no_stream');
+  }
+  await t.throwsAsync(store.append('payment-2', [newEvent()], 3), {
+    instanceOf: WrongExpectedRevision,
+    message: 'Stream payment-2 is at no_stream, not at 3',
+  });
+});
 
-test.serial('a repeat adds nothing and answers as the first did', async (t) => {
+test.serial('a repeat adds nothing and gets the answer of the first', async (t) => {
   const store = open(t, (await startServer(t)).port);
   const events = [newEvent(), newEvent()];
   const first = await store.append('payment-1', events, 'no_stream');
@@ -47,7 +44,7 @@ test.serial('a repeat adds nothing and answers as the first did', async (t) => {
   t.is((await store.load('payment-1')).length, 3);
 });
 
-test.serial('what cannot be sent is refused here and harms no other append', async (t) => {
+test.serial('an append that cannot be sent is refused here and harms no other append', async (t) => {
   const store = open(t, (await startServer(t)).port);
   const good = range(10).map((n) => store.append(`payment-${n}`, [newEvent()], 'no_stream'));
   const bad = [
@@ -93,7 +90,7 @@ test.serial('a second connection of the same process can append once the first i
   t.is((await second.append('payment-1', [newEvent()], 0)).revision, 1);
 });
 
-test.serial('closing lets pending appends finish and takes no more', async (t) => {
+test.serial('closing lets pending appends finish and accepts no more', async (t) => {
   const { port } = await startServer(t);
   const store = open(t, port);
   const pending = range(50).map((n) => store.append(`payment-${n}`, [newEvent()], 'no_stream'));
@@ -103,7 +100,7 @@ test.serial('closing lets pending appends finish and takes no more', async (t) =
   await t.throwsAsync(store.load('payment-1'), { instanceOf: EventStoreUnavailable });
 });
 
-test.serial('closing does not wait for ever for a server that is frozen', async (t) => {
+test.serial('closing does not wait for ever for a frozen server', async (t) => {
   const server = await startServerProcess(t);
   const store = open(t, server.port, { callDeadlineMs: 200, giveUpAfterMs: 60_000 });
   await store.append('payment-1', [newEvent()], 'no_stream');

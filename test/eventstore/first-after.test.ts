@@ -9,7 +9,7 @@ import { newEvent, open, range, startServer } from './helpers.ts';
 const never = () => new AbortController().signal;
 const streamPrefixes = ['user-', 'project-'];
 
-test.serial('the first event of the streams asked for, after a position; null at the end', async (t) => {
+test.serial('the first event of the requested streams after a position; null at the end', async (t) => {
   const store = open(t, (await startServer(t)).port);
   t.is(await store.firstAfter({ streamPrefixes, after: null, signal: never() }), null);
   for (const n of range(600)) await store.append(`payment-${n}`, [newEvent()], 'no_stream');
@@ -25,7 +25,7 @@ test.serial('the first event of the streams asked for, after a position; null at
   t.is(await next(second.position), null);
 });
 
-test.serial('many at once, and none of them left behind', async (t) => {
+test.serial('many at once, and none is left open', async (t) => {
   const store = open(t, (await startServer(t)).port);
   await store.append('user-1', range(300).map(newEvent), 'no_stream');
   const found = await Promise.all(
@@ -34,17 +34,20 @@ test.serial('many at once, and none of them left behind', async (t) => {
   t.true(found.every((event) => event?.revision === 0));
 });
 
-test.serial('a store that is frozen or gone has not answered in time; back again, it answers', async (t) => {
-  const server = await startServerProcess(t);
-  const store = open(t, server.port);
-  const ask = (signal: AbortSignal) => store.firstAfter({ streamPrefixes, after: null, signal });
-  server.signal('SIGSTOP');
-  await t.throwsAsync(ask(AbortSignal.timeout(200)), { instanceOf: EventStoreUnavailable });
-  server.signal('SIGCONT');
-  t.is(await ask(never()), null);
-  await server.end('SIGKILL');
-  await t.throwsAsync(ask(AbortSignal.timeout(200)), { instanceOf: EventStoreUnavailable });
-  await server.start();
-  t.is(await ask(never()), null);
-  t.deepEqual(store.logged, [], 'whoever asked hears of it, and nobody else');
-});
+test.serial(
+  'a store that is frozen or gone does not answer in time; once it is back, it answers',
+  async (t) => {
+    const server = await startServerProcess(t);
+    const store = open(t, server.port);
+    const ask = (signal: AbortSignal) => store.firstAfter({ streamPrefixes, after: null, signal });
+    server.signal('SIGSTOP');
+    await t.throwsAsync(ask(AbortSignal.timeout(200)), { instanceOf: EventStoreUnavailable });
+    server.signal('SIGCONT');
+    t.is(await ask(never()), null);
+    await server.end('SIGKILL');
+    await t.throwsAsync(ask(AbortSignal.timeout(200)), { instanceOf: EventStoreUnavailable });
+    await server.start();
+    t.is(await ask(never()), null);
+    t.deepEqual(store.logged, [], 'whoever asked hears of it, and nobody else');
+  },
+);

@@ -1,5 +1,4 @@
 /** An event store to kill, freeze and restart, a wire to cut, and a connection: what these tests share. */
-
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -25,7 +25,7 @@ test.serial('a stream of several pages, from any revision', async (t) => {
   t.is((await store.loadLast('payment-1'))?.data, 2000);
 });
 
-test.serial('the end of the log is where its last event is, of whatever stream', async (t) => {
+test.serial('the end of the log is the position of its last event, in any stream', async (t) => {
   const store = open(t, (await startServer(t)).port);
   const { position } = await store.append('payment-1', [newEvent(0), newEvent(1)], 'no_stream');
   t.deepEqual(await store.head(), position);
@@ -33,7 +33,7 @@ test.serial('the end of the log is where its last event is, of whatever stream',
   t.deepEqual(await store.head(), next.position);
 });
 
-test.serial('no stream is no events', async (t) => {
+test.serial('a stream that does not exist has no events', async (t) => {
   const store = open(t, (await startServer(t)).port);
   t.deepEqual(await store.load('payment-1'), []);
   t.deepEqual(await store.load('payment-1', 5), []);
@@ -71,7 +71,7 @@ test.serial('an event that is not JSON is handed over as its bytes', async (t) =
   }
 });
 
-test.serial('a read cut short is never taken for a whole one', async (t) => {
+test.serial('an interrupted read is never taken for a whole one', async (t) => {
   const server = await startServer(t);
   const wire = await startWire(t, server.port);
   const store = open(t, wire.port);

@@ -45,7 +45,7 @@ async function appendMany(store: EventStore, streamName: string, count: number, 
     await store.append(streamName, [newEvent(n)], n === 0 ? 'no_stream' : n - 1);
 }
 
-test.serial('only the prefixes asked for, in order, from where it is told, then live', async (t) => {
+test.serial('only the requested prefixes, in order, from the given position, then live', async (t) => {
   const store = open(t, (await startServer(t)).port);
   for (const name of ['payment-1', 'user-1', 'payment-2', 'payments', 'project-1'])
     await store.append(name, [newEvent(name), newEvent(name)], 'no_stream');
@@ -120,7 +120,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   });
 }
 
-test.serial('starts although nobody listens yet', async (t) => {
+test.serial('starts while no server listens yet', async (t) => {
   const server = await startServerProcess(t);
   await server.end('SIGTERM');
   const store = open(t, server.port);
@@ -133,7 +133,7 @@ test.serial('starts although nobody listens yet', async (t) => {
   t.pass();
 });
 
-test.serial('notices a server that is frozen, and resumes when it wakes', async (t) => {
+test.serial('notices a frozen server, and resumes when it wakes', async (t) => {
   const server = await startServerProcess(t);
   // Below 10 s the client warns on the console; the test cannot wait as long as production does.
   const store = open(t, server.port, { settings: '&keepAliveInterval=200&keepAliveTimeout=200' });
@@ -229,7 +229,7 @@ test.serial('closing ends subscriptions', async (t) => {
   t.pass();
 });
 
-test.serial('an abort ends a subscription that waits to come back, or was never begun', async (t) => {
+test.serial('an abort ends a subscription that waits to resume, or has not begun', async (t) => {
   const server = await startServerProcess(t);
   await server.end('SIGTERM');
   const store = open(t, server.port);
@@ -241,7 +241,7 @@ test.serial('an abort ends a subscription that waits to come back, or was never 
   t.deepEqual(waiting.messages, []);
 });
 
-test.serial('one that may fail so often gives up then, and says why', async (t) => {
+test.serial('with maxFailures it gives up after so many, and says why', async (t) => {
   const server = await startServerProcess(t);
   await server.end('SIGTERM');
   const store = open(t, server.port);

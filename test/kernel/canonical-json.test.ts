@@ -1,4 +1,4 @@
-// One meaning, one text: what the hash chain and the comparison of requests stand on.
+// The same value always has the same text: the hash chain and the comparison of requests rely on it.
 import test from 'ava';
 import fc from 'fast-check';
 import { canonicalJson } from '../../src/kernel/canonical-json.ts';
@@ -27,7 +27,7 @@ test('the order of keys makes no difference', (t) => {
   t.pass();
 });
 
-test('a JSON round trip makes no difference, and the text means the value', (t) => {
+test('a JSON round trip makes no difference, and the text is the value as JSON', (t) => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const stored = JSON.parse(JSON.stringify(value));
@@ -37,7 +37,7 @@ test('a JSON round trip makes no difference, and the text means the value', (t) 
   );
 });
 
-test('two values that differ have two texts', (t) => {
+test('different values have different texts', (t) => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
       const text = (value: unknown) => JSON.stringify(sorted(value));

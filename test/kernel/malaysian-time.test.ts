@@ -1,4 +1,4 @@
-// Times: the three forms that go out and come in, offsets, and moments that never were.
+// Times: the three forms that are sent and read, offsets, and times that do not exist.
 import test from 'ava';
 import fc from 'fast-check';
 import {
@@ -79,7 +79,7 @@ test('every form that goes out is read back as the same second', (t) => {
   t.pass();
 });
 
-test('any text is a storable UTC time or none', (t) => {
+test('any text is read as a storable UTC time or as null', (t) => {
   const digits = fc.stringMatching(/^\d{4}-?\d\d-?\d\d[T ]?\d\d:?\d\d:?\d\d(Z|[+-]\d\d:?\d\d)?$/);
   fc.assert(
     fc.property(fc.oneof(digits, fc.string()), (text) => {
@@ -102,7 +102,7 @@ test('a Malaysian day begins at 16:00 UTC of the day before and ends where the n
     t.is(boundsOfDay(none), null, none);
 });
 
-test('what is known at a day is known at its last moment, and never at one to come', (t) => {
+test('a day as of is its last moment, and never in the future', (t) => {
   const now = new Date('2026-11-21T02:00:00.000Z');
   const known = (text: string) => parseAsOf(text, now)?.toISOString() ?? null;
   t.is(known('2026-11-20'), '2026-11-20T15:59:59.999Z');

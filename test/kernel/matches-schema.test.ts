@@ -30,7 +30,7 @@ function orThrows(check: () => boolean): boolean {
   }
 }
 
-test('whatever is wrong with an event', (t) => {
+test('matchesSchema agrees with superstruct, whatever is wrong with an event', (t) => {
   let fitting = 0;
   let failing = 0;
   fc.assert(

@@ -1,4 +1,4 @@
-// Amounts: what is taken and refused, sums of callers, and the two ways of writing them.
+// Amounts: which are accepted and refused, callers' own sums, and the two ways of writing them.
 import test from 'ava';
 import fc from 'fast-check';
 import {
@@ -135,7 +135,7 @@ for (const [index, [text, expected]] of gatewayAmounts.entries()) {
 
 const anySen = fc.integer({ min: 1, max: maxSen }).map(sen);
 
-test('what is written is read back as it was, as text and as a number', (t) => {
+test('a written amount is read back unchanged, as text and as a number', (t) => {
   fc.assert(
     fc.property(anySen, (amount) => {
       const text = formatSen(amount);
@@ -171,7 +171,7 @@ test('a real third decimal is refused, however large the amount', (t) => {
   t.pass();
 });
 
-test('any value at all is an amount within the bounds or a fault', (t) => {
+test('any value is either an amount within the bounds or a fault', (t) => {
   const faults = ['not_numeric', 'too_many_decimals', 'not_positive', 'too_large'];
   const values = fc.oneof(fc.anything(), fc.string(), fc.double(), fc.stringMatching(/^[\d.,e+-]{1,12}$/));
   fc.assert(
@@ -203,7 +203,7 @@ for (const [amount, text, display] of written) {
   });
 }
 
-test('nothing adds up to nothing', (t) => t.is<number, number>(addSen(), 0));
+test('the sum of no amounts is zero', (t) => t.is<number, number>(addSen(), 0));
 
 test('sums past the safe integers are written to the last sen', (t) => {
   t.is(formatSen(2n ** 70n), '11805916207174113034.24');

@@ -34,7 +34,7 @@ test('pauses double up to the longest, and progress starts them again', async (t
   t.deepEqual(runtime.slept, [100, 200, 400, 400, 100, 200]);
 });
 
-test('a failure that another attempt cannot mend is thrown at once, as is one after too long', async (t) => {
+test('a failure that another attempt cannot fix is thrown at once, and so is one after the time limit', async (t) => {
   const runtime = recordingRuntime();
   const failing = async () => {
     throw new RangeError('no');
@@ -47,7 +47,7 @@ test('a failure that another attempt cannot mend is thrown at once, as is one af
   t.deepEqual(runtime.slept, [100, 200]);
 });
 
-test('an abort ends it during a pause, and is told apart from success', async (t) => {
+test('an abort during a pause ends it, with an error', async (t) => {
   const stopping = new AbortController();
   const runtime = { ...recordingRuntime(), sleep: async () => stopping.abort() };
   let calls = 0;
@@ -62,7 +62,7 @@ test('an abort ends it during a pause, and is told apart from success', async (t
   t.is(calls, 1);
 });
 
-test('so many attempts, so far apart', async (t) => {
+test('the number of attempts and the pauses between them', async (t) => {
   const runtime = { ...recordingRuntime(), random: () => 0 };
   const failing = async () => {
     throw new Error('away');

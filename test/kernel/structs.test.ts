@@ -6,7 +6,7 @@ import { maskable } from '../../src/kernel/structs.ts';
 const Person = maskable({ name: string(), friends: array(maskable({ name: string() })) });
 const inherited = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__');
 
-test('masking leaves out what is named like a method of every object, at every level', (t) => {
+test('masking leaves out fields that are named like a method of every object, at every level', (t) => {
   t.true(inherited.includes('toString'));
   for (const name of ['other', ...inherited]) {
     const friend = { name: 'B', [name]: null };
@@ -17,7 +17,7 @@ test('masking leaves out what is named like a method of every object, at every l
   }
 });
 
-test('without masking what is not known is refused', (t) => {
+test('without masking, an unknown field is refused', (t) => {
   for (const name of ['other', ...inherited])
     t.throws(() => create({ name: 'A', friends: [], [name]: 1 }, Person));
 });

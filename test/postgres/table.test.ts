@@ -1,7 +1,6 @@
 // Statements that are made from a table's columns.
 import test from 'ava';
-import { quoteIdentifier } from '../../src/postgres/identifiers.ts';
-import { givenRows, insertGiven } from '../../src/postgres/table.ts';
+import { givenRows, insertGiven, quoteIdentifier } from '../../src/postgres/table.ts';
 
 const columns = {
   id: 'text',

@@ -1,5 +1,4 @@
 /** Imports on real stores: appends payments, runs the read models, compares a file. */
-
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { PaymentEvent } from '../../src/events/payment.ts';

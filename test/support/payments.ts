@@ -1,6 +1,7 @@
 // Payment events and commands with everything filled in: a test names only what it is about.
-import type { RecordGatewayResult } from '../../src/commands/gateway-result.ts';
+
 import type { ChoosePaymentMethod, RequestPayment } from '../../src/commands/payment.ts';
+import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
 import type { Channel, PaymentEvent, PaymentRequested } from '../../src/events/payment.ts';
 import type { Outcome, PaymentResult } from '../../src/events/payment-result.ts';
 import type { Sen } from '../../src/kernel/money.ts';

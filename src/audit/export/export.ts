@@ -8,7 +8,6 @@ import { paymentStream } from '../../events/payment.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { readSpan } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import type { TimeSpan } from '../../postgres/time-span.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { paymentsInOrder } from '../../projections/payments/queries.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
@@ -17,15 +16,7 @@ import { timeForms } from '../history/history.ts';
 import { csvHead, csvRows } from './csv.ts';
 import { createLines } from './lines.ts';
 
-export type ExportFormat = 'jsonl' | 'csv';
-
-export type ExportRequest = {
-  /** When the payments were requested. */
-  span: TimeSpan;
-  /** Null for all merchants. */
-  merchantCode: string | null;
-  format: ExportFormat;
-};
+export type ExportRequest = ReturnType<typeof readExportRequest>;
 
 /** The export would not be complete; the message says why. */
 export class ExportImpossible extends Error {
@@ -44,20 +35,20 @@ type Dependencies = { eventStore: Pick<EventStore, 'firstAfter' | 'load'>; db: K
 /** Enough for a projection that runs, even when it is busy. */
 const catchUpMs = 5_000;
 
-type ExportFields = { [Name in 'from' | 'to' | 'merchant' | 'format']?: string | undefined };
-
-/** Reads the fields as people type them. A day means all of it; `to` itself is excluded. Throws InvalidFields. */
-export function readExportRequest({
-  from = '',
-  to = '',
-  merchant,
-  format = 'jsonl',
-}: ExportFields): ExportRequest {
+/**
+ * Reads the fields as people type them: when the payments were requested, and of which merchant (null for all). A day
+ * means all of it; `to` itself is excluded. Throws InvalidFields.
+ */
+export function readExportRequest(
+  fields: Partial<Record<'from' | 'to' | 'merchant' | 'format', string | undefined>>,
+) {
+  const { from = '', to = '', merchant, format: named = 'jsonl' } = fields;
   const [first, last] = [readSpan(from), readSpan(to)];
   if (!first) throw new InvalidFields(`from ${timeForms}`);
   if (!last) throw new InvalidFields(`to ${timeForms}`);
   if (last.end <= first.start) throw new InvalidFields('to must be later than from');
-  if (format !== 'jsonl' && format !== 'csv') throw new InvalidFields('format must be jsonl or csv');
+  const format = (['jsonl', 'csv'] as const).find((each) => each === named);
+  if (!format) throw new InvalidFields('format must be jsonl or csv');
   return { span: { start: first.start, end: last.end }, merchantCode: merchant || null, format };
 }
 

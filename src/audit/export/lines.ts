@@ -45,14 +45,10 @@ export function checksumOf(previous: string, bytes: string | Buffer): string {
   return createHash('sha256').update(previous).update(bytes).digest('hex');
 }
 
-const tail = /,"checksum":"[0-9a-f]{64}"\}$/;
+/** How every line ends. */
+export const tail = /,"checksum":"[0-9a-f]{64}"\}$/;
 /** How many bytes of every line are its checksum. */
 export const tailLength = ',"checksum":""}'.length + 64;
-
-/** Whether a line ends with a checksum. */
-export function hasTail(text: string): boolean {
-  return tail.test(text);
-}
 
 /** Writes the lines of one export, each chained onto the one before. */
 export function createLines() {

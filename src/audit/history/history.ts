@@ -1,12 +1,11 @@
 /** What a stream says happened to a payment: every event, the state after each, and whether anybody changed it since. */
 import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
-import { readPaymentEvent, UnreadableEvent } from '../../events/codec.ts';
-import { hashIn, isChainedOnto } from '../../events/envelope.ts';
+import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
+import { hashIn, isChainedOnto, metadataText } from '../../events/envelope.ts';
 import { evolve, noPayment, type Payment } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { lastMomentOf } from '../../kernel/malaysian-time.ts';
-import { tryRead } from '../read-event.ts';
 
 /** All of it is JSON. */
 export type HistoryEntry = {
@@ -60,18 +59,17 @@ export function historyOf(events: readonly RecordedEvent[]): History {
   return { entries, verdict: { kind: fault.fits ? 'unreadable' : 'broken', revision: fault.revision } };
 }
 
-function metadataText({ metadata }: RecordedEvent, name: string): string | null {
-  const value = typeof metadata === 'object' && metadata !== null && Reflect.get(metadata, name);
-  return typeof value === 'string' ? value : null;
-}
-
 /** The time, or the revision, up to which events count; null when all do. */
 export type Until = { at: Date } | { revision: number } | null;
 
-type UntilFields = { at?: string | undefined; revision?: string | undefined };
-
 /** Reads either of the two as people type it; a day means all of it. Throws InvalidFields. */
-export function readUntil({ at, revision }: UntilFields): Until {
+export function readUntil({
+  at,
+  revision,
+}: {
+  at?: string | undefined;
+  revision?: string | undefined;
+}): Until {
   if (at !== undefined && revision !== undefined)
     throw new InvalidFields('Either a time or a revision can be given, not both');
   if (revision !== undefined) {

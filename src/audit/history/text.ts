@@ -22,16 +22,10 @@ export function historyText(history: History, until: Until = null): string {
 }
 
 function verdictText(verdict: HistoryVerdict, count: number): string {
-  switch (verdict.kind) {
-    case 'whole':
-      return `The chain of ${plural(count, 'event')} is whole.`;
-    case 'broken':
-      return `The chain is broken at event ${verdict.revision}: it, or the one before it, is not what was written.`;
-    case 'unreadable':
-      return `Event ${verdict.revision} is as it was written, but this program cannot read it.`;
-    default:
-      return verdict satisfies never;
-  }
+  if (verdict.kind === 'whole') return `The chain of ${plural(count, 'event')} is whole.`;
+  return verdict.kind === 'broken'
+    ? `The chain is broken at event ${verdict.revision}: it, or the one before it, is not what was written.`
+    : `Event ${verdict.revision} is as it was written, but this program cannot read it.`;
 }
 
 function entryLine({ revision, at, type, actor, state, fits }: HistoryEntry): string {
@@ -89,9 +83,8 @@ function exceptions(payment: RequestedPayment): string[] {
 /** Without the note of a resolution, which is free text. */
 function staffAction({ actor, at, type, revision }: HistoryEntry): string[] {
   if (!actor?.startsWith('staff:')) return [];
-  return [
-    `${type} by ${actor} at ${at === null ? 'an unknown time' : toIsoWithOffset(at)} (event ${revision})`,
-  ];
+  const time = at === null ? 'an unknown time' : toIsoWithOffset(at);
+  return [`${type} by ${actor} at ${time} (event ${revision})`];
 }
 
 function plural(count: number, noun: string): string {

@@ -2,27 +2,23 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { type LogSealed, signedText } from '../../events/seals.ts';
 
-export type SealKey = {
-  /** SPKI in base64, as seals name it. */
-  publicKey: string;
-  /** The same as PEM, for an auditor to keep. */
-  publicKeyPem: string;
-  /** The signature of a text, in base64. */
-  sign(text: string): string;
-};
+export type SealKey = ReturnType<typeof sealKeyOf>;
 
 /** PKCS#8 of an Ed25519 key is this and the seed (RFC 8410). */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** `seed`: 32 bytes as 64 hexadecimal digits, as in SEAL_KEY. */
-export function sealKeyOf(seed: string): SealKey {
+export function sealKeyOf(seed: string) {
   const der = Buffer.concat([pkcs8Head, Buffer.from(seed, 'hex')]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   const publicKey = createPublicKey(privateKey);
   return {
+    /** SPKI in base64, as seals name it. */
     publicKey: spkiOf(publicKey),
+    /** The same as PEM, for an auditor to keep. */
     publicKeyPem: publicKey.export({ format: 'pem', type: 'spki' }).toString(),
-    sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64'),
+    /** In base64. */
+    sign: (text: string) => sign(null, Buffer.from(text), privateKey).toString('base64'),
   };
 }
 

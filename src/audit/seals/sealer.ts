@@ -81,9 +81,10 @@ async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Pro
 /** Throws Unaccountable, and whatever ended the run: WrongExpectedRevision when another process has sealed meanwhile. */
 async function sealWhile(
   leading: AbortSignal,
-  { eventStore, key, runtime, log, pace = usualPace }: Dependencies,
+  dependencies: Dependencies,
   onSealed: () => void,
 ): Promise<void> {
+  const { eventStore, key, runtime, log, pace = usualPace } = dependencies;
   const { last, before, after } = await loadLastSeal(eventStore);
   if (last.seal && last.seal.publicKey !== key.publicKey)
     log.warn({ seal: last.revision }, 'the last seal was signed with another key');
@@ -97,7 +98,7 @@ async function sealWhile(
   const sealNow = () => {
     turn = turn.then(async () => {
       if (!newest || tally.count <= (sealed.seal ?? emptyTally).count) return;
-      sealed = await append(eventStore, key, runtime, sealed, { tally, newest });
+      sealed = await append(dependencies, sealed, tally, newest);
       log.debug({ seal: sealed.revision, count: sealed.seal?.count }, 'the log is sealed');
       onSealed();
     });
@@ -139,18 +140,16 @@ async function sealWhile(
 
 /** Appends at the expected revision, so that there is one chain of seals even when two processes seal at once. */
 async function append(
-  eventStore: Pick<EventStore, 'append'>,
-  key: SealKey,
-  runtime: Runtime,
+  { eventStore, key, runtime }: Dependencies,
   { revision, hash: previousSeal }: LastSeal,
-  { tally, newest }: { tally: Tally; newest: RecordedEvent },
+  tally: Tally,
+  { streamName, revision: lastRevision, id, position }: RecordedEvent,
 ): Promise<LastSeal> {
-  const { streamName, id, position } = newest;
   const unsigned = {
     at: runtime.now().toISOString(),
     position: { commit: position.commit.toString(), prepare: position.prepare.toString() },
     ...tally,
-    lastEvent: { stream: streamName, revision: newest.revision, id },
+    lastEvent: { stream: streamName, revision: lastRevision, id },
     streams: [...streamPrefixes],
     previousSeal,
     publicKey: key.publicKey,
@@ -158,8 +157,7 @@ async function append(
   const seal: LogSealed = { ...unsigned, signature: key.sign(signedText(unsigned)) };
   const commandId = runtime.uuid();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'sealer' };
-  const event: LogSealedEvent = { type: 'LogSealed', data: seal };
-  const envelopes = chain([event], previousSeal, cause);
+  const envelopes = chain<LogSealedEvent>([{ type: 'LogSealed', data: seal }], previousSeal, cause);
   const appended = await eventStore.append(sealsStream, envelopes, revision);
   return { seal, revision: appended.revision, hash: envelopes[0]?.metadata.hash ?? genesisHash };
 }

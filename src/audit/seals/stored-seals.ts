@@ -1,9 +1,9 @@
-/** Seals as they are stored, and the last one, from which sealing continues. */
-import { readSeal, UnreadableEvent } from '../../events/codec.ts';
+/** Seals as they are stored, the last one, from which sealing continues, and whether events wait for the next. */
+import { readSeal, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
 import { emptyTally, type LogSealed, sealsStream, type Tally } from '../../events/seals.ts';
+import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore, ExpectedRevision, Position, RecordedEvent } from '../../eventstore/event-store.ts';
-import { tryRead } from '../read-event.ts';
 import { isSigned } from './key.ts';
 
 /** The log does not agree with the last seal: run `ledger verify`. No personal data. */
@@ -47,15 +47,11 @@ export async function loadLastSeal(
   eventStore: Pick<EventStore, 'load' | 'loadLast'>,
 ): Promise<{ last: LastSeal; before: Tally; after: Position | null }> {
   const stored = await eventStore.loadLast(sealsStream);
-  if (!stored)
-    return {
-      last: { seal: null, revision: 'no_stream', hash: genesisHash },
-      before: emptyTally,
-      after: null,
-    };
+  const start = { before: emptyTally, after: null };
+  if (!stored) return { last: { seal: null, revision: 'no_stream', hash: genesisHash }, ...start };
   const seal = signedSealIn(stored);
   const last = { seal, revision: stored.revision, hash: hashIn(stored) };
-  if (stored.revision === 0) return { last, before: emptyTally, after: null };
+  if (stored.revision === 0) return { last, ...start };
   const [storedBefore] = await eventStore.load(sealsStream, stored.revision - 1, 1);
   if (!storedBefore || hashIn(storedBefore) !== seal.previousSeal) throw disagreement(last);
   const { count, runningHash } = signedSealIn(storedBefore);
@@ -66,7 +62,7 @@ export async function loadLastSeal(
  * The position of the seal's last event in this log: in a restored copy it is not the one that the seal names. Throws
  * Unaccountable.
  */
-export async function positionSealed(
+async function positionSealed(
   stored: RecordedEvent,
   eventStore: Pick<EventStore, 'load'>,
 ): Promise<Position> {
@@ -84,4 +80,36 @@ function signedSealIn(stored: RecordedEvent): LogSealed {
 
 export function disagreement({ revision }: LastSeal): Unaccountable {
   return new Unaccountable(`The log does not agree with seal ${revision}`);
+}
+
+/** The sealer seals at least every ten minutes; when an event waits longer than this, sealing has stopped. */
+export const sealedWithinMs = 30 * 60_000;
+
+export type Unsealed =
+  | { state: 'none' }
+  /** `since`: when the oldest event that no seal covers was stored. */
+  | { state: 'due' | 'overdue'; since: Date }
+  /** The last seal is not what was signed, or its last event is not in the log: nothing is sealed any more. */
+  | { state: 'unaccountable' };
+
+/**
+ * Whether the log is being sealed, as staff see it: from the last seal and the first event after it. Throws
+ * EventStoreUnavailable, also when the signal aborts before the store has answered.
+ */
+export async function unsealed(
+  eventStore: Pick<EventStore, 'load' | 'loadLast' | 'firstAfter'>,
+  now: Date,
+  signal: AbortSignal,
+): Promise<Unsealed> {
+  try {
+    const last = await eventStore.loadLast(sealsStream);
+    const after = last && (await positionSealed(last, eventStore));
+    const oldest = await eventStore.firstAfter({ streamPrefixes, after, signal });
+    if (!oldest) return { state: 'none' };
+    const since = oldest.created;
+    return { state: now.getTime() - since.getTime() > sealedWithinMs ? 'overdue' : 'due', since };
+  } catch (error) {
+    if (error instanceof Unaccountable) return { state: 'unaccountable' };
+    throw error;
+  }
 }

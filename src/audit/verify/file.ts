@@ -1,7 +1,7 @@
 /** Verifies an export without any store: that it is whole, and every event in it as it was written. */
 import { createReadStream } from 'node:fs';
 import { is } from 'superstruct';
-import { readPaymentEvent, UnreadableEvent } from '../../events/codec.ts';
+import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto } from '../../events/envelope.ts';
 import { paymentStreamPrefix } from '../../events/payment.ts';
 import {
@@ -11,10 +11,9 @@ import {
   type ExportRange,
   firstChecksum,
   HeadLine,
-  hasTail,
+  tail,
   tailLength,
 } from '../export/lines.ts';
-import { tryRead } from '../read-event.ts';
 
 export type FileViolation = {
   /** Counted from 1, as in the file. */
@@ -26,42 +25,23 @@ export type FileViolation = {
   reason: string;
 };
 
-export type FileVerdict = {
-  /** The first; null when the export is whole. */
-  violation: FileViolation | null;
-  /** Up to the violation. */
-  events: number;
-  payments: number;
-  /** What the file says it holds; null where it does not begin like an export. */
-  range: ExportRange | null;
-  /** Of the last valid line: for a whole file it stands for every byte, so that two copies can be compared. */
-  checksum: string;
-};
-
 /**
- * Reads an export of `ledger export` up to the first violation. Needs as much memory as the longest line. Throws the
- * operating system's error when the file cannot be read.
+ * Reads an export of `ledger export` up to the first violation, which is null when the export is whole. Needs as much
+ * memory as the longest line. Throws the operating system's error when the file cannot be read.
  */
-export async function verifyFile(path: string): Promise<FileVerdict> {
-  const check = createFileCheck();
-  const { state } = check;
-  const verdict = (violation: FileViolation | null): FileVerdict => {
-    const { events, payments, range, checksum } = state;
-    return { violation, events, payments, range, checksum };
-  };
+export async function verifyFile(path: string) {
+  const { state, totals, take } = createFileCheck();
+  const verdict = (violation: FileViolation | null) => ({ violation, ...totals });
   for await (const { bytes, ended } of linesOf(path)) {
     const text = bytes.toString();
-    const reason = ended ? check.take(bytes, text) : 'The file is cut off in this line';
+    const reason = ended ? take(bytes, text) : 'The file is cut off in this line';
     if (reason !== null) return verdict({ line: state.lines + 1, ...eventNamedIn(text), reason });
     state.lines += 1;
   }
   if (state.ended) return verdict(null);
   const { stream, revision } = state.last ?? { stream: null, revision: null };
-  return verdict(
-    state.lines === 0
-      ? { line: 1, stream, revision, reason: 'The file is empty' }
-      : { line: state.lines, stream, revision, reason: 'The file is cut off after this line' },
-  );
+  const reason = state.lines === 0 ? 'The file is empty' : 'The file is cut off after this line';
+  return verdict({ line: state.lines || 1, stream, revision, reason });
 }
 
 /** `take` returns why the line is not what must come next, or null when it is. */
@@ -69,13 +49,18 @@ function createFileCheck() {
   const state = {
     /** Valid lines so far. */
     lines: 0,
-    range: null as ExportRange | null,
     ended: false,
-    checksum: firstChecksum,
     /** The event of the line before. */
     last: null as { stream: string; revision: number; hash: string } | null,
+  };
+  /** Up to the violation. */
+  const totals = {
     events: 0,
     payments: 0,
+    /** What the file says it holds; null where it does not begin like an export. */
+    range: null as ExportRange | null,
+    /** Of the last valid line: for a whole file it stands for every byte, so that two copies can be compared. */
+    checksum: firstChecksum,
   };
   /** Of the last payment, by which they are in order. */
   let requested = { atMs: Number.NEGATIVE_INFINITY, stream: '' };
@@ -83,21 +68,25 @@ function createFileCheck() {
   function take(bytes: Buffer, text: string): string | null {
     if (state.ended) return 'Something follows the end of the export';
     const parsed = parse(text);
-    if (!hasTail(text) || parsed === undefined) return 'It is not a line of an export';
+    if (!tail.test(text) || parsed === undefined) return 'It is not a line of an export';
     const number = Reflect.get(parsed, 'line');
     if (typeof number === 'number' && number > state.lines + 1)
       return `Lines ${state.lines + 1} to ${number - 1} of the export are missing before it`;
-    const checksum = checksumOf(state.checksum, bytes.subarray(0, -tailLength));
+    const checksum = checksumOf(totals.checksum, bytes.subarray(0, -tailLength));
     if (checksum !== Reflect.get(parsed, 'checksum') || number !== state.lines + 1)
       return 'It is not the line that was exported here';
     const reason = takeContent(parsed);
-    if (reason === null) state.checksum = checksum;
+    if (reason === null) totals.checksum = checksum;
     return reason;
   }
 
   function takeContent(parsed: object): string | null {
     try {
-      return state.lines === 0 ? takeHead(parsed) : takeNext(parsed);
+      if (state.lines > 0) return takeNext(parsed);
+      if (!is(parsed, HeadLine))
+        return 'It does not say what was exported, in a form that this program knows';
+      totals.range = parsed.export;
+      return null;
     } catch (error) {
       // Thrown by superstruct for values that are nested too deep, or whose `toString` is not a function.
       if (error instanceof RangeError || error instanceof TypeError) return 'No export has such a line';
@@ -105,18 +94,12 @@ function createFileCheck() {
     }
   }
 
-  function takeHead(parsed: object): string | null {
-    if (!is(parsed, HeadLine)) return 'It does not say what was exported, in a form that this program knows';
-    state.range = parsed.export;
-    return null;
-  }
-
   function takeNext(parsed: object): string | null {
     if (is(parsed, EventLine)) return takeEvent(parsed);
     if (!is(parsed, EndLine)) return 'It is neither an event nor the end of the export';
     const { events, payments } = parsed.end;
-    if (events !== state.events || payments !== state.payments)
-      return `It counts ${events} events of ${payments} payments; there are ${state.events} of ${state.payments}`;
+    if (events !== totals.events || payments !== totals.payments)
+      return `It counts ${events} events of ${payments} payments; there are ${totals.events} of ${totals.payments}`;
     state.ended = true;
     return null;
   }
@@ -136,14 +119,14 @@ function createFileCheck() {
       const isLater = atMs > requested.atMs || (atMs === requested.atMs && stream > requested.stream);
       if (!isLater) return 'The payment is out of order: it comes before the one above, or twice';
       requested = { atMs, stream };
-      state.payments += 1;
+      totals.payments += 1;
     }
     state.last = { stream, revision, hash: hashIn(event) };
-    state.events += 1;
+    totals.events += 1;
     return null;
   }
 
-  return { state, take };
+  return { state, totals, take };
 }
 
 function parse(text: string): object | undefined {

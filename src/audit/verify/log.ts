@@ -1,25 +1,19 @@
 /** One pass over the log: streams without gaps, intact chains, readable events, and what the seals say of it. */
-import { UnreadableEvent } from '../../events/codec.ts';
+import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
-import { tryRead } from '../read-event.ts';
-import { createSealCheck, type SealCheck, type SealMark } from './seals.ts';
+import { createSealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
 
-export type LogResult = {
-  events: number;
-  streams: number;
-  seals: SealCheck;
-  /** False when the log could be read only in part, so that nothing can be said of what is made from it. */
-  complete: boolean;
-};
+export type LogResult = Awaited<ReturnType<typeof verifyLog>>;
 
 /** A log that fails this often at the same place, within some seconds, cannot be read there. */
 const maxFailures = 6;
 
 /**
- * Reads the log to its end. Needs some 250 bytes of memory for each stream. Throws what the signal was aborted with.
+ * Reads the log to its end; not `complete` when only a part can be read, so that nothing can be said of what is made from
+ * it. Needs some 250 bytes of memory for each stream. Throws what the signal was aborted with.
  */
 export async function verifyLog({
   eventStore,
@@ -33,7 +27,7 @@ export async function verifyLog({
   violations: Violations;
   signal: AbortSignal;
   onProgress: (events: number) => void;
-}): Promise<LogResult> {
+}) {
   const heads = new Map<string, Head>();
   const seals = createSealCheck(marks, violations);
   let events = 0;

@@ -32,9 +32,7 @@ export async function verifyPayments(
       if (!isPayment(state)) continue;
       paymentsChecked.count += 1;
       deliveriesChecked.count += state.deliveries.length;
-      checkReceipt(id, state, violations);
-      checkCallbackOrder(id, state, violations);
-      checkOverdue(id, state, overdueBeforeMs, violations);
+      checkPayment(id, state, overdueBeforeMs, violations);
     }
     onProgress({ step: 'payments', done: paymentsChecked.count });
     const end = rows.at(-1);
@@ -49,30 +47,16 @@ function isPayment(state: unknown): state is RequestedPayment {
   return Array.isArray(deliveries) && deliveries.every((each) => each !== null);
 }
 
-function checkReceipt(id: string, { status, receipt }: RequestedPayment, violations: Violations): void {
+function checkPayment(
+  id: string,
+  { status, receipt, deliveries }: RequestedPayment,
+  overdueBeforeMs: number,
+  violations: Violations,
+): void {
   if (status === 'succeeded' && !receipt?.receiptNo)
     violations.add('receipts', `Payment ${id} is paid and has no receipt number`);
   if (status !== 'succeeded' && receipt)
     violations.add('receipts', `Payment ${id} has a receipt number and is not paid`);
-}
-
-/** A merchant must not hear of an older status after a newer one. */
-function checkCallbackOrder(id: string, { deliveries }: RequestedPayment, violations: Violations): void {
-  let before: { key: string; settledAt: string } | null = null;
-  for (const { kind, key, state, settledAt } of deliveries) {
-    if (kind !== 'callback' || state !== 'delivered' || settledAt === null) continue;
-    if (before && settledAt < before.settledAt)
-      violations.add('the order of callbacks', `Of payment ${id} ${before.key} was delivered after ${key}`);
-    before = { key, settledAt };
-  }
-}
-
-function checkOverdue(
-  id: string,
-  { deliveries }: RequestedPayment,
-  overdueBeforeMs: number,
-  violations: Violations,
-): void {
   const overdue = deliveries.find(
     ({ state, dueAt }) => state === 'due' && Date.parse(dueAt) < overdueBeforeMs,
   );
@@ -81,4 +65,12 @@ function checkOverdue(
       'overdue deliveries',
       `Of payment ${id} ${overdue.key} has been due since ${overdue.dueAt}, and was not attempted`,
     );
+  // A merchant must not hear of an older status after a newer one.
+  let before: { key: string; settledAt: string } | null = null;
+  for (const { kind, key, state, settledAt } of deliveries) {
+    if (kind !== 'callback' || state !== 'delivered' || settledAt === null) continue;
+    if (before && settledAt < before.settledAt)
+      violations.add('the order of callbacks', `Of payment ${id} ${before.key} was delivered after ${key}`);
+    before = { key, settledAt };
+  }
 }

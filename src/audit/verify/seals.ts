@@ -23,7 +23,7 @@ export async function verifySeals(
   violations: Violations,
 ): Promise<SealMark[]> {
   const marks: SealMark[] = [];
-  let before: Before = { revision: -1, hash: genesisHash, count: 0 };
+  let before = { revision: -1, hash: genesisHash, count: 0 };
   try {
     for await (const stored of allSeals(eventStore)) {
       const seal = checkSeal(stored, before, trusted, violations);
@@ -44,12 +44,10 @@ export async function verifySeals(
   return marks;
 }
 
-type Before = { revision: number; hash: string; count: number };
-
 /** Null for a seal that the log cannot be compared with. */
 function checkSeal(
   stored: RecordedEvent,
-  before: Before,
+  before: { revision: number; hash: string; count: number },
   trusted: readonly string[] | null,
   violations: Violations,
 ): LogSealed | null {
@@ -69,8 +67,6 @@ function checkSeal(
     violations.add('the chain of seals', `${name} does not continue the seal before it`);
   return seal;
 }
-
-export type SealCheck = ReturnType<typeof createSealCheck>;
 
 /**
  * Compares the log with its seals. `marks` are the seals in order, all made before the log is read. After a violation the

@@ -10,19 +10,12 @@ import { isRefusal } from '../../postgres/error-codes.ts';
 import { journalBalance } from '../../projections/journal/queries.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { describeFailure } from '../../projections/runtime/failures.ts';
-import { sealedWithinMs } from '../seals/unsealed.ts';
+import { sealedWithinMs } from '../seals/stored-seals.ts';
 import { type LogResult, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
 import { verifyRows } from './rows.ts';
 import { verifySeals } from './seals.ts';
-import {
-  type Checked,
-  createViolations,
-  type VerifyProgress,
-  type Violation,
-  type ViolationKind,
-  type Violations,
-} from './violations.ts';
+import { type Checked, createViolations, type VerifyProgress, type Violations } from './violations.ts';
 
 export type VerifyDependencies = {
   eventStore: Pick<EventStore, 'subscribe' | 'load' | 'head'>;
@@ -36,18 +29,16 @@ export type VerifyDependencies = {
   signal: AbortSignal;
 };
 
-export type VerifyReport = {
-  checked: readonly Checked[];
-  violations: readonly Violation[];
-  /** What was not checked, or with limits. */
-  notes: readonly string[];
-};
+export type VerifyReport = Awaited<ReturnType<typeof verify>>;
 
-/** Throws what the signal was aborted with, EventStoreUnavailable, and the database's error. */
+/**
+ * The notes are on what was not checked, or with limits. Throws what the signal was aborted with, EventStoreUnavailable,
+ * and the database's error.
+ */
 export async function verify(
   dependencies: VerifyDependencies,
   onProgress: (progress: VerifyProgress) => void,
-): Promise<VerifyReport> {
+) {
   const { eventStore, db, trusted, runtime, signal } = dependencies;
   const violations = createViolations();
   const marks = await verifySeals(eventStore, trusted, violations);
@@ -71,23 +62,16 @@ export async function verify(
   checked.push(...(await verifyRows(dependencies, violations, onProgress)));
   for (const { name, fault } of await projectionStatus(db))
     if (fault) notes.push(`The projection ${name} has halted: what came after was not checked.`);
-  const theRest: readonly [ViolationKind, string, () => Promise<Checked[]>][] = [
-    ['the journal', 'The journal', () => verifyJournal(db, violations)],
-    [
-      'rows of payments',
-      'Receipts and deliveries',
-      () => verifyPayments({ db, now: runtime.now(), signal }, violations, onProgress),
-    ],
-  ];
-  for (const [kind, what, check] of theRest) {
-    try {
-      checked.push(...(await check()));
-    } catch (error) {
-      // Tables that are gone or have another form are reported with the rows, and must not stop the other checks.
-      if (!isRefusal(error)) throw error;
-      violations.add(kind, `${what} cannot be checked: ${describeFailure(error)}`);
-    }
-  }
+  // Tables that are gone or have another form are reported with the rows, and must not stop the other checks.
+  const unlessRefused = (kind: 'the journal' | 'rows of payments', what: string) => (error: unknown) => {
+    if (!isRefusal(error)) throw error;
+    violations.add(kind, `${what} cannot be checked: ${describeFailure(error)}`);
+    return [];
+  };
+  const journal = verifyJournal(db, violations).catch(unlessRefused('the journal', 'The journal'));
+  checked.push(...(await journal));
+  const payments = verifyPayments({ db, now: runtime.now(), signal }, violations, onProgress);
+  checked.push(...(await payments.catch(unlessRefused('rows of payments', 'Receipts and deliveries'))));
   return { checked, violations: violations.all(), notes };
 }
 

@@ -9,12 +9,8 @@ export type GatewayFields = Readonly<Record<string, string>>;
 
 export type GatewayResult = { transactionId: string; merchantCode: string; result: PaymentResult };
 
-const outcomeOfStatus: Readonly<Record<string, Outcome>> = {
-  '0': 'failed',
-  '1': 'succeeded',
-  '2': 'cancelled',
-  '3': 'pending',
-};
+/** By STATUS. */
+const outcomes: readonly Outcome[] = ['failed', 'succeeded', 'cancelled', 'pending'];
 
 /**
  * Reads a result, with field names in any case. Returns null when STATUS is none of the four documented ones. An
@@ -23,8 +19,7 @@ const outcomeOfStatus: Readonly<Record<string, Outcome>> = {
 export function readGatewayResult(fields: GatewayFields): GatewayResult | null {
   const byName = new Map(Object.entries(fields).map(([name, value]) => [name.toUpperCase(), value]));
   const text = (name: string) => oneLine(byName.get(name) ?? '');
-  const status = text('STATUS');
-  const outcome = Object.hasOwn(outcomeOfStatus, status) ? outcomeOfStatus[status] : undefined;
+  const outcome = outcomes.find((_, status) => text('STATUS') === String(status));
   if (!outcome) return null;
   return {
     transactionId: text('TRANS_ID'),

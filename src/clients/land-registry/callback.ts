@@ -1,6 +1,6 @@
 /** The land registry's callback: its fields, and what its reply means. content/docs/land-registry-callbacks.md */
 import { create, type Infer, type } from 'superstruct';
-import type { LandRegistryConfig } from '../../config/outgoing.ts';
+import type { LandRegistryConfig } from '../../config/callbacks-and-mail.ts';
 import { toDigits } from '../../kernel/malaysian-time.ts';
 import { formatSen, type Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
@@ -50,10 +50,7 @@ export function callbackFields(item: PaidItem, dimasuk: string) {
   };
 }
 
-export type LandRegistry = {
-  /** Throws AddressRefused and NoAnswer. */
-  report(item: PaidItem, signal: AbortSignal): Promise<OutboundAnswer>;
-};
+export type LandRegistry = ReturnType<typeof createLandRegistry>;
 
 /** One report makes several attempts to connect, within `timeoutMs` in all. */
 export function createLandRegistry({
@@ -64,7 +61,7 @@ export function createLandRegistry({
   config: Omit<LandRegistryConfig, 'connectTimeoutMs'>;
   post: PostOutbound;
   runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'sleep' | 'timeout'>;
-}): LandRegistry {
+}) {
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',
@@ -72,7 +69,8 @@ export function createLandRegistry({
     'access-token': accessToken,
   };
   return {
-    report(item, stopping) {
+    /** Throws AddressRefused and NoAnswer. */
+    report(item: PaidItem, stopping: AbortSignal): Promise<OutboundAnswer> {
       const signal = AbortSignal.any([stopping, runtime.timeout(timeoutMs)]);
       const body = JSON.stringify(callbackFields(item, dimasuk));
       return retry(() => post({ url: callbackUrl, headers, body, signal }), {

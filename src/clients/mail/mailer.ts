@@ -42,29 +42,23 @@ export function createMailer({
   outboxDir: string;
   runtime: Pick<Runtime, 'uuid'>;
 }): Mailer {
-  const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
-  const deliver =
-    smtpUrl === null ? writeTo(outboxDir, () => runtime.uuid()) : sendThrough(smtpUrl, requireTls);
+  const deliver = smtpUrl === null ? writeTo(outboxDir, runtime) : sendThrough(smtpUrl, requireTls);
   return {
     async send(mail, signal) {
       if (!idPattern.test(mail.id)) throw new Error('An email needs an id of letters, digits and hyphens');
       if (!addressPattern.test(mail.to)) return { kind: 'refused', reason: 'not an email address' };
-      return deliver(messageOf(mail, from, `<${mail.id}@${domain}>`), signal);
+      return deliver(messageOf(mail, from), signal);
     },
   };
 }
 
-type Message = ReturnType<typeof messageOf>;
-type Deliver = (message: Message, signal: AbortSignal) => Promise<MailOutcome>;
+type Deliver = (message: ReturnType<typeof messageOf>, signal: AbortSignal) => Promise<MailOutcome>;
 
-function messageOf(
-  { id, to, subject, text, html, attachment }: Mail,
-  from: Config['mail']['from'],
-  messageId: string,
-) {
+function messageOf({ id, to, subject, text, html, attachment }: Mail, from: Config['mail']['from']) {
+  const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
   return {
     id,
-    messageId,
+    messageId: `<${id}@${domain}>`,
     from,
     to: { name: '', address: to },
     // Explicit, so that it is not read from the headers.
@@ -108,10 +102,8 @@ function sendThrough(url: string, requireTls: boolean): Deliver {
 function failureOf(error: unknown): MailOutcome {
   const { code, command, responseCode } = error as { code?: string; command?: string; responseCode?: number };
   if (code === undefined || command === 'API') throw error;
-  if (responseCode === undefined) {
-    const reason = `no answer from the mail server: ${code}`;
-    return { kind: 'failed', reason, isServerDown: true };
-  }
+  if (responseCode === undefined)
+    return { kind: 'failed', reason: `no answer from the mail server: ${code}`, isServerDown: true };
   const reason = `the mail server answered ${responseCode} to ${command}`;
   const isAboutThis = command === 'RCPT TO' || command === 'DATA';
   return isAboutThis && responseCode >= 500
@@ -119,12 +111,12 @@ function failureOf(error: unknown): MailOutcome {
     : { kind: 'failed', reason, isServerDown: !isAboutThis };
 }
 
-function writeTo(folder: string, newDraftName: () => string): Deliver {
+function writeTo(folder: string, runtime: Pick<Runtime, 'uuid'>): Deliver {
   const transport = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return async ({ id, ...message }) => {
     const { message: content } = await transport.sendMail(message);
     // Written elsewhere first, so that nobody reads half an email.
-    const draft = join(folder, `.${newDraftName()}`);
+    const draft = join(folder, `.${runtime.uuid()}`);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFile(draft, content, { mode: 0o600, flush: true });

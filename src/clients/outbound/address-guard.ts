@@ -31,22 +31,17 @@ const notPublicV4 = [
 ];
 // Only 2000::/3 is allocated for public use; these are its exceptions. IPv4 inside IPv6 is refused whatever its
 // address: mapped (::ffff:0:0/96), translated (64:ff9b::/96) or tunnelled (2001::/32, 2002::/16).
-const publicV6 = '2000::/3';
+const publicV6 = ['2000::/3'];
 const notPublicV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const refused = blockList([...notPublicV4, ...notPublicV6]);
-const allocated = blockList([publicV6]);
+const allocated = blockList(publicV6);
 
 /** Takes an IP address in any notation; false for anything else. */
 export function isPublicAddress(address: string): boolean {
-  switch (isIP(address)) {
-    case 4:
-      return !refused.check(address, 'ipv4');
-    case 6:
-      return allocated.check(address, 'ipv6') && !refused.check(address, 'ipv6');
-    default:
-      return false;
-  }
+  const version = isIP(address);
+  if (version === 4) return !refused.check(address, 'ipv4');
+  return version === 6 && allocated.check(address, 'ipv6') && !refused.check(address, 'ipv6');
 }
 
 /** Every address of a host, IPv4 first. Rejects when the name is unknown or no name server answered. */
@@ -57,24 +52,21 @@ export type Resolve = (hostname: string) => Promise<string[]>;
  * may be anywhere, and the system looks them up, /etc/hosts included.
  */
 export function createGuardedLookup(allowed: ReadonlySet<string>, resolve: Resolve = resolvePublic) {
+  const publicAddresses = async (hostname: string) => {
+    const addresses = await resolve(hostname);
+    if (!addresses.every(isPublicAddress)) throw new AddressRefused('The host has a non-public address');
+    const [first, ...others] = addresses.map((address) => ({ address, family: isIP(address) }));
+    if (!first) throw new AddressRefused('The host has no address');
+    return { first, others };
+  };
   const lookup: LookupFunction = (hostname, options, callback) => {
-    if (allowed.has(hostname)) {
-      systemLookup(hostname, options, callback);
-      return;
-    }
-    const found = resolve(hostname).then((addresses) => {
-      if (addresses.length === 0) throw new AddressRefused('The host has no address');
-      if (!addresses.every(isPublicAddress)) throw new AddressRefused('The host has a non-public address');
-      return addresses.map((address) => ({ address, family: isIP(address) }));
-    });
-    found.then(
-      (all) => {
-        const [first] = all;
-        if (options.all) callback(null, all);
-        else callback(null, first?.address ?? '', first?.family);
-      },
-      (error) => callback(error, ''),
-    );
+    if (allowed.has(hostname)) systemLookup(hostname, options, callback);
+    else
+      publicAddresses(hostname).then(
+        ({ first, others }) =>
+          options.all ? callback(null, [first, ...others]) : callback(null, first.address, first.family),
+        (error) => callback(error, ''),
+      );
   };
   return lookup;
 }

@@ -17,13 +17,6 @@ export class NoAnswer extends Error {
   }
 }
 
-export type OutboundRequest = {
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  body: string;
-  signal: AbortSignal;
-};
-
 export type OutboundAnswer = {
   status: number;
   /** The header Retry-After; `''` where there is none. */
@@ -32,7 +25,12 @@ export type OutboundAnswer = {
   body: string;
 };
 
-export type PostOutbound = (request: OutboundRequest) => Promise<OutboundAnswer>;
+export type PostOutbound = (request: {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  signal: AbortSignal;
+}) => Promise<OutboundAnswer>;
 
 const maxBodyBytes = 64 * 1024;
 
@@ -123,6 +121,7 @@ async function readBody(request: Stream): Promise<string> {
 }
 
 const reasons: Readonly<Record<string, string>> = {
+  ERR_ABORTED: 'given up',
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection closed before an answer',
   EPIPE: 'connection closed before an answer',
@@ -144,11 +143,7 @@ const reasons: Readonly<Record<string, string>> = {
 function asOutboundError(error: RequestError, { protocol }: URL): Error {
   if (error.cause instanceof AddressRefused) return error.cause;
   const wasConnected = error.timings?.[protocol === 'https:' ? 'secureConnect' : 'connect'] !== undefined;
-  return new NoAnswer(reasonOf(error, wasConnected), wasConnected);
-}
-
-function reasonOf(error: RequestError, wasConnected: boolean): string {
-  if (error instanceof TimeoutError) return wasConnected ? 'no answer in time' : 'no connection in time';
-  if (error.code === 'ERR_ABORTED') return 'given up';
-  return reasons[error.code] ?? `no answer (${error.code})`;
+  if (error instanceof TimeoutError)
+    return new NoAnswer(wasConnected ? 'no answer in time' : 'no connection in time', wasConnected);
+  return new NoAnswer(reasons[error.code] ?? `no answer (${error.code})`, wasConnected);
 }

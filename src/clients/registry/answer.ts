@@ -1,11 +1,6 @@
 /** Reads the transaction registry's answers in the ledger's own terms. */
 import { array, create, type Infer, type Struct, size, type } from 'superstruct';
-import {
-  type PaymentResult,
-  type RegistryAnswer,
-  type RegistryStatus,
-  registryStatuses,
-} from '../../events/payment-result.ts';
+import { type RegistryAnswer, type RegistryStatus, registryStatuses } from '../../events/payment-result.ts';
 import { readGatewayTime } from '../../kernel/malaysian-time.ts';
 import { readAmount } from '../../kernel/money.ts';
 import { lenientText, oneLine, readMode } from '../wire-fields.ts';
@@ -58,26 +53,37 @@ function wellFormed(_: string, value: unknown): unknown {
 }
 
 /** The registry numbers its statuses differently from the gateway: there 0 is failed and 2 is cancelled. */
-const statuses: Readonly<Record<string, RegistryStatus>> = {
-  '0': 'attempted',
-  '1': 'succeeded',
-  '2': 'failed',
-  '3': 'pending',
-  '99': 'not_found',
-};
+const statuses: ReadonlyMap<string, RegistryStatus> = new Map([
+  ['0', 'attempted'],
+  ['1', 'succeeded'],
+  ['2', 'failed'],
+  ['3', 'pending'],
+  ['99', 'not_found'],
+]);
 
 /** Null where the number is unknown. */
 export function readRegistryStatus(epsStatus: string): RegistryStatus | null {
-  return (Object.hasOwn(statuses, epsStatus) ? statuses[epsStatus] : null) ?? null;
+  return statuses.get(epsStatus) ?? null;
 }
-
-type ReadRecord = ReturnType<typeof readRecord>;
 
 /** Throws RegistryUnavailable where the status is unknown. */
 function readRecord(fields: RegistryRecord) {
   const status = readRegistryStatus(fields.eps_status);
   if (!status) throw new RegistryUnavailable('no_answer', 'The answer has an unknown status');
-  return { fields, status, paidAt: readGatewayTime(fields.payment_datetime), raw: rawOf(fields) };
+  const result = {
+    mode: readMode(oneLine(fields.payment_mode)),
+    // A record has neither our order number nor a currency.
+    sellerOrderNo: '',
+    gatewayTransactionId: oneLine(fields.gateway_id1),
+    amountSen: readAmount(fields.amount),
+    currency: '',
+    paidAt: readGatewayTime(fields.payment_datetime),
+    receiptNo: oneLine(fields.receipt_no),
+    buyerBank: oneLine(fields.buyer_bank),
+    buyerName: oneLine(fields.buyer_name),
+    raw: rawOf(fields),
+  };
+  return { status, result };
 }
 
 /** The evidence: every field of the record as a text, empty where a documented field was not sent. */
@@ -100,27 +106,12 @@ export function answerOf(sent: readonly RegistryRecord[]): RegistryAnswer {
   const status = registryStatuses.find((candidate) => records.some((it) => it.status === candidate));
   const deciding = records
     .filter((record) => record.status === status)
+    .map(({ result }) => result)
     .toSorted((a, b) => (a.paidAt ?? '').localeCompare(b.paidAt ?? ''));
   const latest = deciding.at(-1);
   if (!status || !latest) return { status: 'not_found', results: [], raw: {} };
-  if (status === 'attempted' || status === 'not_found') return { status, results: [], raw: latest.raw };
-  const results = (status === 'succeeded' ? deciding : [latest]).map((record) => resultOf(record, status));
-  return { status, results, raw: latest.raw };
-}
-
-/** A record has neither our order number nor a currency. */
-function resultOf({ fields, paidAt, raw }: ReadRecord, outcome: PaymentResult['outcome']): PaymentResult {
-  return {
-    outcome,
-    mode: readMode(oneLine(fields.payment_mode)),
-    sellerOrderNo: '',
-    gatewayTransactionId: oneLine(fields.gateway_id1),
-    amountSen: readAmount(fields.amount),
-    currency: '',
-    paidAt,
-    receiptNo: oneLine(fields.receipt_no),
-    buyerBank: oneLine(fields.buyer_bank),
-    buyerName: oneLine(fields.buyer_name),
-    raw,
-  };
+  const { raw } = latest;
+  if (status === 'attempted' || status === 'not_found') return { status, results: [], raw };
+  const reported = status === 'succeeded' ? deciding : [latest];
+  return { status, results: reported.map((result) => ({ outcome: status, ...result })), raw };
 }

@@ -38,7 +38,15 @@ export function createTransactionRegistry(dependencies: {
   timeoutMs?: number;
 }): TransactionRegistry {
   const { url, token, log, runtime, timeoutMs = 10_000 } = dependencies;
-  const client = createHttpClient(token);
+  const connections = { keepAlive: true, maxSockets: maxConnections };
+  const client = got.extend({
+    agent: { http: new HttpAgent(connections), https: new HttpsAgent(connections) },
+    headers: { accept: 'application/json', authorization: `Bearer ${token}`, 'user-agent': 'payment-ledger' },
+    decompress: false,
+    followRedirect: false,
+    retry: { limit: 0 },
+    timeout: { connect: connectMs },
+  });
 
   /** Gives all requests of one question the same timeout. */
   async function ask<T>(question: (fetch: Fetch) => Promise<T>): Promise<T> {
@@ -49,7 +57,8 @@ export function createTransactionRegistry(dependencies: {
         signal,
         firstMs: 400,
         maxAttempts,
-        shouldRetry: isWorthAnotherAttempt,
+        shouldRetry: (error) =>
+          error instanceof HTTPError ? error.response.statusCode >= 500 : error instanceof RequestError,
       });
     try {
       return await question(fetch);
@@ -90,18 +99,6 @@ export function createTransactionRegistry(dependencies: {
   };
 }
 
-function createHttpClient(token: string) {
-  const connections = { keepAlive: true, maxSockets: maxConnections };
-  return got.extend({
-    agent: { http: new HttpAgent(connections), https: new HttpsAgent(connections) },
-    headers: { accept: 'application/json', authorization: `Bearer ${token}`, 'user-agent': 'payment-ledger' },
-    decompress: false,
-    followRedirect: false,
-    retry: { limit: 0 },
-    timeout: { connect: connectMs },
-  });
-}
-
 type Fetch = (path: string, query?: Record<string, string>) => Promise<string>;
 
 function addressOf(url: string, path: string, query: Record<string, string>): URL {
@@ -134,11 +131,6 @@ async function fetchBody(client: typeof got, url: URL, signal: AbortSignal): Pro
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function isWorthAnotherAttempt(error: unknown): boolean {
-  if (error instanceof HTTPError) return error.response.statusCode >= 500;
-  return error instanceof RequestError;
 }
 
 function timedOut(error: unknown): RegistryUnavailable {

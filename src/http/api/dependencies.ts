@@ -1,9 +1,9 @@
 /** What /api/v1 needs from the rest of the program. */
-import type { Execute } from '../../commands/execute.ts';
-import type { UserCommand } from '../../commands/user.ts';
+import type { ExecuteOf } from '../../commands/execute.ts';
+import type { userDecider } from '../../commands/user.ts';
 import type { Config } from '../../config/config.ts';
 import type { Project } from '../../events/project.ts';
-import type { Account, UserEvent } from '../../events/user.ts';
+import type { Account } from '../../events/user.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
@@ -20,7 +20,7 @@ export type ApiDependencies = {
 };
 
 export type ContentDependencies = {
-  executeUser: Execute<Account | null, UserCommand, UserEvent>;
+  executeUser: ExecuteOf<typeof userDecider>;
   users: ListQueries<Account>;
   projects: ListQueries<Project>;
   /** Those that should be running. */

@@ -2,20 +2,15 @@
 import type { Knex } from 'knex';
 import type { Mailer } from '../../clients/mail/mailer.ts';
 import type { TransactionRegistry } from '../../clients/registry/registry.ts';
-import type { Execute } from '../../commands/execute.ts';
-import type { PaymentCommand } from '../../commands/payment.ts';
-import type { RebuildCommand } from '../../commands/rebuild.ts';
-import type { ReconciliationCommand } from '../../commands/reconciliation.ts';
-import type { SessionCommand } from '../../commands/session.ts';
-import type { ResolveUnmatchedResult } from '../../commands/unmatched.ts';
-import type { UserCommand } from '../../commands/user.ts';
+import type { ExecuteOf } from '../../commands/execute.ts';
+import type { paymentDecider } from '../../commands/payment.ts';
+import type { rebuildDecider } from '../../commands/rebuild.ts';
+import type { reconciliationDecider } from '../../commands/reconciliation.ts';
+import type { sessionDecider } from '../../commands/session.ts';
+import type { unmatchedDecider } from '../../commands/unmatched.ts';
+import type { userDecider } from '../../commands/user.ts';
 import type { Config } from '../../config/config.ts';
-import type { Payment, PaymentEvent } from '../../events/payment.ts';
-import type { RebuildEvent, Rebuilds } from '../../events/rebuild.ts';
-import type { Difference, ReconciliationEvent } from '../../events/reconciliation.ts';
-import type { Session, SessionEvent } from '../../events/session.ts';
-import type { ResolvedUnmatched, UnmatchedEvent } from '../../events/unmatched.ts';
-import type { Account, UserEvent } from '../../events/user.ts';
+import type { Account } from '../../events/user.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
@@ -25,13 +20,13 @@ import type { Projection } from '../../projections/runtime/projection.ts';
 
 export type ConsoleDependencies = {
   config: Pick<Config, 'baseUrl' | 'merchants' | 'transactionIdKey'>;
-  execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+  execute: ExecuteOf<typeof paymentDecider>;
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
   registry: TransactionRegistry;
   log: Log;
   runtime: Runtime;
   content: {
-    executeUser: Execute<Account | null, UserCommand, UserEvent>;
+    executeUser: ExecuteOf<typeof userDecider>;
     users: ListQueries<Account>;
     projections: readonly Projection[];
     /** Rejects when Postgres is down. */
@@ -39,10 +34,10 @@ export type ConsoleDependencies = {
   };
   /** What no other interface needs. */
   console: {
-    executeSession: Execute<Session | null, SessionCommand, SessionEvent>;
-    executeUnmatched: Execute<ResolvedUnmatched | null, ResolveUnmatchedResult, UnmatchedEvent>;
-    executeDiscrepancy: Execute<Difference | null, ReconciliationCommand, ReconciliationEvent>;
-    executeRebuild: Execute<Rebuilds, RebuildCommand, RebuildEvent>;
+    executeSession: ExecuteOf<typeof sessionDecider>;
+    executeUnmatched: ExecuteOf<typeof unmatchedDecider>;
+    executeDiscrepancy: ExecuteOf<typeof reconciliationDecider>;
+    executeRebuild: ExecuteOf<typeof rebuildDecider>;
     mailer: Mailer;
     /** Aborts when the process is asked to stop: open streams of events end with it. */
     closing: AbortSignal;

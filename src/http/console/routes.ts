@@ -7,7 +7,6 @@ import type { Middleware } from 'koa';
 import { formBody } from '../server/body.ts';
 import { type Context, type RequestState, seeOther } from '../server/context.ts';
 import { send } from '../server/static-files.ts';
-import { changeRole, deactivate, reactivate, showAccounts } from './accounts/accounts.ts';
 import { showAccessLog } from './audit/access-log.ts';
 import { downloadExport, showExportForm } from './audit/export.ts';
 import { showSeals } from './audit/seals.ts';
@@ -39,6 +38,7 @@ import { createImportExport, readUpload } from './reconciliation/import.ts';
 import { showDiscrepancies } from './reconciliation/list.ts';
 import { createRequestLink } from './sign-in/request-link.ts';
 import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
+import { changeRole, deactivate, reactivate, showAccounts } from './staff/staff.ts';
 
 export type ConsoleRoute = {
   method: 'get' | 'post';

@@ -1,8 +1,8 @@
 /** Styles and scripts of the documentation, each under an address that contains its hash. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { switchableStyle } from '../server/design-tokens.ts';
+import { sourceHash } from '../server/inline-style.ts';
 import { type Answer, addImmutable } from '../server/static-files.ts';
 import { highlightCss } from './code.ts';
 
@@ -14,7 +14,7 @@ export const themeScript = view('theme.js').trim();
 /** What a page of the documentation may load, post to and be framed by. */
 export const pagePolicy = [
   "default-src 'none'",
-  `script-src 'self' 'sha256-${createHash('sha256').update(themeScript).digest('base64')}'`,
+  `script-src 'self' ${sourceHash(themeScript)}`,
   "style-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",

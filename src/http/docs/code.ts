@@ -1,5 +1,6 @@
 /** Highlights code blocks in both themes at once, by classes: the Content-Security-Policy forbids inline styles. */
 import { transformerMetaHighlight, transformerStyleToClass } from '@shikijs/transformers';
+import MarkdownIt from 'markdown-it';
 import { createHighlighterCoreSync } from 'shiki/core';
 import { createOnigurumaEngine } from 'shiki/engine/oniguruma';
 import diff from 'shiki/langs/diff.mjs';
@@ -16,7 +17,9 @@ import typescript from 'shiki/langs/typescript.mjs';
 import yaml from 'shiki/langs/yaml.mjs';
 import dark from 'shiki/themes/github-dark-high-contrast.mjs';
 import light from 'shiki/themes/github-light-high-contrast.mjs';
-import { escapeHtml } from './escape-html.ts';
+
+/** Escapes text for HTML, both for content and for quoted attributes. */
+export const { escapeHtml } = new MarkdownIt().utils;
 
 const highlighter = createHighlighterCoreSync({
   langs: [diff, html, http, ini, javascript, json, php, python, shell, sql, typescript, yaml],
@@ -39,7 +42,9 @@ export function codeBlock(info: string, source: string): string {
   const meta = info.replace(/\btitle="[^"]*"/, '');
   const [language = ''] = meta.trim().split(/\s/, 1);
   const code = source.replace(/\n$/, '');
-  if (language === 'mermaid') return diagram(code);
+  if (language === 'mermaid')
+    // The reader's browser replaces the source with the drawing (views/docs/diagram.js).
+    return `<figure class="diagram"><pre tabindex="0"><code>${escapeHtml(code)}</code></pre></figure>\n`;
   const pre = highlighter.codeToHtml(code, {
     lang: known.has(language) ? language : 'text',
     themes: { light: light.name ?? '', dark: dark.name ?? '' },
@@ -50,7 +55,3 @@ export function codeBlock(info: string, source: string): string {
   const caption = title === undefined ? '' : `<figcaption>${escapeHtml(title)}</figcaption>`;
   return `<figure class="code">${caption}${pre}</figure>\n`;
 }
-
-/** The source of a diagram; the reader's browser replaces it with the drawing (views/docs/diagram.js). */
-const diagram = (code: string) =>
-  `<figure class="diagram"><pre tabindex="0"><code>${escapeHtml(code)}</code></pre></figure>\n`;

@@ -1,26 +1,12 @@
 /** Reads the content files, checks their front matter, and gives each its address and its place in the order. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
-import { array, type Infer, number, object, optional, pattern, string, trimmed } from 'superstruct';
-import { ConfigError } from '../../config/config-error.ts';
-import { checkYaml } from '../../config/yaml-file.ts';
+import { array, number, object, optional, pattern, string, trimmed } from 'superstruct';
+
+import { ConfigError, checkYaml } from '../../config/yaml-file.ts';
 
 /** One content file. */
-export type DocsFile = {
-  /** Relative to the content folder, with forward slashes: `decisions/0001-event-store.md`. */
-  file: string;
-  /** Path below /docs/. */
-  slug: string;
-  url: string;
-  title: string;
-  description: string;
-  category: string;
-  tags: readonly string[];
-  /** The whole file. */
-  source: string;
-  /** What follows the front matter. */
-  markdown: string;
-};
+export type DocsFile = ReturnType<typeof readDocsFile>;
 
 const slugPattern = /^[a-z0-9]+(?:[-_][a-z0-9]+)*(?:\/[a-z0-9]+(?:[-_][a-z0-9]+)*)*$/;
 const text = trimmed(pattern(string(), /\S/));
@@ -32,7 +18,6 @@ const frontMatter = object({
   slug: optional(pattern(string(), slugPattern)),
   tags: optional(array(text)),
 });
-type FrontMatter = Infer<typeof frontMatter>;
 
 /** Other categories follow these, by name. */
 const categoryOrder = [
@@ -54,10 +39,11 @@ const reserved = new Set(['assets', 'search']);
  */
 export function readDocsFiles(folder: string): DocsFile[] {
   const faults: string[] = [];
-  const found: (DocsFile & { order: number })[] = [];
-  for (const file of markdownFiles(folder)) {
+  const found: DocsFile[] = [];
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  for (const name of names.filter((each) => each.endsWith('.md'))) {
     try {
-      found.push(readDocsFile(file, readFileSync(join(folder, file), 'utf8')));
+      found.push(readDocsFile(name.replaceAll(sep, '/'), readFileSync(join(folder, name), 'utf8')));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       faults.push(...error.faults);
@@ -79,18 +65,11 @@ export function readDocsFiles(folder: string): DocsFile[] {
   );
 }
 
-function markdownFiles(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => name.replaceAll(sep, '/'))
-    .sort();
-}
-
-/** `source` is the content of `file`. Throws ConfigError. */
-function readDocsFile(file: string, source: string): DocsFile & { order: number } {
+/** `source` is the content of `file`, relative to the content folder: `decisions/0001-event-store.md`. Throws ConfigError. */
+function readDocsFile(file: string, source: string) {
   const plain = source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const [whole = '', yaml = ''] = /^---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|$)/s.exec(plain) ?? [];
-  const matter: FrontMatter = checkYaml(file, () => yaml || '{}', frontMatter);
+  const matter = checkYaml(file, () => yaml || '{}', frontMatter);
   const slug = matter.slug ?? file.slice(0, -'.md'.length);
   if (!slugPattern.test(slug))
     throw new ConfigError([`${file}: slug is missing, and the file name is not a valid lower-case address`]);
@@ -98,6 +77,7 @@ function readDocsFile(file: string, source: string): DocsFile & { order: number 
     throw new ConfigError([`${file}: slug is not valid (/docs/${slug} is taken)`]);
   return {
     file,
+    /** Path below /docs/. */
     slug,
     url: `/docs/${slug}`,
     title: matter.title,
@@ -105,7 +85,9 @@ function readDocsFile(file: string, source: string): DocsFile & { order: number 
     category: matter.category ?? folderName(file),
     order: matter.order ?? Number.POSITIVE_INFINITY,
     tags: matter.tags ?? [],
+    /** The whole file. */
     source,
+    /** What follows the front matter. */
     markdown: plain.slice(whole.length),
   };
 }

@@ -1,15 +1,13 @@
 /** Plug-ins of markdown-it for two of GitHub's extensions: callouts and task lists. */
 import type { MarkdownIt, Token } from 'markdown-it';
 
-type Kind = { name: string; icon: string };
-
-/** Icons are stroked paths on a 20 × 20 grid. They are decorative: the name is printed beside them. */
-const kinds: Readonly<Record<string, Kind>> = {
-  note: { name: 'Note', icon: '<circle cx="10" cy="10" r="8"/><path d="M10 9v5m0-8v.1"/>' },
-  tip: { name: 'Tip', icon: '<path d="M7 14.5c-5-4-2-12 3-12s8 8 3 12zM7.5 17.5h5"/>' },
-  important: { name: 'Important', icon: '<path d="M2.5 3.5h15v10.5h-6l-4 3.5v-3.5h-5zM10 6v3.5m0 1.9v.1"/>' },
-  warning: { name: 'Warning', icon: '<path d="M10 2.5 18.5 17h-17zM10 8v4m0 2.4v.1"/>' },
-  caution: { name: 'Caution', icon: '<path d="M6.5 2h7L18 6.5v7L13.5 18h-7L2 13.5v-7zM10 6v5m0 2.9v.1"/>' },
+/** By kind: stroked paths on a 20 × 20 grid. They are decorative: the kind is printed beside them. */
+const icons: Readonly<Record<string, string>> = {
+  note: '<circle cx="10" cy="10" r="8"/><path d="M10 9v5m0-8v.1"/>',
+  tip: '<path d="M7 14.5c-5-4-2-12 3-12s8 8 3 12zM7.5 17.5h5"/>',
+  important: '<path d="M2.5 3.5h15v10.5h-6l-4 3.5v-3.5h-5zM10 6v3.5m0 1.9v.1"/>',
+  warning: '<path d="M10 2.5 18.5 17h-17zM10 8v4m0 2.4v.1"/>',
+  caution: '<path d="M6.5 2h7L18 6.5v7L13.5 18h-7L2 13.5v-7zM10 6v5m0 2.9v.1"/>',
 };
 
 /** A callout is a quotation whose first line is `[!NOTE]` or another of the words above, and nothing else. */
@@ -20,17 +18,15 @@ export function callouts(md: MarkdownIt): void {
     });
   });
   md.renderer.rules.blockquote_open = (tokens, index) => {
-    const kind = kindOf(tokens[index]);
-    if (!kind) return '<blockquote>\n';
-    const icon = `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true">${kind.icon}</svg>`;
-    const name = kind.name;
-    return `<div class="callout ${name.toLowerCase()}" role="note" aria-label="${name}">\n<p class="callout-name">${icon} ${name}</p>\n`;
+    const kind: unknown = tokens[index]?.meta?.callout;
+    if (typeof kind !== 'string') return '<blockquote>\n';
+    const icon = `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true">${icons[kind]}</svg>`;
+    const name = kind.charAt(0).toUpperCase() + kind.slice(1);
+    return `<div class="callout ${kind}" role="note" aria-label="${name}">\n<p class="callout-name">${icon} ${name}</p>\n`;
   };
   md.renderer.rules.blockquote_close = (tokens, index) =>
-    kindOf(tokens[index]) ? '</div>\n' : '</blockquote>\n';
+    tokens[index]?.meta?.callout ? '</div>\n' : '</blockquote>\n';
 }
-
-const kindOf = (token: Token | undefined): Kind | undefined => kinds[String(token?.meta?.callout)];
 
 /** If the quotation that opens at `index` is a callout, marks its two ends and removes the `[!NOTE]` from its text. */
 function markCallout(tokens: Token[], index: number): void {
@@ -39,7 +35,7 @@ function markCallout(tokens: Token[], index: number): void {
   const [marker, lineBreak, ...rest] = inline.children;
   const kind =
     /^\[!(\w+)\]\s*$/.exec(marker?.type === 'text' ? marker.content : '')?.[1]?.toLowerCase() ?? '';
-  if (!Object.hasOwn(kinds, kind)) return;
+  if (!Object.hasOwn(icons, kind)) return;
   if (lineBreak && lineBreak.type !== 'softbreak' && lineBreak.type !== 'hardbreak') return;
   const close = tokens.find(
     (token, at) => at > index && token.type === 'blockquote_close' && token.level === open.level,

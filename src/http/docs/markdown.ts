@@ -2,21 +2,11 @@
 import { posix } from 'node:path';
 import GithubSlugger, { slug } from 'github-slugger';
 import MarkdownIt, { type Token } from 'markdown-it';
-import { codeBlock } from './code.ts';
-import { escapeHtml } from './escape-html.ts';
+import { codeBlock, escapeHtml } from './code.ts';
 import { callouts, taskLists } from './github-markdown.ts';
 
 /** A heading and the text below it. The text before the first heading has level 0 and empty `id` and `heading`. */
 export type Section = { id: string; heading: string; level: number; text: string };
-
-export type ParsedMarkdown = {
-  /** The first is the text before the first heading. */
-  sections: readonly Section[];
-  /** Links to content files that do not exist. */
-  brokenLinks: readonly string[];
-  /** Returns the HTML. Highlighting code makes this slow. */
-  render(): string;
-};
 
 /** HTML in the source stays text, because `html` is off. markdown-it never makes links of `javascript:` addresses. */
 const md = new MarkdownIt({ html: false, linkify: true });
@@ -47,18 +37,17 @@ md.renderer.rules.heading_close = (tokens, index, options, _env, self) => {
 export function parseMarkdown(
   { file, markdown }: { file: string; markdown: string },
   urls: ReadonlyMap<string, string>,
-): ParsedMarkdown {
-  const tokens = withoutTitle(md.parse(markdown, {}));
+) {
+  const parsed = md.parse(markdown, {});
+  const tokens = parsed[0]?.type === 'heading_open' && parsed[0].tag === 'h1' ? parsed.slice(3) : parsed;
   tokens.forEach(alignByClass);
   return {
     sections: cutAtHeadings(tokens),
+    /** Links to content files that do not exist. */
     brokenLinks: tokens.flatMap(({ children }) => rewriteLinks(children ?? [], posix.dirname(file), urls)),
+    /** Returns the HTML. Highlighting code makes this slow. */
     render: () => md.renderer.render(tokens, md.options, {}),
   };
-}
-
-function withoutTitle(tokens: Token[]): Token[] {
-  return tokens[0]?.type === 'heading_open' && tokens[0].tag === 'h1' ? tokens.slice(3) : tokens;
 }
 
 /** Gives every heading the id that GitHub gives it; a repeated id gets a number. */
@@ -81,7 +70,7 @@ function cutAtHeadings(tokens: readonly Token[]): Section[] {
   return sections.map((each) => ({ ...each, text: each.text.replace(/\s+/g, ' ').trim() }));
 }
 
-/** Returns the links to content files that do not exist. */
+/** Replaces links as `parseMarkdown` says; returns those to content files that do not exist. */
 function rewriteLinks(
   children: readonly Token[],
   folder: string,
@@ -92,28 +81,16 @@ function rewriteLinks(
   for (const token of children) {
     if (token.type === 'link_open') {
       const written = String(token.attrGet('href'));
-      const { href, isBroken } = resolveLink(written, folder, urls);
-      if (isBroken) broken.push(written);
-      unlinked = href === null;
-      if (href !== null) token.attrSet('href', href);
+      const [path = '', ...fragment] = written.split('#');
+      const file = posix.join(folder, path);
+      const url = /^(?:[a-z][a-z0-9+.-]*:|\/|#)/i.test(written) ? path : urls.get(file);
+      if (url !== undefined) token.attrSet('href', [url, ...fragment].join('#'));
+      else if (file.endsWith('.md') && !file.startsWith('../')) broken.push(written);
+      unlinked = url === undefined;
     }
     if (unlinked && token.type.startsWith('link_')) token.hidden = true;
   }
   return broken;
-}
-
-/** `href` is null for a file that is not a page; such a link is broken if it names a markdown file of the content. */
-function resolveLink(
-  href: string,
-  folder: string,
-  urls: ReadonlyMap<string, string>,
-): { href: string | null; isBroken: boolean } {
-  if (/^(?:[a-z][a-z0-9+.-]*:|\/|#)/i.test(href)) return { href, isBroken: false };
-  const [path = '', ...fragment] = href.split('#');
-  const file = posix.join(folder, path);
-  const url = urls.get(file);
-  if (url !== undefined) return { href: [url, ...fragment].join('#'), isBroken: false };
-  return { href: null, isBroken: file.endsWith('.md') && !file.startsWith('../') };
 }
 
 /** Replaces the inline style that markdown-it gives to aligned columns, which the policy forbids, by a class. */

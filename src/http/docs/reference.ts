@@ -1,10 +1,10 @@
 /** /openapi.json, and /reference, which shows it with Swagger UI; every file of it is served from here. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type Router from '@koa/router';
 import type { Next } from 'koa';
 import { koaSwagger } from 'koa2-swagger-ui';
 import type { Context, RequestState } from '../server/context.ts';
+import { sourceHash } from '../server/inline-style.ts';
 import { createAnswer, immutable, send } from '../server/static-files.ts';
 
 const fileOf = (name: string) =>
@@ -22,17 +22,13 @@ export function addReferenceRoutes(router: Router<RequestState>, document: objec
 
   const { version } = JSON.parse(fileOf('package.json')) as { version: string };
   const folder = `/reference/${version}`;
-  const forever = { headers: immutable };
+  const file = (type: string, name: string) => createAnswer(type, fileOf(name), { headers: immutable });
   const assets = {
     'reference.js': createAnswer('text/javascript', view('reference.js')),
     // The name that the page of koa2-swagger-ui requests.
-    'swagger-ui.min.css': createAnswer('text/css', fileOf('swagger-ui.css'), forever),
-    'swagger-ui-bundle.js': createAnswer('text/javascript', fileOf('swagger-ui-bundle.js'), forever),
-    'swagger-ui-standalone-preset.js': createAnswer(
-      'text/javascript',
-      fileOf('swagger-ui-standalone-preset.js'),
-      forever,
-    ),
+    'swagger-ui.min.css': file('text/css', 'swagger-ui.css'),
+    'swagger-ui-bundle.js': file('text/javascript', 'swagger-ui-bundle.js'),
+    'swagger-ui-standalone-preset.js': file('text/javascript', 'swagger-ui-standalone-preset.js'),
   };
   for (const [name, answer] of Object.entries(assets))
     router.get(`${folder}/${name}`, (ctx: Context) => send(ctx, answer));
@@ -73,24 +69,21 @@ function withinPolicy(scriptUrl: string) {
       .replace(/<link href="https:[^>]*>/, '')
       .replace(/(<svg [^>]*) style="[^"]*"/, '$1 width="0" height="0"')
       .replace('<div id="swagger-ui"></div>', beforeScripts);
+    const hashes = (element: 'script' | 'style') =>
+      Array.from(page.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs')), ([, text = '']) =>
+        sourceHash(text),
+      ).join(' ');
+    const policy = [
+      "default-src 'none'",
+      `script-src 'self' ${hashes('script')}`,
+      `style-src 'self' ${hashes('style')}`,
+      "img-src 'self' data:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ];
     ctx.body = page;
-    ctx.set('Content-Security-Policy', policyOf(page));
+    ctx.set('Content-Security-Policy', policy.join('; '));
   };
-}
-
-function policyOf(page: string): string {
-  const hashes = (element: 'script' | 'style') =>
-    Array.from(page.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs')), ([, text = '']) => {
-      return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-    }).join(' ');
-  return [
-    "default-src 'none'",
-    `script-src 'self' ${hashes('script')}`,
-    `style-src 'self' ${hashes('style')}`,
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 }

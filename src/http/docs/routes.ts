@@ -27,7 +27,7 @@ export function addDocsRoutes(
   { config, log, runtime, folder = contentFolder, lookAgainMs = 1_000 }: Options,
 ): void {
   const create = () => createSite({ folder, baseUrl: config.baseUrl });
-  const site = config.production ? create() : reloaded({ create, folder, log, runtime, lookAgainMs });
+  const site = config.production ? create() : reloaded(create, { folder, log, runtime, lookAgainMs });
   // Rendering blocks the process: in production no request may wait for it.
   if (config.production) site();
 
@@ -51,13 +51,10 @@ export function addDocsRoutes(
 }
 
 /** Creates the site again after files have changed; while one has a fault, keeps the last good site. */
-function reloaded({
-  create,
-  folder,
-  log,
-  runtime,
-  lookAgainMs,
-}: Required<Omit<Options, 'config'>> & { create(): () => Site }): () => Site {
+function reloaded(
+  create: () => () => Site,
+  { folder, log, runtime, lookAgainMs }: Required<Omit<Options, 'config'>>,
+): () => Site {
   let site = create();
   let version = versionOf(folder);
   let lookedAt = runtime.monotonicMs();

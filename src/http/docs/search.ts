@@ -3,23 +3,15 @@ import MiniSearch from 'minisearch';
 import type { DocsFile } from './files.ts';
 import type { Section } from './markdown.ts';
 
-/** A piece of an excerpt, `marked` if it matches the query. */
-type Piece = { text: string; marked: boolean };
-type Hit = { url: string; title: string; heading: string; excerpt: Piece[] };
-
-/** A page up to its first heading, or one of its sections; `about` is searched but not shown. */
-type Entry = { url: string; title: string; heading: string; about: string; text: string };
-
 /** Longer queries and more hits cost time without helping a reader. */
 const maxQueryLength = 100;
 const maxTerms = 8;
 const maxHits = 12;
 const excerptLength = 160;
 
-export function createSearch(
-  pages: readonly (DocsFile & { sections: readonly Section[] })[],
-): (query: string) => Hit[] {
-  const entries: Entry[] = pages.flatMap(({ url, title, description, tags, sections }) =>
+export function createSearch(pages: readonly (DocsFile & { sections: readonly Section[] })[]) {
+  // A page up to its first heading, or one of its sections; `about` is searched but not shown.
+  const entries = pages.flatMap(({ url, title, description, tags, sections }) =>
     sections.map(({ id, heading, text }) =>
       id === ''
         ? {
@@ -32,7 +24,7 @@ export function createSearch(
         : { url: `${url}#${id}`, title, heading, about: '', text },
     ),
   );
-  const index = new MiniSearch<Entry>({
+  const index = new MiniSearch<(typeof entries)[number]>({
     idField: 'url',
     fields: ['title', 'heading', 'about', 'text'],
     processTerm: singular,
@@ -40,7 +32,7 @@ export function createSearch(
   index.addAll(entries);
   const byUrl = new Map(entries.map((entry) => [entry.url, entry]));
 
-  return (query) => {
+  return (query: string) => {
     const terms = query.slice(0, maxQueryLength).split(/\s+/, maxTerms).join(' ');
     return index
       .search(terms, {
@@ -64,8 +56,8 @@ function singular(term: string): string {
   return word.length > 3 ? word.replace(/ies$/, 'y').replace(/(?<!s)s$/, '') : word;
 }
 
-/** About `excerptLength` characters around the first word that begins with one of the `terms`. */
-function excerptOf(text: string, terms: readonly string[]): Piece[] {
+/** About `excerptLength` characters around the first word that begins with one of the `terms`; such words are `marked`. */
+function excerptOf(text: string, terms: readonly string[]) {
   const words = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join('|')})[\\p{L}\\p{N}]*)`, 'iu');
   const at = Math.max(0, text.search(pattern));

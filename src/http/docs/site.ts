@@ -1,22 +1,18 @@
 /** The whole documentation: every address and its answer. No part of a URL ever becomes a file name. */
 import { fileURLToPath } from 'node:url';
-import nunjucks from 'nunjucks';
-import { ConfigError } from '../../config/config-error.ts';
+import { ConfigError } from '../../config/yaml-file.ts';
 import { type Answer, createAnswer } from '../server/static-files.ts';
+import { createTemplates } from '../server/views.ts';
 import { addAssets, pagePolicy, themeScript } from './assets.ts';
+import { escapeHtml } from './code.ts';
 import { type DocsFile, readDocsFiles } from './files.ts';
-import { llmsText, sitemap } from './machine-readable.ts';
-import { type ParsedMarkdown, parseMarkdown } from './markdown.ts';
+import { parseMarkdown } from './markdown.ts';
 import { createSearch } from './search.ts';
 
-export type Site = {
-  /** By the path of the URL. */
-  answers: ReadonlyMap<string, Answer>;
-  notFound: Answer;
-  search(query: string): Answer;
-};
+export type Site = ReturnType<typeof renderSite>;
 
-type Page = DocsFile & ParsedMarkdown;
+type Page = DocsFile & ReturnType<typeof parseMarkdown>;
+type Category = { name: string; pages: readonly DocsFile[] };
 
 const views = fileURLToPath(new URL('../../../views/docs/', import.meta.url));
 
@@ -39,15 +35,18 @@ export function createSite({ folder, baseUrl }: { folder: string; baseUrl: strin
   };
 }
 
-function renderSite(pages: readonly Page[], baseUrl: string): Site {
+function renderSite(pages: readonly Page[], baseUrl: string) {
   const rendered = pages.map((page) => ({ page, html: page.render() }));
+  /** By the path of the URL. */
   const answers = new Map<string, Answer>();
   const assets = addAssets(answers);
   const categories = Array.from(
     Map.groupBy(pages, ({ category }) => category),
     ([name, itsPages]) => ({ name, pages: itsPages }),
   );
-  const show = createTemplates({ assets, baseUrl, categories, themeScript });
+  const environment = createTemplates(views);
+  const show = (name: string, model: object) =>
+    environment.render(name, { assets, baseUrl, categories, themeScript, ...model });
 
   answers.set('/docs', pageAnswer(show('overview.njk', { path: '/docs' })));
   rendered.forEach(({ page, html }, index) => {
@@ -64,21 +63,39 @@ function renderSite(pages: readonly Page[], baseUrl: string): Site {
   return {
     answers,
     notFound: pageAnswer(show('not-found.njk', { path: '' }), 404),
-    search: (query) =>
+    search: (query: string) =>
       pageAnswer(show('search.njk', { path: '/docs/search', query, hits: query ? search(query) : [] })),
   };
 }
 
-/** Returns a function that renders a template of views/docs/; every template also sees `shared`. */
-function createTemplates(shared: object): (name: string, model: object) => string {
-  const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(views), {
-    autoescape: true,
-    throwOnUndefined: true,
-    trimBlocks: true,
-    lstripBlocks: true,
-  });
-  return (name, model) => environment.render(name, { ...shared, ...model });
-}
-
 const pageAnswer = (html: string, status = 200): Answer =>
   createAnswer('text/html', html, { status, headers: { 'Content-Security-Policy': pagePolicy } });
+
+/** An index for language models, which links to the markdown of each page. */
+function llmsText(categories: readonly Category[], baseUrl: string): string {
+  const lines = categories.flatMap(({ name, pages }) => [
+    '',
+    `## ${name}`,
+    '',
+    ...pages.map(({ url, title, description }) => {
+      const link = `- [${title.replace(/[[\]\\]/g, '\\$&')}](${baseUrl}${url}.md)`;
+      return description === '' ? link : `${link}: ${description.replace(/\s+/g, ' ')}`;
+    }),
+  ]);
+  const about =
+    '> An event-sourced payment ledger that public agencies put in front of their payment gateway.';
+  return ['# Payment ledger', '', about, ...lines, ''].join('\n');
+}
+
+/** The list of all pages for search engines. */
+function sitemap(categories: readonly Category[], baseUrl: string): string {
+  const paths = ['/docs', ...categories.flatMap(({ pages }) => pages.map(({ url }) => url))];
+  const entries = paths.map((path) => `<url><loc>${escapeHtml(baseUrl + path)}</loc></url>`);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+    ...entries,
+    '</urlset>',
+    '',
+  ].join('\n');
+}

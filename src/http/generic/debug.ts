@@ -2,7 +2,7 @@
  * GET /generic/debug: stands in for the gateway. People choose a payment and a result, see its fields with their CHECKSUM,
  * and post them from the browser to /generic/response. It signs with the gateway's secret, so it exists only in the sandbox.
  */
-import { signFields } from '../../clients/gateway/hand-over.ts';
+import { signFields } from '../../clients/gateway/checksum.ts';
 import type { GatewayFields } from '../../clients/gateway/read-result.ts';
 import type { Config } from '../../config/config.ts';
 import type { RequestedPayment } from '../../events/payment.ts';

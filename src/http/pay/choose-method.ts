@@ -108,30 +108,15 @@ function handOverPage(
   { config, links }: { config: Pick<Config, 'gateway'>; links: Links },
 ) {
   const lang = languageOf(ctx);
-  const totalSen = addSen(request.amountSen, attempt.chargeSen);
-  const fields = handOverFields(
-    {
-      merchantCode: request.merchant.code,
-      transactionId: request.transactionId,
-      sellerOrderNo: attempt.sellerOrderNo,
-      totalSen,
-      mode: offer.mode,
-      bankCode,
-      description: request.description,
-      buyerName: request.payer.name,
-      buyerEmail: request.payer.email,
-      responseUrl: links.gatewayResult,
-      transaksiId: request.channel === 'landreg' ? request.reference : '',
-    },
-    config.gateway.secret,
-  );
+  const responseUrl = links.gatewayResult;
+  const fields = handOverFields({ request, attempt, responseUrl }, config.gateway.secret);
   return {
     lang,
     // No GET shows this page again.
     otherLanguageUrl: undefined,
     action: config.gateway.url,
     fields: Object.entries(fields).map(([name, value]) => ({ name, value })),
-    amount: displaySen(totalSen),
+    amount: displaySen(addSen(request.amountSen, attempt.chargeSen)),
     agency: request.merchant.name,
     method: texts[lang].modes[offer.mode],
     bank: offer.banks.find(({ code }) => code === bankCode)?.name,

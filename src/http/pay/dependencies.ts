@@ -1,10 +1,10 @@
 /** What both payment channels need from the rest of the program. */
 import type { TransactionRegistry } from '../../clients/registry/registry.ts';
-import type { Execute } from '../../commands/execute.ts';
-import type { PaymentCommand } from '../../commands/payment.ts';
+import type { ExecuteOf } from '../../commands/execute.ts';
+import type { paymentDecider } from '../../commands/payment.ts';
 import type { Quarantine } from '../../commands/unmatched.ts';
 import type { Config } from '../../config/config.ts';
-import type { Payment, PaymentEvent } from '../../events/payment.ts';
+import type { Payment } from '../../events/payment.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
@@ -21,7 +21,7 @@ export type PayDependencies = {
     | 'maxAmountSen'
     | 'gateway'
   >;
-  execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+  execute: ExecuteOf<typeof paymentDecider>;
   eventStore: Pick<EventStore, 'load'>;
   /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down. */
   findPayment(transactionId: string): Promise<{ state: Payment } | null>;

@@ -1,6 +1,7 @@
 /** GET /<channel>/download/{id}: the receipt, or the statement, as a PDF. */
+
+import { createReceiptFiles } from '../../receipts/pdf.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { createReceiptFiles } from '../../receipts/receipt-file.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import type { LoadedPayment } from './load-payment.ts';
 

@@ -4,7 +4,7 @@ import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { PayDependencies } from './dependencies.ts';
 import { drawPaymentPage, isSettled, type PaymentPageDependencies } from './payment-page.ts';
-import { drawReceipt } from './receipt.ts';
+import { drawReceipt } from './receipt-page.ts';
 
 /** Answers the request. A repeated request is answered with the payment as it stands by then. Throws Refused. */
 export type StartPayment = (ctx: Context, request: PaymentRequested, actor: string) => Promise<void>;

@@ -1,8 +1,7 @@
 /** The access log: a row for each time that staff saw personal data, as their sessions record it. */
 import { readSessionEvent } from '../../events/codec.ts';
 import { sessionStreamPrefix } from '../../events/session.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { createTable, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, indexable, type Table, upsert } from '../../postgres/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 
 const table = {
@@ -23,7 +22,7 @@ export const accessLog: Projection = {
   formerName: 'looks',
   version: 1,
   streamPrefixes: [sessionStreamPrefix],
-  createTables: (db) => createTable(db, table),
+  createTables: (db) => createTables(db, table),
   indexes: [
     'access_log_by_user on access_log (user_id, position)',
     'access_log_by_payment on access_log (transaction_id, position)',

@@ -1,7 +1,7 @@
 /** The access log as auditors read it. */
 import type { Knex } from 'knex';
 import type { AccessLogPage } from '../../events/session.ts';
-import { indexable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/table.ts';
 import { accessLog } from './projection.ts';
 
 export type AccessLogEntry = {
@@ -14,8 +14,6 @@ export type AccessLogEntry = {
   detail: string;
 };
 
-const columns = ['at', 'what', 'detail', { userId: 'user_id', transactionId: 'transaction_id' }] as const;
-
 /** The newest first; those before the position `before`, which is text. Rejects when Postgres is down. */
 export async function listAccessLog(
   db: Knex,
@@ -25,7 +23,8 @@ export async function listAccessLog(
   const query = db
     .withSchema(accessLog.name)
     .from('access_log')
-    .select(...columns, db.raw('position::text as position'))
+    .select('at', 'what', 'detail', { userId: 'user_id', transactionId: 'transaction_id' })
+    .select(db.raw('position::text as position'))
     .orderBy('access_log.position', 'desc')
     .limit(limit)
     .timeout(5_000);

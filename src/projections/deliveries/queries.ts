@@ -1,8 +1,7 @@
 /** What staff ask of the to-do list of deliveries. Every query rejects within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { type TimeSpan, within } from '../../postgres/time-span.ts';
+import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
 import { payments } from '../payments/projection.ts';
 
 /** Null, or none named, is all. */
@@ -10,18 +9,10 @@ export type DeliveryFilter = {
   states: readonly Delivery['state'][];
   kinds: readonly DeliveryKind[];
   /** As a receiver is called in the list: scheme, host and port, `land registry` or `mail server`. */
-  receiver: string | null;
-  merchantCode: string | null;
+  receiver?: string | null;
+  merchantCode?: string | null;
   /** When the outcome that it reports was recorded. */
-  called: TimeSpan | null;
-};
-
-export const allDeliveries: DeliveryFilter = {
-  states: [],
-  kinds: [],
-  receiver: null,
-  merchantCode: null,
-  called: null,
+  called?: TimeSpan | null;
 };
 
 /** The newest delivery of a payment with this ordering key. */
@@ -44,50 +35,50 @@ export type ListedDelivery = {
 /** Where a page of the list ends; the next one begins after it. */
 export type DeliveryKey = Pick<ListedDelivery, 'calledAt' | 'transactionId' | 'orderingKey'>;
 
-export function createDeliveryList(db: Knex) {
-  return {
-    /** The latest outcome first. */
-    async list(
-      filter: DeliveryFilter,
-      { limit, after }: { limit: number; after: DeliveryKey | null },
-    ): Promise<ListedDelivery[]> {
-      const query = filtered(db, filter).limit(limit).timeout(5_000);
-      if (after)
-        query.whereRaw('(called_at, transaction_id, ordering_key) < (?, ?, ?)', [
-          after.calledAt,
-          after.transactionId,
-          after.orderingKey,
-        ]);
-      query.orderByRaw('called_at desc, transaction_id desc, ordering_key desc');
-      return await query.select('delivery', 'kind', 'receiver', 'state', 'attempts', {
-        transactionId: 'transaction_id',
-        orderingKey: 'ordering_key',
-        merchantCode: 'merchant_code',
-        dueAt: 'due_at',
-        calledAt: 'called_at',
-        settledAt: 'settled_at',
-      });
-    },
-
-    /** The oldest first. */
-    async find(
-      filter: DeliveryFilter,
-      limit: number,
-    ): Promise<Pick<ListedDelivery, 'transactionId' | 'delivery'>[]> {
-      const query = filtered(db, filter).select('delivery', { transactionId: 'transaction_id' });
-      return await query.orderBy('called_at').limit(limit).timeout(5_000);
-    },
-
-    /** How many there are; `atMost` when there are more. */
-    async count(filter: DeliveryFilter, atMost: number): Promise<number> {
-      const found = filtered(db, filter).select('state').limit(atMost).as('found');
-      const counted = await db.from(found).count({ count: '*' }).first<{ count: number }>().timeout(5_000);
-      return counted?.count ?? 0;
-    },
-  };
+/** The latest outcome first. */
+export async function listDeliveries(
+  db: Knex,
+  filter: DeliveryFilter,
+  { limit, after }: { limit: number; after: DeliveryKey | null },
+): Promise<ListedDelivery[]> {
+  const query = filtered(db, filter).limit(limit).timeout(5_000);
+  if (after)
+    query.whereRaw(
+      '(called_at, transaction_id, ordering_key) < (:calledAt, :transactionId, :orderingKey)',
+      after,
+    );
+  query.orderByRaw('called_at desc, transaction_id desc, ordering_key desc');
+  return await query.select('delivery', 'kind', 'receiver', 'state', 'attempts', {
+    transactionId: 'transaction_id',
+    orderingKey: 'ordering_key',
+    merchantCode: 'merchant_code',
+    dueAt: 'due_at',
+    calledAt: 'called_at',
+    settledAt: 'settled_at',
+  });
 }
 
-function filtered(db: Knex, { states, kinds, receiver, merchantCode, called }: DeliveryFilter) {
+/** The oldest first. */
+export async function findDeliveries(
+  db: Knex,
+  filter: DeliveryFilter,
+  limit: number,
+): Promise<Pick<ListedDelivery, 'transactionId' | 'delivery'>[]> {
+  const query = filtered(db, filter).select('delivery', { transactionId: 'transaction_id' });
+  return await query.orderBy('called_at').limit(limit).timeout(5_000);
+}
+
+/** How many there are; `atMost` when there are more. */
+export async function countDeliveries(db: Knex, filter: DeliveryFilter, atMost: number): Promise<number> {
+  const found = filtered(db, filter).select('state').limit(atMost).as('found');
+  const counted = await db.from(found).count({ count: '*' }).first<{ count: number }>().timeout(5_000);
+  return counted?.count ?? 0;
+}
+
+function filtered(
+  db: Knex,
+  { states, kinds, receiver = null, merchantCode = null, called = null }: DeliveryFilter,
+) {
   const query = db(`${payments.name}.deliveries`);
   if (states.length > 0) query.whereIn('state', states);
   if (kinds.length > 0) query.whereIn('kind', kinds);

@@ -22,7 +22,6 @@ export type Claim = {
   kind: DeliveryKind;
   now: Date;
   leaseUntil: Date;
-  /** The running reactor that claims. */
   holder: string;
   /** At most this many in all. */
   limit: number;
@@ -34,18 +33,14 @@ export type Claim = {
   merchantLimits: ReadonlyMap<string, number>;
 };
 
-export type DeliveryQueue = {
-  /** Takes what is due, the longest due of each receiver first; nothing before the projection ever ran. */
-  claim(claim: Claim): Promise<ClaimedDelivery[]>;
-  /** Gives a row back, to be taken again from `until` on, or at once when it has changed. */
-  postpone(claimed: ClaimedDelivery, holder: string, until: Date): Promise<void>;
-};
-
 const table = `${payments.name}.deliveries`;
 
-export function createDeliveryQueue(db: Knex): DeliveryQueue {
+export type DeliveryQueue = ReturnType<typeof createDeliveryQueue>;
+
+export function createDeliveryQueue(db: Knex) {
   return {
-    async claim({ receiverLimits, merchantLimits, ...claim }) {
+    /** Takes what is due, the longest due of each receiver first; nothing before the projection ever ran. */
+    async claim({ receiverLimits, merchantLimits, ...claim }: Claim): Promise<ClaimedDelivery[]> {
       const query = db.raw<{ rows: ClaimedDelivery[] }>(claimSql, {
         ...claim,
         receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
@@ -54,7 +49,8 @@ export function createDeliveryQueue(db: Knex): DeliveryQueue {
       return await emptyIfUndefined(query.timeout(5_000));
     },
 
-    async postpone(claimed, holder, until) {
+    /** Gives a row back, to be taken again from `until` on, or at once when it has changed. */
+    async postpone(claimed: ClaimedDelivery, holder: string, until: Date): Promise<void> {
       await db.raw(postponeSql, { ...claimed, holder, until }).timeout(5_000);
     },
   };

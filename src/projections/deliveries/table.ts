@@ -5,8 +5,7 @@
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { insertGiven, type Row, type Table } from '../../postgres/table.ts';
+import { indexable, insertGiven, type Row, type Table } from '../../postgres/table.ts';
 
 /** The channel of Postgres on which a row that is due is announced. */
 export const dueChannel = 'deliveries_due';
@@ -73,7 +72,6 @@ export function attemptsOf(orderingKey: string, deliveries: readonly Delivery[])
     .reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
-/** Writes what changed in the deliveries of these payments. */
 export async function writeDeliveries(
   payments: readonly { id: string; state: RequestedPayment }[],
   db: Knex.Transaction,
@@ -105,14 +103,8 @@ function rowsOf(
 
 /** Deliveries are limited by receiver, so that one that hangs or is down does not delay the others. */
 function receiverOf(kind: DeliveryKind, callbackUrl: string): string {
-  switch (kind) {
-    case 'callback':
-      return (URL.parse(callbackUrl)?.origin ?? 'unreadable').slice(0, 300);
-    case 'item':
-      return 'land registry';
-    case 'email':
-      return 'mail server';
-  }
+  if (kind === 'callback') return (URL.parse(callbackUrl)?.origin ?? 'unreadable').slice(0, 300);
+  return { item: 'land registry', email: 'mail server' }[kind];
 }
 
 // A lease ends when the attempt that it was for is recorded, by whichever process; no other change touches it. A row that

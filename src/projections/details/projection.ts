@@ -8,8 +8,7 @@ import { type PaymentRequested, paymentStreamPrefix } from '../../events/payment
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { formatSen } from '../../kernel/money.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
-import { quoteIdentifier } from '../../postgres/identifiers.ts';
-import { createTable } from '../../postgres/table.ts';
+import { createTables, quoteIdentifier } from '../../postgres/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 import {
   allDetails,
@@ -31,7 +30,7 @@ export const details: Projection = {
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {
-    await createTable(db, sharedDetails);
+    await createTables(db, sharedDetails);
     await copyAgencyTables(db);
   },
 
@@ -52,14 +51,13 @@ export const details: Projection = {
   },
 };
 
+type Table = { name: string; columns: readonly OwnColumn[] };
 type Row = {
   /** The agency's, whether or not it exists. */
   table: string | null;
   standard: Readonly<Record<StandardColumn, string | null>>;
   extra: Readonly<Record<string, unknown>>;
 };
-
-type Table = { name: string; columns: readonly OwnColumn[] };
 
 /** A row for the first event of a generic payment, none for any other event. */
 function rowsOf(event: RecordedEvent): Row[] {
@@ -143,7 +141,6 @@ async function fittingKeys(
 ): Promise<ReadonlySet<string>[]> {
   const candidates = rows.flatMap(({ extra }, index) =>
     columns
-      .filter(({ name }) => Object.hasOwn(extra, name))
       .map(({ name, type }) => ({ index, key: name, type, value: extra[name] }))
       .filter(({ value }) => ['string', 'number', 'boolean'].includes(typeof value)),
   );

@@ -4,15 +4,13 @@
  */
 import type { Knex } from 'knex';
 import { isPostgresError } from '../../postgres/error-codes.ts';
-import { quoteIdentifier } from '../../postgres/identifiers.ts';
-import type { Table } from '../../postgres/table.ts';
+import { quoteIdentifier, type Table } from '../../postgres/table.ts';
 import { lockTables } from '../runtime/checkpoints.ts';
 import type { ComparedRows } from '../runtime/projection.ts';
 
 /** Named like the projection that fills them. */
 export const detailsSchema = 'details';
 
-/** The table that all agencies share. */
 export const sharedTable = 'generic_details';
 
 /** Money is in RM, since agencies read these tables. */
@@ -115,10 +113,7 @@ export async function haveSameAgencyTables(
     await db.raw(
       `lock table ${quoteIdentifier(schema)}.${quoteIdentifier(name)} in share row exclusive mode`,
     );
-  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, {
-    schema,
-    sharedTable: sharedTable,
-  });
+  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, { schema, sharedTable });
   return rows.length === 0;
 }
 

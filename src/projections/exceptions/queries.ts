@@ -2,8 +2,7 @@
 import type { Knex } from 'knex';
 import { exceptionKinds } from '../../events/exceptions.ts';
 import type { Sen } from '../../kernel/money.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { type TimeSpan, within } from '../../postgres/time-span.ts';
+import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from '../reconciliation/projection.ts';
 import { unmatched } from '../unmatched/projection.ts';
@@ -45,42 +44,32 @@ export type ExceptionFilter = {
   recorded: TimeSpan | null;
 };
 
-/** Where a page of the list ends; the next one begins after it. */
-export type ExceptionKey = Pick<ListedException, 'at' | 'id'>;
+/** The latest first. Rejects within a few seconds when Postgres is down. */
+export async function listExceptions(
+  db: Knex,
+  { state, kind, merchantCode, recorded }: ExceptionFilter,
+  { limit, after }: { limit: number; after: Pick<ListedException, 'at' | 'id'> | null },
+): Promise<ListedException[]> {
+  const query = db.from(db.raw(listed)).limit(limit).timeout(5_000);
+  if (state === 'open') query.whereNull('resolved_at');
+  if (state === 'resolved') query.whereNotNull('resolved_at');
+  if (kind !== null) query.where({ kind });
+  if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
+  within(query, 'at', recorded);
+  if (after) query.whereRaw('(at, id collate "C") < (?, ?)', [after.at, after.id]);
+  query.orderByRaw('at desc, id collate "C" desc');
+  return await query.select('id', 'kind', 'at', 'resolution', {
+    merchantCode: 'merchant_code',
+    amountSen: 'amount_sen',
+    resolvedAt: 'resolved_at',
+  });
+}
 
-/** Every query rejects within a few seconds when Postgres is down. */
-export function createExceptionQueries(db: Knex) {
-  return {
-    /** The latest first. */
-    async list(
-      { state, kind, merchantCode, recorded }: ExceptionFilter,
-      { limit, after }: { limit: number; after: ExceptionKey | null },
-    ): Promise<ListedException[]> {
-      const query = db.from(db.raw(listed)).limit(limit).timeout(5_000);
-      if (state === 'open') query.whereNull('resolved_at');
-      if (state === 'resolved') query.whereNotNull('resolved_at');
-      if (kind !== null) query.where({ kind });
-      if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
-      within(query, 'at', recorded);
-      if (after) query.whereRaw('(at, id collate "C") < (?, ?)', [after.at, after.id]);
-      query.orderByRaw('at desc, id collate "C" desc');
-      return await query.select('id', 'kind', 'at', 'resolution', {
-        merchantCode: 'merchant_code',
-        amountSen: 'amount_sen',
-        resolvedAt: 'resolved_at',
-      });
-    },
-
-    /** How many of each kind are open. */
-    async countOpen(): Promise<Record<ListedKind, number>> {
-      const open = db.from(db.raw(listed)).whereNull('resolved_at').groupBy('kind');
-      const counted: { kind: ListedKind; count: number }[] = await open
-        .select('kind')
-        .count({ count: '*' })
-        .timeout(5_000);
-      const counts = Object.fromEntries(listedKinds.map((kind) => [kind, 0])) as Record<ListedKind, number>;
-      for (const { kind, count } of counted) counts[kind] = count;
-      return counts;
-    },
-  };
+/** How many of each kind are open. Rejects likewise. */
+export async function countOpenExceptions(db: Knex): Promise<Record<ListedKind, number>> {
+  const open = db.from(db.raw(listed)).whereNull('resolved_at').groupBy('kind').timeout(5_000);
+  const counted: { kind: ListedKind; count: number }[] = await open.select('kind').count({ count: '*' });
+  const counts = Object.fromEntries(listedKinds.map((kind) => [kind, 0])) as Record<ListedKind, number>;
+  for (const { kind, count } of counted) counts[kind] = count;
+  return counts;
 }

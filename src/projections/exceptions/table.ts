@@ -2,8 +2,7 @@
 import type { Knex } from 'knex';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { type Table, upsert } from '../../postgres/table.ts';
+import { indexable, type Table, upsert } from '../../postgres/table.ts';
 
 export const exceptionsTable = {
   name: 'exceptions',
@@ -22,7 +21,6 @@ export const exceptionsTable = {
 
 export const exceptionsIndexes = ['exceptions_open on exceptions (at) where resolved_at is null'];
 
-/** Writes what changed in the exceptions of these payments. */
 export async function writeExceptions(
   payments: readonly { id: string; state: RequestedPayment }[],
   db: Knex.Transaction,

@@ -34,9 +34,6 @@ export type CollectedReceipt = {
   isLate: boolean;
 };
 
-/** A position among the receipts of a day. */
-export type ReceiptKey = Pick<CollectedReceipt, 'paidAt' | 'transactionId'>;
-
 export type MethodTotal = {
   method: CollectedReceipt['method'];
   receipts: number;
@@ -63,7 +60,7 @@ function bindingsOf({ merchantCode, day, asOf }: Collection) {
 export async function collectionPage(
   db: Knex,
   collection: Collection,
-  { after, limit }: { after: ReceiptKey | null; limit: number },
+  { after, limit }: { after: Pick<CollectedReceipt, 'paidAt' | 'transactionId'> | null; limit: number },
 ): Promise<CollectedReceipt[]> {
   const next = after ? 'and (merchant.value_at, merchant.transaction_id) > (:paidAt, :transactionId)' : '';
   const { rows } = await db.raw<{ rows: CollectedReceipt[] }>(
@@ -89,7 +86,7 @@ export async function* collectedReceipts(
   collection: Collection,
 ): AsyncGenerator<CollectedReceipt, void, void> {
   const limit = 1_000;
-  let after: ReceiptKey | null = null;
+  let after: CollectedReceipt | null = null;
   for (;;) {
     const page: CollectedReceipt[] = await collectionPage(db, collection, { after, limit });
     yield* page;

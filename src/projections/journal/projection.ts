@@ -5,12 +5,11 @@
  */
 import { readPaymentEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
-import { type PaymentEvent, paymentStreamPrefix } from '../../events/payment.ts';
+import { paymentStreamPrefix } from '../../events/payment.ts';
 import { type Books, type Entry, enter } from '../../events/postings.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { createTable, givenRows, type Row, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, givenRows, indexable, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 
 const postingsTable = {
@@ -60,9 +59,7 @@ export const journal: Projection = {
   version: 2,
   streamPrefixes: [paymentStreamPrefix],
 
-  async createTables(db) {
-    for (const table of [postingsTable, dailySumsTable, booksTable]) await createTable(db, table);
-  },
+  createTables: (db) => createTables(db, postingsTable, dailySumsTable, booksTable),
   indexes: [
     'postings_by_account on postings (account, at, transaction_id, revision, line)',
     `receipts_by_value on postings (account, value_at, transaction_id) where kind = 'payment' and line = 2`,
@@ -112,20 +109,14 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
     const event = readPaymentEvent(recorded);
     const { books, entry } = enter(before?.state ?? null, event);
     if (books === null) throw new ProjectionFault('The stream does not begin with the event that creates it');
-    const names = { ...(before ?? unnamed), ...namesIn(event, before) };
-    changed.set(transactionId, { ...names, transactionId, revision, state: books });
+    // No entry depends on these two.
+    let { reference, receiptNo } = before ?? { reference: '', receiptNo: '' };
+    if (event.type === 'PaymentRequested' && !before) reference = event.data.reference;
+    if (event.type === 'PaymentSucceeded' && !before?.state.isPaid) receiptNo = event.data.receiptNo;
+    changed.set(transactionId, { transactionId, revision, reference, receiptNo, state: books });
     if (entry) postings.push(...rowsOf(entry, { transactionId, revision, books, at: event.data.at }));
   }
   return { changed: [...changed.values()], postings };
-}
-
-const unnamed = { reference: '', receiptNo: '' };
-
-/** The reference and the receipt number, which no entry depends on. */
-function namesIn({ type, data }: PaymentEvent, before: Folded | null): Partial<typeof unnamed> {
-  if (type === 'PaymentRequested' && before === null) return { reference: data.reference };
-  if (type === 'PaymentSucceeded' && !before?.state.isPaid) return { receiptNo: data.receiptNo };
-  return {};
 }
 
 function rowsOf(

@@ -7,7 +7,7 @@ import type { EntryKind } from '../../events/postings.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { boundsOfDay, dayOf } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import { indexable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/table.ts';
 import { projectionStatus } from '../runtime/checkpoints.ts';
 import { isReady, type LagSources, recordedUntil } from '../runtime/lag.ts';
 import { journal } from './projection.ts';
@@ -31,15 +31,6 @@ export type StatementLine = PostingKey & {
   balanceSen: bigint;
 };
 
-export type AccountStatement = {
-  openingSen: bigint;
-  /** One page of them. */
-  lines: StatementLine[];
-  /** Whether there are lines after these. */
-  more: boolean;
-  closingSen: bigint;
-};
-
 export type Period = { from: string; to: string };
 
 const postings = `${journal.name}.postings`;
@@ -50,11 +41,14 @@ const books = `${journal.name}.books`;
 export const merchantAccount = (merchantCode: string) => indexable(`merchant:${merchantCode}`);
 
 type Sums = { debit: string; credit: string };
+const inSen = <Row extends Sums>({ debit, credit, ...row }: Row) => ({
+  ...row,
+  debitSen: BigInt(debit),
+  creditSen: BigInt(credit),
+});
 
 /** All debits and credits there are, and the number of entries in which they differ; for `ledger verify`. */
-export async function journalBalance(
-  db: Knex,
-): Promise<{ debitSen: bigint; creditSen: bigint; unbalanced: number }> {
+export async function journalBalance(db: Knex) {
   const { rows } = await db.raw<{ rows: (Sums & { unbalanced: number })[] }>(`
     select coalesce(sum(debit), 0)::text as debit, coalesce(sum(credit), 0)::text as credit,
       count(*) filter (where debit <> credit) as unbalanced
@@ -62,23 +56,22 @@ export async function journalBalance(
       select sum(debit_sen) as debit, sum(credit_sen) as credit
       from ${postings} group by transaction_id, revision
     ) entries`);
-  const { debit = '0', credit = '0', unbalanced = 0 } = rows[0] ?? {};
-  return { debitSen: BigInt(debit), creditSen: BigInt(credit), unbalanced };
-}
-
-/** The trial balance: every account that was ever posted to by then, by name. */
-export async function trialBalance(db: Knex, asOf: Date): Promise<AccountSums[]> {
-  return await sumsUntil(db, asOf, null);
+  return inSen(rows[0] ?? { debit: '0', credit: '0', unbalanced: 0 });
 }
 
 /** The sums of one account, zero where nothing was posted to it by then. */
 export async function accountSums(db: Knex, account: string, asOf: Date): Promise<AccountSums> {
-  const [sums] = await sumsUntil(db, asOf, indexable(account));
+  const [sums] = await trialBalance(db, asOf, indexable(account));
   return sums ?? { account, debitSen: 0n, creditSen: 0n };
 }
 
-/** Whole days from their sums, the day of the moment from its postings: the cost does not grow with the journal. */
-async function sumsUntil(db: Knex, asOf: Date, account: string | null): Promise<AccountSums[]> {
+/** The trial balance: every account that was ever posted to by then, by name, or only the one that is given. */
+export async function trialBalance(
+  db: Knex,
+  asOf: Date,
+  account: string | null = null,
+): Promise<AccountSums[]> {
+  // Whole days from their sums, the day of the moment from its postings: the cost does not grow with the journal.
   const day = dayOf(asOf.toISOString());
   const dayStart = boundsOfDay(day)?.start ?? asOf.toISOString();
   const { rows } = await db.raw<{ rows: (Sums & { account: string })[] }>(
@@ -93,11 +86,7 @@ async function sumsUntil(db: Knex, asOf: Date, account: string | null): Promise<
      group by account order by account`,
     { day, dayStart, asOf, account },
   );
-  return rows.map(({ account, debit, credit }) => ({
-    account,
-    debitSen: BigInt(debit),
-    creditSen: BigInt(credit),
-  }));
+  return rows.map(inSen);
 }
 
 /**
@@ -107,7 +96,7 @@ async function sumsUntil(db: Knex, asOf: Date, account: string | null): Promise<
 export async function accountStatement(
   db: Knex,
   asked: Period & { account: string; after: PostingKey | null; limit: number },
-): Promise<AccountStatement> {
+) {
   const account = indexable(asked.account);
   const { from, to, after, limit } = asked;
   const start = boundsOfDay(from)?.start;
@@ -115,19 +104,22 @@ export async function accountStatement(
   if (start === undefined || end === undefined) throw new RangeError('A period is named by two days');
   return await db.transaction(
     async (trx) => {
-      const openingSen = await balanceBefore(trx, account, from);
-      const passedSen = after ? await postedUpTo(trx, account, start, after) : 0n;
+      const openingSen = await balanceOf(trx, beforeDay, { account, day: from });
+      const passedSen = after ? await balanceOf(trx, upToLine, { account, start, ...after }) : 0n;
       const found = await linesAfter(trx, { account, start, end, after, limit: limit + 1 });
       return {
         openingSen,
         lines: withBalances(found.slice(0, limit), openingSen + passedSen),
+        /** Whether there are lines after these. */
         more: found.length > limit,
-        closingSen: await balanceBefore(trx, account, dayOf(end)),
+        closingSen: await balanceOf(trx, beforeDay, { account, day: dayOf(end) }),
       };
     },
     { isolationLevel: 'repeatable read', readOnly: true },
   );
 }
+
+export type AccountStatement = Awaited<ReturnType<typeof accountStatement>>;
 
 /** All pages of a statement, one in memory at a time. There is one at least. */
 export async function* accountPages(
@@ -143,23 +135,17 @@ export async function* accountPages(
   }
 }
 
-/** At the beginning of a day. */
-async function balanceBefore(trx: Knex, account: string, day: string): Promise<bigint> {
-  const { rows } = await trx.raw(
-    `select coalesce(sum(credit_sen - debit_sen), 0)::text as balance from ${dailySums}
-     where account = ? and day < ?`,
-    [account, day],
-  );
-  return BigInt(rows[0].balance);
-}
+const beforeDay = `${dailySums} where account = :account and day < :day`;
+const upToLine = `${postings} where account = :account and at >= :start
+  and (at, transaction_id, revision, line) <= (:at, :transactionId, :revision, :line)`;
 
-/** From a moment to a line, that one included. */
-async function postedUpTo(trx: Knex, account: string, start: string, last: PostingKey): Promise<bigint> {
-  const { rows } = await trx.raw(
-    `select coalesce(sum(credit_sen - debit_sen), 0)::text as balance from ${postings}
-     where account = ? and at >= ? and (at, transaction_id, revision, line) <= (?, ?, ?, ?)`,
-    [account, start, last.at, last.transactionId, last.revision, last.line],
-  );
+async function balanceOf(
+  trx: Knex,
+  rowsWhere: string,
+  bindings: Record<string, string | number | Date>,
+): Promise<bigint> {
+  const sum = 'select coalesce(sum(credit_sen - debit_sen), 0)::text as balance';
+  const { rows } = await trx.raw(`${sum} from ${rowsWhere}`, bindings);
   return BigInt(rows[0].balance);
 }
 
@@ -187,24 +173,23 @@ async function linesAfter(
 
 function withBalances(found: readonly FoundLine[], before: bigint): StatementLine[] {
   let balanceSen = before;
-  return found.map(({ debit, credit, ...line }) => {
-    const [debitSen, creditSen] = [BigInt(debit), BigInt(credit)];
-    balanceSen += creditSen - debitSen;
-    return { ...line, debitSen, creditSen, balanceSen };
+  return found.map(inSen).map((line) => {
+    balanceSen += line.creditSen - line.debitSen;
+    return { ...line, balanceSen };
   });
 }
-
-/** Why the journal's answers may be incomplete; `isMissing` when there are no tables to ask. */
-export type JournalGap = { isMissing: boolean; message: string };
 
 /** A running projection has taken by then what was recorded before. */
 const catchUpMs = 1_000;
 
-/** Null where the journal has all that was recorded by `asOf`, which may take a second. Throws the database's errors. */
+/**
+ * Why the journal's answers may be incomplete; `isMissing` when there are no tables to ask. Null where it has all that was
+ * recorded by `asOf`, which may take a second. Throws the database's errors.
+ */
 export async function journalGap(
   asOf: Date,
   stores: Omit<LagSources, 'projectionStatus'> & { db: Knex; runtime: Pick<Runtime, 'now'> },
-): Promise<JournalGap | null> {
+): Promise<{ isMissing: boolean; message: string } | null> {
   const sources = { ...stores, projectionStatus: () => projectionStatus(stores.db) };
   const status = (await sources.projectionStatus()).find(({ name }) => name === journal.name);
   if (!status)

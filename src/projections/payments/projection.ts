@@ -11,7 +11,7 @@ import {
   type RequestedPayment,
 } from '../../events/payment.ts';
 import { nextRequeryAt } from '../../events/requery-schedule.ts';
-import { indexable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/table.ts';
 import { carryLeasesOver, deliveriesIndexes, deliveriesTable, writeDeliveries } from '../deliveries/table.ts';
 import { exceptionsIndexes, exceptionsTable, writeExceptions } from '../exceptions/table.ts';
 import type { Projection } from '../runtime/projection.ts';

@@ -1,31 +1,22 @@
 /** What is asked of the projection `payments`. Queries reject within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
-import type { PaymentStatus, RequestedPayment } from '../../events/payment.ts';
+import type { Channel, PaymentStatus, RequestedPayment } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import { type TimeSpan, within } from '../../postgres/time-span.ts';
+import type { PaymentMode } from '../../kernel/payment-modes.ts';
+import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
 import { payments } from './projection.ts';
 
-export type ProjectedPayment = {
-  /** Of the last event in the state. */
-  revision: number;
-  state: RequestedPayment;
-};
-
-export type LatestPayment = {
-  transactionId: string;
-  merchantCode: string;
-  reference: string;
-  status: PaymentStatus;
-  amountSen: Sen;
-};
+export type LatestPayment = Pick<
+  FoundPayment,
+  'transactionId' | 'merchantCode' | 'reference' | 'status' | 'amountSen'
+>;
 
 const rows = (db: Knex) => db(`${payments.name}.payments`);
 
 export function createPaymentQueries(db: Knex) {
   return {
     /** The payment as far as it has been projected, null when there is no row (yet). When it rejects, read the stream. */
-    async findPayment(transactionId: string): Promise<ProjectedPayment | null> {
+    async findPayment(transactionId: string): Promise<{ revision: number; state: RequestedPayment } | null> {
       const query = rows(db).where('transaction_id', transactionId).first('revision', 'state');
       return (await query.timeout(2_000)) ?? null;
     },
@@ -103,4 +94,66 @@ export async function* paymentsInOrder(
     last = page.at(-1);
     if (last) yield page.map(({ transaction_id }) => transaction_id);
   } while (page.length === pageSize);
+}
+
+/** Null, or no token, is all. */
+export type PaymentFilter = {
+  /** A merchant's reference, a transaction id or a receipt number, exactly. */
+  named?: string | null;
+  /** All of these are among the payer's, see search-tokens.ts. */
+  searchTokens?: readonly string[];
+  merchantCode?: string | null;
+  status?: PaymentStatus | null;
+  /** Of the current result, or else of the last attempt. */
+  mode?: PaymentMode | null;
+  requested?: TimeSpan | null;
+  paid?: TimeSpan | null;
+};
+
+/** Says nothing about the payer. */
+export type FoundPayment = {
+  transactionId: string;
+  channel: Channel;
+  merchantCode: string;
+  reference: string;
+  status: PaymentStatus;
+  mode: PaymentMode | '';
+  amountSen: Sen;
+  receiptNo: string | null;
+  requestedAt: Date;
+};
+
+/** The latest requested first. Rejects within a few seconds when Postgres is down. */
+export async function searchPayments(
+  db: Knex,
+  filter: PaymentFilter,
+  { limit, after }: { limit: number; after: Pick<FoundPayment, 'requestedAt' | 'transactionId'> | null },
+): Promise<FoundPayment[]> {
+  const { named = null, searchTokens = [], merchantCode = null, status = null, mode = null } = filter;
+  const query = rows(db).limit(limit).timeout(10_000);
+  if (named !== null) {
+    const name = indexable(named);
+    // Ids are in capitals, however somebody typed one.
+    const ids = { reference: name, receipt_no: name, transaction_id: name.toUpperCase() };
+    query.where((either) => {
+      for (const [column, value] of Object.entries(ids)) either.orWhere(column, value);
+    });
+  }
+  if (searchTokens.length > 0) query.whereRaw('search_tokens @> ?::text[]', [[...searchTokens]]);
+  if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
+  if (status !== null) query.where({ status });
+  if (mode !== null) query.where({ mode });
+  within(query, 'requested_at', filter.requested);
+  within(query, 'paid_at', filter.paid);
+  if (after)
+    query.whereRaw('(requested_at, transaction_id) < (?, ?)', [after.requestedAt, after.transactionId]);
+  return await query
+    .orderByRaw('requested_at desc, transaction_id desc')
+    .select('channel', 'reference', 'status', 'mode', {
+      transactionId: 'transaction_id',
+      merchantCode: 'merchant_code',
+      amountSen: 'amount_sen',
+      receiptNo: 'receipt_no',
+      requestedAt: 'requested_at',
+    });
 }

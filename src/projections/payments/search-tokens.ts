@@ -1,6 +1,6 @@
 /** The words that a payer is found by: those of the name, the email address, and the numbers that identify a person. */
 import type { PaymentRequested } from '../../events/payment.ts';
-import { indexable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/table.ts';
 
 /** No name has more words. */
 const maxTerms = 40;
@@ -17,12 +17,8 @@ export function termsOf(text: string): string[] {
     .normalize('NFKC')
     .toLowerCase()
     .split(/[\s,]+/)
-    .map(withoutSeparators)
+    // 900101-14-5678 and 900101145678 are one number.
+    .map((word) => (/^\+?[\d()-]+$/.test(word) ? word.replace(/[()-]/g, '') : word))
     .filter((word) => word !== '');
   return [...new Set(words.map(indexable))].slice(0, maxTerms);
-}
-
-/** 900101-14-5678 and 900101145678 are one number. */
-function withoutSeparators(word: string): string {
-  return /^\+?[\d()-]+$/.test(word) ? word.replace(/[()-]/g, '') : word;
 }

@@ -1,5 +1,4 @@
 /** The projects, as GET /api/v1/projects lists them. */
-
 import { readProjectEvent } from '../../events/codec.ts';
 import { evolveProject, type Project, projectStreamPrefix } from '../../events/project.ts';
 import { listProjection } from '../runtime/list-projection.ts';

@@ -2,9 +2,9 @@
 import type { Knex } from 'knex';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
-import { quoteIdentifier } from '../../postgres/identifiers.ts';
-import { tryWithLeaderLock } from '../../postgres/leader-lock.ts';
+import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { connectPostgres } from '../../postgres/pool.ts';
+import { quoteIdentifier } from '../../postgres/table.ts';
 import { discard, holdCheckpoint } from '../runtime/checkpoints.ts';
 import type { ComparedRows, Projection } from '../runtime/projection.ts';
 import {
@@ -15,7 +15,7 @@ import {
   RebuildRefused,
   RebuildUnderWay,
 } from './rebuild.ts';
-import { fewEvents, openShadowTables } from './shadow-tables.ts';
+import { openShadowTables } from './shadow-tables.ts';
 
 /** No values: they may be personal data. */
 export type RowDifference = {
@@ -29,7 +29,6 @@ export type RowDifference = {
 };
 
 export type Comparison = {
-  /** How many rows were compared. */
   rows: number;
   /** At most `limit`. */
   differences: RowDifference[];
@@ -38,8 +37,6 @@ export type Comparison = {
 };
 
 type CompareOptions = RebuildOptions & { limit: number };
-
-const maxFailures = 3;
 
 /**
  * Makes shadow tables from the first event on, up to where the serving tables stand, and compares the two row by row. The
@@ -51,21 +48,18 @@ const maxFailures = 3;
  */
 export async function compareWithFresh(options: CompareOptions): Promise<Comparison> {
   const { projection, log, runtime, signal } = options;
-  let failures = 0;
   try {
     return await retry(() => compareOnce(options), {
       runtime,
       signal,
       firstMs: 500,
-      shouldRetry: (error) => !isFinal(error) && failures < maxFailures,
-      onFailure(error) {
-        failures += 1;
-        const reason = reasonOf(error);
+      maxAttempts: 4,
+      shouldRetry: (error) => !isFinal(error),
+      onFailure: (error, failures) =>
         log.warn(
-          { projection: projection.name, reason, failures },
+          { projection: projection.name, reason: reasonOf(error), failures },
           'comparison interrupted; it begins again',
-        );
-      },
+        ),
     });
   } catch (error) {
     if (signal.aborted) throw new RebuildInterrupted(`The comparison of ${projection.name} was interrupted`);
@@ -79,7 +73,7 @@ async function compareOnce(options: CompareOptions): Promise<Comparison> {
   const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
   let comparison: Comparison | undefined;
   try {
-    await tryWithLeaderLock({ databaseUrl, name: schema, runtime, signal }, async (leading) => {
+    await withLeaderLock({ databaseUrl, name: schema, runtime, signal, waits: false }, async (leading) => {
       await discard(db, schema);
       try {
         comparison = await compareLocked({ ...options, schema, patient, signal: leading });
@@ -99,11 +93,10 @@ async function compareLocked(
 ): Promise<Comparison> {
   const { projection, db, patient, schema } = options;
   const shadow = await openShadowTables(options);
-  let taken: number;
-  do {
+  await shadow.catchUp(async () => {
     const { position } = await db.transaction((trx) => servingCheckpoint(trx, projection));
-    taken = position ? await shadow.feed(position) : 0;
-  } while (taken > fewEvents);
+    return position;
+  });
 
   const snapshot = await patient.transaction(undefined, {
     isolationLevel: 'repeatable read',

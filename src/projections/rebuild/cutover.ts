@@ -4,11 +4,11 @@
  */
 import type { Knex } from 'knex';
 import { isAfter } from '../../eventstore/position.ts';
+import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { isPostgresError } from '../../postgres/error-codes.ts';
 import { discard, holdCheckpoint, lockTables } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
-import { copyGrants } from './grants.ts';
 import type { ShadowTables } from './shadow-tables.ts';
 
 /** The serving tables have changed, so that the shadow tables are not like them any more and must be made again. */
@@ -59,27 +59,55 @@ export async function cutOver(
   });
 }
 
-const retryMs = 500;
-
 /**
  * Drops the tables that served before, as soon as nobody reads them any more. Never waits for a lock for long: readers of
- * several tables could wait for each other through it. Stops trying when the signal aborts.
+ * several tables could wait for each other through it. Throws the signal's reason when that aborts first.
  */
 export async function dropRetired(
   db: Knex,
-  {
-    projection,
+  { projection, runtime, signal }: { projection: Projection; runtime: Runtime; signal: AbortSignal },
+): Promise<void> {
+  await retry(() => discard(db, retiredSchema(projection), 300), {
     runtime,
     signal,
-  }: { projection: Projection; runtime: Pick<Runtime, 'sleep'>; signal: AbortSignal },
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await discard(db, retiredSchema(projection), { lockTimeoutMs: 300 });
-      return;
-    } catch (error) {
-      if (!isPostgresError(error, 'lockNotAvailable')) throw error;
-      await runtime.sleep(retryMs, signal);
-    }
-  }
+    firstMs: 500,
+    longestMs: 500,
+    shouldRetry: (error) => isPostgresError(error, 'lockNotAvailable'),
+  });
 }
+
+/** Repeats the grants on a schema, its tables and columns on those in another: a rebuild must not lock readers out. */
+async function copyGrants(trx: Knex.Transaction, from: string, to: string): Promise<void> {
+  const { rows } = await trx.raw<{ rows: { statement: string }[] }>(grantStatements, { from, to });
+  for (const { statement } of rows) await trx.raw(statement.replaceAll('?', '\\?'));
+}
+
+// The owner needs no grant. Privileges on columns name the column.
+const grantStatements = `
+  select format('grant %s%s on %s to %s%s',
+    privilege.privilege_type,
+    case when attname is not null then format(' (%I)', attname) else '' end,
+    case when relname is null then format('schema %I', cast(:to as text)) else format('%I.%I', cast(:to as text), relname) end,
+    case privilege.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(privilege.grantee)) end,
+    case when privilege.is_grantable then ' with grant option' else '' end
+  ) as statement
+  from (
+    select cast(null as name) as relname, cast(null as name) as attname, nspacl as acl, nspowner as owner
+    from pg_namespace where nspname = :from
+    union all
+    select relname, null, relacl, relowner
+    from pg_class where relnamespace = to_regnamespace(:from) and relkind in ('r', 'p', 'v', 'm')
+      and exists (
+        select from pg_class twin where twin.relnamespace = to_regnamespace(:to) and twin.relname = pg_class.relname
+      )
+    union all
+    select relname, attname, attacl, relowner
+    from pg_attribute join pg_class on pg_class.oid = attrelid
+    where relnamespace = to_regnamespace(:from) and attacl is not null and not attisdropped
+      and exists (
+        select from pg_attribute twin join pg_class table_of_twin on table_of_twin.oid = twin.attrelid
+        where table_of_twin.relnamespace = to_regnamespace(:to)
+          and table_of_twin.relname = pg_class.relname and twin.attname = pg_attribute.attname
+      )
+  ) granted, aclexplode(granted.acl) privilege
+  where privilege.grantee <> granted.owner`;

@@ -1,6 +1,8 @@
 /** How far a rebuild is, and its speed. */
+import type { Knex } from 'knex';
 import type { Position } from '../../eventstore/event-store.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import { type ProjectionStatus, projectionStatus } from '../runtime/checkpoints.ts';
 
 export type RebuildProgress = {
   /** Taken so far, from the first event of the log on. */
@@ -39,4 +41,18 @@ export function secondsLeft(progress: RebuildProgress): number | null {
   if (share === 1) return 0;
   if (progress.eventsPerSecond === 0 || share === 0) return null;
   return (progress.events * (1 / share - 1)) / progress.eventsPerSecond;
+}
+
+const suffix = '_rebuild';
+
+/** Where the new tables of a projection are made. */
+export const rebuildSchema = (name: string) => `${name}${suffix}`;
+
+/**
+ * Rebuilds that are under way or were interrupted, each under its projection's name. Rejects within a few seconds when
+ * Postgres is down.
+ */
+export async function rebuildStandings(db: Knex): Promise<ProjectionStatus[]> {
+  const rebuilds = (await projectionStatus(db)).filter(({ name }) => name.endsWith(suffix));
+  return rebuilds.map((status) => ({ ...status, name: status.name.slice(0, -suffix.length) }));
 }

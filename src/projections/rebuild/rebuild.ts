@@ -4,20 +4,19 @@
  */
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
-import type { EventStore, Position } from '../../eventstore/event-store.ts';
+import type { Position } from '../../eventstore/event-store.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
-import { quoteIdentifier } from '../../postgres/identifiers.ts';
-import { type LeaderLock, tryWithLeaderLock } from '../../postgres/leader-lock.ts';
+import { type LeaderLock, withLeaderLock } from '../../postgres/leader-lock.ts';
 import { connectPostgres } from '../../postgres/pool.ts';
+import { quoteIdentifier } from '../../postgres/table.ts';
 import { createIndexes, discard, projectionStatus } from '../runtime/checkpoints.ts';
 import { ProjectionHalted } from '../runtime/failures.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { cutOver, dropRetired, ShadowTablesOutdated } from './cutover.ts';
-import type { RebuildProgress } from './progress.ts';
-import { rebuildSchema } from './queries.ts';
-import { fewEvents, openShadowTables, type ShadowOptions } from './shadow-tables.ts';
+import { type RebuildProgress, rebuildSchema } from './progress.ts';
+import { openShadowTables, type ShadowOptions } from './shadow-tables.ts';
 
 export type RebuildOptions = ShadowOptions & {
   /** The database of `db`: the lock and the long statements need connections of their own. */
@@ -49,7 +48,7 @@ export class RebuildInterrupted extends Error {
 
 /** Whether a process is rebuilding the projection `name` now. Throws the database's own error. */
 export async function isUnderWay(lock: LeaderLock): Promise<boolean> {
-  return !(await tryWithLeaderLock({ ...lock, name: rebuildSchema(lock.name) }, async () => undefined));
+  return !(await withLeaderLock({ ...lock, name: rebuildSchema(lock.name), waits: false }, async () => {}));
 }
 
 /** A statement over all rows, such as making an index, may take this long. */
@@ -59,7 +58,7 @@ const maxFailuresInARow = 10;
 const maxOutdated = 4;
 
 /** What is to be done while no other rebuild of the projection can begin. */
-export type RebuildHooks = {
+type RebuildHooks = {
   /** Before anything else; again after an outage. What it throws ends the rebuild. */
   onBegin?: () => Promise<void>;
   /** Once the new tables serve. */
@@ -76,24 +75,20 @@ export type RebuildHooks = {
 export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<Rebuilt> {
   const { projection, databaseUrl, log, runtime, signal, onBegin, onSwapped } = options;
   const { name } = projection;
-  const lock = { databaseUrl, name: rebuildSchema(name), runtime, signal };
+  const lock = { databaseUrl, name: rebuildSchema(name), runtime, signal, waits: false };
   const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
   const startedMs = runtime.monotonicMs();
-  let failures = 0;
   let outdated = 0;
   let taken = 0;
   let rebuilt: Rebuilt | undefined;
 
   const attempt = async (resetPauses: () => void) => {
     const onProgress = (progress: RebuildProgress) => {
-      if (progress.events !== taken) {
-        failures = 0;
-        resetPauses();
-      }
+      if (progress.events !== taken) resetPauses();
       taken = progress.events;
       options.onProgress(progress);
     };
-    const wasFree = await tryWithLeaderLock(lock, async (leading) => {
+    const wasFree = await withLeaderLock(lock, async (leading) => {
       await onBegin?.();
       const events = await rebuildLocked({ ...options, patient, signal: leading, onProgress });
       const serving = { events, durationMs: Math.round(runtime.monotonicMs() - startedMs) };
@@ -109,18 +104,16 @@ export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<R
       runtime,
       signal,
       firstMs: 200,
-      shouldRetry(error) {
+      shouldRetry(error, failures) {
         if (rebuilt || isFinal(error)) return false;
         if (error instanceof ShadowTablesOutdated) return ++outdated < maxOutdated;
         return failures < maxFailuresInARow;
       },
-      onFailure(error, inARow) {
-        failures = inARow;
+      onFailure: (error, failures) =>
         log.warn(
           { projection: name, reason: reasonOf(error), failures },
           'rebuild interrupted; it continues',
-        );
-      },
+        ),
     });
   } catch (error) {
     // The next rebuild drops the retired tables that are left.
@@ -150,15 +143,17 @@ async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promi
   const begun = statuses.find((status) => status.name === schema);
   if (begun && begun.version !== version) await discard(db, schema);
   const shadow = await openShadowTables({ ...options, schema });
-  const catchUp = async () => {
-    let taken: number;
-    do taken = await shadow.feed(await goalOf(projection, db, eventStore));
-    while (taken > fewEvents);
+  // How far to go: to where the serving tables stand, so that their runner can continue from there. Where no runner does, to
+  // the end of the log: an event at which it halted is either taken now or stops this rebuild, too.
+  const goal = async (): Promise<Position> => {
+    const now = (await projectionStatus(db)).find((status) => status.name === name);
+    const isFollowed = now?.version === version && !now.fault;
+    return (isFollowed && now.position) || ((await eventStore.head()) ?? { commit: 0n, prepare: 0n });
   };
   try {
-    await catchUp();
+    await shadow.catchUp(goal);
     await prepareForQueries(patient, projection, schema);
-    await catchUp();
+    await shadow.catchUp(goal);
     signal.throwIfAborted();
     await cutOver(patient, { projection, shadow, schema });
   } catch (error) {
@@ -167,20 +162,6 @@ async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promi
     throw error;
   }
   return shadow.events();
-}
-
-/**
- * How far to go: to where the serving tables stand, so that their runner can continue from there. Where no runner does,
- * to the end of the log: an event at which it halted is either taken now or stops this rebuild, too.
- */
-async function goalOf(
-  projection: Projection,
-  db: Knex,
-  eventStore: Pick<EventStore, 'head'>,
-): Promise<Position> {
-  const serving = (await projectionStatus(db)).find(({ name }) => name === projection.name);
-  const isFollowed = serving?.version === projection.version && !serving.fault;
-  return (isFollowed && serving.position) || ((await eventStore.head()) ?? { commit: 0n, prepare: 0n });
 }
 
 /** Makes the indexes, and the statistics that the planner needs from the first query on. */
@@ -195,10 +176,6 @@ async function prepareForQueries(db: Knex, projection: Projection, schema: strin
 
 /** Whether another attempt would end in the same way. */
 export function isFinal(error: unknown): boolean {
-  return (
-    error instanceof ProjectionHalted ||
-    error instanceof RebuildRefused ||
-    error instanceof RebuildUnderWay ||
-    isRefusal(error)
-  );
+  const final = [ProjectionHalted, RebuildRefused, RebuildUnderWay];
+  return isRefusal(error) || final.some((kind) => error instanceof kind);
 }

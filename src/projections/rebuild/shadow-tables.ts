@@ -19,22 +19,10 @@ export type ShadowOptions = {
   onProgress: (progress: RebuildProgress) => void;
 };
 
-export type ShadowTables = {
-  /** How far they are. */
-  position(): Position | null;
-  /** How many events they have taken. */
-  events(): number;
-  /**
-   * Takes everything up to a position that the log has reached, and stands there then, unless it was past it. Resolves
-   * to the number of these events. Throws ProjectionHalted, the signal's reason, and the stores' errors.
-   */
-  feed(upTo: Position): Promise<number>;
-};
-
 const maxEventsInBatch = 5_000;
 
 /** Shadow tables that took more than this at a time are fed again before anybody is made to wait for them. */
-export const fewEvents = 500;
+const fewEvents = 500;
 
 /** Makes the tables, without the indexes that only queries need, or continues with those that are there. */
 export async function openShadowTables({
@@ -45,12 +33,16 @@ export async function openShadowTables({
   runtime,
   signal,
   onProgress,
-}: ShadowOptions & { schema: string }): Promise<ShadowTables> {
+}: ShadowOptions & { schema: string }) {
   const target = { projection, schema, db, commitsLater: true };
   const { streamPrefixes } = projection;
   const meter = createMeter(runtime);
   let { position, events } = await prepare(db, projection, schema);
 
+  /**
+   * Takes everything up to a position that the log has reached, and stands there then, unless it was past it. Resolves
+   * to the number of these events. Throws ProjectionHalted, the signal's reason, and the stores' errors.
+   */
   async function feed(upTo: Position): Promise<number> {
     const before = events;
     const head = (await eventStore.head()) ?? upTo;
@@ -72,5 +64,15 @@ export async function openShadowTables({
     return events - before;
   }
 
-  return { position: () => position, events: () => events, feed };
+  /** Takes everything up to a position that moves on meanwhile, until only a few events were left. Throws likewise. */
+  async function catchUp(goal: () => Promise<Position | null>): Promise<void> {
+    for (;;) {
+      const upTo = await goal();
+      if (!upTo || (await feed(upTo)) <= fewEvents) return;
+    }
+  }
+
+  return { position: () => position, events: () => events, feed, catchUp };
 }
+
+export type ShadowTables = Awaited<ReturnType<typeof openShadowTables>>;

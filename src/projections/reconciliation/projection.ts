@@ -1,11 +1,11 @@
 /** The discrepancies that imports found, a row each. */
 import { readReconciliationEvent } from '../../events/codec.ts';
 import {
-  type Difference,
+  type Discrepancy,
   evolveDiscrepancy,
   reconciliationStreamPrefix,
 } from '../../events/reconciliation.ts';
-import { indexable } from '../../postgres/indexable.ts';
+import { indexable } from '../../postgres/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { streamProjection } from '../runtime/stream-projection.ts';
 
@@ -15,7 +15,7 @@ export const reconciliation: Projection = {
     version: 2,
     streamPrefix: reconciliationStreamPrefix,
     tableName: 'discrepancies',
-    evolve: (state: Difference | null, event) => evolveDiscrepancy(state, readReconciliationEvent(event)),
+    evolve: (state: Discrepancy | null, event) => evolveDiscrepancy(state, readReconciliationEvent(event)),
     columns: {
       kind: 'text not null',
       source: 'text not null',

@@ -1,12 +1,9 @@
 /** What is asked of the discrepancies that imports found, and of payments that an import may lack. */
 import type { Knex } from 'knex';
-import type { Difference, ExportSource } from '../../events/reconciliation.ts';
-import { indexable } from '../../postgres/indexable.ts';
-import type { TimeSpan } from '../../postgres/time-span.ts';
+import type { Discrepancy, ExportSource } from '../../events/reconciliation.ts';
+import { indexable, type TimeSpan } from '../../postgres/table.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from './projection.ts';
-
-export type ListedDiscrepancy = { id: string; difference: Difference };
 
 /** Where a page of a list ends; the next one begins after it. */
 export type DiscrepancyKey = { at: Date; id: string };
@@ -18,7 +15,7 @@ export async function listDiscrepancies(
   db: Knex,
   { state, source }: { state: 'open' | 'resolved' | null; source: ExportSource | null },
   { limit, after }: { limit: number; after: DiscrepancyKey | null },
-): Promise<ListedDiscrepancy[]> {
+): Promise<{ id: string; difference: Discrepancy }[]> {
   const query = discrepancies(db).orderBy([
     { column: 'at', order: 'desc' },
     { column: 'id', order: 'desc' },

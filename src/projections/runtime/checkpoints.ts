@@ -21,11 +21,6 @@ export type ProjectionStatus = {
   fault: Fault | null;
 };
 
-/** Another process moved the checkpoint since it was read: what was folded from there must not be written. */
-export class CheckpointMoved extends Error {
-  override name = 'CheckpointMoved';
-}
-
 type StatusRow = Omit<ProjectionStatus, 'position'> & { commit: string | null; prepare: string | null };
 
 // Positions are 64 bits wide: they travel as text, never as a number.
@@ -99,14 +94,13 @@ async function createTables(trx: Knex.Transaction, projection: Projection, schem
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
 }
 
-/** Makes the indexes that are missing in the current schema. */
 export async function createIndexes(trx: Knex.Transaction, { indexes = [] }: Projection): Promise<void> {
   for (const index of indexes) await trx.raw(`create index if not exists ${index}`);
 }
 
 /**
- * Moves the checkpoint over a batch and clears the fault. Holds the row until the transaction ends. Throws
- * CheckpointMoved, also when the tables are of another version by now.
+ * Moves the checkpoint over a batch and clears the fault. Holds the row until the transaction ends. Throws when another
+ * process moved it since it was read, or the tables are of another version by now: what was folded must not be written.
  */
 export async function advance(
   trx: Knex.Transaction,
@@ -129,7 +123,7 @@ export async function advance(
       fromPrepare: from?.prepare.toString() ?? null,
     },
   );
-  if (rowCount !== 1) throw new CheckpointMoved(`The checkpoint of ${schema} was moved by another process`);
+  if (rowCount !== 1) throw new Error(`The checkpoint of ${schema} was moved by another process`);
 }
 
 /** Keeps why the projection halted, for health and the console, until it moves again. */
@@ -150,11 +144,7 @@ export async function holdCheckpoint(trx: Knex.Transaction, name: string): Promi
 }
 
 /** Drops tables that do not serve, and their checkpoint. Fails when readers hold them for longer than `lockTimeoutMs`. */
-export async function discard(
-  db: Knex,
-  schema: string,
-  { lockTimeoutMs = 10_000 }: { lockTimeoutMs?: number } = {},
-): Promise<void> {
+export async function discard(db: Knex, schema: string, lockTimeoutMs = 10_000): Promise<void> {
   await db.transaction(async (trx) => {
     await lockTables(trx);
     await trx.raw(`select set_config('lock_timeout', ?, true)`, [`${lockTimeoutMs}ms`]);

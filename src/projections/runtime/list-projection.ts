@@ -1,15 +1,11 @@
 /** Read models that are lists: one row per stream, in the order in which the streams were created; and their queries. */
 import type { Knex } from 'knex';
-import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import type { Projection } from './projection.ts';
-import { streamProjection } from './stream-projection.ts';
+import { type StreamOptions, streamProjection } from './stream-projection.ts';
 
-export function listProjection<State>(options: {
-  name: string;
-  version: number;
-  streamPrefix: string;
-  evolve(state: State | null, event: RecordedEvent): State | null;
-}): Projection {
+export function listProjection<State>(
+  options: Pick<StreamOptions<State, never>, 'name' | 'version' | 'streamPrefix' | 'evolve'>,
+): Projection {
   return streamProjection({
     ...options,
     columns: { created_position: 'bigint not null unique' },
@@ -19,23 +15,19 @@ export function listProjection<State>(options: {
   });
 }
 
-export type ListQueries<Entry> = {
-  /**
-   * At most `limit` entries in the order of their creation, those after the entry `after` or from the first on.
-   * Null when there is no entry `after`. Rejects within a few seconds when Postgres is down.
-   */
-  list(page: { limit: number; after: string | null }): Promise<Entry[] | null>;
-  /** Whether the list holds the entry (yet). Rejects likewise. */
-  has(id: string): Promise<boolean>;
-};
-
-export function createListQueries<Entry>(db: Knex, projectionName: string): ListQueries<Entry> {
+/** Every query rejects within a few seconds when Postgres is down. */
+export function createListQueries<Entry>(db: Knex, projectionName: string) {
   const rows = () => db<{ id: string }>(`${projectionName}.${projectionName}`);
   const has = async (id: string) => (await rows().where({ id }).first('id').timeout(2_000)) !== undefined;
 
   return {
+    /** Whether the list holds the entry (yet). */
     has,
-    async list({ limit, after }) {
+    /**
+     * At most `limit` entries in the order of their creation, those after the entry `after` or from the first on.
+     * Null when there is no entry `after`.
+     */
+    async list({ limit, after }: { limit: number; after: string | null }): Promise<Entry[] | null> {
       if (after !== null && !(await has(after))) return null;
       const page = rows().orderBy('created_position').limit(limit);
       if (after !== null)
@@ -44,3 +36,5 @@ export function createListQueries<Entry>(db: Knex, projectionName: string): List
     },
   };
 }
+
+export type ListQueries<Entry> = ReturnType<typeof createListQueries<Entry>>;

@@ -1,7 +1,7 @@
 /** Read models with one row per stream: its folded state, and the columns that rows are found by. */
 import type { Knex } from 'knex';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { createTable, type Row, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from './projection.ts';
 
 /** A stream as a batch of events has left it. */
@@ -16,7 +16,7 @@ export type ChangedStream<State> = {
   last: RecordedEvent;
 };
 
-type Options<State, Column extends string> = {
+export type StreamOptions<State, Column extends string> = {
   name: string;
   version: number;
   streamPrefix: string;
@@ -37,7 +37,7 @@ type Options<State, Column extends string> = {
 
 /** A projection that loads the rows of a batch's streams, folds the events that they lack, and writes them back. */
 export function streamProjection<State, Column extends string = never>(
-  options: Options<State, Column>,
+  options: StreamOptions<State, Column>,
 ): Projection {
   const { name, version, streamPrefix, tableName = name, idColumn = 'id' } = options;
   const { columns, columnsOf, constantColumns = [], moreTables = [], writeMore } = options;
@@ -55,9 +55,7 @@ export function streamProjection<State, Column extends string = never>(
     name,
     version,
     streamPrefixes: [streamPrefix],
-    async createTables(db) {
-      for (const each of [table, ...moreTables]) await createTable(db, each);
-    },
+    createTables: (db) => createTables(db, table, ...moreTables),
     async project(events, db) {
       const ids = new Set(events.map(({ streamName }) => streamName.slice(streamPrefix.length)));
       const { rows } = await db.raw<{ rows: Stored<State>[] }>(
@@ -83,7 +81,7 @@ type Stored<State> = Pick<ChangedStream<State>, 'id' | 'revision' | 'state'>;
 function foldStreams<State>(
   stored: readonly Stored<State>[],
   events: readonly RecordedEvent[],
-  { evolve, streamPrefix }: Pick<Options<State, never>, 'evolve' | 'streamPrefix'>,
+  { evolve, streamPrefix }: Pick<StreamOptions<State, never>, 'evolve' | 'streamPrefix'>,
 ): ChangedStream<State>[] {
   const rows = new Map(stored.map((row) => [row.id, row]));
   const changed = new Map<string, ChangedStream<State>>();

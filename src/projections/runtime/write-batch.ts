@@ -26,7 +26,7 @@ class BatchRefused extends Error {
 
 /**
  * Commits a batch that was read from `from` on. When it is refused, halves it until everything before the one event at
- * fault is written, then throws ProjectionHalted. Throws CheckpointMoved, and the database's own error in an outage.
+ * fault is written, then throws ProjectionHalted. Throws when the checkpoint has moved, and the database's error in an outage.
  */
 export async function writeBatch(target: Target, from: Position | null, batch: Batch): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 /** The quarantine: gateway results that no payment took, a row each, with how staff resolved them. */
 import { readUnmatchedEvent, readUnmatchedResult } from '../../events/codec.ts';
 import { unmatchedStream, unmatchedStreamPrefix } from '../../events/unmatched.ts';
-import { createTable, givenRows, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, givenRows, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 
 const resultColumns = {
@@ -18,7 +18,7 @@ export const unmatched: Projection = {
   name: 'unmatched',
   version: 1,
   streamPrefixes: [unmatchedStream, unmatchedStreamPrefix],
-  createTables: (db) => createTable(db, { ...results, columns: { ...resultColumns, ...resolutionColumns } }),
+  createTables: (db) => createTables(db, { ...results, columns: { ...resultColumns, ...resolutionColumns } }),
   indexes: ['unmatched_open on unmatched (at) where resolved_at is null'],
 
   async project(events, db) {

@@ -2,8 +2,8 @@
 import { type LandRegistry, type PaidItem, readReply } from '../../clients/land-registry/callback.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/answers.ts';
 import { type DeliveryTask, failure, type PerformDelivery } from '../deliveries/delivery-task.ts';
+import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
 const reasons = {
   duplicate: 'refused as a duplicate',

@@ -1,23 +1,19 @@
 /** Reports a payment's status to its merchant: content/docs/deliveries.md. */
 import { Webhook } from 'standardwebhooks';
 import type { PostOutbound } from '../../clients/outbound/post.ts';
+import type { Merchant } from '../../config/merchants.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { paymentFields } from '../../receipts/payment-fields.ts';
-import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/answers.ts';
 import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.ts';
+import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
-/** How a merchant wants its callbacks; one that is no longer registered gets plain JSON. */
-type CallbackSettings = {
-  webhookSecrets: readonly string[];
-  callbackFormat: 'json' | 'form';
-};
-
+/** A merchant that is no longer registered gets plain JSON. */
 export function createMerchantCallback({
   merchants,
   post,
   runtime,
 }: {
-  merchants: ReadonlyMap<string, CallbackSettings>;
+  merchants: ReadonlyMap<string, Pick<Merchant, 'webhookSecrets' | 'callbackFormat'>>;
   post: PostOutbound;
   runtime: Pick<Runtime, 'now'>;
 }): PerformDelivery {

@@ -1,16 +1,15 @@
 /** One attempt at a claimed delivery: load its stream, perform it, record the outcome. */
 import type { Logger } from 'pino';
-import { isOvertaken, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
-import { type Execute, endOf, type Head } from '../../commands/execute.ts';
-import type { PaymentCommand } from '../../commands/payment.ts';
+import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
+import { type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
+import type { paymentDecider } from '../../commands/payment.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
 import type { Delivery } from '../../events/deliveries.ts';
-import type { Cause, Metadata } from '../../events/envelope.ts';
+import { type Cause, metadataText } from '../../events/envelope.ts';
 import {
   evolve,
   noPayment,
   type Payment,
-  type PaymentEvent,
   paymentStream,
   type RequestedPayment,
 } from '../../events/payment.ts';
@@ -20,14 +19,14 @@ import type { Runtime } from '../../kernel/runtime.ts';
 import type { ClaimedDelivery } from '../../projections/deliveries/queue.ts';
 import { attemptsOf, orderingKeyOf } from '../../projections/deliveries/table.ts';
 import { type DeliveryOutcome, failure, type PerformDelivery } from './delivery-task.ts';
-import { interruptedOutcome, recordedOutcome } from './retry-schedule.ts';
+import { interrupted, recordedOutcome } from './retry-schedule.ts';
 
 export type AttemptDependencies = {
   /** The actor of the events is `reactor:<name>`. */
   name: string;
   perform: PerformDelivery;
   eventStore: Pick<EventStore, 'load'>;
-  execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+  execute: ExecuteOf<typeof paymentDecider>;
   /** The pause before each attempt; the first is made at once. */
   scheduleMs: readonly number[];
   runtime: Runtime;
@@ -50,14 +49,13 @@ export async function attemptDelivery(
   stopping: AbortSignal,
   dependencies: AttemptDependencies,
 ): Promise<DeliveryOutcome | null> {
-  const { giveBack, log, runtime, scheduleMs } = dependencies;
-  const moment = () => ({ scheduleMs, now: runtime.now(), random: runtime.random() });
+  const { giveBack, log, runtime } = dependencies;
   let isBegun = false;
   try {
     const loaded = await load(claimed, dependencies);
-    const interrupted = loaded && findInterrupted(claimed, loaded);
-    if (interrupted) {
-      await record(interrupted, interruptedOutcome(interrupted.delivery, moment()), 0, dependencies);
+    const unrecorded = loaded && findInterrupted(claimed, loaded);
+    if (unrecorded) {
+      await record(unrecorded, interrupted, 0, dependencies);
       return null;
     }
     const due = loaded && (await findDue(claimed, loaded, dependencies));
@@ -71,10 +69,7 @@ export async function attemptDelivery(
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
     // Without an answer after `stopping` aborted, the attempt was interrupted by us, not failed by the receiver.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
-    const recorded = isInterrupted
-      ? interruptedOutcome(due.delivery, moment())
-      : recordedOutcome(outcome, due.delivery, moment());
-    await record(due, recorded, durationMs, dependencies);
+    await record(due, isInterrupted ? interrupted : outcome, durationMs, dependencies);
     return outcome;
   } catch (error) {
     const { transactionId, orderingKey } = claimed;
@@ -145,7 +140,7 @@ async function recordSuperseded(
   let from: Head<Payment> = head;
   for (const each of deliveries) {
     const call = calls.get(each.key);
-    if (!call || each.state !== 'due' || !isOvertaken(each, deliveries)) continue;
+    if (!call || each.state !== 'due' || !isSuperseded(each, deliveries)) continue;
     const at = dependencies.runtime.now().toISOString();
     from = await dependencies.execute(
       paymentStream(request.transactionId),
@@ -177,18 +172,19 @@ async function perform(
  */
 async function record(
   { delivery, payment, cause, head }: CalledDelivery,
-  outcome: RecordDeliveryAttempt['outcome'],
+  outcome: DeliveryOutcome | typeof interrupted,
   durationMs: number,
   dependencies: AttemptDependencies,
 ): Promise<void> {
-  const { execute, runtime } = dependencies;
+  const { execute, runtime, scheduleMs } = dependencies;
+  const now = runtime.now();
   const command: RecordDeliveryAttempt = {
     type: 'RecordDeliveryAttempt',
-    at: runtime.now().toISOString(),
+    at: now.toISOString(),
     delivery: delivery.key,
     attempt: delivery.attempts + 1,
     durationMs,
-    outcome,
+    outcome: recordedOutcome(outcome, delivery, { scheduleMs, now, random: runtime.random() }),
   };
   const stream = paymentStream(payment.request.transactionId);
   await retry(() => execute(stream, command, causeOf(cause, dependencies), { from: head }), {
@@ -200,6 +196,6 @@ async function record(
 }
 
 function causeOf(event: RecordedEvent, { name, runtime }: AttemptDependencies): Cause {
-  const { $correlationId: correlationId } = event.metadata as Metadata;
+  const correlationId = metadataText(event, '$correlationId') ?? event.id;
   return { commandId: runtime.uuid(), correlationId, causationId: event.id, actor: `reactor:${name}` };
 }

@@ -9,35 +9,33 @@ const longestRetryAfterMs = 24 * 60 * 60 * 1000;
 const jitter = 0.2;
 
 /**
+ * The outcome of an attempt that its process did not survive: the receiver may have the delivery or not. It is attempted
+ * again at once, but not beyond the schedule: a delivery that ends every process must come to an end itself.
+ */
+export const interrupted = {
+  kind: 'interrupted',
+  status: null,
+  reason: 'outcome unknown, the attempt was interrupted',
+} as const;
+
+/**
  * What is recorded of an attempt. `scheduleMs` holds the pause before each attempt, the first of which is made at once.
  * `random` is from 0 to 1.
  */
 export function recordedOutcome(
-  outcome: DeliveryOutcome,
+  outcome: DeliveryOutcome | typeof interrupted,
   { triesOfSchedule }: Pick<Delivery, 'triesOfSchedule'>,
   { scheduleMs, now, random }: { scheduleMs: readonly number[]; now: Date; random: number },
 ): RecordDeliveryAttempt['outcome'] {
-  if (outcome.kind !== 'failed') return outcome;
-  const { status, reason, retryAfterMs } = outcome;
+  if (outcome.kind === 'delivered' || outcome.kind === 'abandoned') return outcome;
+  const { status, reason } = outcome;
   const pauseMs = scheduleMs[triesOfSchedule + 1];
   if (pauseMs === undefined) return { kind: 'abandoned', status, reason };
   const jitteredMs = pauseMs * (1 + jitter * (2 * random - 1));
-  const waitMs = Math.max(jitteredMs, Math.min(retryAfterMs, longestRetryAfterMs));
-  return { kind: 'failed', status, reason, nextAttemptAt: after(now, Math.round(waitMs)) };
+  const waitMs =
+    outcome.kind === 'interrupted'
+      ? 0
+      : Math.max(jitteredMs, Math.min(outcome.retryAfterMs, longestRetryAfterMs));
+  const nextAttemptAt = new Date(now.getTime() + Math.round(waitMs)).toISOString();
+  return { kind: 'failed', status, reason, nextAttemptAt };
 }
-
-/**
- * What is recorded of an attempt that its process did not survive: the receiver may have the delivery or not. It is
- * attempted again at once, but not beyond the schedule: a delivery that ends every process must come to an end itself.
- */
-export function interruptedOutcome(
-  { triesOfSchedule }: Pick<Delivery, 'triesOfSchedule'>,
-  { scheduleMs, now }: { scheduleMs: readonly number[]; now: Date },
-): RecordDeliveryAttempt['outcome'] {
-  const failed = { status: null, reason: 'outcome unknown, the attempt was interrupted' };
-  return triesOfSchedule + 1 < scheduleMs.length
-    ? { kind: 'failed', ...failed, nextAttemptAt: after(now, 0) }
-    : { kind: 'abandoned', ...failed };
-}
-
-const after = (now: Date, ms: number) => new Date(now.getTime() + ms).toISOString();

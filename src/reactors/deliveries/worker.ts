@@ -3,9 +3,9 @@
  * the same worker. After a crash the lease ends, and another worker continues under the same delivery id.
  */
 import type { DeliveryKind } from '../../events/deliveries.ts';
-import type { Claim, ClaimedDelivery, DeliveryQueue } from '../../projections/deliveries/queue.ts';
+import type { ClaimedDelivery, DeliveryQueue } from '../../projections/deliveries/queue.ts';
 import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
+import { createBreaker } from './breaker.ts';
 
 export type DeliveryWorker = {
   /** Looks for work now, because something became due. */
@@ -53,7 +53,15 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     if (limit === 0) return [];
     const now = runtime.now();
     const leaseUntil = new Date(now.getTime() + leaseMs);
-    const limits = limitsOf([...attempts.values()], breaker);
+    const underWay = [...attempts.values()];
+    const receivers = underWay.map(({ receiver }) => receiver);
+    const merchants = underWay.map(({ merchantCode }) => merchantCode);
+    const limits = {
+      limitPerReceiver: maxPerReceiver,
+      receiverLimits: remaining(receivers, maxPerReceiver, breaker.limits()),
+      limitPerMerchant: maxPerMerchant,
+      merchantLimits: remaining(merchants, maxPerMerchant),
+    };
     return await queue.claim({ kind, now, leaseUntil, holder, limit, ...limits }).catch((error) => {
       log.warn({ reason: error?.code ?? error?.message }, 'no deliveries can be claimed for now');
       return [];
@@ -92,25 +100,8 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   };
 }
 
-/** How many deliveries of each receiver and each merchant may be claimed beside the attempts under way. */
-function limitsOf(
-  attempts: readonly ClaimedDelivery[],
-  breaker: Breaker,
-): Pick<Claim, 'limitPerReceiver' | 'receiverLimits' | 'limitPerMerchant' | 'merchantLimits'> {
-  const receiverLimits = breaker.limits();
-  const merchantLimits = new Map<string, number>();
-  for (const { receiver, merchantCode } of attempts) {
-    takeOne(receiverLimits, receiver, maxPerReceiver);
-    takeOne(merchantLimits, merchantCode, maxPerMerchant);
-  }
-  return {
-    limitPerReceiver: maxPerReceiver,
-    receiverLimits,
-    limitPerMerchant: maxPerMerchant,
-    merchantLimits,
-  };
-}
-
-function takeOne(left: Map<string, number>, name: string, usual: number): void {
-  left.set(name, Math.max(0, (left.get(name) ?? usual) - 1));
+/** How many more each receiver or merchant may have beside the attempts under way; `limits` already knows of some. */
+function remaining(names: readonly string[], usual: number, limits = new Map<string, number>()) {
+  for (const name of names) limits.set(name, Math.max(0, (limits.get(name) ?? usual) - 1));
+  return limits;
 }

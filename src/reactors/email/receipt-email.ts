@@ -2,10 +2,10 @@
 import { buffer } from 'node:stream/consumers';
 import type { Mailer } from '../../clients/mail/mailer.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import { receiptMessage } from '../../receipts/message.ts';
+import { receiptMessage } from '../../receipts/email.ts';
 import { createLinks } from '../../receipts/payment-links.ts';
+import { createReceiptFiles } from '../../receipts/pdf.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { createReceiptFiles } from '../../receipts/receipt-file.ts';
 import { deliveryIdOf, failure, type PerformDelivery } from '../deliveries/delivery-task.ts';
 
 export function createReceiptEmail({
@@ -34,15 +34,8 @@ export function createReceiptEmail({
       },
       signal,
     );
-    switch (outcome.kind) {
-      case 'sent':
-        return { kind: 'delivered', status: null, messageId: outcome.messageId };
-      case 'failed':
-        return failure(outcome.reason, { isReceiverDown: outcome.isServerDown });
-      case 'refused':
-        return { kind: 'abandoned', status: null, reason: outcome.reason };
-      default:
-        return outcome satisfies never;
-    }
+    if (outcome.kind === 'sent') return { kind: 'delivered', status: null, messageId: outcome.messageId };
+    if (outcome.kind === 'failed') return failure(outcome.reason, { isReceiverDown: outcome.isServerDown });
+    return { kind: 'abandoned', status: null, reason: outcome.reason };
   };
 }

@@ -2,7 +2,7 @@
 import { createExecute } from '../../commands/execute.ts';
 import { rebuildDecider } from '../../commands/rebuild.ts';
 import { readRebuildEvent } from '../../events/codec.ts';
-import type { Cause, Metadata } from '../../events/envelope.ts';
+import { type Cause, metadataText } from '../../events/envelope.ts';
 import { evolveRebuilds, noRebuilds, projectionStream } from '../../events/rebuild.ts';
 import { type EventStore, EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
@@ -32,7 +32,7 @@ export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgr
   if (!request) return;
   const cause = {
     commandId: runtime.uuid(),
-    correlationId: (request.metadata as Metadata).$correlationId,
+    correlationId: metadataText(request, '$correlationId') ?? request.id,
     causationId: request.id,
     actor: 'reactor:rebuilds',
   };

@@ -23,9 +23,7 @@ type Dependencies = {
 const checkAgainMs = 1_000;
 
 /** Runs until stopped, and waits through outages. A rebuild under way at the stop is left to the next process. */
-export function startRebuilds({ projections, eventStore, log, runtime, takeUp, onRebuilt }: Dependencies): {
-  stop(): Promise<void>;
-} {
+export function startRebuilds({ projections, eventStore, log, runtime, takeUp, onRebuilt }: Dependencies) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const untilStopped = { runtime, signal, firstMs: checkAgainMs, longestMs: checkAgainMs };
@@ -64,7 +62,7 @@ export function startRebuilds({ projections, eventStore, log, runtime, takeUp, o
 
   const watching = watch();
   return {
-    stop() {
+    stop(): Promise<void> {
       stopping.abort();
       return watching;
     },

@@ -7,14 +7,9 @@ import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { RegistryUnavailable } from '../../clients/registry/answer.ts';
 import type { TransactionRegistry } from '../../clients/registry/registry.ts';
-import { type Execute, loadHead } from '../../commands/execute.ts';
-import { type PaymentCommand, paymentDecider } from '../../commands/payment.ts';
-import {
-  type Payment,
-  type PaymentEvent,
-  paymentStream,
-  type RequestedPayment,
-} from '../../events/payment.ts';
+import { type ExecuteOf, loadHead } from '../../commands/execute.ts';
+import { paymentDecider } from '../../commands/payment.ts';
+import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { nextRequeryAt, requeryAgainAt } from '../../events/requery-schedule.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
@@ -27,7 +22,7 @@ import { findDueRequeries, postponeRequery } from '../../projections/payments/qu
 export type RequeryDependencies = {
   registry: TransactionRegistry;
   eventStore: Pick<EventStore, 'load'>;
-  execute: Execute<Payment, PaymentCommand, PaymentEvent>;
+  execute: ExecuteOf<typeof paymentDecider>;
   db: Knex;
   log: Logger;
   runtime: Runtime;
@@ -45,9 +40,7 @@ const pageSize = 100;
  * Runs until stopped. One process asks, the others stand by. After an outage of the registry or of a store it waits
  * longer each time, up to 5 minutes. An outage leaves no event, and one log line for each attempt.
  */
-export function startScheduledRequery(dependencies: RequeryDependencies & { databaseUrl: string }): {
-  stop(): Promise<void>;
-} {
+export function startScheduledRequery(dependencies: RequeryDependencies & { databaseUrl: string }) {
   const { databaseUrl, log, runtime } = dependencies;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -74,9 +67,9 @@ export function startScheduledRequery(dependencies: RequeryDependencies & { data
     },
   ).catch(() => {}); // It retries until it is stopped.
   return {
-    stop() {
+    async stop() {
       stopping.abort();
-      return asking;
+      await asking;
     },
   };
 }
@@ -111,7 +104,10 @@ async function requery(transactionId: string, dependencies: RequeryDependencies)
   const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider);
   const { state: payment } = head;
   const at = runtime.now().toISOString();
-  if (payment.status === 'none' || !isDue(nextRequeryAt(payment), at)) return false;
+  if (payment.status === 'none') return false;
+  const dueAt = nextRequeryAt(payment);
+  // Both are UTC with milliseconds, so they compare as texts.
+  if (dueAt === null || dueAt > at) return false;
   const answer = await askOrPostpone(payment, dependencies);
   if (answer === null) return true;
   const { channel, merchant } = payment.request;
@@ -142,9 +138,4 @@ async function askOrPostpone(
     log.warn({ reason: error.message, transactionId, until }, 'the registry has no answer about a payment');
     return null;
   }
-}
-
-/** Both are UTC with milliseconds, so they compare as texts. */
-function isDue(nextAt: string | null, now: string): boolean {
-  return nextAt !== null && nextAt <= now;
 }

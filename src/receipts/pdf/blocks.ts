@@ -45,14 +45,14 @@ export function drawSummary(
 ): void {
   const heightPt = 64;
   ensureRoom(sheet, heightPt);
-  const box = { topPt: sheet.yPt, heightPt, paddingPt: 14 };
+  const topPt = sheet.yPt;
   decorate(sheet, () =>
     sheet.doc
-      .roundedRect(marginPt, box.topPt, contentWidthPt, box.heightPt, 6)
+      .roundedRect(marginPt, topPt, contentWidthPt, heightPt, 6)
       .fillAndStroke(colors.washed, colors.line),
   );
-  draw(addElement(sheet, sheet.root, 'Sect'), box);
-  sheet.yPt = box.topPt + box.heightPt + 12;
+  draw(addElement(sheet, sheet.root, 'Sect'), { topPt, heightPt, paddingPt: 14 });
+  sheet.yPt = topPt + heightPt + 12;
 }
 
 export function drawSection(sheet: Sheet, heading: string): Element {
@@ -64,8 +64,6 @@ export function drawSection(sheet: Sheet, heading: string): Element {
   return section;
 }
 
-export type Table = { element: Element; columns: readonly Place[]; header: readonly Cell[] };
-
 /**
  * Begins a table, each page of which begins with `head`. The last column ends at the right margin; the last `amounts`
  * columns are aligned to the right.
@@ -74,12 +72,20 @@ export function beginTable(
   sheet: Sheet,
   section: Element,
   layout: { widthsPt: readonly number[]; amounts: number; head?: readonly string[]; headStyle?: Style },
-): Table {
-  const columns = columnsOf(layout.widthsPt, layout.amounts);
+) {
+  const { widthsPt, amounts, head, headStyle = styles.columnHead } = layout;
+  const gapPt = 7;
+  let nextPt = marginPt;
+  const columns = widthsPt.map((fullPt, index): Place => {
+    const xPt = nextPt;
+    nextPt += fullPt;
+    const isLast = index === widthsPt.length - 1;
+    const widthPt = isLast ? rightEdgePt - xPt : fullPt - gapPt;
+    return { xPt, widthPt, ...(index >= widthsPt.length - amounts && { align: 'right' }) };
+  });
   const element = addElement(sheet, section, 'Table');
-  if (!layout.head) return { element, columns, header: [] };
-  const header = cellsOf(columns, layout.head, layout.headStyle ?? styles.columnHead, 'Column');
-  drawTableRow(sheet, { element, columns, header: [] }, header);
+  const header = head ? cellsOf(columns, head, headStyle, 'Column') : [];
+  if (head) drawTableRow(sheet, element, header);
   return { element, columns, header };
 }
 
@@ -89,29 +95,17 @@ type Content = string | readonly Paragraph[];
 /** `scope` makes the first cell the heading of its row. */
 export function addRow(
   sheet: Sheet,
-  table: Table,
+  { element, columns, header }: ReturnType<typeof beginTable>,
   contents: readonly Content[],
   style: Style,
   scope?: 'Row',
 ): void {
-  drawTableRow(sheet, table, cellsOf(table.columns, contents, style, scope));
+  drawTableRow(sheet, element, cellsOf(columns, contents, style, scope), header);
 }
 
-function drawTableRow(sheet: Sheet, { element, header }: Table, cells: readonly Cell[]): void {
-  drawRow(sheet, addElement(sheet, element, 'TR'), cells, header);
+function drawTableRow(sheet: Sheet, table: Element, cells: readonly Cell[], header?: readonly Cell[]): void {
+  drawRow(sheet, addElement(sheet, table, 'TR'), cells, header);
   drawRule(sheet);
-}
-
-function columnsOf(widthsPt: readonly number[], amounts: number): Place[] {
-  const gapPt = 7;
-  let nextPt = marginPt;
-  return widthsPt.map((fullPt, index) => {
-    const xPt = nextPt;
-    nextPt += fullPt;
-    const isLast = index === widthsPt.length - 1;
-    const widthPt = isLast ? rightEdgePt - xPt : fullPt - gapPt;
-    return { xPt, widthPt, ...(index >= widthsPt.length - amounts && { align: 'right' as const }) };
-  });
 }
 
 function cellsOf(

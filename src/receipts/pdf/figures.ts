@@ -4,9 +4,7 @@ import type { StatusName } from '../texts.ts';
 import { colors } from './styles.ts';
 
 /** A code of this print size with more characters is too fine for phones. */
-const maxCodeCharacters = 300;
-
-export const isScannable = (url: string) => url.length <= maxCodeCharacters;
+export const maxCodeCharacters = 300;
 
 /** A QR code (ISO/IEC 18004, level M), as wide as `sizePt`; the white page around it is its quiet zone. */
 export function drawQrCode(

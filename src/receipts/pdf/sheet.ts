@@ -6,7 +6,7 @@ import PDFDocument from 'pdfkit';
 import { printable } from '../printable.ts';
 import type { Language } from '../texts.ts';
 import { colors, type Style } from './styles.ts';
-import { createTypesetter, drawLine, type Line, type Typesetter, wrapText } from './typesetter.ts';
+import { drawLine, type Line, type Typesetter, wrapText } from './typesetter.ts';
 import { hasRightToLeft } from './visual-order.ts';
 
 const pageWidthPt = 595.28;
@@ -42,15 +42,7 @@ export type Sheet = Typesetter & {
   yPt: number;
 };
 
-export function createSheet({
-  lang,
-  title,
-  createdAt,
-}: {
-  lang: Language;
-  title: string;
-  createdAt: Date;
-}): Sheet {
+export function createSheet(lang: Language, title: string, createdAt: Date): Sheet {
   const doc = new PDFDocument({
     size: [pageWidthPt, pageHeightPt],
     margin: 0,
@@ -71,7 +63,7 @@ export function createSheet({
   });
   const root = doc.struct('Document');
   doc.addStructure(root);
-  return { ...createTypesetter(doc), root, yPt: topPt };
+  return { doc, widths: new Map(), fontIds: new Map(), root, yPt: topPt };
 }
 
 export function addElement(
@@ -130,7 +122,8 @@ export function drawRow(
     lines: linesOf(sheet, cell),
     element: addElement(sheet, parent, cell.tag, optionsOf(cell)),
   }));
-  const heightPt = Math.max(0, ...started.map(({ lines }) => sumOf(lines.map(heightOf))));
+  const heightsPt = started.map(({ lines }) => lines.reduce((sum, line) => sum + heightOf(line), 0));
+  const heightPt = Math.max(0, ...heightsPt);
   if (sheet.yPt + heightPt > bottomPt && heightPt < bottomPt - topPt) newPage(sheet, header);
   for (;;) {
     const endsPt = started.map(({ cell, lines, element }) => {
@@ -200,4 +193,3 @@ function optionsOf({ paragraphs, scope }: Cell): ElementOptions {
 }
 
 const heightOf = ({ style }: StyledLine) => style.sizePt * lineHeight;
-const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);

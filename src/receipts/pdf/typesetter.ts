@@ -16,10 +16,6 @@ export type Typesetter = {
 type SetRun = FontRun & { unitWidth: number };
 export type Line = { runs: readonly SetRun[]; widthPt: number };
 
-export function createTypesetter(doc: PDFKit.PDFDocument): Typesetter {
-  return { doc, widths: new Map(), fontIds: new Map() };
-}
-
 /** The text in lines no wider than `widthPt`; none where there is nothing to print. */
 export function wrapText(typesetter: Typesetter, text: string, style: Style, widthPt: number): Line[] {
   const paragraph = printable(text);

@@ -1,5 +1,4 @@
 // `ledger export` on running stores: complete, in order and verifiable, or not made at all.
-
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';

@@ -1,6 +1,5 @@
 // `verify` as a whole: tampering with the read models is reported by table and key, and so are rows that a tampered log
 // no longer explains.
-
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -2,9 +2,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { checksumOf } from '../../../packages/sandbox/checksum.ts';
-import { handOverFields, signFields, verifyFields } from '../../../src/clients/gateway/hand-over.ts';
+import { signFields, verifyFields } from '../../../src/clients/gateway/checksum.ts';
+import { handOverFields } from '../../../src/clients/gateway/hand-over.ts';
 import { readGatewayResult } from '../../../src/clients/gateway/read-result.ts';
-import { sen } from '../../support/payments.ts';
+import { request, requestedAt, sen } from '../../support/payments.ts';
 
 const fields = fc.dictionary(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string({ unit: 'grapheme' }));
 
@@ -91,24 +92,23 @@ test('reading never throws, whatever the fields', (t) => {
 });
 
 test('the hand-over form is signed, and its amount has two decimals', (t) => {
-  const order = {
-    merchantCode: 'council',
-    transactionId: 'T',
-    sellerOrderNo: 'T-1',
-    totalSen: sen(5),
+  const attempt = {
+    at: requestedAt,
     mode: 'cc',
     bankCode: '',
-    description: 'Dog licence',
-    buyerName: '',
-    buyerEmail: '',
-    responseUrl: 'https://pay.example/generic/response',
-    transaksiId: '',
+    chargeSen: sen(2),
+    sellerOrderNo: 'T-1',
   } as const;
+  const responseUrl = 'https://pay.example/generic/response';
+  const order = { request: request({ amountSen: sen(3) }), attempt, responseUrl };
   const handedOver = handOverFields(order, 'secret');
   t.is(handedOver.AMOUNT, '0.05');
   t.is(verifyFields(handedOver, 'secret'), 'valid');
   t.false('TRANSAKSI_ID' in handedOver);
-  const ofLand = handOverFields({ ...order, transaksiId: 'T/1' }, 'secret');
+  const ofLand = handOverFields(
+    { ...order, request: request({ channel: 'landreg', reference: 'T/1' }) },
+    'secret',
+  );
   t.is(ofLand.TRANSAKSI_ID, 'T/1');
   t.is(verifyFields(ofLand, 'secret'), 'valid');
 });

@@ -1,7 +1,7 @@
 // The page of seals: newest first, page by page, and what is no longer a seal.
 import test from 'ava';
 import { sealKeyOf } from '../../../src/audit/seals/key.ts';
-import { sealedWithinMs } from '../../../src/audit/seals/unsealed.ts';
+import { sealedWithinMs } from '../../../src/audit/seals/stored-seals.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { countIn, emptyTally, sealsStream, signedText } from '../../../src/events/seals.ts';
 import { streamPrefixes } from '../../../src/events/streams.ts';

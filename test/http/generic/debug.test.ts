@@ -1,6 +1,6 @@
 // GET /generic/debug: /generic/response accepts what it signs, texts are escaped, and without a sandbox it does not exist.
 import test from 'ava';
-import { signFields } from '../../../src/clients/gateway/hand-over.ts';
+import { signFields } from '../../../src/clients/gateway/checksum.ts';
 import type { LatestPayment } from '../../../src/projections/payments/queries.ts';
 import { gatewaySecret, startApp } from '../../support/app.ts';
 import { sen } from '../../support/payments.ts';

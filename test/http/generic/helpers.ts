@@ -1,5 +1,5 @@
 /** A merchant, a payer and a gateway that call the app over HTTP. */
-import { signFields } from '../../../src/clients/gateway/hand-over.ts';
+import { signFields } from '../../../src/clients/gateway/checksum.ts';
 import { apiKey, gatewaySecret, type TestApp } from '../../support/app.ts';
 
 let references = 0;

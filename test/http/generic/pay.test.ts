@@ -1,6 +1,6 @@
 // /generic/pay/{id}: the page, the choice of a method, and what is handed to the gateway.
 import test from 'ava';
-import { verifyFields } from '../../../src/clients/gateway/hand-over.ts';
+import { verifyFields } from '../../../src/clients/gateway/checksum.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { apiKey, gatewaySecret, startApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';

@@ -1,6 +1,6 @@
 // A land-registry payment from the page to the receipt, through signed links, and the results that the gateway may report.
 import test from 'ava';
-import { verifyFields } from '../../../src/clients/gateway/hand-over.ts';
+import { verifyFields } from '../../../src/clients/gateway/checksum.ts';
 import { gatewaySecret, startApp, type TestApp } from '../../support/app.ts';
 import { hiddenFields, signed, tokenOf } from '../generic/helpers.ts';
 import { createLandPayment, landResult, reportLandResult } from './helpers.ts';

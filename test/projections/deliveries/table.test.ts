@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { evolve, noPayment } from '../../../src/events/payment.ts';
-import { createTable } from '../../../src/postgres/table.ts';
+import { createTables } from '../../../src/postgres/table.ts';
 import { type Claim, createDeliveryQueue } from '../../../src/projections/deliveries/queue.ts';
 import {
   attemptsOf,
@@ -27,7 +27,7 @@ async function emptyList(t: ExecutionContext): Promise<Database> {
   await database.db.transaction(async (trx) => {
     await trx.raw('create schema payments');
     await inSchema(trx);
-    await createTable(trx, deliveriesTable);
+    await createTables(trx, deliveriesTable);
   });
   return database;
 }

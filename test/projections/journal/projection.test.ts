@@ -5,7 +5,7 @@ import { evolve, noPayment, type Payment, type PaymentEvent } from '../../../src
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
 import { dayOf } from '../../../src/kernel/malaysian-time.ts';
 import { displaySen } from '../../../src/kernel/money.ts';
-import { indexable } from '../../../src/postgres/indexable.ts';
+import { indexable } from '../../../src/postgres/table.ts';
 import {
   collectedReceipts,
   collectionPage,

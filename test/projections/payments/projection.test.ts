@@ -4,9 +4,9 @@ import type { Knex } from 'knex';
 import { exceptionsOf } from '../../../src/events/exceptions.ts';
 import type { Payment } from '../../../src/events/payment.ts';
 import type { Sen } from '../../../src/kernel/money.ts';
-import { indexable } from '../../../src/postgres/indexable.ts';
+import { indexable } from '../../../src/postgres/table.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { createPaymentQueries, type ProjectedPayment } from '../../../src/projections/payments/queries.ts';
+import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import {
   append,
@@ -50,7 +50,7 @@ test.serial(
         await reached(db, 'payments', position);
         for (const { id } of streams) {
           const { revision, state } = await foldAfresh(eventStore, id);
-          t.deepEqual(await findPayment(id), { revision, state } as ProjectedPayment);
+          t.deepEqual(await findPayment(id), { revision, state } as Awaited<ReturnType<typeof findPayment>>);
           await checkExceptions(t, db, id, state);
         }
       }),
@@ -178,5 +178,8 @@ test.serial('events that a row already holds are passed over', async (t) => {
   run(t, payments, store, database);
   await reached(db, 'payments', position);
   const { findPayment } = createPaymentQueries(db);
-  t.deepEqual(await findPayment('A'), (await foldAfresh(eventStore, 'A')) as ProjectedPayment);
+  t.deepEqual(
+    await findPayment('A'),
+    (await foldAfresh(eventStore, 'A')) as Awaited<ReturnType<typeof findPayment>>,
+  );
 });

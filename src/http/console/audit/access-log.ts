@@ -1,7 +1,7 @@
 /** GET /console/access-log: who saw which personal data, for those who audit it. */
 import type { AccessLogPage } from '../../../events/session.ts';
 import { listAccessLog } from '../../../projections/access-log/queries.ts';
-import { noSuchPage, pageOf, readQuery, readText } from '../frame/list.ts';
+import { noSuchPage, pageOf, readQuery, readText } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { loadAccount } from '../frame/session.ts';
 

@@ -2,7 +2,6 @@
 import { Readable } from 'node:stream';
 import {
   beginExport,
-  type ExportFormat,
   ExportImpossible,
   type ExportRequest,
   readExportRequest,
@@ -11,10 +10,10 @@ import { InvalidFields } from '../../../commands/fields.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { type Fields, merchantOptions, readForm } from '../frame/list.ts';
+import { type Fields, merchantOptions, readForm } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 
-const types: Readonly<Record<ExportFormat, string>> = {
+const types: Readonly<Record<ExportRequest['format'], string>> = {
   jsonl: 'application/jsonl; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
 };

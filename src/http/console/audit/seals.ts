@@ -1,11 +1,10 @@
 /** GET /console/seals: the seals of the log, newest first, and how long events have been waiting for one. */
 import { isSigned } from '../../../audit/seals/key.ts';
-import { readSealOrNull } from '../../../audit/seals/stored-seals.ts';
-import { unsealed } from '../../../audit/seals/unsealed.ts';
+import { readSealOrNull, unsealed } from '../../../audit/seals/stored-seals.ts';
 import { paymentStreamPrefix } from '../../../events/payment.ts';
 import { sealsStream } from '../../../events/seals.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
-import { noSuchPage, readQuery } from '../frame/list.ts';
+import { noSuchPage, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 
 const path = '/console/seals';

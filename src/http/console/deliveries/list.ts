@@ -1,8 +1,9 @@
 /** GET /console/deliveries: callbacks and receipts, filtered and counted. */
 import {
-  createDeliveryList,
+  countDeliveries,
   type DeliveryFilter,
   type ListedDelivery,
+  listDeliveries,
 } from '../../../projections/deliveries/queries.ts';
 import {
   cursorText,
@@ -16,7 +17,7 @@ import {
   readDay,
   readQuery,
   readText,
-} from '../frame/list.ts';
+} from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 
 export const deliveriesPath = '/console/deliveries';
@@ -43,11 +44,10 @@ export const showDeliveries: Page = async (ctx, { askReadModels, db, show }) => 
   const { filter, fields } = readFilter(query);
   const cursor = readCursor(query.after, 2);
   const [transactionId = '', orderingKey = ''] = cursor?.ids ?? [];
-  const deliveries = createDeliveryList(db);
   const after = cursor && { calledAt: cursor.at, transactionId, orderingKey };
   const [found, count] = await askReadModels(ctx, [
-    deliveries.list(filter, { limit: size + 1, after }),
-    deliveries.count(filter, maxCounted + 1),
+    listDeliveries(db, filter, { limit: size + 1, after }),
+    countDeliveries(db, filter, maxCounted + 1),
   ]);
   const { rows, ...links } = pageOf(found, {
     size,

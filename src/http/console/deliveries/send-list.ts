@@ -1,10 +1,10 @@
 /** /console/deliveries/send-again: sends a whole list again, after staff have seen how many deliveries it holds. */
 import { kindsOfMachines, requestDeliveries } from '../../../commands/send-again.ts';
-import { createDeliveryList } from '../../../projections/deliveries/queries.ts';
+import { countDeliveries, findDeliveries } from '../../../projections/deliveries/queries.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
-import { type Fields, queryOf, readForm, readQuery } from '../frame/list.ts';
+import { type Fields, queryOf, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import {
   canSendAgain,
@@ -39,7 +39,7 @@ async function showConfirmation(
   problem: string | null,
 ): Promise<void> {
   const { filter, fields } = readSendable(typed);
-  const [count] = await askReadModels(ctx, [createDeliveryList(db).count(filter, maxCounted + 1)]);
+  const [count] = await askReadModels(ctx, [countDeliveries(db, filter, maxCounted + 1)]);
   await show(ctx, 'deliveries/send-again.njk', {
     title: 'Send again',
     filter: fields,
@@ -60,7 +60,7 @@ export const sendListAgain: Page = async (ctx, dependencies) => {
   const { askReadModels, db, execute, runtime, show } = dependencies;
   const typed = readForm(ctx);
   const { filter, fields } = readSendable(typed);
-  const [chosen] = await askReadModels(ctx, [createDeliveryList(db).find(filter, maxAtOnce + 1)]);
+  const [chosen] = await askReadModels(ctx, [findDeliveries(db, filter, maxAtOnce + 1)]);
   if (chosen.length > maxAtOnce || String(chosen.length) !== typed.count) {
     ctx.status = 409;
     return showConfirmation(ctx, dependencies, typed, 'The list has changed. Check the new number.');

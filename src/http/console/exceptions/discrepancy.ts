@@ -2,10 +2,10 @@
 import { headOf } from '../../../commands/execute.ts';
 import { reconciliationDecider } from '../../../commands/reconciliation.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
-import type { Metadata } from '../../../events/envelope.ts';
+import { actorOf } from '../../../events/envelope.ts';
 import { type DiscrepancyResolution, reconciliationStream } from '../../../events/reconciliation.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
-import { sideText } from '../../../reconciliation/texts.ts';
+import { sideText } from '../../../reconciliation/summary.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
 import { discrepancyResolutions, discrepancyTexts } from './texts.ts';
@@ -20,8 +20,7 @@ const source: ExceptionSource<DiscrepancyResolution> = {
     const head = headOf(events, reconciliationDecider);
     const { state: discrepancy } = head;
     if (!discrepancy) throw new HttpProblem(404, 'There is no such discrepancy');
-    const actorOf = (type: string) =>
-      (events.findLast((event) => event.type === type)?.metadata as Metadata | undefined)?.actor ?? '';
+    const actorOfLast = (type: string) => actorOf(events.findLast((event) => event.type === type));
     return {
       model: {
         title: discrepancyTexts[discrepancy.kind].name,
@@ -29,13 +28,13 @@ const source: ExceptionSource<DiscrepancyResolution> = {
         url: `/console/exceptions/difference/${id}`,
         discrepancy,
         paymentId: paymentIdOf(discrepancy),
-        foundBy: actorOf('ReconciliationDifferenceFound'),
+        foundBy: actorOfLast('ReconciliationDifferenceFound'),
         ours: sideText(discrepancy.ours),
         theirs: sideText(discrepancy.theirs),
       },
       choices: ['explained'],
       resolved: discrepancy.resolved,
-      resolvedBy: actorOf('ReconciliationDifferenceResolved'),
+      resolvedBy: actorOfLast('ReconciliationDifferenceResolved'),
       resolve({ at, note }, cause) {
         const command = { type: 'ResolveDiscrepancy', at, note } as const;
         return executeDiscrepancy(stream, command, cause, { from: head });

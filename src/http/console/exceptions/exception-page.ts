@@ -5,8 +5,8 @@ import { note as noteField } from '../../../commands/fields.ts';
 import type { Cause } from '../../../events/envelope.ts';
 import type { Context } from '../../server/context.ts';
 import { staffCause } from '../frame/access-log.ts';
+import { readForm } from '../frame/forms-and-lists.ts';
 import { leadTo } from '../frame/frame.ts';
-import { readForm } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { resolutionNames } from './texts.ts';
 

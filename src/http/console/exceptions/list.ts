@@ -1,10 +1,18 @@
 /** GET /console/exceptions: everything that waits for staff, of all kinds. */
 import {
-  createExceptionQueries,
   type ExceptionFilter,
+  listExceptions,
   listedKinds,
 } from '../../../projections/exceptions/queries.ts';
-import { cursorText, pageOf, readChoice, readCursor, readDay, readQuery, readText } from '../frame/list.ts';
+import {
+  cursorText,
+  pageOf,
+  readChoice,
+  readCursor,
+  readDay,
+  readQuery,
+  readText,
+} from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { kindTexts, resolutionNames } from './texts.ts';
 
@@ -27,9 +35,7 @@ export const showExceptions: Page = async (ctx, { askReadModels, db, show }) => 
   };
   const cursor = readCursor(query.after, 1);
   const after = cursor && { at: cursor.at, id: cursor.ids[0] ?? '' };
-  const [found] = await askReadModels(ctx, [
-    createExceptionQueries(db).list(filter, { limit: size + 1, after }),
-  ]);
+  const [found] = await askReadModels(ctx, [listExceptions(db, filter, { limit: size + 1, after })]);
   const { rows, ...links } = pageOf(found, {
     size,
     path: '/console/exceptions',

@@ -2,7 +2,7 @@
 import { endOf } from '../../../commands/execute.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
-import type { Metadata } from '../../../events/envelope.ts';
+import { actorOf } from '../../../events/envelope.ts';
 import { exceptionsOf, holdsMoneyInSuspense } from '../../../events/exceptions.ts';
 import {
   currentResult,
@@ -56,7 +56,7 @@ const source: ExceptionSource<Resolution> = {
       },
       choices: holdsMoneyInSuspense(kind) ? resolutions : ['explained'],
       resolved: exception.resolved,
-      resolvedBy: (resolution?.metadata as Metadata | undefined)?.actor ?? '',
+      resolvedBy: actorOf(resolution),
       resolve(what, cause) {
         const command = { type: 'ResolveException', resultNo, ...what } as const;
         return execute(stream, command, cause, { from: { state, ...endOf(stored) } });

@@ -2,7 +2,7 @@
 import { headOf } from '../../../commands/execute.ts';
 import { unmatchedDecider } from '../../../commands/unmatched.ts';
 import { readUnmatchedResult } from '../../../events/codec.ts';
-import type { Metadata } from '../../../events/envelope.ts';
+import { actorOf } from '../../../events/envelope.ts';
 import {
   resolutionStream,
   type UnmatchedResolution,
@@ -48,7 +48,7 @@ async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDe
     },
     choices: unmatchedResolutions,
     resolved: head.state,
-    resolvedBy: (resolutions[0]?.metadata as Metadata | undefined)?.actor ?? '',
+    resolvedBy: actorOf(resolutions[0]),
     resolve(resolution, cause) {
       const command = { type: 'ResolveUnmatchedResult', revision, ...resolution } as const;
       return executeUnmatched(stream, command, cause, { from: head });

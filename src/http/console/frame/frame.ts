@@ -2,7 +2,7 @@
 import type { Role } from '../../../events/user.ts';
 import { type Context, seeOther } from '../../server/context.ts';
 import type { ConsoleAssets } from './assets.ts';
-import { readQuery } from './list.ts';
+import { readQuery } from './forms-and-lists.ts';
 import { may, type Permission, permissionsOf } from './permissions.ts';
 import type { Sessions, VisitorContext } from './session.ts';
 

@@ -3,7 +3,7 @@ import type { Next } from 'koa';
 import { type Context, seeOther } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { signInPath } from './addresses.ts';
-import { readForm } from './list.ts';
+import { readForm } from './forms-and-lists.ts';
 import type { PageDependencies } from './page.ts';
 import { may, type Permission } from './permissions.ts';
 import type { StaffContext, VisitorContext } from './session.ts';

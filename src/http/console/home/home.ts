@@ -1,14 +1,14 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
-import { unsealed } from '../../../audit/seals/unsealed.ts';
+import { unsealed } from '../../../audit/seals/stored-seals.ts';
 import type { PaymentStatus } from '../../../events/payment.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
 import { displaySen } from '../../../kernel/money.ts';
-import { allDeliveries, createDeliveryList } from '../../../projections/deliveries/queries.ts';
-import { createExceptionQueries, listedKinds } from '../../../projections/exceptions/queries.ts';
+import { countDeliveries } from '../../../projections/deliveries/queries.ts';
+import { countOpenExceptions, listedKinds } from '../../../projections/exceptions/queries.ts';
 import { type DayMetrics, dayMetrics } from '../../../projections/payments/metrics.ts';
 import { maxCounted } from '../deliveries/list.ts';
 import { kindTexts } from '../exceptions/texts.ts';
-import { queryOf, readQuery, spanOfDay } from '../frame/list.ts';
+import { queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { delayPlot, hoursPlot, methodsPlot } from './metric-plots.ts';
 
@@ -21,10 +21,10 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
   const day = readQuery(ctx).day || today;
   const span = spanOfDay(day);
   const countIn = (state: 'due' | 'abandoned') =>
-    createDeliveryList(db).count({ ...allDeliveries, states: [state] }, maxCounted + 1);
+    countDeliveries(db, { states: [state], kinds: [] }, maxCounted + 1);
   const [metrics, open, due, abandoned] = await askReadModels(ctx, [
     dayMetrics(db, span),
-    createExceptionQueries(db).countOpen(),
+    countOpenExceptions(db),
     countIn('due'),
     countIn('abandoned'),
   ]);

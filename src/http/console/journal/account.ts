@@ -8,10 +8,10 @@ import {
   journalGap,
   type PostingKey,
 } from '../../../projections/journal/queries.ts';
-import { accountCsv } from '../../../statements/account-csv.ts';
+import { accountCsv } from '../../../statements/csv.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/list.ts';
+import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { readAsOf, refuseGap } from './as-of.ts';
 

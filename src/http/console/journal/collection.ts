@@ -12,7 +12,7 @@ import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../../stateme
 import { grandTotal } from '../../../statements/totals.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { cursorText, pageOf, queryOf, readCursor, readQuery } from '../frame/list.ts';
+import { cursorText, pageOf, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { readAsOf, refuseGap } from './as-of.ts';
 

@@ -1,6 +1,6 @@
 /** GET /console/payments/{id}/history.json?at=&revision=: what `ledger history --json` prints, for auditors' programs. */
 import { entriesUntil, readUntil } from '../../../audit/history/history.ts';
-import { readQuery } from '../frame/list.ts';
+import { readQuery } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { loadHistory } from './load.ts';
 

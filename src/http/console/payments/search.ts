@@ -2,7 +2,7 @@
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import type { PaymentStatus } from '../../../events/payment.ts';
 import { paymentModes } from '../../../kernel/payment-modes.ts';
-import { allPayments, type PaymentFilter, searchPayments } from '../../../projections/payments/search.ts';
+import { type PaymentFilter, searchPayments } from '../../../projections/payments/queries.ts';
 import { termsOf } from '../../../projections/payments/search-tokens.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { type Context, seeOther } from '../../server/context.ts';
@@ -19,7 +19,7 @@ import {
   readForm,
   readQuery,
   readText,
-} from '../frame/list.ts';
+} from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 
 export const paymentsPath = '/console/payments';
@@ -45,7 +45,6 @@ function readFilter({ q, merchant, status, mode, day, by }: Fields) {
   };
   const span = readDay(fields.day);
   const filter: PaymentFilter = {
-    ...allPayments,
     named: fields.q,
     merchantCode: fields.merchant,
     status: fields.status,
@@ -75,7 +74,7 @@ export const searchByPayer: Page = async (ctx, dependencies) => {
   const detail = `${searchTokens.length} ${searchTokens.length === 1 ? 'word' : 'words'}`;
   await dependencies.recordAccess(ctx, { what: 'search', transactionId: null, detail });
   const { fields } = readFilter({});
-  await showFound(ctx, dependencies, { fields, filter: { ...allPayments, searchTokens } }, after, payer);
+  await showFound(ctx, dependencies, { fields, filter: { searchTokens } }, after, payer);
 };
 
 async function showFound(

@@ -2,8 +2,13 @@
 import { readRebuildEvent } from '../../../events/codec.ts';
 import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
 import type { Position } from '../../../eventstore/event-store.ts';
-import { createMeter, secondsLeft, shareDone } from '../../../projections/rebuild/progress.ts';
-import { type RebuildStanding, rebuildStandings } from '../../../projections/rebuild/queries.ts';
+import {
+  createMeter,
+  rebuildStandings,
+  secondsLeft,
+  shareDone,
+} from '../../../projections/rebuild/progress.ts';
+import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 
 export type RebuildView = {
@@ -47,7 +52,7 @@ export function createLookAtRebuilds({
   function viewOf(
     name: string,
     { requestedAt, last }: Rebuilds,
-    standing: RebuildStanding | undefined,
+    standing: ProjectionStatus | undefined,
     head: Position | null,
   ): RebuildView {
     const isRequested = requestedAt !== null;

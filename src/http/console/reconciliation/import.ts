@@ -6,12 +6,11 @@ import { type VerdictClass, verdictClasses } from '../../../reconciliation/compa
 import type { BadRow } from '../../../reconciliation/csv-rows.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
 import { ReadModelBehind, reconcile } from '../../../reconciliation/reconcile.ts';
-import { isAllMatched, type Summary } from '../../../reconciliation/summary.ts';
-import { classNames, scopeText } from '../../../reconciliation/texts.ts';
+import { classNames, isAllMatched, type Summary, scopeText } from '../../../reconciliation/summary.ts';
 import { readFormData } from '../../server/body.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
-import { readDay, readForm } from '../frame/list.ts';
+import { readDay, readForm } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { rowOf, showList } from './list.ts';
 

@@ -1,11 +1,11 @@
 /** GET /console/reconciliation: the form to compare an export, and the discrepancies that are open. */
 import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
 import { listDiscrepancies } from '../../../projections/reconciliation/queries.ts';
-import { sideText } from '../../../reconciliation/texts.ts';
+import { sideText } from '../../../reconciliation/summary.ts';
 import type { Context } from '../../server/context.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
 import { discrepancyTexts } from '../exceptions/texts.ts';
-import { cursorText, pageOf, readCursor, readQuery } from '../frame/list.ts';
+import { cursorText, pageOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 
 const size = 50;

@@ -2,9 +2,9 @@
 import type { Payment } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { isReady, type LagSources } from '../../projections/runtime/lag.ts';
+import { isVerificationCheck, verificationKey, verificationUrl } from '../../receipts/check-code.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { statusName, timeText } from '../../receipts/texts.ts';
-import { isVerificationCheck, verificationKey, verificationUrl } from '../../receipts/verification.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import type { PayDependencies } from './dependencies.ts';

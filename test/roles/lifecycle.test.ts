@@ -1,6 +1,6 @@
 // How what a process has started is stopped.
 import test from 'ava';
-import { stopAll } from '../../src/roles/running.ts';
+import { stopAll } from '../../src/roles/lifecycle.ts';
 
 test('everything is stopped in the reverse order, also when something fails, and the first failure is thrown', async (t) => {
   const stopped: string[] = [];

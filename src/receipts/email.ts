@@ -2,19 +2,12 @@
  * The receipt email: subject, text and HTML, with the same facts as the attached PDF. It loads nothing from any host, and
  * names and descriptions are never more than text in it.
  */
-import { factsOf, itemLinesOf } from './facts.ts';
 import { printable } from './printable.ts';
 import type { Receipt } from './receipt.ts';
-import { type Language, statusName, texts } from './texts.ts';
-
-export type ReceiptMessage = { subject: string; text: string; html: string };
+import { factsOf, itemLinesOf, type Language, statusName, texts } from './texts.ts';
 
 /** `receiptUrl` gives the receipt's page in a language. */
-export function receiptMessage(
-  receipt: Receipt,
-  lang: Language,
-  receiptUrl: (lang: Language) => string,
-): ReceiptMessage {
+export function receiptMessage(receipt: Receipt, lang: Language, receiptUrl: (lang: Language) => string) {
   const content = contentOf(receipt, lang, receiptUrl);
   return {
     subject: `${content.title} ${printable(receipt.receiptNo)} – ${content.agency}`,
@@ -40,7 +33,9 @@ function contentOf(receipt: Receipt, lang: Language, receiptUrl: (lang: Language
     status: words.statuses[statusName(receipt.status)],
     facts: factsOf(receipt, lang).map(([label, fact]) => pair(label, fact)),
     amountsTitle: words.receipt.amounts,
-    items: itemLinesOf(receipt).map(({ text, detail, amount }) => pair(lines(text, detail), amount)),
+    items: itemLinesOf(receipt).map(({ description, detail, amount }) =>
+      pair(lines(description, detail), amount),
+    ),
     sums: [...(receipt.fee === '' ? [] : [pair(words.fee, receipt.fee)]), pair(words.total, receipt.total)],
     open: [words.email.open, receiptUrl(lang)] as Pair,
     other: [words.email.otherLanguage, receiptUrl(lang === 'en' ? 'ms' : 'en')] as Pair,
@@ -72,9 +67,9 @@ const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${c
 /** Mail programs support little CSS: styles are on the elements, and a style sheet serves those with a dark mode. */
 function asHtml(content: Content): string {
   const { lang, words, title, agency, total, status, facts, items, sums, open, other } = content;
-  const row = (label: string, value: string, strong = '') =>
+  const row = (label: string, value: string) =>
     `<tr><th scope="row" class="quiet" style="${cell};width:38%;font-weight:400;color:#52525b">${escaped(label)}</th>` +
-    `<td style="${cell}${strong}"><bdi>${escaped(value)}</bdi></td></tr>`;
+    `<td style="${cell}"><bdi>${escaped(value)}</bdi></td></tr>`;
   const amountRow = (label: string, amount: string, strong = '') =>
     `<tr><td style="${cell}${strong}"><bdi>${escaped(label)}</bdi></td>` +
     `<td style="${cell};text-align:right;white-space:nowrap${strong}">${escaped(amount)}</td></tr>`;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { isVerificationCheck, verificationCheck, verificationKey } from '../../src/receipts/verification.ts';
+import { isVerificationCheck, verificationCheck, verificationKey } from '../../src/receipts/check-code.ts';
 
 const key = verificationKey('transaction id key');
 const receipt = { receiptNo: '7-20261120-BJ6HYDFE', transactionId: '0123456789ABCDEFGHJKMNPQRS' };

@@ -1,4 +1,4 @@
-/** What a result of a gateway, a registry record or staff's word does to a payment: the same decision, whichever source it has. */
+/** What a reported result does to a payment: the same decision, whether the gateway, the registry or staff report it. */
 import {
   type Channel,
   currentResult,
@@ -51,7 +51,7 @@ export function isPaymentOf(
   );
 }
 
-/** A success of what was asked is never set apart while the payment is open, whatever came before it. */
+/** A success of the right amount always pays an open payment, whatever came before it. */
 function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): readonly PaymentEvent[] {
   const { at, source, verified, result } = command;
   const data = { at, source, verified, result };
@@ -86,8 +86,8 @@ function recordOther(
 }
 
 /**
- * Whether it was recorded before. What was said of the paid attempt before it was paid is a repeat only when it
- * names the same time: said anew, it is how a reversal would look.
+ * Whether it was recorded before. A result of the paid attempt that was recorded before the payment repeats only at the
+ * same time: with another time it may be a reversal.
  */
 function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const paid = state.status === 'succeeded' ? currentResult(state) : null;
@@ -101,7 +101,7 @@ function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   );
 }
 
-/** What a result that is no success clashes with, or null when it sets the payment's status. */
+/** The outcome that a result other than a success contradicts, or null when the result sets the payment's status. */
 function contradicted(
   outcome: keyof typeof eventOf,
   result: PaymentResult,
@@ -113,12 +113,12 @@ function contradicted(
       earlier.role === 'applied' && earlier.outcome !== 'pending' && isSameAttempt(earlier, result, state),
   );
   if (final) return final.outcome;
-  // Money may be on its way in another attempt: only when that is decided too may the payer try again.
+  // Money of another attempt may still arrive: until that is decided too, the payer may not pay again.
   const othersPending = openPendings(state).some((pending) => !isSameAttempt(pending, result, state));
   return outcome !== 'pending' && othersPending ? 'pending' : null;
 }
 
-/** The pending results after which nothing else was recorded of their attempt. */
+/** The pending results of attempts of which nothing else was recorded since. */
 function openPendings(state: RequestedPayment): RecordedResult[] {
   return state.results.filter(
     (pending, index) =>
@@ -130,7 +130,7 @@ function openPendings(state: RequestedPayment): RecordedResult[] {
   );
 }
 
-/** Two results are of one attempt when they speak of one seller order and name no two gateway transactions. */
+/** Two results are of one attempt when they have the same seller order and not two different gateway transactions. */
 function isSameAttempt(
   earlier: RecordedResult,
   result: Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>,
@@ -142,7 +142,7 @@ function isSameAttempt(
   );
 }
 
-/** For two successes the gateway's own id decides, where both carry it: another one is other money. */
+/** The gateway's own id decides where both successes have one: another id is other money. */
 function isSameSuccess(earlier: RecordedResult, result: PaymentResult): boolean {
   if (
     earlier.outcome !== 'succeeded' ||
@@ -160,11 +160,10 @@ function differ(one: string, other: string): boolean {
 }
 
 function expectedAmount(state: RequestedPayment, result: PaymentResult): Sen {
-  const charge = attemptOf(state, result)?.chargeSen;
-  return charge ? addSen(state.request.amountSen, charge) : state.request.amountSen;
+  return addSen(state.request.amountSen, attemptOf(state, result)?.chargeSen ?? (0 as Sen));
 }
 
-/** Late: after a failure or cancellation, unless it belongs to a try that the payer started since. */
+/** Late: after a failure or cancellation, unless it is of an attempt that the payer began since. */
 function isLate(state: RequestedPayment, result: PaymentResult): boolean {
   if (state.status !== 'failed' && state.status !== 'cancelled') return false;
   const attempt = attemptOf(state, result);

@@ -3,8 +3,8 @@ import { type Role, roles, userStream } from '../../../events/user.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
+import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode } from '../frame/frame.ts';
-import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { loadAccount } from '../frame/session.ts';
@@ -29,7 +29,7 @@ export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show,
   });
   // From their streams, so that the page that follows a change shows it.
   const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
-  await show(ctx, 'accounts/accounts.njk', {
+  await show(ctx, 'staff/staff.njk', {
     title: 'Staff',
     ...links,
     rows: accounts.filter((account) => account !== null),

@@ -6,7 +6,7 @@ import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
-import { verificationCheck, verificationKey } from '../../../src/receipts/verification.ts';
+import { verificationCheck, verificationKey } from '../../../src/receipts/check-code.ts';
 import { until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';

@@ -1,6 +1,7 @@
 /** Reads variables one by one and gathers every fault, so that a boot names them all at once. */
-import { ConfigError } from './config-error.ts';
+
 import { type VariableName, variables } from './variables.ts';
+import { ConfigError } from './yaml-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -27,8 +28,15 @@ export function readEnvironment(environment: Environment, provided: Environment)
 
   const text = (name: VariableName, { fallback, required = false }: Reading = {}): string => {
     const found = given(name) ?? provided[name];
-    if (found === undefined && required) faults.push(`${name} is not set: ${variables[name].needed}`);
+    if (found === undefined && required) faults.push(`${name} is not set. ${variables[name].meaning}`);
     return found ?? (required ? '' : (fallback ?? variables[name].fallback ?? ''));
+  };
+
+  /** `form` is what it must match where it is not empty, and `what` says so in words. */
+  const matching = (name: VariableName, form: RegExp, what: string, reading?: Reading): string => {
+    const found = text(name, reading);
+    must(name, found === '' || form.test(found), what);
+    return found;
   };
 
   /** Without a trailing slash. */
@@ -67,7 +75,7 @@ export function readEnvironment(environment: Environment, provided: Environment)
       .filter((entry) => entry !== '');
 
   /** Runs a loader of a configuration file and takes its faults over. */
-  const file = <Content>(load: () => Content, fallback: Content): Content => {
+  const file = <Content>(load: () => Content, fallback: NoInfer<Content>): Content => {
     try {
       return load();
     } catch (error) {
@@ -78,5 +86,5 @@ export function readEnvironment(environment: Environment, provided: Environment)
   };
 
   const production = oneOf('NODE_ENV', ['development', 'production', 'test']) === 'production';
-  return { production, faults, given, must, text, url, oneOf, integer, list, file };
+  return { production, faults, given, must, text, matching, url, oneOf, integer, list, file };
 }

@@ -1,18 +1,29 @@
 /** How a long-running command runs and stops, and what the roles have in common. */
+import { readEndpoints } from '@ledger/embedded/endpoints.ts';
 import type { Command } from '../cli/command.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, loadConfig } from '../config/config.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
-import { loadRoleConfig } from './role-config.ts';
 
 /** Something that was started and can be stopped; work that has begun is finished. */
 export type Running = { stop(): Promise<void> };
 
 /** What a role is started with. The roles of one process share the event store: a process can append on one connection only. */
 export type RoleDependencies = { config: Config; eventStore: EventStore; log: Log; runtime: Runtime };
+
+/**
+ * The configuration of a command that runs beside `ledger serve`, on the embedded stores where no URL is given. In
+ * production nothing is read from a data folder. Throws ConfigError and StartError.
+ */
+export function loadRoleConfig(needs?: { seals: boolean }): Config {
+  const { NODE_ENV, DATA_DIR } = process.env;
+  // As with every variable, empty means not set.
+  const dataDir = DATA_DIR?.trim() || './data';
+  return loadConfig(process.env, NODE_ENV?.trim() === 'production' ? {} : readEndpoints(dataDir), needs);
+}
 
 /** The command that runs one role in a process of its own. */
 export function roleCommand({

@@ -23,11 +23,7 @@ export function drawReceipt(ctx: Context, payment: RequestedPayment, links: Link
     otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),
     status: statusName(status),
     dateTime: timeText(receipt.at, lang),
-    items: items.map(({ description, titleId, receiptNo, amount }) => ({
-      title: description,
-      detail: [titleId, receiptNo].filter((text) => text !== '').join(' · '),
-      amount,
-    })),
+    items: items.map(({ description, detail, amount }) => ({ title: description, detail, amount })),
     method: receipt.mode === '' ? undefined : texts[lang].modes[receipt.mode],
     history: history.map((entry) => ({ time: timeText(entry.at, lang), text: historyText(entry, lang) })),
     backUrl: backToMerchant(payment),

@@ -1,5 +1,5 @@
 /** How others are told of payments: callbacks to merchants, the land registry, emails. */
-import type { EnvironmentReader } from './environment.ts';
+import type { EnvironmentReader } from './environment-reader.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 const longestPauseMs = 7 * 24 * 3_600_000;
@@ -42,17 +42,13 @@ export function readLandRegistry(
   const { production } = env;
   const baseUrl = env.text('LANDREG_BASE_URL', { required: production && hasAgencies });
   if (baseUrl === '') return null;
-  const callbackPath = env.text('LANDREG_CALLBACK_PATH', { required: true });
-  env.must(
-    'LANDREG_CALLBACK_PATH',
-    callbackPath === '' || /^\/[\x21-\x7e]*$/.test(callbackPath),
-    'begin with /',
-  );
-  const accessToken = env.text('LANDREG_ACCESS_TOKEN', { required: true });
-  env.must(
+  const required = { required: true };
+  const callbackPath = env.matching('LANDREG_CALLBACK_PATH', /^\/[\x21-\x7e]*$/, 'begin with /', required);
+  const accessToken = env.matching(
     'LANDREG_ACCESS_TOKEN',
-    /^[\x21-\x7e]*$/.test(accessToken),
+    /^[\x21-\x7e]*$/,
     'be of ASCII characters, without blanks',
+    required,
   );
   const { protocol, hostname } = URL.parse(baseUrl) ?? { protocol: '', hostname: '' };
   env.must(
@@ -75,8 +71,6 @@ export function readLandRegistry(
     pauseMs: env.integer('LANDREG_PAUSE_MS', 0, 5_000),
   };
 }
-
-export type MailConfig = ReturnType<typeof readMail>;
 
 /** In production, emails that only become files are a fault. */
 export function readMail(env: EnvironmentReader) {

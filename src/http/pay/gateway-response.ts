@@ -1,5 +1,5 @@
 /** POST /<channel>/response: the gateway reports how a payment attempt ended, from its server and through the payer's browser. */
-import { verifyFields } from '../../clients/gateway/hand-over.ts';
+import { verifyFields } from '../../clients/gateway/checksum.ts';
 import {
   type GatewayFields,
   type GatewayResult,
