@@ -66,7 +66,7 @@ test.serial('kill -9 of the projections, again and again', async (t) => {
     over = true;
   });
   let kills = 0;
-  while (!over) {
+  while (!over || kills < 2) {
     const before = (await statusOf(database.db, 'event_counts'))?.position?.commit;
     const runner = startRunner(t, store, database);
     // At the earliest when it has begun to move, and then anywhere.
