@@ -105,6 +105,7 @@ module.exports = {
     only('src/http/api', ...httpFolders('server'), ...belowHttp),
     only('src/http/docs', ...httpFolders('server'), ...belowHttp),
     only('src/http/console', ...httpFolders('server'), ...belowHttp),
+    only('src/http/openapi', ...httpFolders('server', 'pay', 'generic', 'landreg', 'api'), ...belowHttp),
     only('src/http', ...belowHttp),
     only('packages/embedded', anyLibrary),
     only('packages/sandbox', anyLibrary),

@@ -1,5 +1,8 @@
-// The import rules of .dependency-cruiser.cjs catch each arrow that once led from one part of http/ into another.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+// The import rules of .dependency-cruiser.cjs catch each arrow that once led from one part of http/ into another, and the
+// lint rule runtime-only.grit catches each way to time, randomness and the network that is not passed in.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -64,4 +67,51 @@ test('what the rules allow is no violation', async (t) => {
     'app.ts': "import { routes } from './generic/routes.ts';\nexport const app = routes;\n",
   };
   t.deepEqual(await violationsIn(t, files), []);
+});
+
+const notPassedIn = [
+  "import { setTimeout as sleep } from 'node:timers/promises';",
+  "import { setInterval as every } from 'timers/promises';",
+  "import { randomUUID } from 'node:crypto';",
+  'new Date();',
+  'new Date;',
+  'Date();',
+  'Date.now();',
+  'const now = Date.now;',
+  'performance.now();',
+  'process.hrtime.bigint();',
+  'setTimeout(run, 1);',
+  'setInterval(run, 1);',
+  'setImmediate(run);',
+  'queueMicrotask(run);',
+  'Math.random();',
+  'crypto.randomUUID();',
+  'randomBytes(16);',
+  'AbortSignal.timeout(1);',
+  "fetch('http://localhost');",
+];
+
+/** The numbers of the lines that the lint rule for the runtime reports in a file of this name and content. */
+async function linesOutsideRuntime(t: ExecutionContext, path: string, content: string): Promise<number[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'ledger-lint-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(join(folder, path), content);
+  await writeFile(join(folder, 'biome.json'), JSON.stringify({ plugins: ['./runtime-only.grit'] }));
+  await copyFile('runtime-only.grit', join(folder, 'runtime-only.grit'));
+  const biome = join(process.cwd(), 'node_modules/.bin/biome');
+  const lint = spawn(biome, ['lint', '--max-diagnostics=none', '.'], { cwd: folder });
+  let output = '';
+  lint.stdout.on('data', (chunk) => (output += chunk));
+  lint.stderr.on('data', (chunk) => (output += chunk));
+  await once(lint, 'close');
+  const lines = Array.from(output.matchAll(/probe\.ts:(\d+):\d+ plugin/g), ([, line]) => Number(line));
+  return [...new Set(lines)].toSorted((a, b) => a - b);
+}
+
+test('only composition roots may take time, randomness or the network by themselves', async (t) => {
+  const content = `${notPassedIn.join('\n')}\n`;
+  const every = notPassedIn.map((_, index) => index + 1);
+  t.deepEqual(await linesOutsideRuntime(t, 'src/kernel/probe.ts', content), every);
+  t.deepEqual(await linesOutsideRuntime(t, 'src/roles/probe.ts', content), []);
 });

@@ -36,9 +36,6 @@ export type Execute<State, Command, Event> = (
 export type ExecuteOf<D> =
   D extends Decider<infer State, infer Command, infer Event> ? Execute<State, Command, Event> : never;
 
-/** A stream that loses this many races in a row is under attack, not under load. */
-const maxConflicts = 100;
-
 /**
  * Makes the one way in which a command reaches a stream. `load` replaces the store's own where a decision needs
  * only part of a stream; the last event must be in it.
@@ -50,10 +47,13 @@ export function createExecute<State, Command, Event extends { type: string; data
   eventStore,
   decider,
   load = eventStore.load,
+  maxConflicts = 50,
 }: {
   eventStore: Pick<EventStore, 'append' | 'load'>;
   decider: Decider<State, Command, Event>;
   load?: (streamName: string) => Promise<readonly RecordedEvent[]>;
+  /** A stream that changes more often than this while a command waits is under attack, not under load. */
+  maxConflicts?: number;
 }): Execute<State, Command, Event> {
   const loadAgain = async (streamName: string) => headOf(await load(streamName), decider);
 

@@ -1,6 +1,6 @@
 /** Decisions about a session of the console. The events are in src/events/session.ts. */
 import { readSessionEvent } from '../events/codec.ts';
-import { type AccessLogPage, evolveSession, type Session, type SessionEvent } from '../events/session.ts';
+import { type AccessKind, evolveSession, type Session, type SessionEvent } from '../events/session.ts';
 import type { EventStore, RecordedEvent } from '../eventstore/event-store.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
@@ -13,7 +13,7 @@ export type SignIn = { type: 'SignIn'; at: string; endsAt: string; secretHash: s
 export type ViewPersonalData = {
   type: 'ViewPersonalData';
   at: string;
-  what: AccessLogPage;
+  what: AccessKind;
   transactionId: string | null;
   detail: string;
 };
@@ -62,16 +62,15 @@ export async function loadSessionEnds(
   eventStore: Pick<EventStore, 'load' | 'loadLast'>,
   streamName: string,
 ): Promise<RecordedEvent[]> {
-  const [beginning, last] = await Promise.all([
-    eventStore.load(streamName, 0, 2),
-    eventStore.loadLast(streamName),
-  ]);
-  return last ? [...beginning, last] : beginning;
+  // The last event first: an event that comes in between makes the append conflict, and the command loads again.
+  const last = await eventStore.loadLast(streamName);
+  return last ? [...(await eventStore.load(streamName, 0, 2)), last] : [];
 }
 
 export function createExecuteSession(eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>) {
   const load = (streamName: string) => loadSessionEnds(eventStore, streamName);
-  return createExecute({ eventStore, decider: sessionDecider, load });
+  // A page may record several accesses of one session at the same time.
+  return createExecute({ eventStore, decider: sessionDecider, load, maxConflicts: 100 });
 }
 
 /** The session that a link offers at the time `at`, or why it does not. */

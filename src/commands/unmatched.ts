@@ -61,7 +61,10 @@ export type ResolveUnmatchedResult = {
   note: string;
 };
 
-/** On the stream of one result's resolution. No payment is made of the result. */
+/**
+ * On the stream of one result's resolution. Whoever gives the command has loaded the result that it names; no payment is
+ * made of the result.
+ */
 export const unmatchedDecider: Decider<ResolvedUnmatched | null, ResolveUnmatchedResult, UnmatchedEvent> = {
   initial: null,
   read: readUnmatchedEvent,

@@ -3,8 +3,8 @@ import { enums, nullable, object, optional, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
 /** The kinds of access to personal data that are recorded. */
-export const accessLogRoutes = ['payer', 'evidence', 'search', 'history', 'export'] as const;
-export type AccessLogPage = (typeof accessLogRoutes)[number];
+export const accessKinds = ['payer', 'evidence', 'search', 'history', 'export'] as const;
+export type AccessKind = (typeof accessKinds)[number];
 
 export const sessionEvents = {
   /** Recorded before it is sent. The stream's name is derived from the link's token, which is stored nowhere. */
@@ -15,7 +15,7 @@ export const sessionEvents = {
   PersonalDataViewed: object({
     at: utc,
     userId: string(),
-    what: enums(accessLogRoutes),
+    what: enums(accessKinds),
     /** Null where several payments were shown. */
     transactionId: nullable(string()),
     /** Which part or range, such as `event 3`; never the data itself, nor a search text. */

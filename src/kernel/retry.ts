@@ -14,7 +14,7 @@ type RetryOptions = {
   longestMs?: number;
   /** The part of each pause that is random, from 0 to 1, so that processes do not retry in step. */
   jitter?: number;
-  /** Once so many attempts have failed, the last failure is thrown. */
+  /** Once so many attempts have failed in all, whatever progress was reported, the last failure is thrown. */
   maxAttempts?: number;
   /** Once this has passed, a failure is thrown. Without it attempts go on until the signal aborts. */
   giveUpAfterMs?: number;
@@ -61,8 +61,9 @@ export async function retry<T>(
         failures += 1;
         onFailure?.(failure, failures);
         const fullMs = Math.min(firstMs * 2 ** (failures - 1), longestMs);
-        const pauseMs = fullMs * (1 - jitter + jitter * runtime.random());
-        if (runtime.monotonicMs() - startedMs + pauseMs > giveUpAfterMs) return false;
+        const leftMs = giveUpAfterMs - (runtime.monotonicMs() - startedMs);
+        if (leftMs <= 0) return false;
+        const pauseMs = Math.min(fullMs * (1 - jitter + jitter * runtime.random()), leftMs);
         await runtime.sleep(pauseMs, signal);
         return !signal?.aborted;
       },

@@ -3,7 +3,6 @@ import pg from 'pg';
 
 const codes = {
   undefinedTable: '42P01',
-  undefinedColumn: '42703',
   duplicateTable: '42P07',
   lockNotAvailable: '55P03',
   statementTimeout: '57014',
@@ -29,12 +28,12 @@ export function isOverload(error: unknown): boolean {
   return isPostgresError(error, 'statementTimeout', 'outOfMemory');
 }
 
-/** The rows of a query; none where its table, or a column of it, has not been made yet. */
+/** The rows of a query; none where its table has not been made yet. */
 export async function emptyIfUndefined<Row>(query: PromiseLike<{ rows: Row[] }>): Promise<Row[]> {
   try {
     return (await query).rows;
   } catch (error) {
-    if (isPostgresError(error, 'undefinedTable', 'undefinedColumn')) return [];
+    if (isPostgresError(error, 'undefinedTable')) return [];
     throw error;
   }
 }

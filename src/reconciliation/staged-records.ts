@@ -17,6 +17,7 @@ const schema = `
 
 export type StagedRecords = ReturnType<typeof openStagedRecords>;
 
+/** Over 70 lines: one prepared statement and one function for each question, and nothing else. */
 export function openStagedRecords() {
   const database = new DatabaseSync('');
   database.exec(schema);

@@ -39,6 +39,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     execute: createExecute({ eventStore, decider: paymentDecider }),
     eventStore,
     ...createPaymentQueries(db),
+    fetchOwn: fetch,
     registry: createTransactionRegistry({ ...config.registry, log, runtime }),
     content: {
       executeUser: createExecute({ eventStore, decider: userDecider }),

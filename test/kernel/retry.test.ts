@@ -44,7 +44,7 @@ test('a failure that another attempt cannot fix is thrown at once, and so is one
   await t.throwsAsync(retry(failing, { runtime, signal, firstMs: 100, giveUpAfterMs: 350 }), {
     message: 'no',
   });
-  t.deepEqual(runtime.slept, [100, 200]);
+  t.deepEqual(runtime.slept, [100, 200, 50], 'the last pause ends with the time limit');
 });
 
 test('an abort during a pause ends it, with an error', async (t) => {

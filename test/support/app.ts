@@ -125,6 +125,7 @@ export async function startApp(
   // Nothing listens there: it is as if Postgres were down.
   const db = connectPostgres({ url: 'postgres://127.0.0.1:9/nowhere', log });
   const dependencies: Dependencies = {
+    fetchOwn: fetch,
     config: {
       production: false,
       environment: 'test',

@@ -49,9 +49,9 @@ export function createTransactionRegistry(dependencies: {
   });
 
   /** Gives all requests of one question the same timeout. */
-  async function ask<T>(question: (fetch: Fetch) => Promise<T>): Promise<T> {
+  async function ask<T>(question: (get: Get) => Promise<T>): Promise<T> {
     const signal = runtime.timeout(timeoutMs);
-    const fetch: Fetch = (path, query = {}) => {
+    const get: Get = (path, query = {}) => {
       const address = new URL(`${url}/${path}`);
       // Not URLSearchParams, which would write a space as a plus sign.
       address.search = Object.entries(query)
@@ -67,7 +67,7 @@ export function createTransactionRegistry(dependencies: {
       });
     };
     try {
-      return await question(fetch);
+      return await question(get);
     } catch (error) {
       throw signal.aborted ? timedOut(error) : asUnavailable(error);
     }
@@ -86,31 +86,31 @@ export function createTransactionRegistry(dependencies: {
 
   return {
     ask: (transactionId) =>
-      ask(async (fetch) => {
-        const body = await fetch('transactions', { merchant_trans_id: transactionId });
+      ask(async (get) => {
+        const body = await get('transactions', { merchant_trans_id: transactionId });
         return answerAbout(transactionId, readAnswer(body, array(RegistryRecord)));
       }),
 
     askByTransaksiId: ({ transactionId, reference }) =>
-      ask(async (fetch) => {
-        const body = await fetch('transaction-extras', { key: transaksiIdKey, value: reference });
+      ask(async (get) => {
+        const body = await get('transaction-extras', { key: transaksiIdKey, value: reference });
         const extras = own(
           readAnswer(body, Extras),
           (it) => it.key === transaksiIdKey && it.value === reference && it.transaction_id !== '',
         );
         const ids = new Set(extras.map(({ transaction_id }) => transaction_id));
-        const records = await Promise.all(Array.from(ids, (id) => fetchRecord(fetch, id)));
+        const records = await Promise.all(Array.from(ids, (id) => getRecord(get, id)));
         return answerAbout(transactionId, records.flat());
       }),
   };
 }
 
-type Fetch = (path: string, query?: Record<string, string>) => Promise<string>;
+type Get = (path: string, query?: Record<string, string>) => Promise<string>;
 
 /** Empty where there is no record with this id. */
-async function fetchRecord(fetch: Fetch, id: string): Promise<RegistryRecord[]> {
+async function getRecord(get: Get, id: string): Promise<RegistryRecord[]> {
   try {
-    return [readAnswer(await fetch(`transactions/${encodeURIComponent(id)}`), RegistryRecord)];
+    return [readAnswer(await get(`transactions/${encodeURIComponent(id)}`), RegistryRecord)];
   } catch (error) {
     if (error instanceof HTTPError && error.response.statusCode === 404) return [];
     throw error;

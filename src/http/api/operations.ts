@@ -14,7 +14,7 @@ import {
   ref,
   type Section,
 } from '../server/openapi/operation.ts';
-import { described } from '../server/openapi/structs.ts';
+import { withDescription } from '../server/openapi/structs.ts';
 import { type ErrorCode, ErrorResponse, Health, Project, User } from './answers.ts';
 import { defaultPageSize, maxPageSize } from './list.ts';
 
@@ -29,9 +29,9 @@ export const apiStructs = {
   HealthResponse: Health,
   User,
   CreateUserPayload: maskable({
-    name: described(NewUser.schema.name, 'Without spaces at either end'),
-    email: described(NewUser.schema.email, 'Unique: a second user with it is refused'),
-    role: described(NewUser.schema.role, 'What the user may do'),
+    name: withDescription(NewUser.schema.name, 'Without spaces at either end'),
+    email: withDescription(NewUser.schema.email, 'Unique: a second user with it is refused'),
+    role: withDescription(NewUser.schema.role, 'What the user may do'),
   }),
   Project,
   ErrorResponse,

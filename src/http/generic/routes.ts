@@ -19,13 +19,14 @@ import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts
 import { createDebug, type DebugDependencies } from './debug.ts';
 import { createRequestPayment } from './request.ts';
 import { paymentRequestBody } from './request-body.ts';
-import { createShowSimulate, createSimulate } from './simulate.ts';
+import { createShowSimulate, createSimulate, type SimulateDependencies } from './simulate.ts';
 
 export type GenericDependencies = PayDependencies &
-  Pick<DebugDependencies, 'latestPayments'> & { config: { sandbox: { enabled: boolean } } };
+  Pick<DebugDependencies, 'latestPayments'> &
+  Pick<SimulateDependencies, 'fetchOwn'> & { config: { sandbox: { enabled: boolean } } };
 
 export function addGenericRoutes(router: Router<RequestState>, dependencies: GenericDependencies): void {
-  const { config, execute, latestPayments, quarantine, registry, runtime } = dependencies;
+  const { config, execute, fetchOwn, latestPayments, quarantine, registry, runtime } = dependencies;
   const { transactionIdKey } = config;
   const links = createLinks({ ...config, runtime }).generic;
   const tokens = createPageTokens({ transactionIdKey, runtime });
@@ -70,6 +71,6 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   if (config.sandbox.enabled) {
     router.get('/generic/debug', createDebug({ config, latestPayments, links, readPayment, runtime }));
     router.get('/generic/simulate', createShowSimulate({ config, runtime }));
-    router.post('/generic/simulate', formBody, createSimulate({ config, runtime }));
+    router.post('/generic/simulate', formBody, createSimulate({ config, fetchOwn, runtime }));
   }
 }

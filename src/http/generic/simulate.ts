@@ -12,8 +12,10 @@ import { HttpProblem } from '../server/errors.ts';
 import { shellQuoted } from '../server/openapi/samples.ts';
 import type { testPageTexts } from './test-page-texts.ts';
 
-type SimulateDependencies = {
+export type SimulateDependencies = {
   config: Pick<Config, 'baseUrl' | 'gateway' | 'merchants'>;
+  /** Calls this very server. */
+  fetchOwn: typeof fetch;
   runtime: Pick<Runtime, 'now' | 'timeout'>;
 };
 
@@ -46,7 +48,7 @@ type Values = Readonly<Record<(typeof required)[number] | (typeof optional)[numb
 const timeoutMs = 15_000;
 
 /** GET: the form, filled in with a payment that has not been requested yet. */
-export function createShowSimulate(dependencies: SimulateDependencies) {
+export function createShowSimulate(dependencies: Omit<SimulateDependencies, 'fetchOwn'>) {
   return (ctx: Context): Promise<void> => {
     const values = example(dependencies);
     return ctx.render('simulate.njk', simulatePage(ctx, values, dependencies));
@@ -55,7 +57,7 @@ export function createShowSimulate(dependencies: SimulateDependencies) {
 
 /** POST: shows the call, and makes it unless the user only wants to see it. */
 export function createSimulate(dependencies: SimulateDependencies) {
-  const { config, runtime } = dependencies;
+  const { config } = dependencies;
   return async (ctx: Context): Promise<void> => {
     const values = valuesOf((name) => bodyText(ctx, name));
     const show = (outcome: object) =>
@@ -67,7 +69,7 @@ export function createSimulate(dependencies: SimulateDependencies) {
     const curl = curlOf(`${config.baseUrl}/generic/request`, call);
     if (send === 'nothing') return show({ curl });
 
-    const answer = await make(ctx, call, runtime);
+    const answer = await make(ctx, call, dependencies);
     if (answer.status === 200 && answer.type.startsWith('text/html')) {
       // As a merchant relays it to its payer.
       ctx.type = 'html';
@@ -113,12 +115,12 @@ function parseObject(text: string): object | null {
 async function make(
   ctx: Context,
   { headers, body }: Call,
-  runtime: Pick<Runtime, 'timeout'>,
+  { fetchOwn, runtime }: Pick<SimulateDependencies, 'fetchOwn' | 'runtime'>,
 ): Promise<Answer> {
   const { localAddress = '', localPort } = ctx.req.socket;
   const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
   try {
-    const response = await fetch(`http://${host}:${localPort}/generic/request`, {
+    const response = await fetchOwn(`http://${host}:${localPort}/generic/request`, {
       method: 'POST',
       headers: { ...headers, 'Accept-Language': languageOf(ctx), 'X-Request-Id': ctx.state.requestId },
       body,
@@ -149,7 +151,7 @@ function shownAnswer({ status, type, body }: Answer, baseUrl: string) {
   };
 }
 
-function simulatePage(ctx: Context, values: Values, { config }: SimulateDependencies) {
+function simulatePage(ctx: Context, values: Values, { config }: Omit<SimulateDependencies, 'fetchOwn'>) {
   const lang = languageOf(ctx);
   const pageUrl = `${config.baseUrl}/generic/simulate`;
   const inputs = (names: readonly (keyof Values)[]) => names.map((name) => ({ name, value: values[name] }));
@@ -164,7 +166,7 @@ function simulatePage(ctx: Context, values: Values, { config }: SimulateDependen
 }
 
 /** The only key that is ever filled in is the public one of the development merchant. */
-function example({ config, runtime }: SimulateDependencies): Values {
+function example({ config, runtime }: Omit<SimulateDependencies, 'fetchOwn'>): Values {
   const isDemo = config.merchants.get('demo-app')?.apiKeys.includes('demo-key') ?? false;
   return {
     ...valuesOf(() => ''),

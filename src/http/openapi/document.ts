@@ -66,11 +66,11 @@ function methodOf({ route }: Operation): 'get' | 'post' {
 }
 
 function describe(operation: Operation & { tag: string }, { baseUrl }: DescribedConfig) {
-  const { id, tag, route: _, security = [], parameters = [], body, answers, ...described } = operation;
+  const { id, tag, route: _, security = [], parameters = [], body, answers, ...texts } = operation;
   return {
     operationId: id,
     tags: [tag],
-    ...described,
+    ...texts,
     security: security.map(({ name }) => ({ [name]: [] })),
     parameters: parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
     ...(body && {

@@ -2,7 +2,7 @@
 import { enums, literal, object, refine, type Struct, string } from 'superstruct';
 import { withJsonSchema } from '../../kernel/with-json-schema.ts';
 import type { PaymentFields } from '../../receipts/payment-fields.ts';
-import { described, id, matching } from '../server/openapi/structs.ts';
+import { id, matching, withDescription } from '../server/openapi/structs.ts';
 
 export const amount = matching(/^\d+\.\d{2}$/);
 const statusCode = enums(['0', '1', '2', '3']);
@@ -16,22 +16,22 @@ export const refusal = object({ status: literal(false), message: string() });
 export const requeryRefusal = object({ success: literal(false), message: string() });
 
 export const paymentFields: Struct<PaymentFields, unknown> = object({
-  transaction_id: described(id, 'Transaction id of the service'),
-  trans_id: described(string(), 'The merchant’s own reference'),
-  status: described(statusCode, '0 failed, 1 success, 2 cancelled, 3 pending'),
-  payment_status: described(string(), 'The status in words'),
-  receipt_no: described(string(), 'Empty unless the payment succeeded'),
-  payment_datetime: described(string(), 'YYYY-MM-DD HH:mm:ss, Malaysian time'),
-  buyer_name: described(string(), 'Name of the payer'),
-  amount: described(amount, 'Total that the payer pays, in RM'),
-  payment_mode: described(string(), 'The payment method in words'),
-  fpx_charge: described(amount, 'The fee included in the amount, in RM'),
-  buyer_bank: described(string(), 'The payer’s bank'),
-  fpx_transaction_no: described(string(), 'The gateway’s own number'),
-  seller_order_no: described(string(), 'Number of the payment attempt'),
-  merchant_code: described(string(), 'Who is paid'),
-  description: described(string(), 'What the payment is for'),
-  service: described(string(), 'Name of the service'),
+  transaction_id: withDescription(id, 'Transaction id of the service'),
+  trans_id: withDescription(string(), 'The merchant’s own reference'),
+  status: withDescription(statusCode, '0 failed, 1 success, 2 cancelled, 3 pending'),
+  payment_status: withDescription(string(), 'The status in words'),
+  receipt_no: withDescription(string(), 'Empty unless the payment succeeded'),
+  payment_datetime: withDescription(string(), 'YYYY-MM-DD HH:mm:ss, Malaysian time'),
+  buyer_name: withDescription(string(), 'Name of the payer'),
+  amount: withDescription(amount, 'Total that the payer pays, in RM'),
+  payment_mode: withDescription(string(), 'The payment method in words'),
+  fpx_charge: withDescription(amount, 'The fee included in the amount, in RM'),
+  buyer_bank: withDescription(string(), 'The payer’s bank'),
+  fpx_transaction_no: withDescription(string(), 'The gateway’s own number'),
+  seller_order_no: withDescription(string(), 'Number of the payment attempt'),
+  merchant_code: withDescription(string(), 'Who is paid'),
+  description: withDescription(string(), 'What the payment is for'),
+  service: withDescription(string(), 'Name of the service'),
 });
 
 export const paymentStarted = object({

@@ -1,4 +1,7 @@
-/** Pages, styles and scripts that are made at startup and sent as they are: bytes, ETag, headers, gzip. */
+/**
+ * Pages, styles and scripts that are made at startup and sent as they are: bytes, ETag, headers, gzip. Our own, because
+ * koa-compress and koa-conditional-get would compress and hash the same bytes at every request.
+ */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';

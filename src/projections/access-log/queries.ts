@@ -1,6 +1,6 @@
 /** The access log as auditors read it. */
 import type { Knex } from 'knex';
-import type { AccessLogPage } from '../../events/session.ts';
+import type { AccessKind } from '../../events/session.ts';
 import { indexable } from '../../postgres/table.ts';
 import { accessLog } from './projection.ts';
 
@@ -9,7 +9,7 @@ export type AccessLogEntry = {
   position: string;
   at: Date;
   userId: string;
-  what: AccessLogPage;
+  what: AccessKind;
   transactionId: string | null;
   detail: string;
 };

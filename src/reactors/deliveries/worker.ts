@@ -3,6 +3,7 @@
  * the same worker. After a crash the lease ends, and another worker continues under the same delivery id.
  */
 import type { DeliveryKind } from '../../events/deliveries.ts';
+import { reasonOf } from '../../kernel/reason-of.ts';
 import type { ClaimedDelivery, DeliveryQueue } from '../../projections/deliveries/queue.ts';
 import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
@@ -63,7 +64,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       merchantLimits: remaining(merchants, maxPerMerchant),
     };
     return await queue.claim({ kind, now, leaseUntil, holder, limit, ...limits }).catch((error) => {
-      log.warn({ reason: error?.code ?? error?.message }, 'no deliveries can be claimed for now');
+      log.warn({ reason: reasonOf(error) }, 'no deliveries can be claimed for now');
       return [];
     });
   }

@@ -65,7 +65,10 @@ export function startScheduledRequery(dependencies: RequeryDependencies & { data
         log.warn({ reason, failures }, 'scheduled requery is interrupted');
       },
     },
-  ).catch(() => {}); // It retries until it is stopped.
+  ).catch((err) => {
+    // It retries until it is stopped: anything else is a fault of the program.
+    if (!signal.aborted) log.error({ err }, 'scheduled requery has ended');
+  });
   return {
     async stop() {
       stopping.abort();

@@ -1,5 +1,5 @@
 /** GET /console/access-log: who saw which personal data, for those who audit it. */
-import type { AccessLogPage } from '../../../events/session.ts';
+import type { AccessKind } from '../../../events/session.ts';
 import { listAccessLog } from '../../../projections/access-log/queries.ts';
 import { noSuchPage, pageOf, readQuery, readText } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
@@ -8,7 +8,7 @@ import { loadAccount } from '../frame/session.ts';
 const path = '/console/access-log';
 const size = 50;
 
-const texts: Readonly<Record<AccessLogPage, string>> = {
+const texts: Readonly<Record<AccessKind, string>> = {
   payer: 'Payer’s details',
   evidence: 'Event as recorded',
   search: 'Search by payer',

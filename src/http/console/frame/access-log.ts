@@ -1,10 +1,10 @@
 /** The access log: each time staff see personal data, that is in the stream of their session before it is shown. */
-import { type AccessLogPage, sessionStream } from '../../../events/session.ts';
+import { type AccessKind, sessionStream } from '../../../events/session.ts';
 import { causeOf } from '../../server/context.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import type { StaffContext } from './session.ts';
 
-type Access = { what: AccessLogPage; transactionId: string | null; detail: string };
+type Access = { what: AccessKind; transactionId: string | null; detail: string };
 
 /** Await it before the data is shown; when it throws (EventStoreUnavailable, Refused), show nothing. */
 export type RecordAccess = (ctx: StaffContext, access: Access) => Promise<void>;

@@ -1,4 +1,7 @@
-/** How often something may be requested, counted in this process and within bounded memory. */
+/**
+ * How often something may be requested, counted in this process and within bounded memory. Our own until the limits of
+ * all endpoints share one library: rate-limiter-flexible reads the clock itself.
+ */
 import type { Runtime } from '../../../kernel/runtime.ts';
 
 /** Of more names than this, the one unseen for the longest is forgotten. */
