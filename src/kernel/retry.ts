@@ -1,6 +1,6 @@
 /**
- * Trying again, with longer and longer pauses. The attempts are p-retry's. The pauses are the runtime's, as p-retry sets
- * its timers itself, which would not run in simulated time.
+ * Retries with growing pauses. p-retry makes the attempts. The pauses use the runtime, because p-retry's own timers
+ * would not run in simulated time.
  */
 import pRetry from 'p-retry';
 import type { Runtime } from './runtime.ts';
@@ -14,13 +14,16 @@ type RetryOptions = {
   longestMs?: number;
   /** The part of each pause that is random, from 0 to 1, so that processes do not retry in step. */
   jitter?: number;
-  /** Once so many attempts have failed, the last failure is thrown. */
+  /** After this many failed attempts, the last failure is thrown. */
   maxAttempts?: number;
-  /** Once this has passed, a failure is thrown. Without it attempts go on until the signal aborts. */
+  /**
+   * Once the next pause would end after this time, the failure is thrown. By default the signal alone ends the
+   * attempts.
+   */
   giveUpAfterMs?: number;
-  /** Whether another attempt may succeed, after so many failures in a row before this one; if not, it is thrown at once. */
+  /** Whether to retry after this error, given the failures in a row before it; if not, it is thrown at once. */
   shouldRetry?(error: unknown, failures: number): boolean;
-  /** Told of each failure before the pause, with the number of failures in a row. */
+  /** Called for each failure before the pause, with the number of failures in a row. */
   onFailure?(error: unknown, failures: number): void;
 };
 
@@ -72,7 +75,7 @@ export async function retry<T>(
   }
 }
 
-/** p-retry gives up at once on any TypeError; inside this one none is lost. */
+/** p-retry gives up at once on a TypeError, so every error is wrapped in this one. */
 class AttemptFailed extends Error {
   override name = 'AttemptFailed';
 }
