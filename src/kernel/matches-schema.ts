@@ -48,9 +48,7 @@ const withParts: ReadonlySet<string> = new Set([
   'type',
 ]);
 
-/**
- * Whether it has no parts and no refinement. The refiner of a refined struct yields failures, or fails without a value.
- */
+/** No parts and no refinement: a refined struct's refiner yields failures, or fails without a value. */
 function isPlain({ type, refiner }: AnyStruct): boolean {
   if (withParts.has(type)) return false;
   try {

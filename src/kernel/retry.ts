@@ -16,10 +16,7 @@ type RetryOptions = {
   jitter?: number;
   /** After this many failed attempts, the last failure is thrown. */
   maxAttempts?: number;
-  /**
-   * Once the next pause would end after this time, the failure is thrown. By default the signal alone ends the
-   * attempts.
-   */
+  /** Throws when the next pause would end after this. By default only the signal ends the attempts. */
   giveUpAfterMs?: number;
   /** Whether to retry after this error, given the failures in a row before it; if not, it is thrown at once. */
   shouldRetry?(error: unknown, failures: number): boolean;

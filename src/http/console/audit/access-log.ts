@@ -1,4 +1,4 @@
-/** GET /console/access-log: who saw which personal data, for those who audit it. */
+/** GET /console/access-log: who saw which personal data, for auditors. */
 import type { AccessLogPage } from '../../../events/session.ts';
 import { listAccessLog } from '../../../projections/access-log/queries.ts';
 import { noSuchPage, pageOf, readQuery, readText } from '../frame/forms-and-lists.ts';

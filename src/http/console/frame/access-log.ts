@@ -1,4 +1,4 @@
-/** The access log: each time staff see personal data, that is in the stream of their session before it is shown. */
+/** The access log: each access to personal data is recorded in the session's stream before the data is shown. */
 import { type AccessLogPage, sessionStream } from '../../../events/session.ts';
 import { causeOf } from '../../server/context.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';

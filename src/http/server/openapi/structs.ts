@@ -12,7 +12,7 @@ export const time = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00$/, { format
 
 export const id = matching(derivedIdPattern);
 
-/** The struct with a description, in front of what its own schema says about limits. */
+/** The struct with a description, which precedes what the struct's own schema says about limits. */
 export function described<T>(struct: Struct<T, unknown>, text: string): Struct<T, unknown> {
   const schema = jsonSchemaOf(struct);
   const sentences = [text, schema.description].filter((it) => it !== undefined);
