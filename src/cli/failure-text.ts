@@ -7,9 +7,7 @@ import { ReadModelBehind } from '../reconciliation/reconcile.ts';
 
 const expected = [ConfigError, StartError, EventStoreUnavailable, UnreadableExport, ReadModelBehind];
 
-/**
- * Only the message for a fault of the configuration, the machine or a file; anything else is a bug and shows its stack.
- */
+/** Only the message for a fault of the configuration, machine or a file; anything else is a bug, with stack. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isExpected =

@@ -1,7 +1,4 @@
-/**
- * The progress of a command on standard error: a line rewritten in place on a terminal, plain lines or nothing
- * elsewhere.
- */
+/** A command's progress on standard error: a line rewritten on a terminal, plain lines or nothing elsewhere. */
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { type RebuildProgress, secondsLeft, shareDone } from '../projections/rebuild/progress.ts';
 

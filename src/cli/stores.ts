@@ -14,10 +14,7 @@ import { UsageError } from './command.ts';
 export type Context = RoleDependencies;
 export type ContextWithDatabase = Context & { db: Knex; databaseUrl: string };
 
-/**
- * Runs `work` on a connection to the event store. Prints a refusal, with exit code 1. Throws UsageError for invalid
- * fields.
- */
+/** Runs `work` on an event store. Prints a refusal, with exit code 1. Throws UsageError for invalid fields. */
 export async function withEventStore(
   name: string,
   work: (context: Context) => Promise<number>,

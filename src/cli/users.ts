@@ -1,7 +1,4 @@
-/**
- * `ledger users`: adds users, who may then sign in to the console, changes their roles, deactivates and reactivates
- * them.
- */
+/** `ledger users`: adds users of the console, changes their roles, deactivates and reactivates them. */
 import { createExecute } from '../commands/execute.ts';
 import { email, oneOf, readFields } from '../commands/fields.ts';
 import { NewUser, type UserCommand, userDecider, userIdOf } from '../commands/user.ts';

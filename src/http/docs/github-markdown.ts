@@ -10,7 +10,7 @@ const icons: Readonly<Record<string, string>> = {
   caution: '<path d="M6.5 2h7L18 6.5v7L13.5 18h-7L2 13.5v-7zM10 6v5m0 2.9v.1"/>',
 };
 
-/** A callout is a quotation whose first line is `[!NOTE]` or another of the words above, and nothing else. */
+/** A callout is a quotation whose first line is only `[!NOTE]` or another of the words above. */
 export function callouts(md: MarkdownIt): void {
   md.core.ruler.push('callouts', ({ tokens }) => {
     tokens.forEach((token, index) => {

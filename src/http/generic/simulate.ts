@@ -163,7 +163,7 @@ function simulatePage(ctx: Context, values: Values, { config }: SimulateDependen
   };
 }
 
-/** The only key that is ever filled in is the public one of the development merchant. */
+/** Only the public key of the development merchant is ever filled in. */
 function example({ config, runtime }: SimulateDependencies): Values {
   const isDemo = config.merchants.get('demo-app')?.apiKeys.includes('demo-key') ?? false;
   return {

@@ -37,9 +37,7 @@ export function failure(
   return { kind: 'failed', status: null, reason, isReceiverDown: false, retryAfterMs: 0, ...about };
 }
 
-/**
- * The id by which the receiver recognises a repeat: `webhook-id`, and the local part of Message-ID. Contains no dot.
- */
+/** The receiver recognises a repeat by it: `webhook-id`, and the local part of Message-ID. Contains no dot. */
 export function deliveryIdOf({ payment, delivery }: Pick<DeliveryTask, 'payment' | 'delivery'>): string {
   return `${payment.request.transactionId}-${delivery.key}`;
 }

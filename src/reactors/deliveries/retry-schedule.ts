@@ -9,9 +9,8 @@ const longestRetryAfterMs = 24 * 60 * 60 * 1000;
 const jitter = 0.2;
 
 /**
- * The outcome of an attempt during which its process ended: the receiver may or may not have the delivery. It is
- * attempted again at once, but not beyond the schedule, because a delivery that crashes every process must end at some
- * point.
+ * The outcome of an attempt whose process ended: the receiver may or may not have the delivery. It is attempted again
+ * at once, but not beyond the schedule, because a delivery that crashes every process must end too.
  */
 export const interrupted = {
   kind: 'interrupted',

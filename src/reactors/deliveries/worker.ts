@@ -100,9 +100,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   };
 }
 
-/**
- * How many more each receiver or merchant may have in addition to the attempts under way; `limits` already has some.
- */
+/** How many more each receiver or merchant may have besides the attempts under way; `limits` has some already. */
 function remaining(names: readonly string[], usual: number, limits = new Map<string, number>()) {
   for (const name of names) limits.set(name, Math.max(0, (limits.get(name) ?? usual) - 1));
   return limits;

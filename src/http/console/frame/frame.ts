@@ -95,10 +95,7 @@ function noticeOf(code: string | undefined) {
   return code !== undefined && Object.hasOwn(notices, code) ? notices[code as NoticeCode] : null;
 }
 
-/**
- * After an action: redirects to a page that shows the notice. The URL holds only its code, so that no link can set the
- * text.
- */
+/** After an action: redirects to a page with the notice. The URL holds only its code: no link can set the text. */
 export function leadTo(ctx: Context, path: string, notice: NoticeCode): void {
   seeOther(ctx, `${path}${path.includes('?') ? '&' : '?'}notice=${notice}`);
 }
