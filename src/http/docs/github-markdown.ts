@@ -1,7 +1,7 @@
 /** Plug-ins of markdown-it for two of GitHub's extensions: callouts and task lists. */
 import type { MarkdownIt, Token } from 'markdown-it';
 
-/** By kind: stroked paths on a 20 × 20 grid. They are decorative: the kind is printed beside them. */
+/** By kind: stroked paths on a 20 × 20 grid. They are decorative: the kind is printed next to them. */
 const icons: Readonly<Record<string, string>> = {
   note: '<circle cx="10" cy="10" r="8"/><path d="M10 9v5m0-8v.1"/>',
   tip: '<path d="M7 14.5c-5-4-2-12 3-12s8 8 3 12zM7.5 17.5h5"/>',
@@ -10,7 +10,7 @@ const icons: Readonly<Record<string, string>> = {
   caution: '<path d="M6.5 2h7L18 6.5v7L13.5 18h-7L2 13.5v-7zM10 6v5m0 2.9v.1"/>',
 };
 
-/** A callout is a quotation whose first line is only `[!NOTE]` or another of the words above. */
+/** A callout is a quotation whose first line is `[!NOTE]` or another of the words above, and nothing else. */
 export function callouts(md: MarkdownIt): void {
   md.core.ruler.push('callouts', ({ tokens }) => {
     tokens.forEach((token, index) => {
