@@ -89,7 +89,7 @@ export const timeForms =
 /**
  * The entries up to a time or a revision. They end before the first entry later than the time, whatever the times of
  * those after it: events are appended in order, but the clocks of several machines differ a little. An entry without a
- * time counts as no later than the one before it. Throws Refused when there was none yet, and InvalidFields when there
+ * time counts as old as the one before it. Throws Refused when there was none yet, and InvalidFields when there
  * is no such revision.
  */
 export function entriesUntil({ entries }: History, until: Until): readonly HistoryEntry[] {

@@ -75,7 +75,7 @@ const paidInSpan = `
   from ${payments.name}.payments where paid_at >= :start and paid_at < :end
   group by 1`;
 
-/** The time from the outcome to the receiver's answer, for callbacks whose outcome was in the span. */
+/** The time from the outcome to the receiver's answer, for delivered callbacks whose outcome was in the span. */
 async function delayIn(db: Knex, span: TimeSpan) {
   const [found] = await ask<{
     delivered: number;
