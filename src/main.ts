@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { type Command, type Options, UsageError } from './cli/command.ts';
 
-/** Each is loaded when it is called: most need little of the program. */
+/** Each command is imported only when it is called, because most need only a small part of the program. */
 const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
   serve: async () => (await import('./roles/serve.ts')).serve,
   http: async () => (await import('./roles/http.ts')).http,
@@ -69,7 +69,7 @@ function readArgs({ options, takesArguments }: Command<Options>, args: string[])
   }
 }
 
-// When the reader closes the pipe (`| head`), this program ends without an error message, as others do.
+// When the reader closes the pipe (`| head`), ends without an error message, as other programs do.
 process.stdout.on('error', (error) => {
   if (Reflect.get(error, 'code') !== 'EPIPE') throw error;
   process.exit(141);

@@ -21,8 +21,8 @@ const heldLocks = new Set<DatabaseSync>();
  * Locks the data folder for this process, creates it if it does not exist, and closes it to other accounts (0700). The
  * lock covers everything in the folder: both embedded stores and the generated keys.
  *
- * It is a kernel lock on a file that SQLite opens. Unlike a pid file, it disappears with its process, even after
- * kill -9. The pid file beside it is used only in the error message.
+ * It is a kernel lock on a file that SQLite opens. Unlike a pid file, it disappears with its process, even after kill
+ * -9. The pid file next to it is used only in the error message.
  *
  * @throws StartError that names the process holding the lock, or says why the folder cannot be used
  */

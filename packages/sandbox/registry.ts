@@ -1,6 +1,6 @@
 /**
- * The transaction registry beside the gateway: a merchant's system asks it for the status of a payment, for example
- * when the result never arrived. Like the real one, it has its own numbers for statuses.
+ * The gateway's transaction registry: a merchant's system asks it for the status of a payment, for example when the
+ * result never arrived. Like the real one, it has its own numbers for statuses.
  */
 import type Router from '@koa/router';
 import type { Context, Next } from 'koa';

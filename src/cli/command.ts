@@ -6,14 +6,14 @@ export type Options = Readonly<Record<string, { type: 'string' } | { type: 'bool
 export const text = { type: 'string' } as const;
 export const flag = { type: 'boolean' } as const;
 
-/** The options that were given; a boolean is true or was not given. */
+/** The values of the options that were given; a boolean is true or missing. */
 export type Values<Of extends Options> = {
   readonly [Name in keyof Of]?: { string: string; boolean: boolean }[Of[Name]['type']];
 };
 
 /**
- * A command whose options are all text is a plain `Command`. One that has booleans names the type of its options, so that
- * each value has its own type: `const options = { … } as const`, `Command<typeof options>`.
+ * A command whose options are all text is a plain `Command`. One with boolean options names their type, so that each
+ * value is typed: `const options = { … } as const`, `Command<typeof options>`.
  */
 export type Command<Of extends Options = Readonly<Record<string, { type: 'string' }>>> = {
   /** One line for `ledger help`. */
@@ -27,7 +27,7 @@ export type Command<Of extends Options = Readonly<Record<string, { type: 'string
   run(values: Values<Of>, args: readonly string[]): Promise<number>;
 };
 
-/** The arguments are wrong; the usage of the command is shown with the message. */
+/** The arguments are wrong; the message is shown with the command's usage. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }

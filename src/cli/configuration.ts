@@ -1,4 +1,4 @@
-/** `ledger configuration`: the reference of all variables, which is the page content/docs/configuration.md. */
+/** `ledger configuration`: prints the reference of all variables, which is content/docs/configuration.md. */
 import { type Variable, variableGroups } from '../config/variables.ts';
 import type { Command } from './command.ts';
 

@@ -7,12 +7,12 @@ import { ReadModelBehind } from '../reconciliation/reconcile.ts';
 
 const expected = [ConfigError, StartError, EventStoreUnavailable, UnreadableExport, ReadModelBehind];
 
-/** The message alone for a fault of the configuration, the machine or a file; anything else is a bug and shows its stack. */
+/** Only the message for a fault of the configuration, machine or a file; anything else is a bug, with stack. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isExpected =
     expected.some((type) => error instanceof type) ||
-    // Errors of the operating system have it. Wrong arguments have a `code` too, but not this.
+    // Errors of the operating system have it. Errors about arguments have a `code` too, but not this.
     'syscall' in error;
   return isExpected ? error.message : (error.stack ?? error.message);
 }

@@ -1,4 +1,4 @@
-/** `ledger history`: what happened to a payment, event by event, and whether anybody changed it since. */
+/** `ledger history`: what happened to a payment, event by event, and whether anybody has changed it since. */
 import { entriesUntil, historyOf, readUntil } from '../audit/history/history.ts';
 import { historyText } from '../audit/history/text.ts';
 import { Refused } from '../commands/decider.ts';
@@ -31,9 +31,9 @@ export const history: Command<typeof options> = {
 };
 
 /**
- * Ids are derived from references, so no database is needed, but the merchant's code is: a reference is looked for with
- * the code given, else with every code that is configured. Throws Refused when there is no such payment or there are
- * several, and EventStoreUnavailable.
+ * Ids are derived from references, which takes the merchant's code and no database: a reference is looked up with the
+ * given code, else with every configured one. Throws Refused when no payment or several match, and
+ * EventStoreUnavailable.
  */
 async function findHistory(
   idOrReference: string,

@@ -1,4 +1,4 @@
-/** `ledger merchants`: what is set up for a merchant outside its configuration. */
+/** `ledger merchants`: what is set up for a merchant outside the configuration. */
 import {
   createDetailsTable,
   detailsSchema,

@@ -24,7 +24,7 @@ export function readDay(name: string, text = ''): string {
   return text;
 }
 
-/** The time up to which records count: the end of a day, never later than now, which it is when not given. */
+/** The as-of time: the end of a day, never later than now, and now if no day is given. */
 export function readAsOf(name: string, text: string | undefined): Date {
   const now = systemRuntime.now();
   const asOf = text === undefined ? now : parseAsOf(text, now);

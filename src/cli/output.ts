@@ -4,14 +4,14 @@ import { open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { UsageError } from './command.ts';
 
-/** To be called before anything is read. Throws UsageError when the file exists: it is never overwritten. */
+/** Call it before reading anything. Throws UsageError when the file exists, because it is never overwritten. */
 export function checkOutput(path: string | undefined): void {
   if (path !== undefined && existsSync(path)) throw new UsageError(`${path} exists and is not overwritten`);
 }
 
 /**
- * A file is written under another name first and renamed once all of it is on the disk, so that an interrupted one is
- * never mistaken for the whole. Only this account can read it.
+ * A file is first written under another name, and renamed once it is completely on disk, so that an interrupted one is
+ * never mistaken for a complete one. Only this account can read it.
  */
 export async function writeOutput(
   pieces: AsyncIterable<string | Uint8Array>,

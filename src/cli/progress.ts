@@ -1,4 +1,4 @@
-/** How far a command is, on standard error: a line that is rewritten on a terminal, nothing or plain lines elsewhere. */
+/** A command's progress on standard error: a line rewritten on a terminal, plain lines or nothing elsewhere. */
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { type RebuildProgress, secondsLeft, shareDone } from '../projections/rebuild/progress.ts';
 
@@ -7,7 +7,7 @@ const plainMs = 5_000;
 const barWidth = 24;
 
 /**
- * `show` may be called for every event and writes ten times a second at most; where standard error is no terminal, it
+ * `show` may be called for every event and writes at most ten times a second. If standard error is not a terminal, it
  * writes `plain`, if given, every five seconds. `end` removes the line.
  */
 export function openProgress(out: NodeJS.WriteStream = process.stderr) {

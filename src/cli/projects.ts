@@ -33,7 +33,7 @@ const samples: readonly NewProject[] = [
   { name: 'Paper receipts', status: 'archived', stars: 1 },
 ];
 
-/** Gives a development list some content. Samples that are registered already are left as they are. */
+/** Gives the list some content in development. Samples that are already registered stay unchanged. */
 export async function registerSampleProjects(eventStore: EventStore, config: Key): Promise<void> {
   for (const project of samples) await register(eventStore, config, project);
 }

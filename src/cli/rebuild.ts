@@ -1,4 +1,4 @@
-/** `ledger rebuild`: makes read models anew from the log while they serve, or compares them with what it would make. */
+/** `ledger rebuild`: rebuilds read models from the log while they serve, or compares them with freshly made rows. */
 import { constants, setPriority } from 'node:os';
 import { projectionStream } from '../events/rebuild.ts';
 import { allProjections } from '../projections/all.ts';
@@ -16,7 +16,7 @@ import { type ContextWithDatabase, fail, print, staffCause, withStores } from '.
 
 const options = { 'dry-run': flag } as const;
 
-/** How many rows that differ are printed for each projection. */
+/** How many differing rows are printed for each projection. */
 const maxShown = 50;
 
 export const rebuild: Command<typeof options> = {
@@ -87,7 +87,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<number> {
     const isInterrupted = error instanceof RebuildInterrupted;
     const reason = isInterrupted ? 'It was interrupted' : describeRebuildFailure(error);
     if (!isInterrupted) process.stderr.write(`${name}: ${reason}. The existing tables go on serving.\n`);
-    // Otherwise the projections role would take the request up.
+    // Otherwise the projections role would perform the request.
     if (begun) await execute(stream, { type: 'FailRebuild', at: now(), reason }, staffCause());
     return 1;
   }

@@ -36,7 +36,7 @@ export const reconcile: Command<typeof options> = {
         return isAllMatched(summary) ? 0 : 1;
       });
     } catch (error) {
-      // Not 1, which means discrepancies: a schedule that runs this must be able to tell a store that is down.
+      // Not 1, which means discrepancies: a scheduler must be able to tell them from a store that is down.
       process.stderr.write(`${failureText(error)}\n`);
       return 2;
     }

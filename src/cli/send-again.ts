@@ -1,4 +1,4 @@
-/** `ledger send-again`: staff have callbacks and receipts sent again, of one payment or of a range of time. */
+/** `ledger send-again`: sends the callbacks and receipts of a payment or a period again. */
 import type { Knex } from 'knex';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
@@ -11,7 +11,7 @@ import { fail, print, staffCause, withStores } from './stores.ts';
 
 type Options = Record<string, string | undefined>;
 
-/** More is rather a mistake in the range than what was meant. */
+/** More than this is more likely a mistake in the range than intended. */
 const maxInRange = 10_000;
 
 export const sendAgain: Command = {

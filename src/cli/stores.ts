@@ -14,7 +14,7 @@ import { UsageError } from './command.ts';
 export type Context = RoleDependencies;
 export type ContextWithDatabase = Context & { db: Knex; databaseUrl: string };
 
-/** Runs `work` on a connection to the event store. What it refuses is printed, and is exit code 1. Throws UsageError for invalid fields. */
+/** Runs `work` on an event store. Prints a refusal, with exit code 1. Throws UsageError for invalid fields. */
 export async function withEventStore(
   name: string,
   work: (context: Context) => Promise<number>,
@@ -49,7 +49,7 @@ export async function withStores(
 
 /**
  * Runs `work` on the stores; resolves to the exit code. When the journal lacks entries, it says so, and `whenBehind`
- * decides whether the command runs all the same: a figure on the terminal may be incomplete, a document may not.
+ * decides whether the command still runs: an amount on the terminal may be incomplete, a document may not.
  */
 export async function withJournal(
   { asOf, whenBehind }: { asOf: Date; whenBehind: 'warn' | 'refuse' },
@@ -81,7 +81,7 @@ export function staffCause(): Cause {
   return { commandId, correlationId: commandId, causationId: commandId, actor: `staff:${userName()}` };
 }
 
-/** In a container, an account may have a number and no name. */
+/** In a container, an account may have a number but no name. */
 function userName(): string {
   try {
     return userInfo().username;

@@ -1,4 +1,4 @@
-/** `ledger users`: staff add users, who may then sign in to the console, change their roles, deactivate and reactivate them. */
+/** `ledger users`: adds users of the console, changes their roles, deactivates and reactivates them. */
 import { createExecute } from '../commands/execute.ts';
 import { email, oneOf, readFields } from '../commands/fields.ts';
 import { NewUser, type UserCommand, userDecider, userIdOf } from '../commands/user.ts';
@@ -61,7 +61,7 @@ export const users: Command = {
   },
 };
 
-/** The part before the @; the whole address where that is a single letter, which is too short for a name. */
+/** The part before the @; the whole address if that part is a single letter, which is too short for a name. */
 function nameFrom(address: string | undefined): string | undefined {
   const [local = ''] = address?.split('@') ?? [];
   return local.length > 1 ? local : address;

@@ -1,4 +1,4 @@
-/** `ledger verify`: whether everything is as it was written; or, with --file, whether an export is. */
+/** `ledger verify`: whether everything is still as it was written; with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
 import { publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
 import { verifyFile } from '../audit/verify/file.ts';
@@ -46,7 +46,7 @@ function keysOf(file: string): string[] {
   }
 }
 
-/** What was checked, a line each; then notes on what was not; then the first violation of each kind. */
+/** What was checked, one line each; then notes on what was not checked; then the first violation of each kind. */
 export function reportText({ checked, violations, notes }: VerifyReport): string {
   const width = Math.max(...checked.map(({ count }) => count.toLocaleString('en').length));
   const lines = checked.map(({ what, count }) => `${count.toLocaleString('en').padStart(width)}  ${what}`);

@@ -2,7 +2,7 @@
 import { coerce, defaulted, literal, number, string, union } from 'superstruct';
 import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
 
-/** Longer texts are cut in what we make of them; the raw fields stay whole. Code points. */
+/** Longer texts are cut when they are read; the raw fields stay whole. Code points. */
 const maxTextLength = 200;
 
 /** A text, also where a number or null was sent; `''` where the field is missing. */

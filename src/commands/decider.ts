@@ -1,12 +1,12 @@
-/** The shape of every decision in this program, and its refusals. */
+/** What a decider is, and how it refuses a command. */
 
 export type Decider<State, Command, Event> = {
   initial: State;
-  /** A stored event as one of this decider's. Throws UnreadableEvent. */
+  /** Reads a stored event as one of this decider's. Throws UnreadableEvent. */
   read(stored: { type: string; data: unknown; metadata: unknown }): Event;
   /**
-   * Pure: no clock, no randomness, no I/O; the command brings times and ids. Returns what happened, `[]` when it had
-   * happened already, or why it may not.
+   * Pure: no clock, no randomness, no I/O; times and ids come with the command. Returns the events, `[]` when the
+   * command has already taken effect, or why it is refused.
    */
   decide(command: Command, state: State): readonly Event[] | Refused;
   /** Total: never throws. */

@@ -3,12 +3,12 @@ import type { Delivery, DeliveryEvent } from '../events/deliveries.ts';
 import type { Payment } from '../events/payment.ts';
 import { Refused } from './decider.ts';
 
-/** `status` is the HTTP answer's, null where there was none and for email. */
+/** The status of the HTTP answer; null if there was none, and for email. */
 export type RecordDeliveryAttempt = {
   type: 'RecordDeliveryAttempt';
   at: string;
   delivery: string;
-  /** As counted when the attempt began: one that another reactor recorded meanwhile is not recorded again. */
+  /** Counted when the attempt began: if another reactor has recorded it meanwhile, it is not recorded again. */
   attempt: number;
   durationMs: number;
   outcome:
@@ -21,7 +21,7 @@ export type RecordDeliveryAttempt = {
 /** A newer status has superseded a callback. */
 export type SupersedeDelivery = { type: 'SupersedeDelivery'; at: string; delivery: string };
 
-/** Staff ask to send it again; the schedule starts anew, the id stays. */
+/** Staff ask to send it again: the schedule restarts, the id stays. */
 export type RequestDelivery = { type: 'RequestDelivery'; at: string; delivery: string };
 
 export type DeliveryCommand = RecordDeliveryAttempt | SupersedeDelivery | RequestDelivery;
@@ -47,15 +47,15 @@ export function decideDelivery(command: DeliveryCommand, state: Payment): readon
 }
 
 /**
- * A failure that another reactor recorded too is the same failure. A delivery is a fact and always recorded, even after
- * another reactor gave up.
+ * A failure that another reactor has already recorded is not recorded again. A successful delivery is always recorded,
+ * even after another reactor gave up.
  */
 function isNews({ attempt, outcome }: RecordDeliveryAttempt, { state, attempts }: Delivery): boolean {
   if (outcome.kind === 'delivered') return state === 'due' || state === 'abandoned';
   return state === 'due' && attempt > attempts;
 }
 
-/** Callbacks of one payment go out in order: one that reports an older status than another is no longer sent. */
+/** Callbacks of one payment are sent in order: one with an older status than another is no longer sent. */
 export function isSuperseded(delivery: Delivery, all: readonly Delivery[]): boolean {
   return (
     delivery.kind === 'callback' &&

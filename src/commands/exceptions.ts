@@ -1,4 +1,4 @@
-/** How staff resolve a payment's exceptions; src/events/exceptions.ts tells which it has. */
+/** How staff resolve a payment's exceptions; src/events/exceptions.ts says which it has. */
 import { exceptionsOf, holdsMoneyInSuspense } from '../events/exceptions.ts';
 import type { Payment, PaymentEvent, Resolution } from '../events/payment.ts';
 import { Refused } from './decider.ts';

@@ -17,7 +17,7 @@ export type Head<State> = {
   hash: string;
 };
 
-/** The stream after a command, and the events that the command added: none when it had already happened. */
+/** The stream after a command, and the events it added: none when the command had already taken effect. */
 export type Executed<State, Event> = Head<State> & { events: readonly Event[] };
 
 export type Execute<State, Command, Event> = (
@@ -27,7 +27,7 @@ export type Execute<State, Command, Event> = (
   options?: {
     /** Tries an append to a new stream first, so that the usual request costs one round trip. */
     creates?: boolean;
-    /** A head that was loaded already: the stream is loaded only after a conflict. */
+    /** A head that has already been loaded; the stream is then loaded only after a conflict. */
     from?: Head<State> | null;
   },
 ) => Promise<Executed<State, Event>>;
@@ -37,11 +37,11 @@ export type ExecuteOf<D> =
   D extends Decider<infer State, infer Command, infer Event> ? Execute<State, Command, Event> : never;
 
 /**
- * Makes the one way in which a command reaches a stream. `load` replaces the store's own where a decision needs
- * only part of a stream; the last event must be in it.
+ * Creates the function that executes a decider's commands. `load` replaces the store's own where a decision needs only
+ * part of a stream; it must return the last event too.
  *
- * The function returned throws what the decider refused (Refused), EventStoreUnavailable, and UnreadableEvent, also
- * for an event of its own that could not be read back: that one is not written.
+ * The function throws Refused, EventStoreUnavailable, and UnreadableEvent, also for a new event that could not be read
+ * back, which is then not written.
  */
 export function createExecute<State, Command, Event extends { type: string; data: unknown }>({
   eventStore,
@@ -83,7 +83,7 @@ export function createExecute<State, Command, Event extends { type: string; data
 
 type Fold<State, Event> = Pick<Decider<State, never, Event>, 'initial' | 'read' | 'evolve'>;
 
-/** Folds a stream, as the decider's `initial` where there is none. Throws EventStoreUnavailable and UnreadableEvent. */
+/** Folds a stream; gives the decider's `initial` if there is none. Throws EventStoreUnavailable and UnreadableEvent. */
 export async function loadHead<State, Event>(
   eventStore: Pick<EventStore, 'load'>,
   streamName: string,
@@ -99,7 +99,7 @@ export function headOf<State, Event>(
   return { state: stored.map((event) => read(event)).reduce(evolve, initial), ...endOf(stored) };
 }
 
-/** Where a stream ends, for one who folded it in another way. */
+/** The end of a stream, for callers that fold it themselves. */
 export function endOf(stored: readonly RecordedEvent[]): Omit<Head<unknown>, 'state'> {
   const last = stored.at(-1);
   return { revision: last?.revision ?? 'no_stream', hash: hashIn(last) };

@@ -1,9 +1,9 @@
-/** The structs of fields that people fill in, each with its message, and the reader of such fields. */
+/** The structs of fields that people fill in, each with its message, and the function that reads them. */
 import { define, type Struct, validate } from 'superstruct';
 import { emailPattern, maxEmailLength } from '../kernel/email-address.ts';
 import { type JsonSchema, withJsonSchema } from '../kernel/with-json-schema.ts';
 
-/** The message names every field at fault, as in `items[3].amount`, counted from 0, and never a value. */
+/** The message names every invalid field, such as `items[3].amount` (counted from 0), and never a value. */
 export class InvalidFields extends Error {
   override name = 'InvalidFields';
 }
@@ -26,7 +26,7 @@ function nameOf(path: readonly unknown[]): string {
 
 const minNameLength = 2;
 const maxNameLength = 200;
-/** No control character, no half of a surrogate pair, no change of text direction; no space at either end. */
+/** No control characters, lone surrogates or changes of text direction; no space at either end. */
 const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069]*(?<!\s)$/u;
 
 /** Lengths in code points. */

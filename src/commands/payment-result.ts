@@ -1,4 +1,4 @@
-/** What a reported result does to a payment: the same decision, whether the gateway, the registry or staff report it. */
+/** What a reported result does to a payment, whether the gateway, the registry or staff report it. */
 import {
   type Channel,
   currentResult,
@@ -28,7 +28,7 @@ export type RecordGatewayResult = {
   result: PaymentResult;
 };
 
-/** The state table of content/docs/payment-states.md. */
+/** Implements the state table of content/docs/payment-states.md. */
 export function recordGatewayResult(
   command: RecordGatewayResult,
   state: Payment,
@@ -39,7 +39,7 @@ export function recordGatewayResult(
     : recordOther(command, command.result.outcome, state);
 }
 
-/** Whether there is such a payment, on this channel, of this merchant. */
+/** Whether the payment exists, on this channel and for this merchant. */
 export function isPaymentOf(
   { channel, merchantCode }: Pick<RecordGatewayResult, 'channel' | 'merchantCode'>,
   state: Payment,
@@ -86,8 +86,8 @@ function recordOther(
 }
 
 /**
- * Whether it was recorded before. A result of the paid attempt that was recorded before the payment repeats only at the
- * same time: with another time it may be a reversal.
+ * Whether the result was recorded before. If an equal result of the paid attempt was recorded before the success, it is
+ * a repeat only with the same time: with another time it may be a reversal.
  */
 function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const paid = state.status === 'succeeded' ? currentResult(state) : null;
@@ -113,12 +113,12 @@ function contradicted(
       earlier.role === 'applied' && earlier.outcome !== 'pending' && isSameAttempt(earlier, result, state),
   );
   if (final) return final.outcome;
-  // Money of another attempt may still arrive: until that is decided too, the payer may not pay again.
+  // Money of another attempt may still arrive: until that attempt has ended too, the payer may not pay again.
   const othersPending = openPendings(state).some((pending) => !isSameAttempt(pending, result, state));
   return outcome !== 'pending' && othersPending ? 'pending' : null;
 }
 
-/** The pending results of attempts of which nothing else was recorded since. */
+/** The pending results of attempts for which nothing else has been recorded since. */
 function openPendings(state: RequestedPayment): RecordedResult[] {
   return state.results.filter(
     (pending, index) =>
@@ -130,7 +130,7 @@ function openPendings(state: RequestedPayment): RecordedResult[] {
   );
 }
 
-/** Two results are of one attempt when they have the same seller order and not two different gateway transactions. */
+/** Results are of one attempt if their seller order is the same and their gateway transactions do not differ. */
 function isSameAttempt(
   earlier: RecordedResult,
   result: Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>,
@@ -142,7 +142,7 @@ function isSameAttempt(
   );
 }
 
-/** The gateway's own id decides where both successes have one: another id is other money. */
+/** The gateway's ids decide if both successes have one: different ids mean different money. */
 function isSameSuccess(earlier: RecordedResult, result: PaymentResult): boolean {
   if (
     earlier.outcome !== 'succeeded' ||
@@ -163,7 +163,7 @@ function expectedAmount(state: RequestedPayment, result: PaymentResult): Sen {
   return addSen(state.request.amountSen, attemptOf(state, result)?.chargeSen ?? (0 as Sen));
 }
 
-/** Late: after a failure or cancellation, unless it is of an attempt that the payer began since. */
+/** Late: after a failure or cancellation, unless the payer began the attempt since then. */
 function isLate(state: RequestedPayment, result: PaymentResult): boolean {
   if (state.status !== 'failed' && state.status !== 'cancelled') return false;
   const attempt = attemptOf(state, result);

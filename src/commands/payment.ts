@@ -23,7 +23,7 @@ export type RequestPayment = { type: 'RequestPayment'; request: PaymentRequested
 export type ChoosePaymentMethod = {
   type: 'ChoosePaymentMethod';
   at: string;
-  /** The number that the page was made for: sending the same page twice is one attempt. */
+  /** The number of the attempt that the page was made for, so that sending the same page twice makes one attempt. */
   attempt: number;
   mode: PaymentMode;
   bankCode: string;
@@ -38,7 +38,7 @@ export type PaymentCommand =
   | ResolveException
   | DeliveryCommand;
 
-/** A payer who still cannot pay needs help from a person, and a stream needs a bound. */
+/** Limits the length of the stream. A payer who still cannot pay by then needs help from a person. */
 export const maxAttempts = 50;
 
 export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
@@ -92,8 +92,8 @@ function choosePaymentMethod(
 }
 
 /**
- * The open attempt that a choice made, now or when it was sent before; null when there is none yet. One page can make
- * several, as the payer may go back and take another bank, so its number is only the lowest.
+ * The open attempt that this choice made, now or when it was first sent; null when there is none yet. One page can make
+ * several attempts, because the payer may go back and choose another bank, so its number is only the lowest.
  */
 export function chosenAttempt(
   state: RequestedPayment,

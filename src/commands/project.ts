@@ -20,7 +20,7 @@ export type NewProject = Infer<typeof NewProject>;
 
 export type RegisterProject = { type: 'RegisterProject'; at: string; id: string; project: NewProject };
 
-/** One id per name, so that a name is registered once. */
+/** One id per name, so that a name can be registered only once. */
 export function projectIdOf(key: string, projectName: string): string {
   return derivedId(key, ['project', projectName]);
 }

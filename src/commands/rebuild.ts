@@ -12,7 +12,7 @@ export const rebuildDecider: Decider<Rebuilds, RebuildCommand, RebuildEvent> = {
   initial: noRebuilds,
   read: readRebuildEvent,
   evolve: evolveRebuilds,
-  /** A request changes nothing while a rebuild is under way, and its end nothing while none is. */
+  /** A request during a rebuild changes nothing, and neither does the end of a rebuild that is not under way. */
   decide(command, { requestedAt }) {
     const isUnderWay = requestedAt !== null;
     if ((command.type === 'RequestRebuild') === isUnderWay) return [];

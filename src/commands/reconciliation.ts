@@ -11,9 +11,9 @@ import { type Decider, Refused } from './decider.ts';
 
 /** An import found it. */
 export type ReportDiscrepancy = { type: 'ReportDiscrepancy'; discrepancy: DiscrepancyFound };
-/** A later import had their record and no longer showed the discrepancy. */
+/** A later import included the record and no longer showed the discrepancy. */
 export type ClearDiscrepancy = { type: 'ClearDiscrepancy'; at: string };
-/** Staff know why it is there. */
+/** Staff have explained it. */
 export type ResolveDiscrepancy = {
   type: 'ResolveDiscrepancy';
   at: string;
@@ -22,7 +22,7 @@ export type ResolveDiscrepancy = {
 
 export type ReconciliationCommand = ReportDiscrepancy | ClearDiscrepancy | ResolveDiscrepancy;
 
-/** Derived from what differs and how, not from the file or the time: the same discrepancy in any file has one stream. */
+/** Derived from what differs and how, not from file or time, so the same discrepancy in any file has one stream. */
 export function discrepancyIdOf(key: string, discrepancy: Omit<DiscrepancyFound, 'at' | 'file'>): string {
   const { kind, source, transactionId, recordId, gatewayTransactionId, resultNo, ours, theirs } = discrepancy;
   const sides = [ours, theirs].flatMap((side) =>
@@ -49,7 +49,7 @@ export const reconciliationDecider: Decider<Discrepancy | null, ReconciliationCo
     },
   };
 
-/** One that staff have explained stays resolved however often it is found; one that was cleared is open again. */
+/** Found again, a discrepancy that staff explained stays resolved; one that was cleared is open again. */
 function report(
   { discrepancy }: ReportDiscrepancy,
   state: Discrepancy | null,

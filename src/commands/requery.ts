@@ -18,10 +18,10 @@ export type RecordRequeryAnswer = {
   answer: RegistryAnswer;
 };
 
-/** The same answer within this time is noted once, so that a burst of questions leaves one event. */
+/** The same answer is recorded once within this time, so that a burst of questions leaves one event. */
 const sameAnswerMs = 60_000;
 
-/** Each result in the answer is decided on like a gateway's. An answer without news is noted once. */
+/** Each result in the answer is decided like one from the gateway. An answer without news is recorded once. */
 export function recordRequeryAnswer(
   command: RecordRequeryAnswer,
   state: Payment,
@@ -44,7 +44,7 @@ export function recordRequeryAnswer(
   return [{ type: 'RequeryAnswered', data: { at, status: answer.status, raw: answer.raw } }];
 }
 
-/** A registry that lags behind the gateway, or that reports a cancellation as a failure, contradicts nothing. */
+/** A registry that lags behind the gateway, or reports a cancellation as a failure, contradicts nothing. */
 function isNews(event: PaymentEvent): boolean {
   if (event.type !== 'GatewayResultContradicted') return true;
   const { result, standing } = event.data;

@@ -9,18 +9,18 @@ import type { paymentDecider } from './payment.ts';
 
 export type DeliveryId = { transactionId: string; delivery: string };
 
-/** Machines recognise a repeat by its id and people do not, so emails are sent again only when asked for by kind. */
+/** Receiving systems recognise a repeat by its id, people do not: emails are sent again only when asked for by kind. */
 export const kindsOfMachines: readonly DeliveryKind[] = ['callback', 'item'];
 
 export type Requested = {
-  /** How many are due again; those that were due already are not counted. */
+  /** How many are due again; those that were already due are not counted. */
   asked: number;
   refused: number;
   /** Each reason once. */
   reasons: readonly string[];
 };
 
-/** Goes on when one is refused. Throws EventStoreUnavailable; the deliveries before it are due again then. */
+/** Continues when one is refused. Throws EventStoreUnavailable; the deliveries before that are due again. */
 export async function requestDeliveries(
   {
     execute,

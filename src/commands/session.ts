@@ -55,8 +55,8 @@ export const sessionDecider: Decider<Session | null, SessionCommand, SessionEven
 };
 
 /**
- * The events that a session's state follows from: its link, the use of the link, and the last event, which alone can have
- * ended it. The session of an auditor's program may hold thousands of accesses in between. Throws EventStoreUnavailable.
+ * The events that determine a session's state: the link, its use, and the last event, the only one that can have ended
+ * it. In between, the session of an auditor's program may hold thousands of accesses. Throws EventStoreUnavailable.
  */
 export async function loadSessionEnds(
   eventStore: Pick<EventStore, 'load' | 'loadLast'>,
@@ -73,7 +73,7 @@ export function createExecuteSession(eventStore: Pick<EventStore, 'append' | 'lo
   return createExecute({ eventStore, decider: sessionDecider, load, maxConflicts: 100 });
 }
 
-/** The session that a link offers at the time `at`, or why it does not. */
+/** The session that a link opens at the time `at`, or why it opens none. */
 export function offerOf(state: Session | null, at: string): Session | Refused {
   if (!state)
     return new Refused('unknown_link', 'This link is not valid: open it exactly as you received it');

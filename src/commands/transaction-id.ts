@@ -1,4 +1,4 @@
-/** A payment's id: the same request gives the same id, so that asking again asks for the same payment. */
+/** A payment's id: the same request gives the same id, so that a repeated request is about the same payment. */
 import type { Channel } from '../events/payment.ts';
 import { derivedId, derivedIdPattern } from '../kernel/derived-id.ts';
 
@@ -17,7 +17,7 @@ export function transactionIdOf(
   return derivedId(key, [channel, merchantCode, reference]);
 }
 
-/** The land registry's transaksi_id is one payment, whichever agency it is sent for, so no merchant code goes in. */
+/** One transaksi_id is one payment, whichever agency it is for, so the merchant code is left out. */
 export function landregTransactionId(key: string, transaksiId: string): string {
   return transactionIdOf(key, 'landreg', '', transaksiId);
 }

@@ -1,4 +1,4 @@
-/** Gateway results that no payment takes: the quarantine that keeps them, and how staff resolve one. */
+/** Gateway results that match no payment: how the quarantine keeps them, and how staff resolve one. */
 import { readUnmatchedEvent, readUnmatchedResult } from '../events/codec.ts';
 import type { Cause } from '../events/envelope.ts';
 import {
@@ -15,7 +15,7 @@ import { canonicalJson } from '../kernel/canonical-json.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
 
-/** Decided on the last result of the quarantine: a gateway that repeats itself at once adds nothing. */
+/** Decided from the last result in quarantine: a gateway that repeats itself at once adds nothing. */
 const quarantineDecider: Decider<GatewayResultUnmatched | null, GatewayResultUnmatched, QuarantineEvent> = {
   initial: null,
   read: readUnmatchedResult,
@@ -28,12 +28,12 @@ function isSameResult(a: GatewayResultUnmatched, b: GatewayResultUnmatched): boo
   return a.channel === b.channel && canonicalJson(a.raw) === canonicalJson(b.raw);
 }
 
-/** Keeps one result for good. Throws EventStoreUnavailable. */
+/** Stores one result permanently. Throws EventStoreUnavailable. */
 export type Quarantine = (result: GatewayResultUnmatched, cause: Cause) => Promise<void>;
 
 /**
- * Appends to `gateway-unmatched`. All results meet in that one stream, so this process takes its own in turn and
- * races only with other processes.
+ * Appends to `gateway-unmatched`. All results go to that one stream, so this process appends one at a time and races
+ * only with other processes.
  */
 export function createQuarantine(eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>): Quarantine {
   const execute = createExecute({

@@ -21,7 +21,7 @@ export type ReactivateUser = ByStaff & { type: 'ReactivateUser' };
 
 export type UserCommand = CreateUser | ChangeUserRole | DeactivateUser | ReactivateUser;
 
-/** One id per email address, in upper or lower case: a second user with the same address meets the first one's stream. */
+/** One id per email address, whatever its case: a second user with the same address gets the first one's stream. */
 export function userIdOf(key: string, address: string): string {
   return derivedId(key, ['user', address.toLowerCase()]);
 }

@@ -1,4 +1,4 @@
-/** How others are told of payments: callbacks to merchants, the land registry, emails. */
+/** How other systems and people are notified of payments: callbacks to merchants, the land registry, emails. */
 import type { EnvironmentReader } from './environment-reader.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
@@ -27,7 +27,7 @@ export function readCallbacks(env: EnvironmentReader) {
   return {
     /** The pause before each attempt, of callbacks and emails; the first is made at once. */
     scheduleMs: scheduleMs as readonly number[],
-    /** Hosts of our own network that callbacks may reach; in production also the only ones that need no https. */
+    /** Hosts in our own network that callbacks may reach; in production, also the only ones that do not need https. */
     allowHosts: allowHosts as readonly string[],
   };
 }
@@ -72,7 +72,7 @@ export function readLandRegistry(
   };
 }
 
-/** In production, emails that only become files are a fault. */
+/** In production it is a fault if emails only become files. */
 export function readMail(env: EnvironmentReader) {
   const { production } = env;
   const smtpUrl = env.url('SMTP_URL', ['smtp:', 'smtps:'], { required: production });

@@ -1,6 +1,6 @@
 /**
- * The environment, read once at boot. Every fault is reported at once, by the variable's name and never with
- * its value; production refuses insecure defaults.
+ * The environment, read once at startup. All faults are reported at once, by the variable's name and never with its
+ * value; production refuses insecure defaults.
  */
 import { hostname } from 'node:os';
 import { logLevels } from '../kernel/log.ts';
@@ -16,8 +16,8 @@ export type Config = ReturnType<typeof readConfig>;
 
 /**
  * Reads the configuration. `provided` holds what the embedded parts of `ledger serve` supply (store addresses,
- * generated keys); the environment wins over it. A process that `seals` the log cannot do without SEAL_KEY, and no other
- * needs it. Throws ConfigError naming every fault.
+ * generated keys); the environment overrides it. Only a process that `seals` the log needs SEAL_KEY. Throws ConfigError
+ * naming every fault.
  */
 export function loadConfig(
   environment: Environment,
@@ -63,17 +63,17 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       // A payer's name and the amount go there through a browser.
       url: env.url('GATEWAY_URL', production ? ['https:'] : ['http:', 'https:'], { required: true }),
       secret: readSecret(env, 'GATEWAY_SECRET'),
-      /** Development without a secret of its own: a result without CHECKSUM is taken, and marked unverified. */
+      /** Development without a secret of its own: a result without CHECKSUM is accepted, and marked unverified. */
       acceptUnsigned: !production && env.given('GATEWAY_SECRET') === undefined,
     },
     registry: {
       url: env.url('REGISTRY_URL', ['http:', 'https:'], { required: true }),
       token: env.text('REGISTRY_TOKEN', { required: true }),
-      /** Whether it is also asked by schedule about payments that were left open. */
+      /** Whether it is also asked on schedule about open payments. */
       scheduled: env.oneOf('REQUERY_SCHEDULE', ['on', 'off']) === 'on',
     },
     callbacks,
-    /** Null: we were not told where it is, and its callbacks wait. */
+    /** Null: its address is not configured, and its callbacks wait. */
     landRegistry: readLandRegistry(env, { ...callbacks, hasAgencies }),
     mail: readMail(env),
     apiKeys: readApiKeys(env),
@@ -124,8 +124,8 @@ function readApiKeys(env: EnvironmentReader): readonly string[] {
 }
 
 /**
- * The Bearer key with which the land registry calls /landreg, `sha256:<64 hex digits>` or plain; production needs one
- * where it has agencies, and without one (`''`) lets nobody in.
+ * The Bearer key with which the land registry calls /landreg, `sha256:<64 hex digits>` or plain. Production needs one
+ * if it has agencies of the land registry; without one (`''`) nobody has access.
  */
 function readLandregAccessKey(env: EnvironmentReader, hasAgencies: boolean): string {
   const { production } = env;

@@ -1,4 +1,4 @@
-/** Reads variables one by one and gathers every fault, so that a boot names them all at once. */
+/** Reads variables one by one and collects every fault, so that a start names them all at once. */
 
 import { type VariableName, variables } from './variables.ts';
 import { ConfigError } from './yaml-file.ts';
@@ -8,9 +8,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type EnvironmentReader = ReturnType<typeof readEnvironment>;
 
 type Reading = {
-  /** In place of the variable's own, where it depends on something. */
+  /** Overrides the variable's own default, if that depends on something. */
   fallback?: string;
-  /** It is a fault when the variable is not set; `''` is returned then, and not the fallback. */
+  /** It is a fault if the variable is not set; then `''` is returned, and not the fallback. */
   required?: boolean;
 };
 
@@ -32,7 +32,7 @@ export function readEnvironment(environment: Environment, provided: Environment)
     return found ?? (required ? '' : (fallback ?? variables[name].fallback ?? ''));
   };
 
-  /** `form` is what it must match where it is not empty, and `what` says so in words. */
+  /** `form` is what a value that is not empty must match, and `what` describes that in words. */
   const matching = (name: VariableName, form: RegExp, what: string, reading?: Reading): string => {
     const found = text(name, reading);
     must(name, found === '' || form.test(found), what);
@@ -74,7 +74,7 @@ export function readEnvironment(environment: Environment, provided: Environment)
       .map((entry) => entry.trim())
       .filter((entry) => entry !== '');
 
-  /** Runs a loader of a configuration file and takes its faults over. */
+  /** Runs a loader of a configuration file and adds its faults. */
   const file = <Content>(load: () => Content, fallback: NoInfer<Content>): Content => {
     try {
       return load();

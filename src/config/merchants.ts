@@ -1,4 +1,4 @@
-/** The merchants: who may ask for payments, with which keys. Read from a file and validated at boot. */
+/** The merchants: who may request payments, with which keys. Read from a file and validated at startup. */
 import {
   array,
   enums,
@@ -63,7 +63,7 @@ function merchantOf([merchantCode, merchant]: Entry) {
     code: merchantCode,
     name: merchant.name,
     id: merchant.id,
-    /** `sha256:<64 hex digits>` or the plain key; none where the land registry alone asks for its payments. */
+    /** `sha256:<64 hex digits>` or the plain key; none if only the land registry requests this merchant's payments. */
     apiKeys: (merchant.api_keys ?? []) as readonly string[],
     /** kod_cawangan, by which the land registry names this agency; `''` where it does not. */
     branchCode: merchant.branch_code ?? '',
@@ -79,7 +79,7 @@ function merchantOf([merchantCode, merchant]: Entry) {
 
 export type Merchant = ReturnType<typeof merchantOf>;
 
-/** One id or branch code names one merchant. */
+/** No id or branch code may belong to two merchants. */
 function sharedValues(entries: readonly Entry[], field: 'id' | 'branch_code'): string[] {
   const owners = new Map<number | string | undefined, string>();
   return entries.flatMap(([merchantCode, { [field]: value }]) => {

@@ -1,4 +1,4 @@
-/** The payment methods on offer: limits, fees and banks. Read from a file and validated at boot. */
+/** The payment methods on offer: limits, fees and banks. Read from a file and validated at startup. */
 import { array, type Infer, nonempty, object, optional, string } from 'superstruct';
 import type { Sen } from '../kernel/money.ts';
 import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';

@@ -1,4 +1,4 @@
-/** The border between what the log holds and what the program trusts: lifts and checks an event as it is read. */
+/** Reads stored events: upcasts each to the current schema and checks it, so that the program can trust the result. */
 import { type Struct, validate } from 'superstruct';
 import { matchesSchema } from '../kernel/matches-schema.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
@@ -69,7 +69,7 @@ function lift(stored: Stored): unknown {
   }
 }
 
-/** What `read` makes of an event that somebody may have changed, or its error when the event cannot be read. */
+/** The result of `read` for an event that may have been tampered with, or the error when it cannot be read. */
 export function tryRead<Event>(read: (stored: Stored) => Event, stored: Stored): Event | UnreadableEvent {
   try {
     return read(stored);

@@ -22,7 +22,7 @@ const reason = string();
 export const deliveryEvents = {
   CallbackDelivered: object({ ...attempted, status: answer }),
   CallbackAttemptFailed: object({ ...attempted, status: answer, reason, nextAttemptAt: utc }),
-  /** The schedule is exhausted or the receiver is gone for good: nothing more happens unless staff ask. */
+  /** The schedule is exhausted or the receiver is gone for good: nothing more is sent unless staff ask. */
   CallbackAbandoned: object({ ...attempted, status: answer, reason }),
   /** A newer status superseded it before it was delivered. */
   CallbackSuperseded: object({ at: utc, delivery: string() }),
@@ -51,7 +51,7 @@ export type Delivery = {
   change: number;
   state: 'due' | 'delivered' | 'superseded' | 'abandoned';
   attempts: number;
-  /** Attempts since it became due or was asked for again: the place in the retry schedule. */
+  /** Attempts since it became due or staff requested it again: its place in the retry schedule. */
   triesOfSchedule: number;
   /** When the next attempt is due. */
   dueAt: string;

@@ -1,6 +1,6 @@
 /**
- * What surrounds an event in its stream: an id that recognises a repeat, who and what caused it, and a
- * tamper-evidence chain (every event carries the hash of the one before it and its own).
+ * What surrounds an event in its stream: an id by which a repeat is recognised, who and what caused it, and the chain
+ * of hashes that shows tampering (every event carries its own hash and that of the one before it).
  */
 import { hash as digestOf } from 'node:crypto';
 import { v5 as uuidV5 } from 'uuid';
@@ -58,14 +58,14 @@ export function hashOf(type: string, data: unknown, metadata: object): string {
 type Stored = { metadata: unknown };
 type Chained = Stored & { type: string; data: unknown };
 
-/** Whether an event is as it was written, and was chained onto the one whose hash is `previousHash`. Never throws. */
+/** Whether an event is unchanged and chained onto the one whose hash is `previousHash`. Never throws. */
 export function isChainedOnto({ type, data, metadata }: Chained, previousHash: string): boolean {
   if (typeof metadata !== 'object' || metadata === null) return false;
   const { hash, previousHash: named } = metadata as Partial<Metadata>;
   try {
     return named === previousHash && hashOf(type, data, metadata) === hash;
   } catch (error) {
-    // Nothing that was written is nested too deep to be walked through.
+    // Nested too deep to be hashed, which no event of ours is.
     if (error instanceof RangeError) return false;
     throw error;
   }
@@ -76,17 +76,17 @@ export function hashIn(event: Stored | undefined): string {
   return event ? (metadataText(event, 'hash') ?? '') : genesisHash;
 }
 
-/** The hash of the event before it, as its metadata have it; `''` where they have none. */
+/** The previous event's hash as the metadata give it; `''` if they have none. */
 export function previousHashIn(event: Stored): string {
   return metadataText(event, 'previousHash') ?? '';
 }
 
-/** Such as `staff:<id>`; `''` where the metadata have none. */
+/** Such as `staff:<id>`; `''` if the metadata have none. */
 export function actorOf(event: Stored | undefined): string {
   return event ? (metadataText(event, 'actor') ?? '') : '';
 }
 
-/** What was stored is not validated: null where the metadata have no such text. */
+/** Stored metadata are not validated: null if there is no such text. */
 export function metadataText(event: Stored, name: keyof Metadata): string | null {
   const value = metadataValue(event, name);
   return typeof value === 'string' ? value : null;

@@ -1,4 +1,4 @@
-/** The results of a payment that staff have to settle: they do not agree with its status or its amount. */
+/** The results of a payment that staff have to settle, because they do not agree with its status or its amount. */
 import type { Sen } from '../kernel/money.ts';
 import type { RecordedResult, RequestedPayment } from './payment.ts';
 

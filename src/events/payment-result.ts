@@ -1,4 +1,4 @@
-/** What the gateway, the registry or staff report of an attempt to pay, and which attempt they speak of. */
+/** What the gateway, the registry or staff report about an attempt to pay, and which attempt it is about. */
 import { enums, type Infer, nullable, object, record, string } from 'superstruct';
 import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
 import { sen, utc } from '../kernel/structs.ts';
@@ -9,7 +9,7 @@ export type Outcome = (typeof outcomes)[number];
 /** Fields are `''` or null where the report had nothing readable. */
 export const PaymentResult = object({
   outcome: enums(outcomes),
-  /** `''` where they named no method, or one we do not know (`raw` keeps it). */
+  /** `''` if no method is named, or an unknown one (`raw` keeps it). */
   mode: enums(['', ...paymentModes]),
   sellerOrderNo: string(),
   gatewayTransactionId: string(),
@@ -35,7 +35,7 @@ export type RegistryStatus = (typeof registryStatuses)[number];
 /** What the registry answers when it is asked about one payment. */
 export type RegistryAnswer = {
   status: RegistryStatus;
-  /** What its records report, oldest first: several only for several successes, none where no result is known. */
+  /** The results in its records, oldest first: several only if all are successes; none if none is known. */
   results: readonly PaymentResult[];
   /** The record with this status, as received; empty where there is none. */
   raw: Record<string, string>;
@@ -44,16 +44,16 @@ export type RegistryAnswer = {
 type ResultIds = Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>;
 type AttemptIds = { mode: PaymentMode; sellerOrderNo: string };
 
-/** The part of a payment that tells which attempt a result speaks of. */
+/** The part of a payment that determines which attempt a result is about. */
 type Attempted<Attempt extends AttemptIds> = {
   attempts: readonly Attempt[];
   results: readonly Pick<ResultIds, 'sellerOrderNo' | 'gatewayTransactionId'>[];
 };
 
 /**
- * The seller order a result speaks of: the one it names; else, as the registry's records name none, that of an
- * earlier result of the same gateway transaction; else the latest attempt's by the method it names; else the latest
- * attempt's; `''` before the first.
+ * The seller order that a result is about: the one it names. The registry's records name none: then that of an earlier
+ * result of the same gateway transaction, else that of the latest attempt by the method it names, else that of the
+ * latest attempt; `''` before the first attempt.
  */
 export function sellerOrderOf(payment: Attempted<AttemptIds>, result: ResultIds): string {
   if (result.sellerOrderNo !== '') return result.sellerOrderNo;
@@ -64,7 +64,7 @@ export function sellerOrderOf(payment: Attempted<AttemptIds>, result: ResultIds)
   return known?.sellerOrderNo ?? attempt?.sellerOrderNo ?? '';
 }
 
-/** The attempt a result speaks of; one that names an order we never made is taken for the latest. */
+/** The attempt that a result is about; the latest one if the result names an order that we never made. */
 export function attemptOf<Attempt extends AttemptIds>(
   payment: Attempted<Attempt>,
   result: ResultIds,

@@ -1,7 +1,7 @@
 /**
- * What can happen to a payment, and the fold that turns its events into its state. Read top to bottom:
- * values, events, state, `evolve`. What may happen is decided in src/commands/payment.ts,
- * and what a result does (also a late or a second one) in src/commands/payment-result.ts.
+ * What can happen to a payment, and the fold that turns its events into its state, in this order: values, events,
+ * state, `evolve`. Commands are decided in src/commands/payment.ts, results (also late and second ones) in
+ * src/commands/payment-result.ts.
  */
 import {
   array,
@@ -64,8 +64,8 @@ const Payer = object({
 });
 
 /**
- * What staff did about money in suspense: given back to the payer, credited to the merchant, or found that
- * nobody is owed it, which the note explains.
+ * What staff did about money in suspense: refunded it to the payer, credited it to the merchant, or explained in a note
+ * why it is owed to nobody.
  */
 export const resolutions = ['refunded', 'credited', 'explained'] as const;
 export type Resolution = (typeof resolutions)[number];
@@ -75,7 +75,7 @@ export type Resolution = (typeof resolutions)[number];
 const resultRecorded = {
   at: utc,
   source: enums(sources),
-  /** False only for an unsigned gateway result taken in development. */
+  /** False only for an unsigned gateway result accepted in development. */
   verified: boolean(),
   result: PaymentResult,
 };
@@ -121,7 +121,7 @@ export const paymentEvents = {
     object({
       ...resultRecorded,
       receiptNo: string(),
-      /** It came after a failure or cancellation that no newer attempt had followed. */
+      /** It arrived after a failure or cancellation, and no newer attempt had been made. */
       late: boolean(),
     }),
   ),

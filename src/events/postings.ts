@@ -113,7 +113,7 @@ function toSuspense(
 
 const settlements = { refunded: 'refund', credited: 'credit', explained: 'reversal' } as const;
 
-/** Settled money leaves suspense, so that suspense holds what is open for staff. */
+/** Settled money leaves suspense, so that suspense holds only what staff still have to settle. */
 function settle(books: Books, { at, resultNo, resolution }: DataOf<'ExceptionResolved'>): Entered {
   const found = books.held.find((each) => each.resultNo === resultNo);
   if (!found) return { books, entry: null };

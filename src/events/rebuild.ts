@@ -5,9 +5,9 @@ import { type EventOf, utc } from '../kernel/structs.ts';
 const count = min(integer(), 0);
 
 export const rebuildEvents = {
-  /** Whoever asked is the actor. */
+  /** The actor is the member of staff who asked. */
   ProjectionRebuildRequested: object({ at: utc, projection: string() }),
-  /** New tables, filled from so many events, have taken over. */
+  /** The new tables, made from this many events, now serve. */
   ProjectionRebuilt: object({ at: utc, events: count, durationMs: count }),
   /** The previous tables stay in use. The reason holds no personal data. */
   ProjectionRebuildFailed: object({ at: utc, reason: string() }),

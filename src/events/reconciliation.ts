@@ -11,7 +11,7 @@ export type ExportSource = (typeof exportSources)[number];
 
 /**
  * Missing here: the export has a payment, or a second charge of one, that the ledger does not have. Missing there: the
- * ledger has money of a payment, and the export has no record of it.
+ * ledger has money for a payment, and the export has no record of it.
  */
 const discrepancyKinds = ['missingHere', 'missingThere', 'amountDiffers', 'statusDiffers'] as const;
 export type DiscrepancyKind = (typeof discrepancyKinds)[number];
@@ -27,7 +27,7 @@ export const theirStatuses = [
 ] as const satisfies readonly ((typeof outcomes)[number] | (typeof registryStatuses)[number])[];
 export type TheirStatus = (typeof theirStatuses)[number];
 
-/** Where none was given, the currency is `''`, which is MYR, and the amount null. */
+/** If none was given, the currency is `''` (which means MYR) and the amount null. */
 const side = { amountSen: nullable(sen), currency: string() };
 
 export const DiscrepancyFound = object({
@@ -51,7 +51,7 @@ export const DiscrepancyFound = object({
 });
 export type DiscrepancyFound = Infer<typeof DiscrepancyFound>;
 
-/** Vanished: a later import no longer showed it, so it is cleared. Explained: the note of staff says why it is there. */
+/** Vanished: a later import no longer showed it, so it is cleared. Explained: staff gave the reason in a note. */
 const discrepancyResolutions = ['vanished', 'explained'] as const;
 export type DiscrepancyResolution = (typeof discrepancyResolutions)[number];
 
@@ -74,7 +74,7 @@ export const reconciliationStream = (id: string) => `${reconciliationStreamPrefi
 /** `resolved` is null while it is open. */
 export type Discrepancy = DiscrepancyFound & { resolved: Resolved | null };
 
-/** Null before the first event. Total: a resolution before it changes nothing. Found again, it is open again. */
+/** Null before the first event. Total: a resolution before it changes nothing. Finding it again opens it again. */
 export function evolveDiscrepancy(state: Discrepancy | null, event: ReconciliationEvent): Discrepancy | null {
   if (event.type === 'ReconciliationDifferenceFound') return { ...event.data, resolved: null };
   return state && { ...state, resolved: event.data };

@@ -1,4 +1,4 @@
-/** When the registry is asked, unprompted, what became of a payment that was left open. */
+/** When the registry is asked on schedule what became of an open payment. */
 import { currentResult, type RequestedPayment } from './payment.ts';
 
 const minuteMs = 60_000;
@@ -19,7 +19,7 @@ const longestStretch = 0.1;
 
 /**
  * The moment (UTC) from which the registry is to be asked; null when the payment has ended, nobody chose a method, or
- * the schedule is over. Times that were missed are made up for by one question. Total.
+ * the schedule is over. One question makes up for all times that were missed. Total.
  */
 export function nextRequeryAt(payment: RequestedPayment): string | null {
   const { lastRequery, status } = payment;
@@ -31,9 +31,9 @@ export function nextRequeryAt(payment: RequestedPayment): string | null {
 }
 
 /**
- * The moment from which to ask again after a question at `failedAt` that got no answer: the next time of the schedule;
- * after the last one, as long again as the payment has been open. So it is never given up, but asked ever less often.
- * Null when nobody chose a method.
+ * The moment of the next question after one at `failedAt` got no answer: the next time of the schedule, or, after its
+ * last, a wait as long as the payment has been open. Questions never stop, but become less and less frequent. Null when
+ * nobody chose a method.
  */
 export function requeryAgainAt(payment: RequestedPayment, failedAt: Date): Date | null {
   const startMs = startOf(payment);

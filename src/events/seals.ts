@@ -1,6 +1,6 @@
 /**
- * A seal is a signed count of the log's events, with a hash over all of them. It shows what the chain of a stream cannot:
- * that events were removed from the end of a stream, or that a whole stream was. Written by src/audit/seals/sealer.ts.
+ * A seal is a signed count of the log's events, with a hash over all of them. It reveals what a stream's own chain
+ * cannot: that the last events of a stream, or a whole stream, were removed. Written by src/audit/seals/sealer.ts.
  */
 import { createHash } from 'node:crypto';
 import { array, type Infer, integer, min, object, pattern, string } from 'superstruct';
@@ -20,7 +20,7 @@ export const LogSealed = object({
   /** How many events it covers. */
   count: min(integer(), 1),
   runningHash: sha256,
-  /** The last event it covers; the next seal goes on after it. */
+  /** The last event it covers; the next seal continues after it. */
   lastEvent: object({ stream: string(), revision: min(integer(), 0), id: string() }),
   /** The prefixes of the streams that it covers; another version of the program may know others. */
   streams: array(string()),
@@ -51,8 +51,8 @@ type Counted = {
 };
 
 /**
- * The tally with one more event. Nothing of the store itself (positions, times) goes in, so that a restored copy of the
- * log has the same tally.
+ * The tally with one more event. Nothing specific to the store (positions, times) is included, so that a restored copy
+ * of the log has the same tally.
  */
 export function countIn({ count, runningHash }: Tally, event: Counted): Tally {
   const { streamName, revision, id } = event;
@@ -60,7 +60,7 @@ export function countIn({ count, runningHash }: Tally, event: Counted): Tally {
   return { count: count + 1, runningHash: createHash('sha256').update(entry).digest('hex') };
 }
 
-/** The hash in the event's metadata, or one of its content where there is none. */
+/** The hash in the event's metadata, or a hash of its content if it has none. */
 function chainHashOf(event: Counted): string {
   const carried = metadataValue(event, 'hash');
   if (typeof carried === 'string') return carried;
@@ -68,7 +68,7 @@ function chainHashOf(event: Counted): string {
   try {
     return hashOf(type, data, typeof metadata === 'object' && metadata !== null ? metadata : {});
   } catch (error) {
-    // Nothing that was written is nested too deep to be walked through.
+    // Nested too deep to be hashed, which no event of ours is.
     if (error instanceof RangeError) return '';
     throw error;
   }

@@ -1,4 +1,4 @@
-/** A session of the console, from the link that lets staff in to signing out, a stream each. Decisions: src/commands/session.ts. */
+/** A console session, from the sign-in link to signing out, in its own stream. Decisions: src/commands/session.ts. */
 import { enums, nullable, object, optional, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
@@ -18,7 +18,7 @@ export const sessionEvents = {
     what: enums(accessKinds),
     /** Null where several payments were shown. */
     transactionId: nullable(string()),
-    /** Which part or range, such as `event 3`; never the data itself, nor a search text. */
+    /** Which part or range, such as `event 3`; never the data itself or a search text. */
     detail: string(),
   }),
   SignedOut: object({ at: utc }),

@@ -1,7 +1,7 @@
 /**
- * Every kind of stream that the ledger writes, and how its events are read. Seals and `ledger verify` go by this list:
- * a stream that is missing here is neither sealed nor verified. The seals' own stream is not in it, as a seal counts no
- * seals.
+ * Every kind of stream that the ledger writes, and how its events are read. Seals and `ledger verify` use this list: a
+ * stream that is missing here is neither sealed nor verified. The stream of seals is not in it, because seals do not
+ * cover seals.
  */
 import {
   readPaymentEvent,

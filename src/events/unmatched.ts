@@ -1,6 +1,6 @@
 /**
- * Gateway results that no payment takes. All are kept in one stream, the quarantine; how staff resolved one of them is in
- * a stream of its own.
+ * Gateway results that match no payment. One stream, the quarantine, keeps them all; each resolution by staff has a
+ * stream of its own.
  */
 import { boolean, enums, type Infer, integer, min, object, record, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
@@ -9,8 +9,8 @@ import { channels } from './payment.ts';
 export const unmatchedStream = 'gateway-unmatched';
 
 /**
- * Why no payment took a result: there is none with this id, or it is another merchant's; the result is unreadable; or,
- * on the land-registry channel, its agency is no longer in the configuration.
+ * Why a result matches no payment: there is none with its id, or it is another merchant's; the result is unreadable;
+ * or, on the land-registry channel, its agency is no longer in the configuration.
  */
 export const unmatchedReasons = ['unknown_transaction', 'unreadable', 'unknown_agency'] as const;
 export type UnmatchedReason = (typeof unmatchedReasons)[number];
@@ -27,7 +27,7 @@ export type GatewayResultUnmatched = Infer<typeof GatewayResultUnmatched>;
 export const quarantineEvents = { GatewayResultUnmatched };
 export type QuarantineEvent = EventOf<typeof quarantineEvents>;
 
-/** The gateway paid the money back; the money reached its payment or its agency in another way; or the note explains it. */
+/** The gateway refunded it; the money reached its payment or agency in another way; or the note explains it. */
 export const unmatchedResolutions = ['refunded', 'settled', 'explained'] as const;
 export type UnmatchedResolution = (typeof unmatchedResolutions)[number];
 

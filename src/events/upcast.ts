@@ -1,19 +1,19 @@
 /**
- * Old events are never rewritten. One that was stored under an earlier schema version is lifted to the
- * current one here when it is read; test/events/golden keeps the events of every version.
+ * Old events are never rewritten. An event of an earlier schema version is upcast to the current one here when it is
+ * read; test/events/golden keeps the events of every version.
  */
 
 /** The version that new events are written with. */
 export const schemaVersion = 1;
 
-/** Lifts an event's data by one version; `lifts[n]` takes version n to n + 1, by event type. */
+/** Upcasts an event's data by one version; `lifts[n]` takes version n to n + 1, by event type. */
 type Lifts = Record<number, Record<string, (data: unknown) => unknown>>;
 
 const lifts: Lifts = {};
 
 /**
- * The data of an event as the current schema has it. Throws on a version newer than this program knows:
- * an old program must not fold what it does not understand.
+ * An event's data in the current schema. Throws on a version newer than this program knows, because an old program must
+ * not fold what it does not understand.
  */
 export function upcast(
   type: string,

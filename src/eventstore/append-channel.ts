@@ -1,9 +1,9 @@
 /**
- * The one way events leave this process. All appends share one gRPC stream, and the client keeps those that are
- * pending in a table global to the process: an error on one such stream rejects the appends of every other, and
- * their late answers then throw where nobody can catch. So there is never more than one stream: after a failure its
- * client is disposed of, with everything pending on it, before the next one is made. (A new client is needed anyway,
- * as the old one may have cached a failure for good.)
+ * The only way in which events leave this process. All appends share one gRPC stream, and the client keeps pending
+ * appends in a table global to the process: an error on one such stream rejects the appends of every other, and their
+ * late answers then throw where nobody can catch. So there is never more than one stream: after a failure its client is
+ * disposed of, with everything pending on it, before the next one is made. (A new client is needed anyway, because the
+ * old one may have cached a failure for good.)
  */
 import type { AppendResult, EventData, EventStoreDBClient } from '@eventstore/db-client';
 import type { Log } from '../kernel/log.ts';
@@ -12,7 +12,7 @@ import type { WithinDeadline } from './deadline.ts';
 import { describe, isAnswer } from './errors.ts';
 import type { ExpectedRevision } from './event-store.ts';
 
-/** Which channel of this process may append. */
+/** The channel of this process that may append. */
 let owner: symbol | undefined;
 
 export type AppendChannel = ReturnType<typeof createAppendChannel>;

@@ -1,4 +1,4 @@
-/** Appends whose outcome is always found out: when an answer is lost, the stream itself is read. */
+/** Appends whose outcome is always determined: when an answer is lost, the stream itself is read. */
 import { type EventData, type JSONType, WrongExpectedVersionError } from '@eventstore/db-client';
 import { retry } from '../kernel/retry.ts';
 import type { Runtime } from '../kernel/runtime.ts';
@@ -78,7 +78,7 @@ export function createAppend({
     }
   }
 
-  /** A wrong revision now may be our own first attempt, which got through late. */
+  /** A wrong revision may now be due to our own first attempt, which arrived late. */
   async function sendAgain(append: Append): Promise<Appended> {
     try {
       return await send(append);
@@ -89,7 +89,7 @@ export function createAppend({
     }
   }
 
-  /** Where the events are stored; null when nothing is. Throws WrongExpectedRevision when other events are there. */
+  /** Where the events are stored; null if they are not. Throws WrongExpectedRevision when other events are there. */
   async function findStored({ streamName, events, expected }: Append): Promise<Appended | null> {
     const found = await load(streamName, expected === 'no_stream' ? 0 : expected + 1);
     const head = found.at(-1);
@@ -101,7 +101,7 @@ export function createAppend({
   }
 }
 
-/** Whether the append is certainly not stored, and never will be. */
+/** Whether the append is certainly not stored and never will be. */
 function isDefinite(error: unknown): boolean {
   return error instanceof WrongExpectedRevision || (isAnswer(error) && isRefusal(error));
 }

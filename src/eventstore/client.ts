@@ -71,9 +71,9 @@ export function connectEventStore({
 }
 
 /**
- * A frozen server is noticed by keep-alive pings only. The client warns on the console below 10 s between
- * two pings, but not about how long one may take: 3 s, so a subscription notices after 13 s instead of 20.
- * The settings that come first can be overridden by the URL's own, the last one cannot.
+ * Only keep-alive pings notice a frozen server. The client warns on the console about less than 10 s between two pings,
+ * but not about how long one may take: 3 s, so a subscription notices after 13 s instead of 20. The URL can override
+ * the settings that come first, but not the last one.
  */
 function withSettings(url: string): string {
   const [address = '', settings] = url.split('?', 2);

@@ -5,7 +5,7 @@ export class DeadlineExceeded extends Error {
   override name = 'DeadlineExceeded';
 }
 
-/** Settles as `work` does, or rejects with DeadlineExceeded; `work` itself goes on unheard. */
+/** Settles as `work` does, or rejects with DeadlineExceeded; `work` itself continues, and its result is ignored. */
 export type WithinDeadline = <T>(work: Promise<T>) => Promise<T>;
 
 export function createDeadline(runtime: Pick<Runtime, 'setTimer'>, deadlineMs: number): WithinDeadline {

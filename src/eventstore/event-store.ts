@@ -62,10 +62,10 @@ export type EventStore = {
   /** The end of the log: where its last event is, of whatever stream; null in an empty one. Throws EventStoreUnavailable. */
   head(): Promise<Position | null>;
   /**
-   * Follows $all, only streams whose name starts with one of the prefixes, after a position (null: from the
-   * start), for ever: a broken connection is resumed with backoff after the last message handed over.
-   * Ends when the signal aborts or the consumer stops; the call to the server is released either way.
-   * With `maxFailures` it throws EventStoreUnavailable after so many failures in a row.
+   * Follows $all, only streams whose name starts with one of the prefixes, after a position (null: from the start),
+   * without end: a broken connection is resumed with backoff after the last message handed over. Ends when the signal
+   * aborts or the consumer stops; the call to the server is released either way. With `maxFailures` it throws
+   * EventStoreUnavailable after that number of failures in a row.
    */
   subscribe(options: {
     streamPrefixes: readonly string[];

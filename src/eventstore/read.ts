@@ -21,8 +21,8 @@ type Found = StreamingRead<ResolvedEvent> | StreamingRead<AllStreamResolvedEvent
 type Slice = { direction: 'forwards' | 'backwards'; fromRevision: bigint | 'end'; maxCount: number };
 
 /**
- * `load`, `loadLast` and `head` of an event store. All are tried again a few times within the deadline, so that a
- * store that restarts in a moment goes unnoticed. Aborting the signal fails the reads under way.
+ * `load`, `loadLast` and `head` of an event store. All are retried a few times within the deadline, so that a short
+ * restart of the store goes unnoticed. Aborting the signal fails the reads under way.
  */
 export function createReads({
   client,
@@ -108,8 +108,8 @@ async function collect(found: Found): Promise<RecordedEvent[]> {
 }
 
 /**
- * Data and metadata as the client parsed them: JSON as values, what is not JSON as Uint8Array (JSON that does
- * not parse as its text). Judging them is for the reader of the event.
+ * Data and metadata as the client parsed them: JSON as values, what is not JSON as Uint8Array (JSON that does not parse
+ * as its text). The reader of the event has to check them.
  */
 export function toRecordedEvent(event: ClientEvent): RecordedEvent {
   if (!event.position) throw new Error(`Event ${event.id} came without its position`);

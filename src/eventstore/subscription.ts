@@ -71,7 +71,7 @@ export async function* subscribe(
   }
 }
 
-/** `firstAfter` of an event store; `client` is for these calls alone. Its caller hears of failures, the log does not. */
+/** `firstAfter` of an event store; `client` is for these calls alone. Failures go to the caller, not to the log. */
 export async function firstAfter(
   options: Options,
   dependencies: { client: EventStoreDBClient; runtime: SubscriptionRuntime },

@@ -1,4 +1,4 @@
-/** GET /: says what this is; where the sandbox runs, also how to try a first payment. */
+/** GET /: says what this service is; if the sandbox runs, also how to try a first payment. */
 import type { Config } from '../config/config.ts';
 import { otherLanguage } from './pay/links.ts';
 import { type Context, languageOf } from './server/context.ts';

@@ -4,7 +4,7 @@ import { base32crockford } from '@scure/base';
 
 export const derivedIdPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-/** 32 zero bits before the 128 of an id make 32 digits, of which the last 26 hold two of the zeros and the id. */
+/** 32 zero bits and the 128 of an id make 32 digits; the last 26 hold the id and two of the zeros. */
 const leadingZeros = new Uint8Array(4);
 
 /**

@@ -1,9 +1,9 @@
-/** What counts as an email address wherever one is given to us. */
+/** What counts as an email address, wherever one is entered. */
 
 const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 
 /** As HTML's email fields check it, with a dot in the domain. */
 export const emailPattern = new RegExp(`^[a-zA-Z0-9.!#$%&'*+/=?^_\`{|}~-]{1,64}@${label}(?:\\.${label})+$`);
 
-/** RFC 5321 has no room for more in a path. */
+/** The longest address that fits in a path of RFC 5321. */
 export const maxEmailLength = 254;

@@ -1,4 +1,4 @@
-/** Structured logs: JSON lines, pretty on a terminal. No secret, no personal data, no amount ever goes in. */
+/** Structured logs: JSON lines, pretty on a terminal. They never contain secrets, personal data or amounts. */
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
 export type Log = Logger;
@@ -11,7 +11,7 @@ function shortened(text: string): string {
   return text.replaceAll(/\b([0-7][0-9A-HJKMNP-TV-Z]{5})[0-9A-HJKMNP-TV-Z]{20}\b/g, '$1…');
 }
 
-/** The fields of a line, texts without whole transaction ids; nested values stay as they are. */
+/** The fields of a log line, with the transaction ids in texts shortened; nested values stay as they are. */
 function shortenTexts(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
@@ -22,8 +22,8 @@ function shortenTexts(fields: Record<string, unknown>): Record<string, unknown> 
 }
 
 /**
- * An error as it is logged: these four fields only, since libraries attach to their errors what they were working on
- * (Node's parser the raw bytes of a request, the database its values).
+ * An error as it is logged: only these four fields, because libraries attach what they were working on to their errors
+ * (Node's parser the raw bytes of a request, the database driver its values).
  */
 function serializeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };

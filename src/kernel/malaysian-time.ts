@@ -1,4 +1,4 @@
-/** Time is stored in UTC (ISO 8601 with `Z`) and shown and sent in Asia/Kuala_Lumpur, which has had no change of offset since 1982. */
+/** Times are stored in UTC (ISO 8601 with `Z`), shown and sent in Asia/Kuala_Lumpur (one offset since 1982). */
 
 const offsetMs = 8 * 60 * 60 * 1000;
 
@@ -29,15 +29,15 @@ export function boundsOfDay(day: string): { start: string; end: string } | null 
   return { start, end: new Date(Date.parse(start) + 24 * 60 * 60 * 1000).toISOString() };
 }
 
-// No other centuries: year 0 and year 10000 of another offset are no four-digit years in UTC.
+// Years near 0 and 10000 are refused: in UTC they may not have four digits.
 const forms = [
   /^((?:19|20)\d\d)-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/,
   /^((?:19|20)\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/,
 ];
 
 /**
- * Reads a gateway's time in any of the three forms above (ISO 8601 may carry another offset; without one
- * it is Malaysian time). Returns UTC as ISO 8601, or null when it is none of them or no real moment.
+ * Reads a gateway's time in any of the three forms above (ISO 8601 may carry another offset; without one it is
+ * Malaysian time). Returns UTC as ISO 8601, or null when it has none of these forms or is not a real moment.
  */
 export function readGatewayTime(text: string): string | null {
   for (const form of forms) {
@@ -53,7 +53,7 @@ const typed = /^((?:19|20)\d\d-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,3})?(Z|[
 
 /**
  * Reads a day or a moment as people type it: `2026-11-20`, `2026-11-20 14:00`, `2026-11-20T14:00:30.5Z`. Without an
- * offset it is Malaysian time. Returns when a day begins and ends, or a moment twice, in UTC; null when it is neither.
+ * offset it is Malaysian time. Returns in UTC the start and end of a day, or a moment as both; null when it is neither.
  */
 export function readSpan(text: string): { start: string; end: string } | null {
   const day = boundsOfDay(text);
@@ -66,7 +66,7 @@ export function readSpan(text: string): { start: string; end: string } | null {
 
 /** UTC, or null when there is no such moment. */
 function momentOf(wall: string, fraction: string, zone = '+08:00'): string | null {
-  // Date rolls 31 February over into March: a wall clock that does not come back was never real.
+  // Date turns 31 February into a day in March: a wall clock that does not survive the round trip is not real.
   const asUtc = new Date(`${wall}Z`);
   if (Number.isNaN(asUtc.getTime()) || !asUtc.toISOString().startsWith(wall)) return null;
   const moment = new Date(wall + fraction + zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2'));
@@ -81,8 +81,8 @@ export function lastMomentOf(text: string): string | null {
 }
 
 /**
- * The as-of time that people name by a day or moment: its last moment, but never later than now, as more may be recorded
- * until then. Null when it is neither.
+ * The as-of time for a day or moment that people type: its last moment, but never later than now, because more may
+ * still be recorded by then. Null when it is neither.
  */
 export function parseAsOf(text: string, now: Date): Date | null {
   const last = lastMomentOf(text);

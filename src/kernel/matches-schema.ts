@@ -1,6 +1,6 @@
 /**
- * superstruct's `is`, several times as fast, as it collects nothing to explain a failure with. Every event that is read
- * passes here, in a rebuild the whole log.
+ * Like superstruct's `is`, but several times as fast, because it does not collect the reasons for a failure. Every
+ * event that is read passes through here; in a rebuild that is the whole log.
  */
 import type { Struct } from 'superstruct';
 
@@ -34,7 +34,7 @@ function compile(struct: AnyStruct): Check {
   return (value) => isValid(value) && hasValidParts(value) && isEmpty(struct.refiner(value, nowhere));
 }
 
-/** superstruct's types that check the parts of a value too. */
+/** superstruct's types that also check the parts of a value. */
 const withParts: ReadonlySet<string> = new Set([
   'array',
   'dynamic',
@@ -48,7 +48,7 @@ const withParts: ReadonlySet<string> = new Set([
   'type',
 ]);
 
-/** No parts and no refinement: the refiner of a refined struct yields failures, or fails without a value. */
+/** No parts and no refinement: a refined struct's refiner yields failures, or fails without a value. */
 function isPlain({ type, refiner }: AnyStruct): boolean {
   if (withParts.has(type)) return false;
   try {

@@ -1,4 +1,4 @@
-/** Money is an integer number of sen everywhere inside; text with two decimals outside. No floating-point arithmetic. */
+/** Money is a whole number of sen inside, text with two decimals outside. No floating-point arithmetic. */
 
 declare const unit: unique symbol;
 /** A whole number of sen (RM 0.01), never negative. */
@@ -10,10 +10,9 @@ export type AmountFault = 'not_numeric' | 'too_many_decimals' | 'not_positive' |
 const numericText = /^\d{1,9}(\.\d{1,2})?$/;
 
 /**
- * Reads an amount in RM as it arrives from outside: a JSON number or a strict numeric string.
- * Returns sen, or the fault. A JSON number within a millionth of a sen of a whole sen is that sen,
- * so that the binary noise of a caller's own sum (30.299999999999997) is forgiven and a real third
- * decimal (10.005) is not.
+ * Reads an amount in RM as it arrives from outside: a JSON number or a strict numeric string. Returns sen, or the
+ * fault. A JSON number within a millionth of a sen of a whole sen is that sen, so that rounding noise in a caller's sum
+ * (30.299999999999997) is accepted and a real third decimal (10.005) is not.
  */
 export function parseAmount(value: unknown, maxSen: Sen): Sen | AmountFault {
   const sen = typeof value === 'number' ? senOfNumber(value) : senOfText(value);
@@ -23,8 +22,8 @@ export function parseAmount(value: unknown, maxSen: Sen): Sen | AmountFault {
 }
 
 /**
- * Reads the amount of a gateway result or a registry record: like `parseAmount`, but zero is an amount,
- * thousands separators are refused and anything unreadable is null (which never equals what was asked).
+ * Reads the amount of a gateway result or a registry record: like `parseAmount`, but zero is allowed, thousands
+ * separators are refused and anything unreadable is null (which never equals the requested amount).
  */
 export function readAmount(value: string): Sen | null {
   const sen = senOfText(value.trim());
@@ -68,7 +67,7 @@ function senOfNumber(value: number): bigint | AmountFault {
   if (!Number.isFinite(value)) return 'not_numeric';
   if (value < 0) return 'not_positive';
   if (value >= 1e15) return 'too_large';
-  // toFixed writes the exact binary value rounded to 10 decimals: from here on all is integer.
+  // toFixed writes the exact binary value rounded to 10 decimals: from here on everything is an integer.
   const tenthsOfNano = BigInt(value.toFixed(10).replace('.', ''));
   const perSen = 100_000_000n;
   const sen = (tenthsOfNano + perSen / 2n) / perSen;

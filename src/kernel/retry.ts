@@ -1,6 +1,6 @@
 /**
- * Trying again, with longer and longer pauses. The attempts are p-retry's. The pauses are the runtime's, as p-retry sets
- * its timers itself, which would not run in simulated time.
+ * Retries with growing pauses. p-retry makes the attempts. The pauses use the runtime, because p-retry's own timers
+ * would not run in simulated time.
  */
 import pRetry from 'p-retry';
 import type { Runtime } from './runtime.ts';
@@ -16,11 +16,11 @@ type RetryOptions = {
   jitter?: number;
   /** Once so many attempts have failed in all, whatever progress was reported, the last failure is thrown. */
   maxAttempts?: number;
-  /** Once this has passed, a failure is thrown. Without it attempts go on until the signal aborts. */
+  /** Throws when the next pause would end after this. By default only the signal ends the attempts. */
   giveUpAfterMs?: number;
-  /** Whether another attempt may succeed, after so many failures in a row before this one; if not, it is thrown at once. */
+  /** Whether to retry after this error, given the failures in a row before it; if not, it is thrown at once. */
   shouldRetry?(error: unknown, failures: number): boolean;
-  /** Told of each failure before the pause, with the number of failures in a row. */
+  /** Called for each failure before the pause, with the number of failures in a row. */
   onFailure?(error: unknown, failures: number): void;
 };
 
@@ -73,7 +73,7 @@ export async function retry<T>(
   }
 }
 
-/** p-retry gives up at once on any TypeError; inside this one none is lost. */
+/** p-retry gives up at once on a TypeError, so every error is wrapped in this one. */
 class AttemptFailed extends Error {
   override name = 'AttemptFailed';
 }

@@ -1,6 +1,6 @@
 /**
- * The clock, the timers and the randomness of a process. Only the composition roots (main.ts, roles/, cli/) make one
- * (system-runtime.ts); everything else is handed it, so that a simulator can run the program in simulated time.
+ * The clock, the timers and the randomness of a process. Only the composition roots (main.ts, roles/, cli/) create one
+ * (system-runtime.ts); everything else receives it, so that a simulator can run the program in simulated time.
  */
 export type Runtime = {
   /** The time of day in UTC. It may jump: measure durations with `monotonicMs`. */

@@ -13,13 +13,13 @@ export const utc = define<string>(
 );
 
 /**
- * superstruct's `object` for input from outside. Masking leaves out every unknown field, also one that is named like a
- * method of every object, such as toString: `object` takes that for one of its own and quotes its value in a refusal.
+ * superstruct's `object` for input from outside. Masking drops every unknown field, including one that is named like an
+ * inherited method, such as toString: `object` would take it for a known field and quote its value in the error.
  */
 export const maskable: typeof object = (schema?: object) =>
   object(Object.assign(Object.create(null), schema));
 
-/** The events of a kind of stream, as a union, from the structs of their data by type. */
+/** The union of the events of one kind of stream, from the structs of their data by event type. */
 export type EventOf<Structs extends Record<string, Pick<Struct, 'TYPE'>>> = {
   [Type in keyof Structs]: { type: Type; data: Structs[Type]['TYPE'] };
 }[keyof Structs];

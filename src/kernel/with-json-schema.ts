@@ -1,4 +1,4 @@
-/** Keeps a JSON Schema beside a struct, so that the API's description says what is validated. */
+/** Keeps a JSON Schema with a struct, so that the API's description says what is validated. */
 import { Struct } from 'superstruct';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;

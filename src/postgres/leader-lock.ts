@@ -1,6 +1,6 @@
 /**
- * One process at a time does a piece of work; the others stand by. The lock belongs to a Postgres session, so it is free
- * again as soon as its holder dies. It only saves work: the checkpoint guards what must never happen twice.
+ * One process at a time does a piece of work; the others stand by. The lock belongs to a Postgres session, so it is
+ * released as soon as its holder dies. It only saves work: the checkpoint is what prevents processing twice.
  */
 import type { Runtime } from '../kernel/runtime.ts';
 import { createClient } from './pool.ts';
@@ -13,7 +13,7 @@ export type LeaderLock = {
   name: string;
   signal: AbortSignal;
   runtime: Pick<Runtime, 'sleep'>;
-  /** Whether to wait while another process leads; so by default. */
+  /** Whether to wait while another process leads; true by default. */
   waits?: boolean;
 };
 

@@ -28,7 +28,7 @@ export function listenForNotifications({
   async function listen(): Promise<void> {
     const client = createClient(databaseUrl, `ledger ${channel}`);
     const ended = Promise.withResolvers<void>();
-    // Whatever is awaited at the time rejects as well; this promise must not count as unhandled.
+    // Whatever is being awaited then rejects as well; this promise must not count as unhandled.
     ended.promise.catch(() => {});
     client.on('error', ended.reject);
     client.on('end', () => ended.reject(new Error('The connection ended')));
@@ -42,7 +42,7 @@ export function listenForNotifications({
       await ended.promise;
     } finally {
       signal.removeEventListener('abort', stop);
-      // Without ending the session first, for which a frozen server would keep us waiting.
+      // Does not end the session first, because a frozen server would keep us waiting.
       client.connection.stream.destroy();
     }
   }

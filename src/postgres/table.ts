@@ -1,6 +1,6 @@
 /**
  * Tables whose columns are declared once, and whose rows are written many at a time: all in one parameter, as JSON, so
- * that a statement costs the same however many rows it writes. Beside them what queries share: names, texts, spans of time.
+ * that a statement costs the same however many rows it writes. Also what queries share: names, texts, spans of time.
  */
 import type { Knex } from 'knex';
 
@@ -34,7 +34,7 @@ export async function createTables(db: Knex, ...tables: readonly Table[]): Promi
   }
 }
 
-/** Writes rows; of those that are there already it sets the `updated` columns. */
+/** Writes rows; in rows that exist already it sets the `updated` columns. */
 export async function upsert<Column extends string>(
   db: Knex,
   table: Table<Column>,
@@ -73,7 +73,7 @@ const isJson = (definition: string) => /^json\b/.test(definition);
 /** From `start` on and before `end`, both in UTC, such as a day (`boundsOfDay` in kernel/malaysian-time.ts). */
 export type TimeSpan = { start: string; end: string };
 
-/** Keeps only the rows whose `column` is within the span; all of them without a span. */
+/** Keeps only the rows whose `column` is within the span; without a span, all rows. */
 export function within(query: Knex.QueryBuilder, column: string, span: TimeSpan | null | undefined): void {
   if (span) query.where(column, '>=', span.start).where(column, '<', span.end);
 }

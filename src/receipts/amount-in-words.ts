@@ -1,8 +1,8 @@
 /**
- * An amount in words, which a receipt prints beside the figures so that neither can be altered alone.
+ * An amount in words, which a receipt prints next to the figures so that neither can be altered alone.
  *
- * Not n2words, whose Malay has `sejuta` and `sifar` where receipts say `satu juta` and `kosong`, and not to-words, whose
- * English has no hyphens.
+ * Not n2words, whose Malay has `sejuta` and `sifar` where receipts say `satu juta` and `kosong`, and not to-words,
+ * whose English has no hyphens.
  */
 import type { Sen } from '../kernel/money.ts';
 import type { Language } from './texts.ts';

@@ -7,14 +7,14 @@ import type { PaymentMode } from '../kernel/payment-modes.ts';
 export type HistoryEntry = { at: string } & (
   | { kind: 'methodChosen'; mode: PaymentMode }
   | { kind: 'requested' | 'success' | 'lateSuccess' | 'failed' | 'cancelled' | 'pending' }
-  /** In suspense for staff: a success with another amount, and a second success. */
+  /** In suspense until staff decide: a success with another amount, and a second success. */
   | { kind: 'amountMismatch' | 'duplicate' }
 );
 
 export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
 
 /**
- * The receipt of a payment that succeeded, or the statement of one in any other state. Texts are `''` where there is
+ * The receipt of a payment that succeeded, or the statement of a payment in any other state. Texts are `''` if there is
  * nothing to say. Amounts read `RM 1,234.50`, times are UTC.
  */
 export function receiptOf(payment: RequestedPayment) {

@@ -1,4 +1,4 @@
-/** Compares the records of one transaction in an export with the payment here. Pure. */
+/** Compares an export's records of one transaction with the payment in the ledger. Pure. */
 import {
   currentResult,
   type Payment,
@@ -20,7 +20,7 @@ export const verdictClasses = [
 ] as const satisfies readonly (DiscrepancyKind | 'matched' | 'repeated')[];
 export type VerdictClass = (typeof verdictClasses)[number];
 
-/** On one record of theirs, or on a result of ours for which the file has no record. */
+/** About one of their records, or about one of our results for which the file has no record. */
 export type Verdict = Pick<
   DiscrepancyFound,
   'gatewayTransactionId' | 'resultNo' | 'merchantCode' | 'paidAt' | 'ours' | 'theirs'
@@ -30,7 +30,7 @@ export type Verdict = Pick<
 };
 
 /**
- * One verdict for each record, and one for each success recorded here that no record is about, at any time. Money
+ * One verdict for each record, and one for each success in the ledger, at any time, that no record is about. Money
  * decides: a failed attempt is not a discrepancy once the payment has moved on.
  */
 export function compareRecords(
@@ -57,7 +57,7 @@ function compareOwn(
   source: ExportSource,
 ): Verdict[] {
   const { pairs, uncovered } = pairUp(records, payment);
-  // The first success that the payment does not have means that its status differs; a second one is other money.
+  // The first success that the payment does not have means a different status; a second one is other money.
   let isPaid = payment.status === 'succeeded';
   const verdicts = pairs.map(({ record, ours }) => {
     const verdict = ours
@@ -74,7 +74,7 @@ function classOf(record: ExportRecord, result: RecordedResult, source: ExportSou
   return record.status !== 'succeeded' || isSameMoney(record, result) ? 'matched' : 'amountDiffers';
 }
 
-/** On a record that no result here is about. */
+/** About a record that matches no result in the ledger. */
 function verdictWithoutResult(record: ExportRecord, payment: RequestedPayment, isPaid: boolean): Verdict {
   if (record.status === 'succeeded' && isPaid) return verdictOf('missingHere', { record, payment });
   const isExpected = record.status !== 'succeeded' && isPlausible(record.status, payment.status);
@@ -84,7 +84,7 @@ function verdictWithoutResult(record: ExportRecord, payment: RequestedPayment, i
   };
 }
 
-/** Whether an attempt that was not reported here may have ended like this, given the status of the payment. */
+/** Whether an attempt without a result in the ledger may have ended like this, given the payment's status. */
 function isPlausible(theirs: Exclude<ExportRecord['status'], 'succeeded'>, ours: RequestedPayment['status']) {
   if (ours === 'succeeded' || theirs === 'attempted' || theirs === 'not_found') return true;
   return theirs === 'pending' ? ours === 'pending' : ours !== 'requested';
@@ -116,7 +116,7 @@ function verdictOf(
   };
 }
 
-/** Of one gateway transaction, the latest record counts, and every success. */
+/** For one gateway transaction, the latest record counts, and every success. */
 function separateRepeats(records: readonly ExportRecord[]) {
   const first: ExportRecord[] = [];
   const repeated: ExportRecord[] = [];
@@ -139,15 +139,15 @@ function isSuperseded(record: ExportRecord, other: ExportRecord): boolean {
 }
 
 type Money = Pick<ExportRecord, 'amountSen' | 'currency'>;
-/** A result here, and its place among the payment's recorded ones, counted from 1. */
+/** A result in the ledger, and its number among the payment's recorded results, counted from 1. */
 type Ours = { resultNo: number; result: RecordedResult };
 
 type Pair = { record: ExportRecord; ours: Ours | null };
 
 /**
- * Finds the result for each record, and the successes here that no record is about. The gateway's transaction id decides.
- * Where one side has none, any result matches that does not contradict the record: successes first, the same amount
- * before another. Records of successes come first in the answer.
+ * Finds the result for each record, and the successes in the ledger that no record is about. The gateway's transaction
+ * id decides. If one side has none, any result matches that does not contradict the record: successes first, the same
+ * amount before another. The answer begins with the records of successes.
  */
 function pairUp(
   records: readonly ExportRecord[],
@@ -161,7 +161,7 @@ function pairUp(
       (a, b) => Number(b.status === 'succeeded') - Number(a.status === 'succeeded') || a.line - b.line,
     )
     .map((record) => ({ record, ours: sameTransaction(record, results) }));
-  // A result whose transaction a record names is not free for other records, whether it was paired or not.
+  // A result whose transaction a record names is not available to other records, whether it was paired or not.
   const ids = new Set(pairs.map(({ record }) => record.gatewayTransactionId).filter((id) => id !== ''));
   const taken = new Set(
     results.filter(({ result }) => ids.has(result.gatewayTransactionId)).map(({ resultNo }) => resultNo),
@@ -179,7 +179,7 @@ function pairUp(
   return { pairs, uncovered: successes.filter(({ resultNo }) => !taken.has(resultNo)) };
 }
 
-/** Of the results of the transaction that the record names: one of the same money, else a success, else the last. */
+/** Among the results of the record's transaction: one of the same money, else a success, else the last. */
 function sameTransaction(record: ExportRecord, results: readonly Ours[]): Ours | null {
   const { gatewayTransactionId: id } = record;
   if (id === '') return null;
@@ -205,7 +205,7 @@ function isSameMoney(one: Money, other: Money): boolean {
   return one.amountSen === other.amountSen && isSameCurrency;
 }
 
-/** Whether both are given and are not the same. */
+/** Whether both are given and they differ. */
 function differ(one: string, other: string): boolean {
   return one !== '' && other !== '' && one !== other;
 }

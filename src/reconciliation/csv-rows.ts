@@ -86,7 +86,7 @@ async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line
   if (pending !== '') yield lineOf(pending);
 }
 
-/** `''` for a blank line: the first other line decides. */
+/** `''` for a blank line: the first line that is not blank decides. */
 function delimiterOf(header: string): string {
   if (header.trim() === '') return '';
   return occurrences(header, ';') > occurrences(header, ',') ? ';' : ',';

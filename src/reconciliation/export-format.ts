@@ -6,7 +6,7 @@ import type { ExportSource, TheirStatus } from '../events/reconciliation.ts';
 import { readGatewayTime } from '../kernel/malaysian-time.ts';
 import { readAmount, type Sen } from '../kernel/money.ts';
 
-/** What is compared of a row, without names of buyers and banks. Texts are `''` where the row has none. */
+/** The part of a row that is compared, without names of buyers and banks. Texts are `''` if the row has none. */
 export type ExportRecord = {
   line: number;
   transactionId: string;
@@ -59,7 +59,7 @@ export function recogniseExport(header: readonly string[]) {
     );
   return {
     source,
-    /** The record of a row, or what is wrong with it, which names columns and never holds a value. */
+    /** The record of a row, or what is wrong with it: that names columns and never holds a value. */
     readRow(line: number, cells: readonly string[]): ExportRecord | string {
       if (cells.length !== names.length) return `has ${cells.length} cells, the header has ${names.length}`;
       if (cells.some((cell) => cell.length > maxCellLength)) return 'has a cell that is too long';

@@ -1,6 +1,6 @@
 /**
  * Compares an export of the gateway or the registry with the payments' own streams, and records the discrepancies. It
- * changes no payment: a requery brings in what the registry knows better.
+ * changes no payment: a requery is what fetches a newer status from the registry.
  */
 import type { Knex } from 'knex';
 import { createExecute, loadHead } from '../commands/execute.ts';
@@ -55,7 +55,7 @@ type Dependencies = {
   runtime: Runtime;
 };
 
-/** A read model is behind the log, or has halted: what it lacks would look like a discrepancy. */
+/** A read model is behind the log, or has halted: what it lacks would be taken for a discrepancy. */
 export class ReadModelBehind extends Error {
   override name = 'ReadModelBehind';
 }
@@ -109,7 +109,7 @@ type Run = Dependencies & {
   totals: Pick<Summary, 'classes' | 'badRows' | 'opened' | 'cleared'>;
 };
 
-/** A page at a time: what the file names, then the payments that it should hold, some of which it has named. */
+/** One page at a time: the payments that the file names, then those that it should hold, some of which are in both. */
 async function* subjectsToCompare({ db, scope, staged }: Run): AsyncGenerator<readonly string[]> {
   let subjects = staged.subjectsAfter('', pageSize);
   for (; subjects.length > 0; subjects = staged.subjectsAfter(subjects.at(-1) ?? '', pageSize))
@@ -127,7 +127,7 @@ async function* subjectsToCompare({ db, scope, staged }: Run): AsyncGenerator<re
   }
 }
 
-/** Compares the subjects that were on no page before, all at once, and records the discrepancies. */
+/** Compares the subjects that were on no earlier page, all at once, and records the discrepancies. */
 async function comparePage(run: Run, subjects: readonly string[]): Promise<void> {
   const { staged, task, totals, transactionIdKey } = run;
   const fresh = subjects.filter((subject) => staged.markCompared(subject));
@@ -172,7 +172,7 @@ async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFou
   );
 }
 
-/** Clears the open discrepancies of earlier imports that this file could show, and does not. */
+/** Clears the open discrepancies of earlier imports that this file covers but does not show. */
 async function clearGone(run: Run): Promise<void> {
   const { at, db, file, staged, totals } = run;
   let after: DiscrepancyKey | null = null;

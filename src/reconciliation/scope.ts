@@ -4,7 +4,7 @@ import type { Verdict } from './compare.ts';
 import { UnreadableExport } from './export-format.ts';
 import type { StagedRecords } from './staged-records.ts';
 
-/** The longest period that a file itself may give: otherwise one wrong time would make every payment a discrepancy. */
+/** The longest period that a file may define: otherwise one wrong time would make all payments discrepancies. */
 const maxDays = 366;
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -12,14 +12,14 @@ const dayMs = 24 * 60 * 60 * 1000;
 export type AskedPeriod = { from: string | null; to: string | null };
 
 export type Scope = {
-  /** When the payments were paid; null where neither the file nor anybody says, so that none are looked for. */
+  /** When the payments were paid; null if neither the file nor the user gives a period, so that none are looked for. */
   period: TimeSpan | null;
   /** Null for all merchants. */
   merchantCodes: readonly string[] | null;
 };
 
 /**
- * The merchants that the file names, and the period from its first payment to its last, unless another one is asked for.
+ * The merchants that the file names, and the period from its first payment to its last, unless another one is given.
  * Throws UnreadableExport.
  */
 export function scopeOf(

@@ -1,6 +1,6 @@
 /**
- * The records of an export while it is compared, in a temporary SQLite database on the disk, which ends with the process.
- * So the memory that an import needs does not grow with the file.
+ * The records of an export while it is compared, in a temporary SQLite database on disk, which is deleted when the
+ * process ends. The memory that an import needs therefore does not grow with the file.
  */
 import { DatabaseSync } from 'node:sqlite';
 import type { Discrepancy } from '../events/reconciliation.ts';
@@ -73,7 +73,7 @@ export function openStagedRecords() {
     /** False when it was marked before. */
     markCompared: (subject: string) => insertCompared.run(subject).changes === 1,
 
-    /** The file covers what these verdicts are about: an earlier discrepancy of it is found again, or is gone. */
+    /** The file covers what these verdicts are about: it shows an earlier discrepancy again, or clears it. */
     cover(subject: string, verdicts: readonly Verdict[]): void {
       for (const { class: verdictClass, record, resultNo } of verdicts) {
         if (verdictClass === 'missingThere') continue;
@@ -84,7 +84,7 @@ export function openStagedRecords() {
 
     markFound: (id: string) => insertFound.run(id),
 
-    /** Whether the file covers what the discrepancy is about, and no longer shows it. */
+    /** Whether the file covers what the discrepancy is about, but no longer shows it. */
     isGone(id: string, discrepancy: Discrepancy): boolean {
       const { kind, recordId, resultNo } = discrepancy;
       const key = kind === 'missingThere' && resultNo !== null ? resultKey(resultNo) : recordKey(recordId);

@@ -14,7 +14,7 @@ export const eventstore: Command = {
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
       throw new UsageError('--port must be a number from 0 to 65535');
     const log = createLog('info', 'eventstore');
-    // Its files are for this account only.
+    // Only this account may read its files.
     process.umask(0o077);
     mkdirSync(dirname(data), { recursive: true });
     return runUntilSignal(log, async () => {

@@ -8,15 +8,15 @@ import { createLog, type Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 
-/** Something that was started and can be stopped; work that has begun is finished. */
+/** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
 
-/** What a role is started with. The roles of one process share the event store: a process can append on one connection only. */
+/** What a role is started with. Roles in a process share the event store: only one connection can append. */
 export type RoleDependencies = { config: Config; eventStore: EventStore; log: Log; runtime: Runtime };
 
 /**
- * The configuration of a command that runs beside `ledger serve`, on the embedded stores where no URL is given. In
- * production nothing is read from a data folder. Throws ConfigError and StartError.
+ * The configuration of a command that runs alongside `ledger serve` and uses its embedded stores where no URL is set.
+ * In production nothing is read from a data folder. Throws ConfigError and StartError.
  */
 export function loadRoleConfig(needs?: { seals: boolean }): Config {
   const { NODE_ENV, DATA_DIR } = process.env;
@@ -34,7 +34,7 @@ export function roleCommand({
 }: {
   name: string;
   summary: string;
-  /** Whether the role seals the log, and needs the key for that. */
+  /** Whether the role seals the log and therefore needs the key. */
   seals?: boolean;
   start(dependencies: RoleDependencies): Running | Promise<Running>;
 }): Command {
@@ -80,7 +80,7 @@ export async function runUntilSignal(log: Log, start: () => Promise<Running>): P
   return 0;
 }
 
-/** Stops in the reverse order of the start. When one fails to stop, the others are stopped all the same, and the first failure is thrown. */
+/** Stops in reverse order. If one fails to stop, the others are still stopped, then the first failure is thrown. */
 export async function stopAll(started: readonly Running[]): Promise<void> {
   const failures: unknown[] = [];
   for (const each of started.toReversed()) await each.stop().catch((error) => failures.push(error));

@@ -27,7 +27,7 @@ export function startProjections({ config, eventStore, log, runtime }: RoleDepen
     log,
     runtime,
     takeUp: (name, signal) => rebuildInProcess(name, { config, log, runtime, signal }),
-    // With new tables, a projection that has halted may be able to go on.
+    // With new tables, a projection that has halted may be able to continue.
     onRebuilt(name) {
       const projection = allProjections.find((each) => each.name === name);
       if (projection && halted.delete(name)) launch(projection);

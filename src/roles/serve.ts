@@ -1,4 +1,4 @@
-/** `ledger serve`: all roles in one process, with an embedded event store, PostgreSQL and sandbox gateway where no URL is given. */
+/** `ledger serve`: all roles in one process; embeds the event store, PostgreSQL and sandbox if no URL is set. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { superviseChild } from '@ledger/embedded/child.ts';
@@ -27,7 +27,7 @@ export const serve: Command = {
     // Reports every fault of the configuration before anything is started.
     const plan = loadConfig(process.env, placeholders(), { seals: true });
     const log = createLog(plan.logLevel, 'serve');
-    // What this process and its children write is for this account only.
+    // Only this account may read what this process and its children write.
     process.umask(0o077);
     return runUntilSignal(log, () => start(plan, log));
   },
@@ -80,7 +80,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
       process.env.ESDB_URL ? null : startEmbeddedEventStore(folder.path, log).then(started),
       process.env.DATABASE_URL ? null : startPostgres({ dataDir: folder.path, log }).then(started),
     ] as const;
-    // When one fails, the other must have started before it can be stopped.
+    // If one fails, the other can be stopped only once it has started.
     await Promise.allSettled(stores);
     const [eventStore, postgres] = await Promise.all(stores);
     const secret = process.env.GATEWAY_SECRET || keys.GATEWAY_SECRET || '';

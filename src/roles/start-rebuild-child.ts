@@ -1,6 +1,6 @@
 /**
- * Runs a rebuild that staff asked for in a process of its own (rebuild-child.ts) with low priority: in this one it would
- * share the event loop with whatever else runs here, which in `ledger serve` is everything.
+ * Runs a rebuild that staff requested in a separate process with low priority (rebuild-child.ts). In this process it
+ * would share the event loop with everything else that runs here, in `ledger serve` with all roles.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ export async function rebuildInProcess(
   { config, log, runtime, signal }: { config: Config; log: Log; runtime: Runtime; signal: AbortSignal },
 ): Promise<void> {
   const { esdbUrl, databaseUrl, logLevel } = config;
-  // Cheaper than starting a process that finds this out.
+  // Checking here is cheaper than starting a process that finds it out.
   if (await isUnderWay({ name: projection, databaseUrl, runtime, signal }))
     throw new RebuildUnderWay(`A rebuild of ${projection} is already running`);
   const child = fork(modulePath, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });

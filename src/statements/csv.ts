@@ -77,7 +77,7 @@ function rowOf(line: StatementLine): AccountRow {
   };
 }
 
-/** A side instead of a sign, which a spreadsheet could take for the beginning of a formula. */
+/** A side instead of a sign, because a spreadsheet could take a sign for the beginning of a formula. */
 function balanceOf(sen: bigint): AccountRow {
   const side = sen < 0n ? 'debit' : 'credit';
   return { balance: formatSen(sen < 0n ? -sen : sen), balance_side: sen === 0n ? '' : side };

@@ -20,7 +20,7 @@ import { type Language, texts, timeText } from '../receipts/texts.ts';
 import { type StatementTexts, statementTexts } from './texts.ts';
 import { grandTotal, totalsByMethod } from './totals.ts';
 
-/** The whole document is in memory until its pages are counted; a day of more receipts needs the CSV. */
+/** The whole document is in memory until its pages are counted; a day with more receipts needs the CSV. */
 export const maxPdfReceipts = 2_000;
 
 export class TooManyReceipts extends Error {

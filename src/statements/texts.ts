@@ -1,4 +1,4 @@
-// What a daily collection statement says, by language. What receipts say too is in receipts/texts.
+// The texts of a daily collection statement, by language. Texts shared with receipts are in receipts/texts.
 import type { Language } from '../receipts/texts.ts';
 
 const en = {

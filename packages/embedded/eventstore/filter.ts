@@ -5,7 +5,7 @@ import { RequestFault } from './wire.ts';
 
 export type EventFilter = {
   matches(event: StoredEvent): boolean;
-  /** A checkpoint is sent after every so many events, whether they match or not. */
+  /** A checkpoint is sent after this many events, whether they match or not. */
   checkpointInterval: number;
 };
 

@@ -42,7 +42,7 @@ const initdbFlags = [
 /** Only the role `ledger` may connect: over TCP from this machine, with the password. */
 const hostBasedAccess = 'host all ledger 127.0.0.1/32 scram-sha-256\n';
 
-/** Where a data folder keeps its cluster and, beside it, the password. */
+/** Where a data folder keeps its cluster and, next to it, the password. */
 export function clusterFolder(dataDir: string): { home: string; pgData: string; passwordFile: string } {
   const home = join(resolve(dataDir), 'postgres');
   return { home, pgData: join(home, 'data'), passwordFile: join(home, 'password') };

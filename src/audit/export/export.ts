@@ -32,12 +32,12 @@ export type Export = {
 
 type Dependencies = { eventStore: Pick<EventStore, 'firstAfter' | 'load'>; db: Knex; runtime: Runtime };
 
-/** Enough for a projection that runs, even when it is busy. */
+/** Long enough for a running projection, even a busy one. */
 const catchUpMs = 5_000;
 
 /**
- * Reads the fields as people type them: when the payments were requested, and of which merchant (null for all). A day
- * means all of it; `to` itself is excluded. Throws InvalidFields.
+ * Reads the fields as people type them: the period in which payments were requested, and the merchant (null for all). A
+ * day means the whole day; `to` itself is excluded. Throws InvalidFields.
  */
 export function readExportRequest(
   fields: Partial<Record<'from' | 'to' | 'merchant' | 'format', string | undefined>>,
@@ -90,7 +90,7 @@ function csvExport(all: AsyncIterable<RecordedEvent[][]>): Export {
   return { pieces: pieces(), totals: () => ({ events: 0, payments: rows, checksum: '' }) };
 }
 
-/** How many streams are loaded, and in memory, at a time. */
+/** How many streams are loaded, and held in memory, at a time. */
 const loadedAtOnce = 16;
 
 async function* streamsOf(

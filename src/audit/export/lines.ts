@@ -1,7 +1,7 @@
 /**
  * An export as JSON lines: the first line says what was exported, the last that it is complete. Every line ends with a
- * checksum over itself and the line before it, so that a change of any byte is found at its line. content/docs/audit.md
- * says what the checksums do not prove.
+ * checksum over itself and the line before it, so that a change of any byte is found, with its line.
+ * content/docs/audit.md says what the checksums do not prove.
  */
 import { createHash } from 'node:crypto';
 import { type Infer, integer, literal, min, nullable, object, string, unknown } from 'superstruct';
@@ -72,7 +72,7 @@ export function createLines() {
       return stored.map((event) => next(contentOf(event))).join('');
     },
     end: () => next({ end: { events, payments } }),
-    /** So far. After the end, the checksum stands for every byte of the file. */
+    /** The checksum so far. After the end, it covers every byte of the file. */
     totals: () => ({ events, payments, checksum }),
   };
 }

@@ -1,4 +1,4 @@
-/** What a stream says happened to a payment: every event, the state after each, and whether anybody changed it since. */
+/** A payment's history from its stream: every event, the state after each, and whether anybody has changed it since. */
 import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
@@ -7,7 +7,7 @@ import { evolve, noPayment, type Payment } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { lastMomentOf } from '../../kernel/malaysian-time.ts';
 
-/** All of it is JSON. */
+/** All fields are plain JSON. */
 export type HistoryEntry = {
   revision: number;
   /** In the log of all streams; as text, because the numbers have 64 bits. */
@@ -15,7 +15,7 @@ export type HistoryEntry = {
   /** The event's own time, which the chain covers; null where the event cannot be read. */
   at: string | null;
   type: string;
-  /** These three are null where somebody changed the metadata. */
+  /** These three are null if somebody has changed the metadata. */
   actor: string | null;
   correlationId: string | null;
   causationId: string | null;
@@ -27,12 +27,12 @@ export type HistoryEntry = {
   fits: boolean;
 };
 
-/** Names the first event that was changed or does not follow the one before it, or that is intact and cannot be read. */
+/** Names the first event that was changed, does not follow the one before it, or is intact but cannot be read. */
 export type HistoryVerdict = { kind: 'whole' } | { kind: 'broken' | 'unreadable'; revision: number };
 
 export type History = { entries: readonly HistoryEntry[]; verdict: HistoryVerdict };
 
-/** `events` are a payment's whole stream. Never throws: what was changed beyond reading is shown as it is. */
+/** `events` are a payment's whole stream. Never throws: an event that was made unreadable is shown as it is. */
 export function historyOf(events: readonly RecordedEvent[]): History {
   let state = noPayment;
   const entries = events.map((event, index): HistoryEntry => {
@@ -59,10 +59,10 @@ export function historyOf(events: readonly RecordedEvent[]): History {
   return { entries, verdict: { kind: fault.fits ? 'unreadable' : 'broken', revision: fault.revision } };
 }
 
-/** The time, or the revision, up to which events count; null when all do. */
+/** The time, or the revision, up to which events count; null if all do. */
 export type Until = { at: Date } | { revision: number } | null;
 
-/** Reads either of the two as people type it; a day means all of it. Throws InvalidFields. */
+/** Reads one of the two as people type it; a day means the whole day. Throws InvalidFields. */
 export function readUntil({
   at,
   revision,
@@ -82,15 +82,15 @@ export function readUntil({
   return { at: new Date(moment) };
 }
 
-/** How the message about a time that cannot be read ends. */
+/** The end of the message about a time that cannot be read. */
 export const timeForms =
   'must be a time such as 2026-11-20T14:00:00+08:00, or 2026-11-20 14:00 or 2026-11-20 in Malaysian time';
 
 /**
- * The entries up to a time or a revision. They end before the first that is later than the time, whatever the times of
+ * The entries up to a time or a revision. They end before the first entry later than the time, whatever the times of
  * those after it: events are appended in order, but the clocks of several machines differ a little. An entry without a
- * time counts as old as the one before it. Throws Refused when there was none yet, and InvalidFields when there is no
- * such revision.
+ * time counts as old as the one before it. Throws Refused when there was none yet, and InvalidFields when there
+ * is no such revision.
  */
 export function entriesUntil({ entries }: History, until: Until): readonly HistoryEntry[] {
   const last = entries.at(-1);

@@ -5,7 +5,7 @@ import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import { displaySen } from '../../kernel/money.ts';
 import { entriesUntil, type History, type HistoryEntry, type HistoryVerdict, type Until } from './history.ts';
 
-/** Throws what `entriesUntil` throws. The verdict is on all events, even when only some are shown. */
+/** Throws what `entriesUntil` throws. The verdict covers all events, even if only some are shown. */
 export function historyText(history: History, until: Until = null): string {
   const entries = entriesUntil(history, until);
   const last = entries.at(-1);
@@ -57,7 +57,7 @@ function factsOf(payment: RequestedPayment, entries: readonly HistoryEntry[]): F
   ];
 }
 
-/** A line each; `none` when there are none. */
+/** One line each; `none` when there are none. */
 function listed(name: string, texts: readonly string[]): Fact[] {
   if (texts.length === 0) return [[name, 'none']];
   return texts.map((text, index) => [index === 0 ? name : '', text] as const);
@@ -91,7 +91,7 @@ function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Whatever somebody put into the store, it cannot control the terminal or reverse the text. */
+/** Whatever somebody has put into the store must not control the terminal or reverse the text. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd');
 }

@@ -4,7 +4,7 @@ import { type LogSealed, signedText } from '../../events/seals.ts';
 
 export type SealKey = ReturnType<typeof sealKeyOf>;
 
-/** PKCS#8 of an Ed25519 key is this and the seed (RFC 8410). */
+/** PKCS#8 of an Ed25519 key is this prefix and the seed (RFC 8410). */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** `seed`: 32 bytes as 64 hexadecimal digits, as in SEAL_KEY. */
@@ -31,7 +31,7 @@ export function publicKeysIn(pem: string): string[] {
   return keys.map(spkiOf);
 }
 
-/** Whether the key that the seal names has signed its content. Whose key that is, must be checked apart. */
+/** Whether the key that the seal names has signed its content. Whose key that is must be checked separately. */
 export function isSigned({ publicKey, signature, ...seal }: LogSealed): boolean {
   try {
     const key = createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });

@@ -1,6 +1,6 @@
 /**
- * Seals the log at intervals: adds every event to a running hash, and signs how far it has come. It starts by counting
- * once more what the last seal covers: a log that no longer agrees with that seal is not sealed.
+ * Seals the log at intervals: adds every event to a running hash, and signs how far it has come. It begins by
+ * recounting what the last seal covers: a log that no longer agrees with that seal is not sealed.
  */
 import type { Logger } from 'pino';
 import { chain, genesisHash } from '../../events/envelope.ts';
@@ -30,7 +30,7 @@ type Dependencies = {
   key: SealKey;
   runtime: Runtime;
   log: Logger;
-  /** Seals after this many events, and after this time if there are any. */
+  /** Seals after this many events, and after this time if there are any unsealed events. */
   pace?: { everyEvents: number; everyMs: number };
 };
 
@@ -78,7 +78,7 @@ async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Pro
   }
 }
 
-/** Throws Unaccountable, and whatever ended the run: WrongExpectedRevision when another process has sealed meanwhile. */
+/** Throws Unaccountable, and what ended the run: WrongExpectedRevision when another process has sealed meanwhile. */
 async function sealWhile(
   leading: AbortSignal,
   dependencies: Dependencies,

@@ -1,4 +1,4 @@
-/** Seals as they are stored, the last one, from which sealing continues, and whether events wait for the next. */
+/** Stored seals, the last of them (from which sealing continues), and whether events are waiting for the next. */
 import { readSeal, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
 import { emptyTally, type LogSealed, sealsStream, type Tally } from '../../events/seals.ts';
@@ -11,18 +11,18 @@ export class Unaccountable extends Error {
   override name = 'Unaccountable';
 }
 
-/** The last seal: what the next one is chained onto and continues. */
+/** The last seal: the next one is chained onto it and continues its count. */
 export type LastSeal = { seal: LogSealed | null; revision: ExpectedRevision; hash: string };
 
 const pageSize = 500;
 
-/** Null when it was changed beyond reading. */
+/** Null if somebody has made it unreadable. */
 export function readSealOrNull(stored: RecordedEvent): LogSealed | null {
   const seal = tryRead(readSeal, stored);
   return seal instanceof UnreadableEvent ? null : seal.data;
 }
 
-/** Null when it is not what the key that it names has signed. */
+/** Null unless the key that it names has signed it. */
 export function readSignedSeal(stored: RecordedEvent): LogSealed | null {
   const seal = readSealOrNull(stored);
   return seal && isSigned(seal) ? seal : null;
@@ -59,8 +59,8 @@ export async function loadLastSeal(
 }
 
 /**
- * The position of the seal's last event in this log: in a restored copy it is not the one that the seal names. Throws
- * Unaccountable.
+ * The position of the seal's last event in this log, which in a restored copy is not the one that the seal names.
+ * Throws Unaccountable.
  */
 async function positionSealed(
   stored: RecordedEvent,
@@ -89,7 +89,7 @@ export type Unsealed =
   | { state: 'none' }
   /** `since`: when the oldest event that no seal covers was stored. */
   | { state: 'due' | 'overdue'; since: Date }
-  /** The last seal is not what was signed, or its last event is not in the log: nothing is sealed any more. */
+  /** The last seal is not as signed, or its last event is not in the log: nothing is sealed any more. */
   | { state: 'unaccountable' };
 
 /**

@@ -1,4 +1,4 @@
-/** Verifies an export without any store: that it is whole, and every event in it as it was written. */
+/** Verifies an export without any store: that it is complete, and that every event in it is unchanged. */
 import { createReadStream } from 'node:fs';
 import { is } from 'superstruct';
 import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
@@ -60,12 +60,12 @@ function createFileCheck() {
   const totals = {
     events: 0,
     payments: 0,
-    /** What the file says it holds; null where it does not begin like an export. */
+    /** The range that the file says it holds; null if it does not begin like an export. */
     range: null as ExportRange | null,
-    /** Of the last valid line: for a whole file it stands for every byte, so that two copies can be compared. */
+    /** Of the last valid line. For a complete file it covers every byte, so that two copies can be compared. */
     checksum: firstChecksum,
   };
-  /** Of the last payment, by which they are in order. */
+  /** Of the last payment, because payments are in order. */
   let requested = { atMs: Number.NEGATIVE_INFINITY, stream: '' };
 
   function take(bytes: Buffer, text: string): string | null {
@@ -148,11 +148,11 @@ function eventNamedIn(text: string): Pick<FileViolation, 'stream' | 'revision'> 
   return stream === undefined ? { stream: null, revision: null } : { stream, revision: Number(revision) };
 }
 
-/** An event store takes no event of more than a few megabytes. */
+/** No event store accepts an event of more than a few megabytes. */
 const maxLineBytes = 64 * 1024 * 1024;
 const newline = 0x0a;
 
-/** Splits at every line feed. The last line has not `ended` when it has none, or is longer than any line can be. */
+/** Splits at line feeds. The last line has not `ended` if it has none, or is longer than any valid line. */
 async function* linesOf(path: string): AsyncGenerator<{ bytes: Buffer; ended: boolean }> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;

@@ -1,4 +1,4 @@
-/** One pass over the log: streams without gaps, intact chains, readable events, and what the seals say of it. */
+/** One pass over the log: streams without gaps, intact chains, readable events, and agreement with the seals. */
 import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
@@ -8,12 +8,12 @@ import type { Violations } from './violations.ts';
 
 export type LogResult = Awaited<ReturnType<typeof verifyLog>>;
 
-/** A log that fails this often at the same place, within some seconds, cannot be read there. */
+/** If reading fails this often at the same place, within some seconds, the log cannot be read there. */
 const maxFailures = 6;
 
 /**
- * Reads the log to its end; not `complete` when only a part can be read, so that nothing can be said of what is made from
- * it. Needs some 250 bytes of memory for each stream. Throws what the signal was aborted with.
+ * Reads the log to its end; not `complete` when only a part can be read, so that nothing can be said about what is
+ * derived from it. Needs some 250 bytes of memory for each stream. Throws the signal's reason.
  */
 export async function verifyLog({
   eventStore,
@@ -62,7 +62,7 @@ type Head = { revision: number; hash: string };
 
 const noEvents: Head = { revision: -1, hash: genesisHash };
 
-/** Checks that the event comes next in its stream, by its revision and by its hash. */
+/** Checks that the event is the next in its stream, by its revision and its hash. */
 function checkPlace(event: RecordedEvent, head: Head, violations: Violations): Head {
   const { revision, streamName } = event;
   const name = nameOf(event);

@@ -1,13 +1,13 @@
 /**
- * Rules that hold for every payment whatever its history. The fold does not enforce them, so a forged history breaks them.
- * Reads the rows, which rows.ts compares with a fresh fold.
+ * Rules that hold for every payment whatever its history. The fold does not enforce them, so a forged history breaks
+ * them. Reads the rows, which rows.ts compares with a fresh fold.
  */
 import type { Knex } from 'knex';
 import type { Payment, RequestedPayment } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import type { Checked, VerifyProgress, Violations } from './violations.ts';
 
-/** Longer than any pause of the retry schedule: a delivery due for longer was not attempted. */
+/** Longer than any pause of the retry schedule: a delivery that has been due for longer was not attempted. */
 const overdueAfterMs = 24 * 60 * 60_000;
 const pageSize = 1000;
 

@@ -1,4 +1,4 @@
-/** Compares the rows of every read model with rows made from the log anew, and reports those that differ. */
+/** Compares the rows of every read model with rows freshly made from the log, and reports those that differ. */
 import { isRefusal } from '../../postgres/error-codes.ts';
 import { allProjections } from '../../projections/all.ts';
 import { compareWithFresh, type RowDifference } from '../../projections/rebuild/compare.ts';
@@ -6,7 +6,7 @@ import { type RebuildOptions, RebuildRefused, RebuildUnderWay } from '../../proj
 import { describeFailure, ProjectionHalted } from '../../projections/runtime/failures.ts';
 import type { Checked, VerifyProgress, Violations } from './violations.ts';
 
-/** Per projection; the others are only counted. */
+/** For each projection; further violations are only counted. */
 const maxDifferences = 1000;
 
 /** The number of rows compared in each projection. Throws the stores' errors. */

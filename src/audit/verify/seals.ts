@@ -8,7 +8,7 @@ import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../.
 import { allSeals, readSignedSeal } from '../seals/stored-seals.ts';
 import type { Violations } from './violations.ts';
 
-/** What a seal says of the log; `revision` is the seal's own. */
+/** What a seal says about the log; `revision` is the seal's own. */
 export type SealMark = Pick<LogSealed, 'at' | 'count' | 'runningHash' | 'lastEvent' | 'streams'> & {
   revision: number;
 };
@@ -31,13 +31,13 @@ export async function verifySeals(
       before = { revision, hash: hashIn(stored), count: seal?.count ?? before.count };
       if (!seal) continue;
       const { at, count, runningHash, lastEvent } = seal;
-      // Nearly all name the same streams: they share one list.
+      // Nearly all seals name the same streams: they share one list.
       const last = marks.at(-1)?.streams ?? [];
       const streams = last.join() === seal.streams.join() ? last : seal.streams;
       marks.push({ revision, at, count, runningHash, lastEvent, streams });
     }
   } catch (error) {
-    // Seals that follow bytes that are no longer an event cannot be read.
+    // Seals after one that is no longer a readable event cannot be read.
     if (!(error instanceof EventStoreUnavailable)) throw error;
     violations.add('seals', `Not all seals can be read: ${error.message}`);
   }
@@ -69,9 +69,9 @@ function checkSeal(
 }
 
 /**
- * Compares the log with its seals. `marks` are the seals in order, all made before the log is read. After a violation the
- * count continues from what the seal says, so that the next is checked against its own part of the log. When the last
- * event of a seal never comes, its part is reported with the next.
+ * Compares the log with its seals. `marks` are the seals in order, all made before the log is read. After a violation
+ * the count continues from what the seal says, so that the next seal is checked against its own part of the log. If the
+ * last event of a seal never comes, its part is reported with the next seal.
  */
 export function createSealCheck(marks: readonly SealMark[], violations: Violations) {
   const byLastEvent = new Map(marks.map(({ lastEvent }, index) => [nameOf(lastEvent), index]));
@@ -128,11 +128,11 @@ export function createSealCheck(marks: readonly SealMark[], violations: Violatio
     },
     /** To be called after the last event. */
     end: () => addMissingUntil(marks.length),
-    /** How many seals had their last event found. */
+    /** How many seals had their last event in the log. */
     met: () => met,
     /** The events after the last seal; `since` is when the first of them was stored. */
     unsealed: () => unsealed,
-    /** How many events are of streams that the sealer of their time did not know. */
+    /** The number of events in streams that the sealer did not know when it sealed them. */
     uncovered: () => uncovered,
   };
 }

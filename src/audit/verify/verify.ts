@@ -32,8 +32,8 @@ export type VerifyDependencies = {
 export type VerifyReport = Awaited<ReturnType<typeof verify>>;
 
 /**
- * The notes are on what was not checked, or with limits. Throws what the signal was aborted with, EventStoreUnavailable,
- * and the database's error.
+ * The notes say what was not checked, or only within limits. Throws the signal's reason, EventStoreUnavailable, and the
+ * database's error.
  */
 export async function verify(
   dependencies: VerifyDependencies,

@@ -28,7 +28,7 @@ function isChecksum(name: string): boolean {
   return name.toUpperCase() === 'CHECKSUM';
 }
 
-/** As in RFC 3986: encodeURIComponent leaves five reserved characters as they are. */
+/** As in RFC 3986: encodeURIComponent leaves five reserved characters unencoded. */
 function percentEncoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -9,7 +9,7 @@ import type { Runtime } from '../../kernel/runtime.ts';
 import { NoAnswer, type OutboundAnswer, type PostOutbound } from '../outbound/post.ts';
 import { lenientText } from '../wire-fields.ts';
 
-/** One item of a payment that succeeded. Texts are `''` where nothing is known. */
+/** One item of a payment that succeeded. Texts are `''` if nothing is known. */
 export type PaidItem = {
   accountNo: string;
   titleId: string;
@@ -86,7 +86,7 @@ export function createLandRegistry({
   };
 }
 
-/** `duplicate`: it has this receipt number with this FPX number already. */
+/** `duplicate`: the land registry already has this receipt number with this FPX number. */
 export type LandRegistryVerdict = 'accepted' | 'duplicate' | 'refused' | 'unreadable';
 
 const Reply = type({ statusCode: lenientText, noresit: lenientText });

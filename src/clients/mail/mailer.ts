@@ -96,8 +96,8 @@ function sendThrough(url: string, requireTls: boolean): Deliver {
 }
 
 /**
- * Only a 5xx about this recipient or this content refuses the email. The same code about our login or our sender is a
- * fault in the configuration: the email waits until that is corrected.
+ * Only a 5xx about this recipient or this content means that the email is refused. The same code about our login or our
+ * sender is a fault in the configuration: the email waits until that is corrected.
  */
 function failureOf(error: unknown): MailOutcome {
   const { code, command, responseCode } = error as { code?: string; command?: string; responseCode?: number };
@@ -115,7 +115,7 @@ function writeTo(folder: string, runtime: Pick<Runtime, 'uuid'>): Deliver {
   const transport = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return async ({ id, ...message }) => {
     const { message: content } = await transport.sendMail(message);
-    // Written elsewhere first, so that nobody reads half an email.
+    // Written elsewhere first, so that nobody reads an incomplete email.
     const draft = join(folder, `.${runtime.uuid()}`);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -1,5 +1,5 @@
 /**
- * Requests to hosts that others chose may reach public addresses only. The check is part of the look-up that the
+ * Requests to hosts that other people chose may only reach public addresses. The check is part of the look-up that the
  * connection itself makes, so a name server cannot give the connection another address than the one checked.
  */
 import { lookup as systemLookup } from 'node:dns';
@@ -37,7 +37,7 @@ const notPublicV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 const refused = blockList([...notPublicV4, ...notPublicV6]);
 const allocated = blockList(publicV6);
 
-/** Takes an IP address in any notation; false for anything else. */
+/** Accepts an IP address in any notation; false for anything else. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 4) return !refused.check(address, 'ipv4');

@@ -1,4 +1,4 @@
-/** Posts to addresses that others chose. They cannot reach into our own network, and every request has its limits. */
+/** Posts to addresses that other people chose. They cannot reach our own network, and every request has its limits. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { isIP } from 'node:net';
@@ -45,7 +45,7 @@ export function createOutbound(options: {
   connectTimeoutMs?: number;
   /** For the request and its answer. */
   timeoutMs?: number;
-  /** How long the body is read once the status is known: closing at once would abort the work of some servers. */
+  /** How long the body is read after the status is known: closing at once would make some servers abort their work. */
   bodyTimeoutMs?: number;
   resolve?: Resolve;
 }): PostOutbound {
@@ -99,12 +99,12 @@ function checkUrl({ protocol, hostname }: URL, allowed: ReadonlySet<string>, htt
 function responseOf(request: Stream): Promise<PlainResponse> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve);
-    // Stays: an error after the status is known changes nothing, but unhandled it would end the process.
+    // Kept, because an error after the status is known changes nothing, but unhandled it would end the process.
     request.on('error', reject);
   });
 }
 
-/** What arrives of the body, up to the limit. */
+/** The body, up to the limit. */
 async function readBody(request: Stream): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -115,7 +115,7 @@ async function readBody(request: Stream): Promise<string> {
       if (bytes > maxBodyBytes) break;
     }
   } catch {
-    // Broken off: the status counts all the same.
+    // The connection broke: the status still counts.
   }
   return Buffer.concat(chunks).subarray(0, maxBodyBytes).toString('utf8');
 }

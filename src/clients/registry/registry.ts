@@ -10,9 +10,9 @@ import type { Runtime } from '../../kernel/runtime.ts';
 import { answerOf, Extras, RegistryRecord, RegistryUnavailable, readAnswer } from './answer.ts';
 
 export type TransactionRegistry = {
-  /** What the registry knows of the payment that the gateway knows as this TRANS_ID. Throws RegistryUnavailable. */
+  /** What the registry knows about the payment with this TRANS_ID at the gateway. Throws RegistryUnavailable. */
   ask(transactionId: string): Promise<RegistryAnswer>;
-  /** The same, found by the land registry's transaksi_id. Records of other payments are left out. */
+  /** The same, by the land registry's transaksi_id. Records of other payments are left out. */
   askByTransaksiId(payment: { transactionId: string; reference: string }): Promise<RegistryAnswer>;
 };
 
@@ -132,7 +132,7 @@ async function fetchBody(client: typeof got, url: URL, signal: AbortSignal): Pro
 
 function timedOut(error: unknown): RegistryUnavailable {
   const timings = error instanceof RequestError ? error.timings : undefined;
-  // The attempt had its socket, and the registry never took the connection.
+  // The attempt had its socket, but the registry never accepted the connection.
   return timings?.socket !== undefined && timings.connect === undefined
     ? new RegistryUnavailable('unreachable', 'No connection in time')
     : new RegistryUnavailable('too_late', 'No answer in time');

@@ -34,9 +34,9 @@ export const Health = object({
       name: string(),
       /** `unknown` when a store did not answer. */
       status: enums(['ok', 'behind', 'stopped', 'unknown']),
-      /** How long the oldest event that it has not taken has been waiting; null when that is not known. */
+      /** How long the oldest unprocessed event has been waiting; null when that is not known. */
       lagMs: withJsonSchema(nullable(min(number(), 0)), { type: ['number', 'null'], minimum: 0 }),
-      /** That it has stopped, for everybody to read: the log says before which event and why. */
+      /** Only that it has stopped, because everybody can read this: the log says before which event and why. */
       fault: withJsonSchema(nullable(string()), { type: ['string', 'null'] }),
     }),
   ),
@@ -80,7 +80,7 @@ export type ErrorCode = (typeof errorCodes)[number];
 
 export const ErrorResponse = object({ code: enums(errorCodes), message: string() });
 
-/** Answers with a body that matches its struct. Throws on any other, naming where it differs and no value. */
+/** Answers with a body that matches its struct. Throws on any other body, naming where it differs but no value. */
 export function answer<T>(ctx: Context, struct: Struct<T, unknown>, body: T): void {
   const [fault] = validate(body, struct);
   if (fault)

@@ -28,7 +28,7 @@ export function createCreateUser({
   log: Log;
   runtime: Pick<Runtime, 'now' | 'sleep' | 'timeout'>;
 }) {
-  /** A caller finds the user it created in the list. When the read model is down or behind, the user is created all the same. */
+  /** Waits until the list has the new user, who is created even if the read model is down or behind. */
   async function untilListed(id: string): Promise<void> {
     const late = runtime.timeout(listedWithinMs);
     const look = async () => {

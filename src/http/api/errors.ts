@@ -1,4 +1,4 @@
-/** What /api/v1 answers instead of a success: `{code, message}`, and nothing else. */
+/** What /api/v1 answers instead of a success: only `{code, message}`. */
 import { HttpProblem, type PresentError } from '../server/errors.ts';
 import { answer, type ErrorCode, ErrorResponse, errorCodes } from './answers.ts';
 

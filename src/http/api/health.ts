@@ -15,9 +15,9 @@ type ProjectionHealth = Health['projections'][number];
 
 /** A store that has not answered by then counts as down. */
 const answerWithinMs = 700;
-/** However many callers ask, the stores are asked once in this time. */
+/** The stores are asked at most once in this time, however many callers ask. */
 const freshForMs = 1_000;
-/** A projection that is further behind than this is not merely busy. */
+/** A projection that is further behind than this is not just busy. */
 const tolerableLagMs = 10_000;
 
 const platform = `Node.js ${process.version} on ${process.platform} ${process.arch}`;

@@ -1,4 +1,4 @@
-/** /api/v1, the content service's own interface: one file per endpoint beside this one. */
+/** /api/v1, the content service's own interface: one file per endpoint in this folder. */
 import type Router from '@koa/router';
 import { NewUser } from '../../commands/user.ts';
 import { jsonBody, validate } from '../server/body.ts';

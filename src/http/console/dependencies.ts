@@ -32,14 +32,14 @@ export type ConsoleDependencies = {
     /** Rejects when Postgres is down. */
     projectionStatus(): Promise<readonly ProjectionStatus[]>;
   };
-  /** What no other interface needs. */
+  /** Needed by the console only. */
   console: {
     executeSession: ExecuteOf<typeof sessionDecider>;
     executeUnmatched: ExecuteOf<typeof unmatchedDecider>;
     executeDiscrepancy: ExecuteOf<typeof reconciliationDecider>;
     executeRebuild: ExecuteOf<typeof rebuildDecider>;
     mailer: Mailer;
-    /** Aborts when the process is asked to stop: open streams of events end with it. */
+    /** Aborts when the process is asked to stop, which ends open streams of events. */
     closing: AbortSignal;
     /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */
     db: Knex;

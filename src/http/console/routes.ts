@@ -1,6 +1,6 @@
 /**
- * The staff console: every page and action, with the permission that it asks for. frame/ holds what all pages share;
- * each other folder is a room, with a file for each page or action and its templates in views/console/<room>.
+ * The staff console: every page and action, with the permission that it needs. frame/ holds what all pages share; each
+ * other folder is an area, with a file for each page or action and its templates in views/console/<area>.
  */
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
@@ -59,13 +59,13 @@ function post(path: Path, permission: Permission, handle: Page, body?: Middlewar
   return { method: 'post', path, permission, handle, ...(body && { body }) };
 }
 
-/** Everything that only those who are signed in may reach. */
+/** Everything that only people who are signed in may use. */
 export function consoleRoutes(): readonly ConsoleRoute[] {
   const exceptionPath = '/console/exceptions/payment/:transactionId/:resultNo';
   return [
     get('/console', 'read', showHome),
     get('/console/payments', 'read', showPayments),
-    // A search by payer that is opened again; whom it was for is not in its address.
+    // A search by payer that is opened again; its address does not hold the search.
     get('/console/payments/by-payer', 'read', async (ctx) => seeOther(ctx, paymentsPath)),
     post('/console/payments/by-payer', 'viewPersonalData', searchByPayer),
     get('/console/payments/:id', 'read', showPayment),
@@ -137,7 +137,7 @@ export function addConsoleRoutes(router: Router<RequestState>, dependencies: Pag
 
   for (const [path, answer] of assets.answers) router.get(path, (ctx: Context) => send(ctx, answer));
   router.get('/console/', (ctx: Context) => seeOther(ctx, '/console'));
-  // Where the access log used to be.
+  // The former address of the access log.
   router.get('/console/looks', (ctx: Context) => {
     ctx.redirect(`/console/access-log${ctx.search}`);
     ctx.status = 301;

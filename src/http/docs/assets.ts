@@ -24,7 +24,7 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Mermaid puts styles into its drawings: the frame that draws is the only page that allows this. */
+/** Mermaid adds styles to its drawings: only the frame that draws them allows this. */
 const diagramPolicy = [
   "default-src 'none'",
   "script-src 'self'",

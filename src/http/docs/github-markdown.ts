@@ -1,7 +1,7 @@
 /** Plug-ins of markdown-it for two of GitHub's extensions: callouts and task lists. */
 import type { MarkdownIt, Token } from 'markdown-it';
 
-/** By kind: stroked paths on a 20 × 20 grid. They are decorative: the kind is printed beside them. */
+/** By kind: stroked paths on a 20 × 20 grid. They are decorative: the kind is printed next to them. */
 const icons: Readonly<Record<string, string>> = {
   note: '<circle cx="10" cy="10" r="8"/><path d="M10 9v5m0-8v.1"/>',
   tip: '<path d="M7 14.5c-5-4-2-12 3-12s8 8 3 12zM7.5 17.5h5"/>',

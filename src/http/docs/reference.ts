@@ -15,7 +15,7 @@ const view = (name: string) =>
 /** `document` is the OpenAPI description. */
 export function addReferenceRoutes(router: Router<RequestState>, document: object): void {
   const description = createAnswer('application/json', JSON.stringify(document), {
-    // Tools of other origins read it, and it holds nothing but documentation.
+    // Tools on other origins read it, and it is public.
     headers: { 'Access-Control-Allow-Origin': '*' },
   });
   router.get('/openapi.json', (ctx: Context) => send(ctx, description));

@@ -1,4 +1,4 @@
-/** Which merchant a request comes from: code and API key, from headers or body, as the interface document says. */
+/** The merchant that a request comes from: code and API key, from headers or body, as the interface document says. */
 import type { Next } from 'koa';
 import type { Merchant } from '../../config/merchants.ts';
 import { bearerOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
@@ -27,7 +27,7 @@ export function createAuthenticateMerchant(merchants: ReadonlyMap<string, Mercha
   };
 }
 
-/** What header and body say together: `''` when neither says anything, null when they differ. */
+/** The value in header and body together: `''` if neither has one, null if they differ. */
 function agreed(header: string, body: string): string | null {
   return header !== '' && body !== '' && header !== body ? null : header || body;
 }

@@ -65,7 +65,7 @@ export function createDebug({ config, latestPayments, links, readPayment, runtim
   };
 }
 
-/** The most likely result of the latest attempt. */
+/** The most likely result for the latest attempt. */
 function likelyResult({ request, attempts }: RequestedPayment, now: Date): GatewayFields {
   const attempt = attempts.at(-1);
   const time = now.toISOString();

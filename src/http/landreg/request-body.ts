@@ -20,7 +20,7 @@ export type PaymentRequestBody = Infer<ReturnType<typeof paymentRequestBody>>;
 
 const maxItems = 20;
 
-/** The known fields of `extra`, which is stored with whatever else is in it. */
+/** The known fields of `extra`, which is stored with its other fields. */
 const Extra = type({
   email,
   ic_no: optional(50),

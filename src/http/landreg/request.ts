@@ -10,7 +10,7 @@ import type { Context } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import type { PaymentRequestBody } from './request-body.ts';
 
-/** What all of these payments are for; each item adds its own purpose. */
+/** What all these payments are for; each item adds its own purpose. */
 const service = 'Urusan Tanah';
 /** As on the generic channel. */
 const maxDescriptionLength = 250;
@@ -35,7 +35,7 @@ export function createRequestPayment({
   };
 }
 
-/** Checks what the fields say together; returns the agency of the branch. Throws HttpProblem 400. */
+/** Checks fields against each other; returns the agency of the branch. Throws HttpProblem 400. */
 export function checkRequest(body: PaymentRequestBody, agencies: readonly Merchant[]): Merchant {
   const agency = agencies.find(({ branchCode }) => branchCode === body.kod_cawangan);
   if (!agency) {

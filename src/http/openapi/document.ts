@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 description of all interfaces, assembled from what each says of itself. */
+/** The OpenAPI 3.1 description of all interfaces, assembled from the description of each. */
 import type { Config } from '../../config/config.ts';
 import type { JsonSchema } from '../../kernel/with-json-schema.ts';
 import { apiSections, apiStructs } from '../api/operations.ts';

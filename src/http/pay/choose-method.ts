@@ -26,7 +26,7 @@ type ChooseDependencies = PaymentPageDependencies & {
 
 export function createChooseMethod(dependencies: ChooseDependencies) {
   const { config, links } = dependencies;
-  // Browsers also check the redirects that follow a post, and the gateway redirects to banks that only it knows.
+  // Browsers also check the redirects that follow a post, and only the gateway knows its banks' addresses.
   const policy = pagePolicy(scriptHash, `${new URL(config.gateway.url).origin} https:`);
 
   return async (ctx: Context<LoadedPayment>): Promise<void> => {
@@ -50,7 +50,7 @@ export function createChooseMethod(dependencies: ChooseDependencies) {
 
 type Choice = { offer: Offer; bankCode: string };
 
-/** Records the choice; answers its attempt, or null when the payment has been settled meanwhile. */
+/** Records the choice; returns its attempt, or null when the payment has been settled meanwhile. */
 async function choose(
   ctx: Context<LoadedPayment>,
   attempt: number,
@@ -75,7 +75,7 @@ async function choose(
   }
 }
 
-/** The attempt that the page of this form starts. Throws HttpProblem 401. */
+/** The attempt that this form's page starts. Throws HttpProblem 401. */
 function readToken(ctx: Context, transactionId: string, { tokens, links }: ChooseDependencies): number {
   const read = tokens.read(bodyText(ctx, 'token'), transactionId);
   if (typeof read === 'object') return read.attempt;
@@ -112,7 +112,7 @@ function handOverPage(
   const fields = handOverFields({ request, attempt, responseUrl }, config.gateway.secret);
   return {
     lang,
-    // No GET shows this page again.
+    // The page cannot be opened again with GET.
     otherLanguageUrl: undefined,
     action: config.gateway.url,
     fields: Object.entries(fields).map(([name, value]) => ({ name, value })),

@@ -1,4 +1,4 @@
-/** POST /<channel>/response: the gateway reports how a payment attempt ended, from its server and through the payer's browser. */
+/** POST /<channel>/response: the gateway's report of how an attempt ended, from its server and through the browser. */
 import { verifyFields } from '../../clients/gateway/checksum.ts';
 import {
   type GatewayFields,
@@ -45,7 +45,7 @@ export function createResponse(dependencies: ResponseDependencies) {
       await keepUnmatched('unknown_transaction');
       throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
     }
-    // The result is durable by now, whatever becomes of this answer.
+    // The result is durable by now, even if this answer is lost.
     seeOther(ctx, links.receipt(reported.transactionId));
   };
 }
@@ -72,7 +72,7 @@ async function record(
   }
 }
 
-/** Whether the checksum proves the result; false only where unsigned results are accepted. Throws HttpProblem 401. */
+/** Whether the checksum proves the result; false only if unsigned results are accepted. Throws HttpProblem 401. */
 function authenticate(fields: GatewayFields, { secret, acceptUnsigned }: Config['gateway']): boolean {
   const checksum = verifyFields(fields, secret);
   if (checksum === 'valid') return true;
@@ -81,8 +81,8 @@ function authenticate(fields: GatewayFields, { secret, acceptUnsigned }: Config[
 }
 
 /**
- * The fields as sent, each name once whatever its case: of two values, nobody could say which was signed. A JSON number is
- * refused, because 120.50 arrives as 120.5, which was not signed.
+ * The fields as sent. A name may occur only once, whatever its case: of two values, nobody could say which was signed.
+ * A JSON number is refused, because 120.50 arrives as 120.5, which was not signed.
  */
 function fieldsOf(body: unknown): GatewayFields {
   if (typeof body !== 'object' || body === null || Array.isArray(body))

@@ -4,8 +4,8 @@ import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import type { Language } from '../../receipts/texts.ts';
 
 /**
- * The merchant's redirect_url with trans_id, transaction_id and status at the end of its query. What the query already
- * has stays as it is, even under these names, since the merchant may have signed it.
+ * The merchant's redirect_url with trans_id, transaction_id and status appended to its query. The existing query stays
+ * unchanged, even if it has these names, because the merchant may have signed it.
  */
 export function backToMerchant({ request, status }: RequestedPayment): string {
   const url = new URL(request.redirectUrl);

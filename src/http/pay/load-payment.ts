@@ -10,15 +10,15 @@ import type { PayDependencies } from './dependencies.ts';
 
 export type LoadedPayment = {
   payment: RequestedPayment;
-  /** The end of its stream, for a command on it; null where the row of the read model was enough. */
+  /** The end of its stream, for a command on it; null if the row of the read model was enough. */
   head: Head<Payment> | null;
 };
 
 export type ReadPayment = (transactionId: string) => Promise<LoadedPayment>;
 
 /**
- * A row that says succeeded is final. Any other may be behind, and there may be no row or no Postgres; then the stream is
- * folded. A payment of another channel counts as unknown. The function returned throws HttpProblem 404 and
+ * A row that says succeeded is final. Any other row may be behind, and the row or Postgres may be missing; then the
+ * stream is folded. A payment of another channel counts as unknown. The function returned throws HttpProblem 404 and
  * EventStoreUnavailable.
  */
 export function createReadPayment(

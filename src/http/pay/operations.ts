@@ -93,7 +93,7 @@ function refusals(...statuses: readonly number[]): Answers {
   }));
 }
 
-/** For what browsers open: a page, or JSON for those who ask for it. */
+/** For what browsers open: a page, or JSON for clients that ask for it. */
 export function pageRefusals(...statuses: readonly number[]): Answers {
   return errorAnswers(statuses, (status) => ({
     ...page,
@@ -103,7 +103,7 @@ export function pageRefusals(...statuses: readonly number[]): Answers {
 
 type ChannelDescription = {
   channel: Channel;
-  /** What callers' systems present. */
+  /** The credentials that callers' systems send. */
   security: readonly SecurityScheme[];
   /** Header parameters of callers' systems. */
   headers: readonly Parameter[];
@@ -117,7 +117,7 @@ type ChannelDescription = {
   requery: { description: string; reference: Pick<Parameter, 'description' | 'example'> };
 };
 
-/** What callers' systems use. */
+/** The operations that callers' systems use. */
 export function callerOperations(description: ChannelDescription): Operation[] {
   const { channel, security, headers, bodyStatuses } = description;
   const { schema: checkSchema, data, ...check } = description.check;
@@ -190,7 +190,7 @@ export function callerOperations(description: ChannelDescription): Operation[] {
   ];
 }
 
-/** The gateway's result and the payer's pages; `security` is what opens the pages. */
+/** The gateway's result and the payer's pages; `security` is what gives access to the pages. */
 export function payerOperations(channel: Channel, security: readonly SecurityScheme[]): Operation[] {
   const pageStatuses = security.length > 0 ? [401, 404, 500, 503] : [404, 500, 503];
   const forPayer = { security, parameters: [transactionId, language] };

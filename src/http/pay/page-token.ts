@@ -1,4 +1,4 @@
-/** Proves that a form comes from a payment page that this service drew, for this payment, not long ago. */
+/** Proves that a form comes from a page that this service made recently for this payment. */
 import { createExpiringSignatures } from '../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 
@@ -21,7 +21,7 @@ export function createPageTokens({
       const expiresAtMs = runtime.now().getTime() + lifetimeMs;
       return `${attempt}.${signatures.sign(`${transactionId}.${attempt}`, expiresAtMs)}`;
     },
-    /** The attempt of a token, or what is wrong with it. */
+    /** The attempt of a token, or why the token is invalid. */
     read(token: string, transactionId: string): { attempt: number } | 'expired' | 'invalid' {
       const [, attempt = '', signature = ''] = form.exec(token) ?? [];
       const checked = signatures.check(signature, `${transactionId}.${attempt}`, runtime.now());

@@ -11,7 +11,7 @@ export type Offer = Pick<PaymentMethod, 'mode' | 'minSen' | 'maxSen' | 'banks'> 
   outsideLimits: 'below' | 'above' | null;
 };
 
-/** Every method, in the order of the page. A merchant that has left the configuration has no fees of its own. */
+/** Every method, in the order of the page. A merchant that is no longer configured has no fees of its own. */
 export function offersFor(
   { request }: Pick<RequestedPayment, 'request'>,
   { merchants, methods }: Pick<Config, 'merchants' | 'methods'>,

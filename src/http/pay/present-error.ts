@@ -26,7 +26,7 @@ function flagOf(ctx: Context): 'status' | 'success' {
   return /^\/(?:generic|landreg)\/requery\//.test(ctx.path) && ctx.status !== 401 ? 'success' : 'status';
 }
 
-/** Callers' endpoints always answer JSON, payers' pages only when JSON alone is accepted, the rest prefer JSON. */
+/** Callers' endpoints always answer JSON; payers' pages only if nothing but JSON is accepted; others prefer JSON. */
 function wantsPage(ctx: Context): boolean {
   if (/^\/(?:generic|landreg)\/(?:check$|request$|requery\/)/.test(ctx.path)) return false;
   const isPayersPage = /^\/(?:$|verify\/|(?:generic|landreg)\/(?:pay|receipt|download)\/)/.test(ctx.path);

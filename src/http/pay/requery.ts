@@ -46,7 +46,7 @@ const answerTexts: Readonly<Record<RegistryStatus, string>> = {
   not_found: 'not found',
 };
 
-/** What is left to staff, in the merchant's words. */
+/** What is left to staff, in words for the merchant. */
 const reviewTexts: Partial<Record<PaymentEvent['type'], string>> = {
   AmountMismatchDetected: 'its amount differs, which is kept for review; ',
   DuplicatePaymentDetected: 'it was paid a second time, which is kept for review; ',
@@ -55,7 +55,7 @@ const reviewTexts: Partial<Record<PaymentEvent['type'], string>> = {
 
 const appliedTypes: readonly PaymentEvent['type'][] = ['PaymentSucceeded', 'PaymentFailed', 'PaymentPending'];
 
-/** Ends with what became of the status. */
+/** Ends with what happened to the status. */
 function messageOf(answer: RegistryAnswer, events: readonly PaymentEvent[], data: PaymentFields): string {
   const review = events.map(({ type }) => reviewTexts[type] ?? '').join('');
   const became = events.some(({ type }) => appliedTypes.includes(type)) ? 'updated to' : 'remains';

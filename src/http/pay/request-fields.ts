@@ -1,4 +1,4 @@
-/** The fields of a payment request on either channel: what they may hold, and the message when they hold something else. */
+/** The fields of a payment request on either channel: what they may hold, and the message when a value is invalid. */
 import { coerce, define, Struct, unknown } from 'superstruct';
 import type { Merchant } from '../../config/merchants.ts';
 import { emailPattern, maxEmailLength } from '../../kernel/email-address.ts';
@@ -21,12 +21,12 @@ export function checkRedirectHost(
 
 type TextRule = {
   faultOf(text: string): string | null;
-  /** The same rule as a regular expression of the whole text, without anchors. */
+  /** The same rule as a regular expression for the whole text, without anchors. */
   pattern: string;
   format?: 'email' | 'uri';
 };
 
-/** Control characters, halves of surrogate pairs, and characters that change the direction of the text around them. */
+/** Control characters, lone surrogates, and characters that change the direction of the text around them. */
 const notPlain = '\\p{Cc}\\p{Cs}\\u202A-\\u202E\\u2066-\\u2069';
 const plainText = `[^${notPlain}]*`;
 const plainTextPattern = new RegExp(`^${plainText}$`, 'u');
@@ -60,7 +60,7 @@ export function optional(maxLength: number, rule: TextRule = anyText): Struct<st
 
 const orEmpty = (sent: unknown) => sent ?? '';
 
-/** The caller's own reference of the payment: without anything invisible, so that no two references look the same. */
+/** The caller's own reference of the payment, without invisible characters, so that no two references look the same. */
 export const reference = required(100, {
   faultOf(value) {
     if (value !== value.trim()) return 'must not begin or end with a space';
@@ -111,7 +111,7 @@ export function amount(maxSen: Sen): Struct<Sen, unknown> {
       maximum: Number(max),
       multipleOf: 0.01,
       pattern: '^(?!0+(?:\\.0+)?$)\\d{1,9}(?:\\.\\d{1,2})?$',
-      // The one rule that JSON Schema cannot express for a text.
+      // The only rule for a text that JSON Schema cannot express.
       description: `At most ${max}`,
     },
   );
@@ -122,12 +122,12 @@ export function extra(): Struct<Record<string, unknown>, unknown> {
   return field((sent) => sent ?? {}, extraFault, extraKeywords);
 }
 
-/** As `extra`, with the known fields of `struct` in it. */
+/** As `extra`, but the known fields of `struct` are checked. */
 export function extraWith<T>(struct: Struct<T, unknown>): Struct<T, unknown> {
   return coerce(worded(struct, extraFault, extraKeywords), unknown(), (sent) => sent ?? {});
 }
 
-/** A list or object whose members are checked only when `faultOf` finds no fault of the whole; `keywords` are its JSON Schema. */
+/** A list or object whose members are checked only if `faultOf` accepts the whole; `keywords` are its JSON Schema. */
 export function worded<T>(
   struct: Struct<T, unknown>,
   faultOf: (value: unknown) => string | null,
@@ -143,7 +143,7 @@ export function worded<T>(
   return withJsonSchema(wordedStruct, { ...jsonSchemaOf(struct), ...keywords });
 }
 
-/** `read` turns what was sent into the value or leaves it as it is; `faultOf` says what is wrong with the value. */
+/** `read` converts what was sent, or leaves it unchanged; `faultOf` says what is wrong with the value. */
 function field<T>(
   read: (sent: unknown) => unknown,
   faultOf: (value: unknown) => string | null,

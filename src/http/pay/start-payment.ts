@@ -6,7 +6,7 @@ import type { PayDependencies } from './dependencies.ts';
 import { drawPaymentPage, isSettled, type PaymentPageDependencies } from './payment-page.ts';
 import { drawReceipt } from './receipt-page.ts';
 
-/** Answers the request. A repeated request is answered with the payment as it stands by then. Throws Refused. */
+/** Answers the request; a repeated request gets the payment in its present state. Throws Refused. */
 export type StartPayment = (ctx: Context, request: PaymentRequested, actor: string) => Promise<void>;
 
 export function createStartPayment(
@@ -38,7 +38,7 @@ export function createStartPayment(
   };
 }
 
-/** An Accept that names JSON and no HTML. Clients that accept anything by default get the documented page. */
+/** An Accept that names JSON but not HTML. Clients that accept anything by default get the documented page. */
 function wantsJson(ctx: Context): boolean {
   const types = ctx
     .get('Accept')

@@ -45,7 +45,7 @@ export function createVerify(dependencies: VerifyDependencies) {
   };
 }
 
-/** Undefined only when the rows hold everything that was in the log: a genuine receipt is never called unknown. */
+/** Undefined only if the rows hold everything in the log, so that a genuine receipt is never called unknown. */
 function createFind(
   { content, eventStore, findByReceiptNo, findPayment, log, runtime }: VerifyDependencies,
   key: Buffer,

@@ -13,8 +13,8 @@ export type RequestState = {
 };
 
 /**
- * `State` is what the middlewares before a handler put into `ctx.state` for it. (Not @koa/router's RouterContext: that one
- * holds the router, and so a handler would have to name the state of every other handler of its route.)
+ * `State` is what earlier middlewares put into `ctx.state` for a handler. (Not @koa/router's RouterContext, which
+ * includes the router: a handler would have to name the state of every other handler of its route.)
  */
 export type Context<State = unknown> = ParameterizedContext<
   RequestState & State,

@@ -1,4 +1,4 @@
-/** Turns whatever went wrong into one neutral answer; each interface presents it in its own way. */
+/** Turns every error into one neutral answer; each interface presents it in its own way. */
 import type { Next } from 'koa';
 import { type RegistryFault, RegistryUnavailable } from '../../clients/registry/answer.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
@@ -7,7 +7,7 @@ import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Context } from './context.ts';
 
-/** Which explanation people are shown; programs go by the status. */
+/** Which explanation people are shown; programs use the status. */
 export type ErrorKind =
   | 'badRequest'
   | 'unauthorized'

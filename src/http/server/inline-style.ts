@@ -1,6 +1,6 @@
-// The inline stylesheet of every payer's page, and the script of the hand-over page. Pages request nothing from any host, so
-// that they look the same when a merchant relays them. Both are fixed at startup, so that a Content-Security-Policy can
-// name them by hash.
+// The inline stylesheet of every payer's page, and the script of the hand-over page. Pages load nothing, so that they
+// look the same when a merchant relays them. Both are fixed at startup, so that a Content-Security-Policy can name them
+// by hash.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { themedStyle } from './design-tokens.ts';
@@ -13,7 +13,7 @@ const withoutLayout = (css: string) =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** views/style.css with the design system's colours it uses, light and dark. */
+/** views/style.css with the design-system colours that it uses, light and dark. */
 export const style = withoutLayout(
   themedStyle(readFileSync(new URL('../../../views/style.css', import.meta.url), 'utf8')),
 );

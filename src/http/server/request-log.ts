@@ -4,7 +4,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { Context } from './context.ts';
 
-/** An id that a caller may send: nothing that could pass for more than an id in a log line or a header. */
+/** An id that a caller may send: it can contain nothing that would break a log line or a header. */
 const requestIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
 /** An id in a path opens its page: this much of it is enough to find a payment, and too little to open one. */

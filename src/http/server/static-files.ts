@@ -11,23 +11,23 @@ export type Answer = {
   status: number;
   body: Buffer;
   headers: Readonly<Record<string, string>>;
-  /** Made for the first reader that accepts it. */
+  /** Compressed when the first client accepts it. */
   gzipped?: Promise<Buffer>;
 };
 
 const compress = promisify(gzip);
 
-/** Compressing less than this saves nothing. */
+/** Compressing saves nothing below this size. */
 const minGzipLength = 1024;
 
-/** `headers` override those that every answer of the service has. */
+/** `headers` override the service's common headers. */
 export function createAnswer(
   type: string,
   text: string | Buffer,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
 ): Answer {
   const body = Buffer.from(text);
-  // A weak one, because the gzipped and the plain bytes share it.
+  // Weak, because the gzipped and the plain bytes share it.
   const etag = `W/"${hashOf(body)}"`;
   const charset = type.startsWith('text/') ? '; charset=utf-8' : '';
   return {
@@ -47,8 +47,8 @@ export function createAnswer(
 const hashOf = (body: Buffer): string => createHash('sha256').update(body).digest('base64url').slice(0, 16);
 
 /**
- * Adds a file to `answers` under a path that contains its hash (`/docs/assets/docs.<hash>.css`), so that browsers may keep
- * it for ever. Returns that path.
+ * Adds a file to `answers` under a path that contains its hash (`/docs/assets/docs.<hash>.css`), so that browsers may
+ * cache it for ever. Returns that path.
  */
 export function addImmutable(
   answers: Map<string, Answer>,
@@ -64,7 +64,7 @@ export function addImmutable(
 
 export const immutable = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
-/** Answers 304 where the reader has it already. */
+/** Answers 304 if the client already has it. */
 export async function send(ctx: Context, answer: Answer): Promise<void> {
   ctx.status = answer.status;
   ctx.set(answer.headers);

@@ -13,9 +13,9 @@ import { script, style } from './inline-style.ts';
 const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
 
 /**
- * Koa middleware that gives `ctx.render(name, model)` for the templates in views/. A template sees its model, and as `t`
- * the texts in the model's language. One that refers to what its model lacks throws, rather than showing a page with a
- * hole. Name it with its extension (`payment.njk`): koa-views then asks the disk once and not twice.
+ * Koa middleware that gives `ctx.render(name, model)` for the templates in views/. A template sees its model, and as
+ * `t` the texts in the model's language; it throws if it refers to something its model lacks. Name it with its
+ * extension (`payment.njk`), so that koa-views looks on disk once and not twice.
  */
 export const createViews = (texts: Readonly<Record<Language, object>>): Middleware => {
   const environment = createTemplates(folder);
@@ -25,14 +25,14 @@ export const createViews = (texts: Readonly<Record<Language, object>>): Middlewa
   environment.addGlobal('script', new nunjucks.runtime.SafeString(script));
   environment.addGlobal('drawnOnce', createDrawnOnce(environment));
 
-  // Bytes, because Koa would encode a text twice: to count them and to send them.
+  // Bytes, because Koa would encode a text twice: once to count the bytes and once to send them.
   const render = async (file: string, model: { lang: Language }) =>
     Buffer.from(environment.render(relative(folder, file), { ...model, t: texts[model.lang] }));
 
   return koaViews(folder, { extension: 'njk', engineSource: { njk: render } });
 };
 
-/** Templates of a folder: escaped, compiled once, and strict about what they refer to. */
+/** The templates of a folder: escaped, compiled once, and strict about missing values. */
 export function createTemplates(templates: string): nunjucks.Environment {
   return new nunjucks.Environment(new nunjucks.FileSystemLoader(templates), {
     autoescape: true,
@@ -43,8 +43,8 @@ export function createTemplates(templates: string): nunjucks.Environment {
 }
 
 /**
- * `drawnOnce(template, list)` draws a template for a list of the configuration, which it sees as `list`, and keeps the
- * result for as long as the list exists. Drawing the lists of banks was most of what a payment page cost.
+ * `drawnOnce(template, list)` renders a template for a list of the configuration, which it sees as `list`, and keeps
+ * the result as long as the list exists. Rendering the lists of banks was most of the cost of a payment page.
  */
 function createDrawnOnce(environment: nunjucks.Environment) {
   const kept = new WeakMap<object, nunjucks.runtime.SafeString>();

@@ -1,4 +1,4 @@
-/** The access log: a row for each time that staff saw personal data, as their sessions record it. */
+/** The access log: one row for each time that staff saw personal data, as their sessions record it. */
 import { readSessionEvent } from '../../events/codec.ts';
 import { sessionStreamPrefix } from '../../events/session.ts';
 import { createTables, indexable, type Table, upsert } from '../../postgres/table.ts';

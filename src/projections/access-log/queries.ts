@@ -5,7 +5,7 @@ import { indexable } from '../../postgres/table.ts';
 import { accessLog } from './projection.ts';
 
 export type AccessLogEntry = {
-  /** In the event log, as text: it is 64 bits wide. */
+  /** The position in the log, as text because it has 64 bits. */
   position: string;
   at: Date;
   userId: string;
@@ -14,7 +14,7 @@ export type AccessLogEntry = {
   detail: string;
 };
 
-/** The newest first; those before the position `before`, which is text. Rejects when Postgres is down. */
+/** Newest first, from before the position `before`. Rejects when Postgres is down. */
 export async function listAccessLog(
   db: Knex,
   { userId, transactionId }: { userId: string | null; transactionId: string | null },

@@ -1,10 +1,10 @@
-/** What staff ask of the to-do list of deliveries. Every query rejects within a few seconds when Postgres is down. */
+/** Queries of staff on the to-do list of deliveries. Each rejects within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
 import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
 import { payments } from '../payments/projection.ts';
 
-/** Null, or none named, is all. */
+/** Null, or an empty list, means all. */
 export type DeliveryFilter = {
   states: readonly Delivery['state'][];
   kinds: readonly DeliveryKind[];
@@ -68,7 +68,7 @@ export async function findDeliveries(
   return await query.orderBy('called_at').limit(limit).timeout(5_000);
 }
 
-/** How many there are; `atMost` when there are more. */
+/** The number of deliveries; `atMost` if there are more. */
 export async function countDeliveries(db: Knex, filter: DeliveryFilter, atMost: number): Promise<number> {
   const found = filtered(db, filter).select('state').limit(atMost).as('found');
   const counted = await db.from(found).count({ count: '*' }).first<{ count: number }>().timeout(5_000);

@@ -4,7 +4,7 @@ import type { DeliveryKind } from '../../events/deliveries.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { payments } from '../payments/projection.ts';
 
-/** A row that is one reactor's until its lease ends. */
+/** A row claimed by one reactor until its lease ends. */
 export type ClaimedDelivery = {
   transactionId: string;
   orderingKey: string;
@@ -14,7 +14,7 @@ export type ClaimedDelivery = {
   merchantCode: string;
   /** Attempts with this ordering key, likewise. */
   attempts: number;
-  /** The key of the delivery of an earlier claim, which ended without a recorded attempt and was not given back. */
+  /** The key of the delivery of an earlier claim that ended without a recorded attempt and was not given back. */
   interrupted: string | null;
 };
 
@@ -25,10 +25,10 @@ export type Claim = {
   holder: string;
   /** At most this many in all. */
   limit: number;
-  /** At most this many of one receiver, where `receiverLimits` says nothing else. */
+  /** At most this many for one receiver, unless `receiverLimits` has another limit for it. */
   limitPerReceiver: number;
   receiverLimits: ReadonlyMap<string, number>;
-  /** At most this many of one merchant, where `merchantLimits` says nothing else. */
+  /** At most this many for one merchant, unless `merchantLimits` has another limit for it. */
   limitPerMerchant: number;
   merchantLimits: ReadonlyMap<string, number>;
 };
@@ -39,7 +39,7 @@ export type DeliveryQueue = ReturnType<typeof createDeliveryQueue>;
 
 export function createDeliveryQueue(db: Knex) {
   return {
-    /** Takes what is due, the longest due of each receiver first; nothing before the projection ever ran. */
+    /** Claims what is due, the longest due of each receiver first; nothing if the projection has never run. */
     async claim({ receiverLimits, merchantLimits, ...claim }: Claim): Promise<ClaimedDelivery[]> {
       const query = db.raw<{ rows: ClaimedDelivery[] }>(claimSql, {
         ...claim,
@@ -49,17 +49,17 @@ export function createDeliveryQueue(db: Knex) {
       return await emptyIfUndefined(query.timeout(5_000));
     },
 
-    /** Gives a row back, to be taken again from `until` on, or at once when it has changed. */
+    /** Gives a row back: it can be claimed again from `until` on, or at once when it has changed. */
     async postpone(claimed: ClaimedDelivery, holder: string, until: Date): Promise<void> {
       await db.raw(postponeSql, { ...claimed, holder, until }).timeout(5_000);
     },
   };
 }
 
-// Pairs of receiver and merchant are found by leaps along the index: a long queue costs no more than a short one. The
-// limit of a merchant applies before that of a receiver, so that a merchant at its limit takes no place at a receiver
-// that others send to as well. The lease is checked twice, because a cutover may replace the table while a claim waits for
-// its lock: it then chooses from the old table and updates the new one.
+// Pairs of receiver and merchant are found by skipping along the index, so that a long queue costs no more than a short
+// one. The limit of a merchant applies before that of a receiver, so that a merchant at its limit uses up none of a
+// receiver's places that others need. The lease is checked twice, because a cutover may replace the table while a claim
+// waits for its lock: it then chooses from the old table and updates the new one.
 const claimSql = `
   with recursive senders as (
     (

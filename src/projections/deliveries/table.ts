@@ -1,13 +1,13 @@
 /**
- * The to-do list of the reactors: a row for each thing that a payment's outcome set in motion. A table of the projection
- * `payments`, which writes it in the transaction that shows the outcome. Claimed through queue.ts, listed through queries.ts.
+ * The to-do list of the reactors: a row for each thing that a payment's outcome calls for. The projection `payments`
+ * writes this table in the transaction that shows the outcome. queue.ts claims rows, queries.ts lists them.
  */
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { indexable, insertGiven, type Row, type Table } from '../../postgres/table.ts';
 
-/** The channel of Postgres on which a row that is due is announced. */
+/** The Postgres channel that announces rows that are due. */
 export const dueChannel = 'deliveries_due';
 
 const derivedColumns = {
@@ -42,8 +42,8 @@ export const deliveriesIndexes = [
 ];
 
 /**
- * Brings the leases of the table in another schema over to the same one in the current schema. Claims wait for the
- * transaction to end; they then find the new table, and the leases in it.
+ * Copies the leases from the table in another schema to the one in the current schema. Claims wait until the
+ * transaction ends; they then find the new table with the leases.
  */
 export async function carryLeasesOver(db: Knex.Transaction, schema: string): Promise<void> {
   await db.raw('lock table ??.deliveries in share row exclusive mode', [schema]);
@@ -58,8 +58,8 @@ export async function carryLeasesOver(db: Knex.Transaction, schema: string): Pro
 }
 
 /**
- * Deliveries with the same key go out one after the other and share a row, which is about the newest. Callbacks of a
- * payment do; the land registry's items and the email are independent.
+ * Deliveries with the same key are sent one after the other and share a row, which is about the newest. All callbacks
+ * of a payment share a key; each item of the land registry and the email has its own.
  */
 export function orderingKeyOf({ kind, key }: Delivery): string {
   return kind === 'callback' ? 'callback' : key;
@@ -80,7 +80,7 @@ export async function writeDeliveries(
   if (rows.length > 0) await db.raw(upsertAndAnnounce, [JSON.stringify(rows), dueChannel]);
 }
 
-/** One for each ordering key: of deliveries that share one, the newest. */
+/** The newest delivery of each ordering key. */
 function rowsOf(
   transactionId: string,
   { deliveries, request }: RequestedPayment,
@@ -107,8 +107,8 @@ function receiverOf(kind: DeliveryKind, callbackUrl: string): string {
   return { item: 'land registry', email: 'mail server' }[kind];
 }
 
-// A lease ends when the attempt that it was for is recorded, by whichever process; no other change touches it. A row that
-// was postponed can be claimed at once when it has changed.
+// A lease ends when its attempt is recorded, by any process; no other change affects it. A row that was postponed can
+// be claimed at once when it has changed.
 const upsertAndAnnounce = `
   with written as (
     ${insertGiven({ name: 'deliveries', columns: derivedColumns })}

@@ -53,7 +53,7 @@ export const details: Projection = {
 
 type Table = { name: string; columns: readonly OwnColumn[] };
 type Row = {
-  /** The agency's, whether or not it exists. */
+  /** The agency's own table, whether or not it exists. */
   table: string | null;
   standard: Readonly<Record<StandardColumn, string | null>>;
   extra: Readonly<Record<string, unknown>>;
@@ -95,7 +95,7 @@ function standardFields(transactionId: string, request: PaymentRequested): Row['
 
 /**
  * Inserts into an agency's table and returns the rows that it refuses. What an agency added to its table, such as a
- * constraint, must not stop the details of all others: a savepoint protects the transaction.
+ * constraint, must not block the details of all others, so a savepoint protects the transaction.
  */
 async function insertWhatFits(db: Knex.Transaction, table: Table, rows: readonly Row[]): Promise<Row[]> {
   try {
@@ -110,7 +110,7 @@ async function insertWhatFits(db: Knex.Transaction, table: Table, rows: readonly
   return [...first, ...(await insertWhatFits(db, table, rows.slice(middle)))];
 }
 
-/** A row that is there already is passed over. Columns that no row fills keep their default. */
+/** Skips rows that exist already. Columns that no row fills keep their default. */
 async function insert(db: Knex.Transaction, table: Table, rows: readonly Row[]): Promise<void> {
   const fitting = await fittingKeys(db, table, rows);
   const records = rows.map(({ standard, extra }, index) => {
@@ -131,8 +131,8 @@ async function insert(db: Knex.Transaction, table: Table, rows: readonly Row[]):
 }
 
 /**
- * For each row the keys of its `extra` that have a column of the same name whose type takes the value. Lists,
- * objects and null stay in `extra`.
+ * For each row, the keys of its `extra` that name a column whose type accepts the value. Lists, objects and null stay
+ * in `extra`.
  */
 async function fittingKeys(
   db: Knex.Transaction,
@@ -155,7 +155,7 @@ async function fittingKeys(
   return fitting;
 }
 
-/** JSON that jsonb takes: U+FFFD for U+0000 and for half a surrogate pair, which it has no text for. */
+/** JSON that jsonb accepts: U+FFFD replaces U+0000 and lone surrogates, which it cannot store. */
 function json(value: unknown): string {
   return JSON.stringify(value).replace(/\\(\\|u0000|ud[89a-f][0-9a-f]{2})/g, (found) =>
     found === '\\\\' ? found : '\\ufffd',

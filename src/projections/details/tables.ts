@@ -49,7 +49,7 @@ export const standardColumns = Object.keys(sharedDetails.columns).filter((column
 export type OwnColumn = { name: string; type: string };
 
 /**
- * The table that takes a merchant's details if it exists. It contains the code unchanged, so that two merchants never
+ * The table for a merchant's details, if it exists. Its name contains the code unchanged, so that two merchants never
  * share one; null for an unusual code, or one that would exceed Postgres' 63 bytes.
  */
 export function detailsTableOf(merchantCode: string): string | null {
@@ -60,7 +60,7 @@ export function detailsTableOf(merchantCode: string): string | null {
 export async function createDetailsTable(db: Knex, table: string): Promise<boolean> {
   try {
     await db.transaction(async (trx) => {
-      // Otherwise it could be made in a schema that a cutover is retiring.
+      // Otherwise it could be created in a schema that a cutover is retiring.
       await lockTables(trx);
       await trx.raw(
         `create table ${detailsSchema}.${quoteIdentifier(table)} (like ${detailsSchema}.${sharedTable} including all)`,
@@ -93,7 +93,7 @@ export async function findAgencyTables(
   return new Map(rows.map(({ table, columns }) => [table, columns]));
 }
 
-/** Makes the agencies' tables in a schema that a rebuild fills, as they are in the one that serves. */
+/** Creates the agencies' tables in a schema that a rebuild fills, like those in the serving schema. */
 export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
   for (const name of await agencyTables(db, detailsSchema))
     await db.raw(
@@ -102,8 +102,8 @@ export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
 }
 
 /**
- * Whether the agencies' tables of the current schema are like those of another: an agency may have made or altered one
- * since. No table there can be altered before the transaction ends.
+ * Whether the agencies' tables in the current schema match those in another, where an agency may have created or
+ * altered one since. Those cannot be altered before the transaction ends.
  */
 export async function haveSameAgencyTables(
   db: Knex.Transaction,
@@ -153,8 +153,8 @@ const differentShapes = `
   (table theirs except all table mine) union all (table mine except all table theirs)`;
 
 /**
- * The details of all payments, whichever table they are in: that depends on when an agency's was made, and so does what is
- * in `extra` and in an agency's own columns.
+ * The details of all payments, from all tables. Which table has a row depends on when the agency's table was created,
+ * and so does what is in `extra` and in an agency's own columns.
  */
 export async function allDetails(db: Knex.Transaction, schema: string): Promise<ComparedRows[]> {
   const tables = [sharedTable, ...(await agencyTables(db, schema))];

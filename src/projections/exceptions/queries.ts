@@ -1,4 +1,4 @@
-/** All that awaits staff, in one list: payments' exceptions, the quarantine, and discrepancies that imports found. */
+/** All that waits for staff, in one list: payments' exceptions, the quarantine, discrepancies from imports. */
 import type { Knex } from 'knex';
 import { exceptionKinds } from '../../events/exceptions.ts';
 import type { Sen } from '../../kernel/money.ts';
@@ -36,7 +36,7 @@ export type ListedException = {
   resolvedAt: Date | null;
 };
 
-/** Null is all. */
+/** Null means all. */
 export type ExceptionFilter = {
   state: 'open' | 'resolved' | null;
   kind: ListedKind | null;

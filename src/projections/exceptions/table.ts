@@ -1,4 +1,4 @@
-/** What payments' results leave for staff to settle, a row each: a table of the projection `payments`. */
+/** The results of payments that staff have to settle, one row each: a table of the projection `payments`. */
 import type { Knex } from 'knex';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import type { RequestedPayment } from '../../events/payment.ts';

@@ -1,5 +1,5 @@
 /**
- * What an agency collected on a Malaysian day: the receipts whose value date it is. Read from the journal's own postings,
+ * What an agency collected on a Malaysian day: the receipts with that value date. Read from the journal's own postings,
  * so that statements always agree with the books.
  */
 import type { Knex } from 'knex';

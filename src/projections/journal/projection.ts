@@ -31,7 +31,7 @@ const postingsTable = {
 
 const dailySumsTable: Table = {
   name: 'daily_sums',
-  // Sums pass 64 bits before any single amount does.
+  // Sums outgrow 64 bits sooner than single amounts.
   columns: {
     account: 'text not null',
     day: 'date not null',
@@ -96,7 +96,7 @@ type Folded = {
 
 type PostingRow = Row<keyof typeof postingsTable.columns | 'day'>;
 
-/** What the events change, and what they post. An event that the books contain already is passed over. */
+/** The changes to the books, and the postings. Skips an event that the books already contain. */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const stored = new Map(rows.map((row) => [row.transactionId, row]));
   const changed = new Map<string, Folded>();
@@ -151,7 +151,7 @@ function rowOf({ transactionId, revision, reference, receiptNo, state }: Folded)
 
 const postingColumns = Object.keys(postingsTable.columns).join(', ');
 
-// A posting that is there already is refused: it would count twice in the sums.
+// A posting that exists already is refused, because it would count twice in the sums.
 const insertPostings = `
   with added as materialized (
     select * from ${givenRows({ ...postingsTable.columns, day: 'date' })}

@@ -1,6 +1,6 @@
 /**
- * What is asked of the journal. Sums are bigint sen: they may be past the safe integers. What was recorded after `asOf`
- * is left out, so that an answer can be repeated.
+ * Queries on the journal. Sums are bigint sen, because they may exceed the safe integers. What was recorded after
+ * `asOf` is left out, so that an answer can be repeated.
  */
 import type { Knex } from 'knex';
 import type { EntryKind } from '../../events/postings.ts';
@@ -59,19 +59,19 @@ export async function journalBalance(db: Knex) {
   return inSen(rows[0] ?? { debit: '0', credit: '0', unbalanced: 0 });
 }
 
-/** The sums of one account, zero where nothing was posted to it by then. */
+/** The sums of one account; zero if nothing was posted to it by then. */
 export async function accountSums(db: Knex, account: string, asOf: Date): Promise<AccountSums> {
   const [sums] = await trialBalance(db, asOf, indexable(account));
   return sums ?? { account, debitSen: 0n, creditSen: 0n };
 }
 
-/** The trial balance: every account that was ever posted to by then, by name, or only the one that is given. */
+/** The trial balance: every account with postings by then, by name, or only the given one. */
 export async function trialBalance(
   db: Knex,
   asOf: Date,
   account: string | null = null,
 ): Promise<AccountSums[]> {
-  // Whole days from their sums, the day of the moment from its postings: the cost does not grow with the journal.
+  // Whole days come from their sums, the last day from its postings, so the cost does not grow with the journal.
   const day = dayOf(asOf.toISOString());
   const dayStart = boundsOfDay(day)?.start ?? asOf.toISOString();
   const { rows } = await db.raw<{ rows: (Sums & { account: string })[] }>(
@@ -90,8 +90,8 @@ export async function trialBalance(
 }
 
 /**
- * What was recorded of an account on the Malaysian days `from` to `to`, both included: at most `limit` lines, those
- * after `after`. All of it is of one moment.
+ * The lines of an account recorded on the Malaysian days `from` to `to`, both included: at most `limit`, after `after`.
+ * All of it is from one snapshot.
  */
 export async function accountStatement(
   db: Knex,
@@ -121,7 +121,7 @@ export async function accountStatement(
 
 export type AccountStatement = Awaited<ReturnType<typeof accountStatement>>;
 
-/** All pages of a statement, one in memory at a time. There is one at least. */
+/** All pages of a statement (at least one), with one in memory at a time. */
 export async function* accountPages(
   db: Knex,
   asked: Period & { account: string },
@@ -179,12 +179,12 @@ function withBalances(found: readonly FoundLine[], before: bigint): StatementLin
   });
 }
 
-/** A running projection has taken by then what was recorded before. */
+/** By then, a running projection has processed what was recorded before. */
 const catchUpMs = 1_000;
 
 /**
- * Why the journal's answers may be incomplete; `isMissing` when there are no tables to ask. Null where it has all that was
- * recorded by `asOf`, which may take a second. Throws the database's errors.
+ * Why the journal's answers may be incomplete; `isMissing` when there are no tables to query. Null if it holds
+ * everything recorded by `asOf`; finding that out may take a second. Throws the database's errors.
  */
 export async function journalGap(
   asOf: Date,
@@ -208,7 +208,7 @@ export async function journalGap(
   return gap(`The journal has halted${place}, and lacks all that came after: ${fault.message}`);
 }
 
-/** The codes of the merchants that ever had money here, in order. */
+/** The codes of all merchants with an account in the journal, in order. */
 export async function merchantsWithAccount(db: Knex): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { account: string }[] }>(
     `select distinct account from ${dailySums} where account like 'merchant:%' order by account`,

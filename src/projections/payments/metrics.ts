@@ -45,7 +45,7 @@ export async function dayMetrics(db: Knex, span: TimeSpan) {
     requested: byStatus,
     /** Payments that were paid in the span, whenever they were requested. */
     paid: { count: total.count, amountSen: total.amountSen as Sen },
-    /** The same two by the hour since the beginning. */
+    /** The same two numbers for each hour of the span. */
     hours,
     /** Payments that were requested in the span, by the method of the current result or last choice, if there is one. */
     methods: methods.toSorted((a, b) => (a.mode < b.mode ? -1 : 1)),
@@ -75,7 +75,7 @@ const paidInSpan = `
   from ${payments.name}.payments where paid_at >= :start and paid_at < :end
   group by 1`;
 
-/** The time from the outcome to the receiver's answer, of callbacks for outcomes in the span that were delivered since. */
+/** The time from the outcome to the receiver's answer, for delivered callbacks whose outcome was in the span. */
 async function delayIn(db: Knex, span: TimeSpan) {
   const [found] = await ask<{
     delivered: number;
@@ -106,7 +106,7 @@ async function delayIn(db: Knex, span: TimeSpan) {
     medianMs,
     p95Ms,
     p99Ms,
-    /** How many took less than each of `delayBoundsMs`, and not less than the one before; the last, longer than all. */
+    /** How many took less than each of `delayBoundsMs` but not less than the one before; the last counts the rest. */
     histogram,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * One row per payment: the state that its events fold to, and the columns that payments are found by. What the state
- * calls for is written beside it, in the tables of deliveries and exceptions.
+ * One row per payment: the state that its events fold to, and the columns by which payments are found. What the state
+ * calls for goes into the tables of deliveries and exceptions.
  */
 import { readPaymentEvent } from '../../events/codec.ts';
 import {
@@ -28,8 +28,8 @@ export const payments: Projection = {
       const next = evolve(state ?? noPayment, readPaymentEvent(event));
       return next.status === 'none' ? null : next;
     },
-    // The reference is not unique here: the transaction id, derived from it, is; and two references may become the same
-    // in `indexable`. A unique index would let one merchant stop everybody's payments.
+    // The reference is not unique here: the transaction id, derived from it, is, and `indexable` may make two
+    // references equal. A unique index would let one merchant stop everybody's payments.
     columns: {
       channel: 'text not null',
       merchant_code: 'text not null',
@@ -92,7 +92,7 @@ export const payments: Projection = {
   },
 };
 
-/** When the gateway says it was paid, else when we heard of it; null for a year that Postgres has no name for. */
+/** When the gateway says it was paid, else when it was recorded; null for a year that Postgres cannot store. */
 function paidAt(payment: RequestedPayment): Date | null {
   const result = currentResult(payment);
   const time = new Date(result?.paidAt ?? result?.at ?? Number.NaN);

@@ -1,4 +1,4 @@
-/** What is asked of the projection `payments`. Queries reject within a few seconds when Postgres is down. */
+/** Queries on the projection `payments`. They reject within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
 import type { Channel, PaymentStatus, RequestedPayment } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
@@ -45,8 +45,8 @@ export function createPaymentQueries(db: Knex) {
 }
 
 /**
- * Ids of at most `limit` payments that the registry is to be asked about by `now`, the longest due first, without those
- * in `except`. A row may be behind its stream.
+ * Ids of at most `limit` payments that the registry is due to be asked about by `now`, the longest due first, except
+ * those in `except`. A row may be behind its stream.
  */
 export async function findDueRequeries(
   db: Knex,
@@ -59,8 +59,8 @@ export async function findDueRequeries(
 }
 
 /**
- * Postpones the requery of a payment that is due at `now`. No event records this: when the row is written again, the
- * registry is merely asked earlier.
+ * Postpones the requery of a payment that is due at `now`. No event records this: if the row is written again, the
+ * registry is only asked earlier.
  */
 export async function postponeRequery(
   db: Knex,
@@ -74,8 +74,8 @@ export async function postponeRequery(
 const pageSize = 500;
 
 /**
- * Pages of the ids of payments that were requested in a span, of one merchant or (null) of all: in the order of request,
- * and within one moment by id. Pages are read one by one: memory stays flat, and no transaction is held open.
+ * Pages of the ids of payments requested in a span, of one merchant or of all (null), in order of request, then of id.
+ * Each page is a query of its own, so memory use stays constant and no transaction is held open.
  */
 export async function* paymentsInOrder(
   db: Knex,
@@ -96,11 +96,11 @@ export async function* paymentsInOrder(
   } while (page.length === pageSize);
 }
 
-/** Null, or no token, is all. */
+/** Null, or an empty list, means all. */
 export type PaymentFilter = {
   /** A merchant's reference, a transaction id or a receipt number, exactly. */
   named?: string | null;
-  /** All of these are among the payer's, see search-tokens.ts. */
+  /** All of these are among the payer's search tokens (search-tokens.ts). */
   searchTokens?: readonly string[];
   merchantCode?: string | null;
   status?: PaymentStatus | null;
@@ -133,7 +133,7 @@ export async function searchPayments(
   const query = rows(db).limit(limit).timeout(10_000);
   if (named !== null) {
     const name = indexable(named);
-    // Ids are in capitals, however somebody typed one.
+    // Ids are upper-case, however they were typed.
     const ids = { reference: name, receipt_no: name, transaction_id: name.toUpperCase() };
     query.where((either) => {
       for (const [column, value] of Object.entries(ids)) either.orWhere(column, value);

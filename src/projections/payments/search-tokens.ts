@@ -1,4 +1,4 @@
-/** The words that a payer is found by: those of the name, the email address, and the numbers that identify a person. */
+/** The words by which a payer is found: of the name, the email address, and numbers that identify a person. */
 import type { PaymentRequested } from '../../events/payment.ts';
 import { indexable } from '../../postgres/table.ts';
 

@@ -22,9 +22,9 @@ export type RowDifference = {
   table: string;
   /** The columns of the primary key, with a space between. Empty when the table itself differs. */
   key: string;
-  /** Missing from the serving tables, extra in them, or other than the events say. */
+  /** Missing from the serving tables, extra in them, or different from what the events say. */
   kind: 'missing' | 'extra' | 'changed';
-  /** Those that differ, of a row that is changed. */
+  /** The columns that differ, if the row is changed. */
   columns: readonly string[];
 };
 
@@ -32,19 +32,19 @@ export type Comparison = {
   rows: number;
   /** At most `limit`. */
   differences: RowDifference[];
-  /** How many differences there are beside those. */
+  /** How many more differences there are. */
   more: number;
 };
 
 type CompareOptions = RebuildOptions & { limit: number };
 
 /**
- * Makes shadow tables from the first event on, up to where the serving tables stand, and compares the two row by row. The
- * runner is held only while the last events are taken and both sides are read into one snapshot. The shadow tables are
- * dropped in any case.
+ * Makes shadow tables from the whole log, up to the position of the serving tables, and compares the two row by row.
+ * The runner waits only while the last events are processed and a snapshot of both sides is taken. The shadow tables
+ * are always dropped.
  *
- * A short outage is waited out. Throws RebuildUnderWay, RebuildRefused, RebuildInterrupted, ProjectionHalted for an event
- * that cannot be folded, and the stores' own errors.
+ * A short outage is waited out. Throws RebuildUnderWay, RebuildRefused, RebuildInterrupted, ProjectionHalted for an
+ * event that cannot be folded, and the stores' own errors.
  */
 export async function compareWithFresh(options: CompareOptions): Promise<Comparison> {
   const { projection, log, runtime, signal } = options;
@@ -162,7 +162,7 @@ async function compareSchemas(
   return comparison;
 }
 
-/** Every table of a schema, by its primary key, without the columns in which rows may rightly differ. */
+/** Every table of a schema, by its primary key, without the columns that may legitimately differ. */
 async function comparedRows(
   trx: Knex.Transaction,
   { comparedIn, notDerived = {} }: Projection,
@@ -179,7 +179,7 @@ async function comparedRows(
       const columns = all.filter((column) => !notDerived[table]?.includes(column));
       return { table, key, columns, sql: `select ${columns.map(quoteIdentifier).join(', ')} ${from}` };
     }
-    // Without a key, the same row may be there more than once.
+    // Without a key, the same row may occur more than once.
     const digest = 'md5(t::text)';
     const sql = `select ${digest} as row, row_number() over (partition by ${digest}) as number ${from}`;
     return { table, key: ['row', 'number'], columns: ['row', 'number'], sql };

@@ -1,6 +1,6 @@
 /**
- * Puts shadow tables in the place of those that serve, in one transaction: readers see the old ones or the new ones, and
- * always one of them.
+ * Replaces the serving tables by shadow tables, in one transaction: readers always see either the old tables or the new
+ * ones.
  */
 import type { Knex } from 'knex';
 import { isAfter } from '../../eventstore/position.ts';
@@ -11,17 +11,17 @@ import { discard, holdCheckpoint, lockTables } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
 import type { ShadowTables } from './shadow-tables.ts';
 
-/** The serving tables have changed, so that the shadow tables are not like them any more and must be made again. */
+/** The serving tables have changed, so the shadow tables no longer match them and must be made again. */
 export class ShadowTablesOutdated extends Error {
   override name = 'ShadowTablesOutdated';
 }
 
-/** Where the tables that served before stay until nobody reads them any more. */
+/** Where the replaced tables stay until nobody reads them any more. */
 const retiredSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_old`;
 
 /**
- * Holds the runner of the serving tables, feeds the shadow tables up to where it stands, and lets it continue on them.
- * They must not be far behind, since the runner waits. Throws ShadowTablesOutdated.
+ * Holds the runner of the serving tables, feeds the shadow tables up to its position, and lets it continue on them.
+ * They must not be far behind, because the runner waits. Throws ShadowTablesOutdated.
  */
 export async function cutOver(
   db: Knex,
@@ -29,7 +29,7 @@ export async function cutOver(
 ): Promise<void> {
   const { name } = projection;
   await db.transaction(async (trx) => {
-    // The runner waits for us meanwhile: better to begin again.
+    // The runner is waiting, so starting again is better than a long wait for a lock.
     await trx.raw(`set local lock_timeout = '5s'`);
     await lockTables(trx);
     const serving = await holdCheckpoint(trx, name);
@@ -46,7 +46,7 @@ export async function cutOver(
       await trx.raw('alter schema ?? rename to ??', [name, retiredSchema(projection)]);
     }
     await trx.raw('alter schema ?? rename to ??', [schema, name]);
-    // In place: a runner that waits for the row finds it where it left it, and continues.
+    // Updates the row in place, so that a runner that waits for it finds its checkpoint and continues.
     await trx.raw(
       `insert into checkpoints (name, version, commit_position, prepare_position, events)
        select ?, version, commit_position, prepare_position, events from checkpoints where name = ?
@@ -60,8 +60,8 @@ export async function cutOver(
 }
 
 /**
- * Drops the tables that served before, as soon as nobody reads them any more. Never waits for a lock for long: readers of
- * several tables could wait for each other through it. Throws the signal's reason when that aborts first.
+ * Drops the replaced tables as soon as nobody reads them any more. Each wait for a lock is short, because a longer one
+ * could deadlock readers of several tables. Throws the signal's reason if it aborts first.
  */
 export async function dropRetired(
   db: Knex,
@@ -76,7 +76,7 @@ export async function dropRetired(
   });
 }
 
-/** Repeats the grants on a schema, its tables and columns on those in another: a rebuild must not lock readers out. */
+/** Copies the grants on a schema, its tables and columns to another schema, so that a rebuild locks no readers out. */
 async function copyGrants(trx: Knex.Transaction, from: string, to: string): Promise<void> {
   const { rows } = await trx.raw<{ rows: { statement: string }[] }>(grantStatements, { from, to });
   for (const { statement } of rows) await trx.raw(statement.replaceAll('?', '\\?'));

@@ -1,5 +1,5 @@
 /**
- * Makes a projection's tables again while the present ones serve: shadow tables are fed from the first event on, and a
+ * Makes a projection's tables again while the present ones serve: shadow tables are filled from the whole log, and a
  * cutover replaces the serving ones once they have caught up. An interrupted rebuild continues at its own checkpoint.
  */
 import type { Knex } from 'knex';
@@ -31,12 +31,12 @@ export type Rebuilt = {
   durationMs: number;
 };
 
-/** The rebuild is not possible as things are; the message says why, and holds no personal data. */
+/** The rebuild is not possible at present; the message says why, and holds no personal data. */
 export class RebuildRefused extends Error {
   override name = 'RebuildRefused';
 }
 
-/** Another process does the same. */
+/** Another process is already rebuilding the projection. */
 export class RebuildUnderWay extends Error {
   override name = 'RebuildUnderWay';
 }
@@ -54,12 +54,12 @@ export async function isUnderWay(lock: LeaderLock): Promise<boolean> {
 /** A statement over all rows, such as making an index, may take this long. */
 export const longestStatementMs = 60 * 60_000;
 const maxFailuresInARow = 10;
-/** When the serving tables have changed this often, shadow tables cannot be made like them. */
+/** After this many changes of the serving tables, shadow tables cannot be made to match them. */
 const maxOutdated = 4;
 
-/** What is to be done while no other rebuild of the projection can begin. */
+/** Called while no other rebuild of the projection can begin. */
 type RebuildHooks = {
-  /** Before anything else; again after an outage. What it throws ends the rebuild. */
+  /** Before the work begins, and again after an outage. An error from it ends the rebuild. */
   onBegin?: () => Promise<void>;
   /** Once the new tables serve. */
   onSwapped?: (rebuilt: Rebuilt) => Promise<void>;
@@ -69,8 +69,8 @@ type RebuildHooks = {
  * Rebuilds a projection; resolves when the new tables serve.
  *
  * Outages are waited out for a while, then their error is thrown. Also throws RebuildUnderWay, RebuildRefused,
- * RebuildInterrupted, and ProjectionHalted for an event that cannot be folded. After any error, the tables that served
- * before still do.
+ * RebuildInterrupted, and ProjectionHalted for an event that cannot be folded. After any error, the previous tables
+ * still serve.
  */
 export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<Rebuilt> {
   const { projection, databaseUrl, log, runtime, signal, onBegin, onSwapped } = options;
@@ -143,8 +143,8 @@ async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promi
   const begun = statuses.find((status) => status.name === schema);
   if (begun && begun.version !== version) await discard(db, schema);
   const shadow = await openShadowTables({ ...options, schema });
-  // How far to go: to where the serving tables stand, so that their runner can continue from there. Where no runner does, to
-  // the end of the log: an event at which it halted is either taken now or stops this rebuild, too.
+  // The goal is the position of the serving tables, where their runner can continue. If no runner follows the log, it
+  // is the log's end: an event at which the runner halted is then processed or stops this rebuild, too.
   const goal = async (): Promise<Position> => {
     const now = (await projectionStatus(db)).find((status) => status.name === name);
     const isFollowed = now?.version === version && !now.fault;

@@ -1,4 +1,4 @@
-/** Shadow tables: a second set of a projection's tables, in a schema of its own, fed from the log beside those that serve. */
+/** Shadow tables: a second set of a projection's tables in its own schema, fed from the log while the first serves. */
 import type { Knex } from 'knex';
 import type { EventStore, Position } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
@@ -21,10 +21,10 @@ export type ShadowOptions = {
 
 const maxEventsInBatch = 5_000;
 
-/** Shadow tables that took more than this at a time are fed again before anybody is made to wait for them. */
+/** Shadow tables that processed more than this in a pass are fed again before a cutover makes anybody wait. */
 const fewEvents = 500;
 
-/** Makes the tables, without the indexes that only queries need, or continues with those that are there. */
+/** Makes the tables, without the indexes that only queries need, or continues with existing ones. */
 export async function openShadowTables({
   projection: { indexes: _, ...projection },
   schema,
@@ -40,8 +40,8 @@ export async function openShadowTables({
   let { position, events } = await prepare(db, projection, schema);
 
   /**
-   * Takes everything up to a position that the log has reached, and stands there then, unless it was past it. Resolves
-   * to the number of these events. Throws ProjectionHalted, the signal's reason, and the stores' errors.
+   * Processes everything up to a position that the log has reached, and moves the checkpoint there unless it was past
+   * it. Resolves to the number of these events. Throws ProjectionHalted, the signal's reason, and the stores' errors.
    */
   async function feed(upTo: Position): Promise<number> {
     const before = events;
@@ -64,7 +64,7 @@ export async function openShadowTables({
     return events - before;
   }
 
-  /** Takes everything up to a position that moves on meanwhile, until only a few events were left. Throws likewise. */
+  /** Feeds up to a position that moves on meanwhile, until only a few events were left. Throws the same errors. */
   async function catchUp(goal: () => Promise<Position | null>): Promise<void> {
     for (;;) {
       const upTo = await goal();

@@ -1,4 +1,4 @@
-/** The discrepancies that imports found, a row each. */
+/** The discrepancies that imports found, one row each. */
 import { readReconciliationEvent } from '../../events/codec.ts';
 import {
   type Discrepancy,

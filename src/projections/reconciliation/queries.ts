@@ -1,4 +1,4 @@
-/** What is asked of the discrepancies that imports found, and of payments that an import may lack. */
+/** Queries on the discrepancies that imports found, and on payments that an import may lack. */
 import type { Knex } from 'knex';
 import type { Discrepancy, ExportSource } from '../../events/reconciliation.ts';
 import { indexable, type TimeSpan } from '../../postgres/table.ts';
@@ -30,9 +30,9 @@ export async function listDiscrepancies(
 export type PaidKey = { at: Date; transactionId: string };
 
 /**
- * A page of the payments with money that was reported within the span, of the merchants (null: of all). `paid` finds what
- * was paid then; `inSuspense` what is in suspense and was recorded from a day before the span on, since its own time is that
- * of the record. Rejects likewise.
+ * A page of the payments with money reported within the span, of the given merchants (null: of all). `paid` finds what
+ * was paid then. `inSuspense` finds what is in suspense, by the time of recording and from a day before the span on,
+ * because the row lacks the time of payment. Rejects likewise.
  */
 export async function findCharged(
   db: Knex,

@@ -9,7 +9,7 @@ import type { Runtime } from '../../kernel/runtime.ts';
 export type Batch = {
   /** May be empty: then only the position has moved, over events of other streams. */
   events: readonly RecordedEvent[];
-  /** Everything up to here was considered. */
+  /** Everything up to here has been considered. */
   position: Position;
 };
 
@@ -19,10 +19,10 @@ const maxTextLength = 8_000_000;
 const bareCheckpointMs = 1_000;
 
 /**
- * Ends when the signal aborts; events that were gathered and not taken by then are left out. With `upTo`, a position that
- * the log has reached already, it also ends once everything up to there was yielded, and all batches but the last are
- * full, since the fewer they are, the fewer rows are written twice. Throws what `subscribe` throws, and when the
- * subscription ended by itself.
+ * Ends when the signal aborts; events collected but not yielded by then are dropped. With `upTo`, a position that the
+ * log has already reached, it also ends once everything up to it has been yielded, and all batches but the last are
+ * full: fewer batches mean fewer rows written twice. Throws what `subscribe` throws, and when the subscription ended by
+ * itself.
  */
 export async function* readBatches({
   eventStore,

@@ -1,6 +1,6 @@
 /**
- * How far each projection has come, and why it halted. One row per schema of tables, which moves in the transaction that
- * writes the rows: neither can be ahead of the other.
+ * How far each projection has come, and why it halted. One row per schema of tables, updated in the transaction that
+ * writes the tables' rows, so that neither can be ahead of the other.
  */
 import type { Knex } from 'knex';
 import type { Position } from '../../eventstore/event-store.ts';
@@ -83,7 +83,7 @@ async function dropFormer(trx: Knex.Transaction, name: string): Promise<void> {
   if (rowCount === 1) await trx.raw('drop schema if exists ?? cascade', [name]);
 }
 
-/** Makes the new tables beside the old ones, which the projection may read what is not derived from, and swaps them. */
+/** Makes the new tables next to the old ones, so that the projection can still read those, and swaps them. */
 async function createTables(trx: Knex.Transaction, projection: Projection, schema: string): Promise<void> {
   const next = `${schema}_being_made`;
   await trx.raw('create schema ??', [next]);
@@ -101,7 +101,7 @@ export async function createIndexes(trx: Knex.Transaction, { indexes = [] }: Pro
 
 /**
  * Moves the checkpoint over a batch and clears the fault. Holds the row until the transaction ends. Throws when another
- * process moved it since it was read, or the tables are of another version by now: what was folded must not be written.
+ * process has moved it since it was read, or the tables now have another version: what was folded must not be written.
  */
 export async function advance(
   trx: Knex.Transaction,
@@ -127,7 +127,7 @@ export async function advance(
   if (rowCount !== 1) throw new Error(`The checkpoint of ${schema} was moved by another process`);
 }
 
-/** Keeps why the projection halted, for health and the console, until it moves again. */
+/** Records why the projection halted, for health and the console, until it moves again. */
 export async function recordFault(db: Knex, schema: string, fault: Fault): Promise<void> {
   await db.raw('update checkpoints set fault = ? where name = ?', [JSON.stringify(fault), schema]);
 }

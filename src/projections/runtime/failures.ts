@@ -7,7 +7,7 @@ import { ProjectionFault } from './projection.ts';
 /** Why a projection halted, and the event before which it did (null when it never began). No personal data. */
 export type Fault = { message: string; event: { stream: string; revision: number; type: string } | null };
 
-/** Thrown when going on makes no sense until somebody has repaired what the fault names. */
+/** Thrown when the projection cannot continue until somebody has repaired what the fault names. */
 export class ProjectionHalted extends Error {
   override name = 'ProjectionHalted';
   readonly fault: Fault;
@@ -20,7 +20,7 @@ export class ProjectionHalted extends Error {
   }
 }
 
-/** Only our own messages are known to hold no values; any other failure is described by its kind and place. */
+/** Only our own messages are known to hold no values; any other failure is described by its type and location. */
 export function describeFailure(error: unknown): string {
   if (error instanceof UnreadableEvent || error instanceof ProjectionFault) return error.message;
   if (error instanceof pg.DatabaseError) {

@@ -5,8 +5,8 @@ import type { ProjectionStatus } from './checkpoints.ts';
 import type { Projection } from './projection.ts';
 
 /**
- * The oldest event that the projection has not taken, according to the statuses; null when it has taken all.
- * Throws EventStoreUnavailable when the signal aborts before the store has answered.
+ * The oldest event that the projection has not processed, according to the statuses; null when there is none. Throws
+ * EventStoreUnavailable when the signal aborts before the store has answered.
  */
 export function firstUntaken(
   eventStore: Pick<EventStore, 'firstAfter'>,
@@ -51,7 +51,7 @@ export async function isReady(
 /** An event is in the log at most this long after its own time, whichever machine's clock that was. */
 const clockToleranceMs = 5 * 60 * 1000;
 
-/** The moment until which a read model must hold everything, to hold all events whose own time is not after `moment`. */
+/** How far a read model must have come to hold every event whose own time is not after `moment`. */
 export function recordedUntil(moment: Date, now: Date): Date {
   return new Date(Math.min(moment.getTime() + clockToleranceMs, now.getTime()));
 }

@@ -24,8 +24,8 @@ export function createListQueries<Entry>(db: Knex, projectionName: string) {
     /** Whether the list holds the entry (yet). */
     has,
     /**
-     * At most `limit` entries in the order of their creation, those after the entry `after` or from the first on.
-     * Null when there is no entry `after`.
+     * At most `limit` entries in order of creation, starting after the entry `after` or with the first. Null when there
+     * is no entry `after`.
      */
     async list({ limit, after }: { limit: number; after: string | null }): Promise<Entry[] | null> {
       if (after !== null && !(await has(after))) return null;

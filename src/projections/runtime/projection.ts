@@ -3,30 +3,30 @@ import type { Knex } from 'knex';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 
 export type Projection = {
-  /** Its tables live in a schema of this name; a rebuild makes them in another, and renames that. */
+  /** Its tables are in a schema of this name; a rebuild makes them in another schema, which is then renamed. */
   name: string;
   /** The name of an earlier release: the schema and the checkpoint of that name are dropped. */
   formerName?: string;
   /** Raised when tables or fold change: rows of an older version are made again, never mixed with new ones. */
   version: number;
-  /** It is fed the events of the streams whose names start with one of these. */
+  /** It processes the events of the streams whose names start with one of these. */
   streamPrefixes: readonly string[];
   /** Creates the tables in an empty schema. Names no schema: the search path leads to the right one. */
   createTables(db: Knex.Transaction): Promise<void>;
   /** Indexes that queries need and `project` does not, as `<name> on <table> …`: a rebuild makes them last. */
   indexes?: readonly string[];
   /**
-   * When the tables in the current schema are about to replace those in `serving.schema`: brings over what is not derived
-   * from events. Resolves to false when the new ones no longer fit and must be made again.
+   * Called when the tables in the current schema are about to replace those in `serving.schema`: copies what is not
+   * derived from events. Resolves to false when the new ones no longer match and must be made again.
    */
   carryOver?(db: Knex.Transaction, serving: { schema: string; isSameVersion: boolean }): Promise<boolean>;
-  /** Columns, by table, in which rows may rightly differ from what the events alone say. */
+  /** Columns, by table, that may legitimately differ from what the events alone say. */
   notDerived?: Readonly<Record<string, readonly string[]>>;
   /** The rows that are compared with freshly made ones, where that is not simply table by table. */
   comparedIn?(db: Knex.Transaction, schema: string): Promise<readonly ComparedRows[]>;
   /**
-   * Folds a batch in memory, then writes it set-based; committed together with the checkpoint. Names no schema.
-   * Throws on an event that it cannot take: the runner then finds that event and halts before it.
+   * Folds a batch in memory, then writes it set-based; committed together with the checkpoint. Names no schema. Throws
+   * on an event that it cannot process: the runner then finds that event and halts before it.
    */
   project(events: readonly RecordedEvent[], db: Knex.Transaction): Promise<void>;
 };

@@ -1,6 +1,6 @@
 /**
- * Feeds a projection from the log, exactly once: rows and checkpoint are written in one transaction, on the condition
- * that the checkpoint still stands where reading began. After any failure, reading begins again there.
+ * Feeds a projection from the log, exactly once: rows and checkpoint are written in one transaction, provided that
+ * nobody else has moved the checkpoint. After any failure, reading resumes at the stored checkpoint.
  */
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
@@ -30,15 +30,14 @@ type Dependencies = {
   databaseUrl: string;
   log: Logger;
   runtime: Runtime;
-  /** Where the tables live and what the checkpoint is called, if not as the projection. */
+  /** The schema of the tables and the name of the checkpoint, if not the projection's name. */
   schema?: string;
 };
 
 /**
- * Runs a projection until it is stopped; of all processes that run it, one leads and the others stand by.
- * Outages of Postgres and of the event store are waited out for ever. An event that cannot be folded halts this
- * projection alone: everything before it is committed, and the fault is in `projectionStatus`. A new run tries
- * it again.
+ * Runs a projection until it is stopped; of all processes that run it, one leads and the others stand by. It waits out
+ * every outage of Postgres and of the event store. An event that cannot be folded halts this projection alone:
+ * everything before it is committed, and the fault is in `projectionStatus`. A new run tries it again.
  */
 export function runProjection(dependencies: Dependencies): ProjectionRun {
   const { schema = dependencies.projection.name } = dependencies;

@@ -1,4 +1,4 @@
-/** Read models with one row per stream: its folded state, and the columns that rows are found by. */
+/** Read models with one row per stream: its folded state, and the columns by which rows are found. */
 import type { Knex } from 'knex';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { createTables, type Row, type Table, upsert } from '../../postgres/table.ts';
@@ -20,17 +20,17 @@ export type StreamOptions<State, Column extends string> = {
   name: string;
   version: number;
   streamPrefix: string;
-  /** Called like the projection if not given. */
+  /** The projection's name if not given. */
   tableName?: string;
   idColumn?: string;
-  /** Null before the first event, and where that is not one that a stream can begin with. Throws on what it cannot read. */
+  /** Null before the first event, and if a stream cannot begin with that event. Throws on what it cannot read. */
   evolve(state: State | null, event: RecordedEvent): State | null;
-  /** Beside id, revision and state. */
+  /** In addition to id, revision and state. */
   columns: Readonly<Record<Column, string>>;
   columnsOf(changed: ChangedStream<State>): Row<NoInfer<Column>>;
   /** Columns that keep the value of the stream's first batch. */
   constantColumns?: readonly NoInfer<Column>[];
-  /** Tables beside, which `writeMore` fills in the same transaction. */
+  /** Further tables, which `writeMore` fills in the same transaction. */
   moreTables?: readonly Table[];
   writeMore?(changed: readonly ChangedStream<State>[], db: Knex.Transaction): Promise<void>;
 };
@@ -43,8 +43,8 @@ export function streamProjection<State, Column extends string = never>(
   const { columns, columnsOf, constantColumns = [], moreTables = [], writeMore } = options;
   const table: Table = {
     name: tableName,
-    // json, not jsonb: jsonb refuses U+0000 and half a surrogate pair, which people's input can hold, and a state that
-    // came back changed would not fold on as it did.
+    // json, not jsonb: jsonb refuses U+0000 and lone surrogates, which people's input can hold, and a state that
+    // storage had altered would fold differently.
     columns: { [idColumn]: 'text', revision: 'integer not null', ...columns, state: 'json not null' },
     primaryKey: [idColumn],
   };
@@ -77,7 +77,7 @@ export function streamProjection<State, Column extends string = never>(
 
 type Stored<State> = Pick<ChangedStream<State>, 'id' | 'revision' | 'state'>;
 
-/** The streams that the events changed. An event that its row already holds is passed over. */
+/** The streams that the events changed. Skips events that the stream's row already holds. */
 function foldStreams<State>(
   stored: readonly Stored<State>[],
   events: readonly RecordedEvent[],

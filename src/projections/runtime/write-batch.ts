@@ -13,13 +13,13 @@ export type Target = {
   schema: string;
   db: Knex;
   /**
-   * Does not wait until a batch is on disk. A crash of Postgres may lose the last ones, rows and checkpoint together, and
-   * they are read again: for tables that nobody relies on yet.
+   * Does not wait until a batch is on disk, for tables that nobody uses yet. A crash of Postgres may lose the last
+   * batches, rows and checkpoint together; they are then read again.
    */
   commitsLater?: boolean;
 };
 
-/** A batch cannot be written as it is: one of its events is at fault, or they are too many at a time. */
+/** A batch cannot be written as it is: one of its events is at fault, or there are too many at a time. */
 class BatchRefused extends Error {
   override name = 'BatchRefused';
 }
@@ -49,7 +49,7 @@ async function commit(target: Target, from: Position | null, batch: Batch): Prom
   const { db, projection, schema, commitsLater } = target;
   await db.transaction(async (trx) => {
     if (commitsLater) await trx.raw('set local synchronous_commit = off');
-    // First, because it holds the row: a second runner waits here and then finds the checkpoint moved.
+    // First, because it locks the row: a second runner waits here and then finds the checkpoint moved.
     await advance(trx, target, from, batch);
     if (batch.events.length === 0) return;
     await trx.raw('set local search_path to ??', [schema]);

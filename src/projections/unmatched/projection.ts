@@ -1,4 +1,4 @@
-/** The quarantine: gateway results that no payment took, a row each, with how staff resolved them. */
+/** The quarantine: gateway results that match no payment, a row each, with how staff resolved them. */
 import { readUnmatchedEvent, readUnmatchedResult } from '../../events/codec.ts';
 import { unmatchedStream, unmatchedStreamPrefix } from '../../events/unmatched.ts';
 import { createTables, givenRows, type Table, upsert } from '../../postgres/table.ts';

@@ -24,7 +24,7 @@ export function createLandRegistryCallback({
       const answer = await landRegistry.report(item, task.signal);
       const { status } = answer;
       const verdict = readReply(answer);
-      // After an earlier attempt a duplicate means that it arrived then.
+      // After an earlier attempt, a duplicate means that the earlier attempt arrived.
       if (verdict === 'accepted' || (verdict === 'duplicate' && task.delivery.attempts > 0))
         return { kind: 'delivered', status, messageId: item.receiptNo };
       if (!isSuccess(answer)) return outcomeOfRefusal(answer, runtime.now());

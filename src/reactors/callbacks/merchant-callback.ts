@@ -45,8 +45,8 @@ export function createMerchantCallback({
 }
 
 /**
- * Standard Webhooks (https://www.standardwebhooks.com): one signature per secret, so that a receiver finds that of its
- * own secret during a change. A secret is `whsec_<base64>`, or text that is itself the key.
+ * Standard Webhooks (https://www.standardwebhooks.com): one signature per secret, so that during a change of secrets a
+ * receiver finds the one for its own. A secret is `whsec_<base64>`, or text that is itself the key.
  */
 export function signaturesOf(
   secrets: readonly string[],

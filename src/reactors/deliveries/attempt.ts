@@ -36,12 +36,12 @@ export type AttemptDependencies = {
 };
 
 const timeoutMs = 40_000;
-/** Until an attempt that could not begin is claimed again. */
+/** How long until an attempt that could not begin is claimed again. */
 const postponeMs = 5_000;
 
 /**
  * Never rejects. Returns null when nothing was attempted, or the outcome could not be recorded. A claim that is not
- * given back ends when its outcome is projected, or with its lease: the next claim then names it as interrupted.
+ * given back ends when its outcome is projected, or with its lease; the next claim then reports it as interrupted.
  * `stopping` aborts when the process has to end.
  */
 export async function attemptDelivery(
@@ -67,7 +67,7 @@ export async function attemptDelivery(
     const startedMs = runtime.monotonicMs();
     const outcome = await perform(due, stopping, dependencies);
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
-    // Without an answer after `stopping` aborted, the attempt was interrupted by us, not failed by the receiver.
+    // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
     await record(due, isInterrupted ? interrupted : outcome, durationMs, dependencies);
     return outcome;
@@ -77,7 +77,7 @@ export async function attemptDelivery(
       { err: error, transactionId, orderingKey, isBegun },
       'a delivery could not be attempted or recorded',
     );
-    // A claim after an interruption stays as it is: the interruption must still be recorded.
+    // A claim after an interruption is kept, because the interruption must still be recorded.
     if (!isBegun && claimed.interrupted === null) await giveBack(claimed, postponeMs);
     return null;
   }
@@ -114,7 +114,7 @@ function findInterrupted({ interrupted }: ClaimedDelivery, { head, calls }: Load
   return call && delivery.state === 'due' ? { ...call, delivery, head } : null;
 }
 
-/** The claimed delivery, if it is due, after recording those that it supersedes. */
+/** The claimed delivery, if it is due; first records those that it supersedes. */
 async function findDue(
   claimed: ClaimedDelivery,
   loaded: Loaded,
@@ -122,7 +122,7 @@ async function findDue(
 ): Promise<CalledDelivery | null> {
   const { deliveries } = loaded.head.state;
   const delivery = deliveries.findLast((each) => orderingKeyOf(each) === claimed.orderingKey);
-  // The lease names the delivery that is attempted under it: a newer one waits for a claim of its own.
+  // The lease is for the delivery that was claimed: a newer one waits for a claim of its own.
   if (delivery?.key !== claimed.delivery) return null;
   const head = await recordSuperseded(loaded, dependencies);
   const call = loaded.calls.get(delivery.key);
@@ -131,7 +131,7 @@ async function findDue(
   return call && isDue ? { ...call, delivery, head } : null;
 }
 
-/** Callbacks that a newer status has overtaken are not sent any more. Returns the end of the stream after that. */
+/** Records that callbacks overtaken by a newer status are not sent any more. Returns the new end of the stream. */
 async function recordSuperseded(
   { head, calls }: Loaded,
   dependencies: AttemptDependencies,
@@ -152,7 +152,7 @@ async function recordSuperseded(
   return from;
 }
 
-/** A fault of the program counts as a failure: it would recur at every attempt, and must reach staff in the end. */
+/** A fault of the program counts as a failure: it would recur at every attempt, and must eventually reach staff. */
 async function perform(
   due: CalledDelivery,
   stopping: AbortSignal,
@@ -167,8 +167,8 @@ async function perform(
 }
 
 /**
- * Retries for some seconds while the event store cannot be reached, so that what was sent is known. `durationMs` is 0
- * where nobody knows it.
+ * Retries for some seconds while the event store cannot be reached, so that there is a record of what was sent.
+ * `durationMs` is 0 if it is unknown.
  */
 async function record(
   { delivery, payment, cause, head }: CalledDelivery,

@@ -1,6 +1,6 @@
 /**
- * Pauses receivers that are down, so that attempts bound to fail take no other's place. Their deliveries keep their place
- * in the queue. After each pause one is attempted, and its success ends the pause for all.
+ * Pauses receivers that are down, so that attempts bound to fail take no places from others. Their deliveries keep
+ * their place in the queue. After each pause one delivery is attempted, and its success ends the pause for all.
  *
  * Not cockatiel: its breakers wrap a call and read Date.now, while ours limits what is claimed, by the runtime's clock.
  */
@@ -10,7 +10,7 @@ const failuresToPause = 5;
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
 
-/** Knows only what this process has seen. */
+/** It knows only what this process has seen. */
 export function createBreaker(runtime: Pick<Runtime, 'now'>) {
   const failing = new Map<string, { failures: number; pausedUntilMs: number }>();
   return {
@@ -21,7 +21,7 @@ export function createBreaker(runtime: Pick<Runtime, 'now'>) {
       }
       const { failures: before, pausedUntilMs } = failing.get(receiver) ?? { failures: 0, pausedUntilMs: 0 };
       const nowMs = runtime.now().getTime();
-      // An attempt that was under way when the pause began says nothing new.
+      // An attempt that was under way when the pause began gives no new information.
       if (nowMs < pausedUntilMs) return;
       const failures = before + 1;
       const pauseMs = Math.min(firstPauseMs * 2 ** (failures - failuresToPause), longestPauseMs);

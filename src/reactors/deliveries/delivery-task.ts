@@ -1,16 +1,16 @@
-/** The contract between the delivery worker and what performs a kind of delivery: a callback, an item, an email. */
+/** The contract between the delivery worker and the functions that perform its deliveries: callbacks, items, emails. */
 import type { Delivery } from '../../events/deliveries.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 
 export type DeliveryTask = {
-  /** As it was when its outcome called for the delivery: every attempt says the same, whatever happened since. */
+  /** As it was when its outcome called for the delivery, so that every attempt sends the same content. */
   payment: RequestedPayment;
   delivery: Delivery;
   /** Aborts when the attempt takes too long, or when the process has to end. */
   signal: AbortSignal;
 };
 
-/** `status` is that of the HTTP answer, null where there was none; `reason` a few words without personal data. */
+/** `status` is that of the HTTP answer, null if there was none; `reason` is a few words without personal data. */
 export type DeliveryOutcome =
   /** `messageId` is the id under which the receiver knows it. */
   | { kind: 'delivered'; status: number | null; messageId: string }
@@ -18,9 +18,9 @@ export type DeliveryOutcome =
       kind: 'failed';
       status: number | null;
       reason: string;
-      /** True when the receiver as a whole is at fault: its other deliveries are held back too. */
+      /** True when the receiver as a whole is at fault, so that its other deliveries are held back too. */
       isReceiverDown: boolean;
-      /** What the receiver asked for; 0 where it asked for nothing. */
+      /** What the receiver asked for; 0 if it asked for nothing. */
       retryAfterMs: number;
     }
   /** Failed for good: another attempt would change nothing. */
@@ -37,7 +37,7 @@ export function failure(
   return { kind: 'failed', status: null, reason, isReceiverDown: false, retryAfterMs: 0, ...about };
 }
 
-/** By this the receiver recognises a repeat: `webhook-id`, and the local part of Message-ID. Contains no dot. */
+/** The receiver recognises a repeat by it: `webhook-id`, and the local part of Message-ID. Contains no dot. */
 export function deliveryIdOf({ payment, delivery }: Pick<DeliveryTask, 'payment' | 'delivery'>): string {
   return `${payment.request.transactionId}-${delivery.key}`;
 }

@@ -18,7 +18,7 @@ export function outcomeOfRefusal({ status, retryAfter }: OutboundAnswer, now: Da
   return failure(reason, { status, isReceiverDown, retryAfterMs: readRetryAfter(retryAfter, now) });
 }
 
-/** For what PostOutbound throws; throws any other error on. */
+/** For what PostOutbound throws; rethrows any other error. */
 export function outcomeOfError(error: unknown): DeliveryOutcome {
   if (error instanceof NoAnswer) return failure(error.message, { isReceiverDown: true });
   if (error instanceof AddressRefused) return failure(error.message);

@@ -5,12 +5,12 @@ import type { DeliveryOutcome } from './delivery-task.ts';
 
 /** The longest Retry-After that is honoured. */
 const longestRetryAfterMs = 24 * 60 * 60 * 1000;
-/** A pause is longer or shorter by up to this part, so that deliveries that failed together do not return together. */
+/** Each pause varies by up to this share, so that deliveries that failed together are not repeated together. */
 const jitter = 0.2;
 
 /**
- * The outcome of an attempt that its process did not survive: the receiver may have the delivery or not. It is attempted
- * again at once, but not beyond the schedule: a delivery that ends every process must come to an end itself.
+ * The outcome of an attempt whose process ended: the receiver may or may not have the delivery. It is attempted again
+ * at once, but not beyond the schedule, because a delivery that crashes every process must end too.
  */
 export const interrupted = {
   kind: 'interrupted',

@@ -22,12 +22,12 @@ type Dependencies = Omit<AttemptDependencies, 'giveBack'> & {
   leaseMs?: number;
 };
 
-/** Each attempt costs little more than a socket while it waits; one receiver or merchant gets only a part of them. */
+/** While it waits, an attempt costs little more than a socket; one receiver or merchant gets only a part of them. */
 const maxAttempts = 256;
 const maxPerReceiver = 8;
 /** A merchant may name any number of receivers: together they get no more than this. */
 const maxPerMerchant = 32;
-/** How often it looks for work unasked: for retries, and in case a notification was missed. */
+/** How often it polls: for retries, and in case a notification was missed. */
 const pollMs = 1_000;
 const drainMs = 10_000;
 
@@ -101,7 +101,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   };
 }
 
-/** How many more each receiver or merchant may have beside the attempts under way; `limits` already knows of some. */
+/** How many more each receiver or merchant may have besides the attempts under way; `limits` has some already. */
 function remaining(names: readonly string[], usual: number, limits = new Map<string, number>()) {
   for (const name of names) limits.set(name, Math.max(0, (limits.get(name) ?? usual) - 1));
   return limits;

@@ -21,7 +21,7 @@ export function createReceiptEmail({
   const links = createLinks({ ...config, runtime });
   return async ({ payment, delivery, signal }) => {
     const { channel, transactionId, payer, extra } = payment.request;
-    // In the language that the merchant names, else in English like the pages; it links to the other one.
+    // In the language that the merchant names, else in English like the pages; it links to the other language.
     const lang = extra.lang === 'ms' ? 'ms' : 'en';
     const receipt = receiptOf(payment);
     const { name, pdf } = receiptFile(receipt, lang);

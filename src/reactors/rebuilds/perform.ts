@@ -49,7 +49,7 @@ export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgr
     log.info({ projection: name, events, durationMs }, 'rebuilt');
   } catch (error) {
     if (error instanceof RebuildUnderWay || error instanceof RebuildInterrupted) throw error;
-    // Another process was quicker.
+    // Another process did it first.
     if (!(await openRequest(eventStore, name))) return;
     const reason = describeRebuildFailure(error);
     await createExecuteRebuild(eventStore)(

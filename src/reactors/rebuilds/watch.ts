@@ -1,4 +1,4 @@
-/** Sees that requested rebuilds are done: also those whose process crashed, because their request is still open. */
+/** Makes sure that requested rebuilds are done, also if a process crashed: its request is then still open. */
 import type { Logger } from 'pino';
 import { projectionStreamPrefix } from '../../events/rebuild.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
@@ -34,7 +34,7 @@ export function startRebuilds({ projections, eventStore, log, runtime, takeUp, o
 
   async function watch(): Promise<void> {
     const after = await retry(() => eventStore.head(), untilStopped).catch(() => null);
-    // Checks the requests after reading the head, so that none falls between.
+    // Checks the requests after reading the head, so that none is missed in between.
     const seeingTo = projections.map((name) => seeTo(name));
     const streams = { streamPrefixes: [projectionStreamPrefix], after, signal };
     for await (const message of signal.aborted ? [] : eventStore.subscribe(streams)) {

@@ -1,7 +1,7 @@
 /**
- * Asks the transaction registry on a schedule what became of open payments, so that a result that never arrived is found.
- * The payment's own fold says when it is due (events/requery-schedule.ts): a restart neither forgets nor repeats a
- * question. A question without an answer postpones only its own payment.
+ * Asks the transaction registry on a schedule what became of open payments, so that results that never arrived are
+ * found. The payment's own fold says when it is due (events/requery-schedule.ts), so that a restart neither skips nor
+ * repeats a question. A question without an answer postpones only its own payment.
  */
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
@@ -32,7 +32,7 @@ export type RequeryDependencies = {
 const pauseMs = 100;
 const pollMs = 2_000;
 const longestBackoffMs = 5 * 60_000;
-/** A payment is not asked about again for this long, because its row may lag. */
+/** A payment is not asked about again within this time, because its row may lag. */
 const setAsideMs = 60_000;
 const pageSize = 100;
 
@@ -101,7 +101,7 @@ export function createRequeryPass(dependencies: RequeryDependencies) {
   };
 }
 
-/** False when the stream, which is ahead of the row, says that there is nothing to ask. */
+/** False when the stream, which is ahead of the row, shows that there is nothing to ask. */
 async function requery(transactionId: string, dependencies: RequeryDependencies): Promise<boolean> {
   const { eventStore, execute, runtime } = dependencies;
   const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider);

@@ -1,6 +1,6 @@
 /**
  * A4 pages on which rows are drawn one below the other, with the structure that screen readers follow. A row that does
- * not fit continues on the next page, in the middle of a cell if need be.
+ * not fit continues on the next page, even in the middle of a cell.
  */
 import PDFDocument from 'pdfkit';
 import { printable } from '../printable.ts';
@@ -98,7 +98,7 @@ function ruleBelow(sheet: Sheet): void {
 function newPage(sheet: Sheet, header: readonly Cell[] = []): void {
   sheet.doc.addPage();
   sheet.yPt = topPt;
-  // The structure has the header once; its repetitions are only seen.
+  // The structure has the header once; its repetitions are only visible.
   sheet.doc.markContent('Artifact', { type: 'Pagination' });
   sheet.yPt = Math.max(topPt, ...header.map((cell) => drawWhatFits(sheet, cell, linesOf(sheet, cell))));
   if (header.length > 0) ruleBelow(sheet);

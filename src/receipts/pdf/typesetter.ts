@@ -101,7 +101,7 @@ function unitWidthOf(runs: readonly SetRun[]): number {
 /** A noncharacter, for which every font prints a box. */
 const unprintable = '\uffff';
 
-/** The shaping library fails on some sequences of marks that no language has: their characters are set one by one. */
+/** The shaping library fails on some sequences of marks that no language uses: their characters are set one by one. */
 function shaped(typesetter: Typesetter, run: FontRun): SetRun[] {
   try {
     return [measured(typesetter, run)];

@@ -37,7 +37,7 @@ async function showForm(
   });
 }
 
-/** A download that fails half-way is interrupted: browsers report it as failed, and JSON lines lack their last line. */
+/** A failed download is cut short: browsers report it as failed, and JSON lines lack their last line. */
 export const downloadExport: Page = async (ctx, dependencies) => {
   const fields = readForm(ctx);
   const request = readOrFault(fields);

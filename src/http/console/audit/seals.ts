@@ -28,7 +28,7 @@ export const showSeals: Page = async (ctx, { eventStore, runtime, show }) => {
   });
 };
 
-/** `seal` is null where the event is no longer a seal. Only `ledger verify` knows whose key signed it. */
+/** `seal` is null if the event is no longer a valid seal. Only `ledger verify` checks whose key signed it. */
 function rowOf(stored: RecordedEvent) {
   const seal = readSealOrNull(stored);
   const stream = seal?.lastEvent.stream ?? '';

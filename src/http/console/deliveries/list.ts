@@ -23,7 +23,7 @@ import type { Page } from '../frame/page.ts';
 export const deliveriesPath = '/console/deliveries';
 export const sendListPath = '/console/deliveries/send-again';
 const size = 50;
-/** Above this number the pages say that there are more. */
+/** Above this number the pages only say that there are more. */
 export const maxCounted = 10_000;
 
 export const stateTexts = {

@@ -1,4 +1,4 @@
-/** /console/exceptions/difference/{id}: a discrepancy between the ledger and an export, both sides of it. */
+/** /console/exceptions/difference/{id}: both sides of a discrepancy between the ledger and an export. */
 import { headOf } from '../../../commands/execute.ts';
 import { reconciliationDecider } from '../../../commands/reconciliation.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
@@ -46,7 +46,7 @@ const source: ExceptionSource<DiscrepancyResolution> = {
 export const showDiscrepancy = showOne(source);
 export const resolveDiscrepancy = resolveOne(source);
 
-/** `''` for an id that no payment here can have. */
+/** `''` for an id that cannot be that of a payment here. */
 export function paymentIdOf({ transactionId }: { transactionId: string }): string {
   return transactionIdPattern.test(transactionId) ? transactionId : '';
 }

@@ -18,7 +18,7 @@ export type FoundException<Choice extends string> = {
   choices: readonly Choice[];
   resolved: Resolution<Choice> | null;
   resolvedBy: string;
-  /** Throws Refused where somebody else resolved it before. */
+  /** Throws Refused if somebody else has resolved it meanwhile. */
   resolve(resolution: Resolution<Choice>, cause: Cause): Promise<unknown>;
 };
 
@@ -77,7 +77,7 @@ export function resolveOne<Choice extends string>(source: ExceptionSource<Choice
   };
 }
 
-/** What was typed, to show the form again, and what it says or what is wrong with it. */
+/** What was typed, to show the form again, and either its values or what is wrong with it. */
 function readResolution<Choice extends string>(
   ctx: Context,
   choices: readonly Choice[],

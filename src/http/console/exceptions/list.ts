@@ -21,7 +21,7 @@ const size = 50;
 export const showExceptions: Page = async (ctx, { askReadModels, db, show }) => {
   const query = readQuery(ctx);
   const fields = {
-    // Most come for what is open; `all` is asked for by name.
+    // Most people look for open exceptions; `all` must be chosen.
     state: readChoice(query.state, ['open', 'resolved', 'all']) ?? 'open',
     kind: readChoice(query.kind, listedKinds),
     merchant: readText(query.merchant),

@@ -1,4 +1,4 @@
-/** What exceptions and their resolutions are called, and what each means: content/docs/exceptions.md in a few words. */
+/** The names and meanings of exceptions and their resolutions: content/docs/exceptions.md in a few words. */
 import type { Resolution } from '../../../events/payment.ts';
 import type { DiscrepancyKind, DiscrepancyResolution } from '../../../events/reconciliation.ts';
 import type { UnmatchedReason, UnmatchedResolution } from '../../../events/unmatched.ts';

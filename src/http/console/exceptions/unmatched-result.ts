@@ -1,4 +1,4 @@
-/** /console/exceptions/unmatched/{revision}: a gateway result in quarantine, and what was received on a page of its own. */
+/** /console/exceptions/unmatched/{revision}: a result in quarantine, and on a page of its own what was received. */
 import { headOf } from '../../../commands/execute.ts';
 import { unmatchedDecider } from '../../../commands/unmatched.ts';
 import { readUnmatchedResult } from '../../../events/codec.ts';
@@ -27,7 +27,7 @@ const source: ExceptionSource<UnmatchedResolution> = {
   find: async (ctx, dependencies) => (await findResult(ctx, dependencies)).found,
 };
 
-/** The result as an exception; and `raw`, which only the page of its evidence shows. */
+/** The result as an exception; and `raw`, which only the evidence page shows. */
 async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDependencies) {
   const { revision: text = '' } = ctx.params;
   const revision = /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : null;

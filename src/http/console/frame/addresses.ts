@@ -1,4 +1,4 @@
-/** Where the console is, and the headers that its answers carry instead of the common ones. */
+/** Where the console is, and the headers that its answers have instead of the common ones. */
 
 export const signInPath = '/console/sign-in';
 

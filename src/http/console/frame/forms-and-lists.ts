@@ -21,11 +21,11 @@ export function readQuery(ctx: Context): Fields {
 function textsOf(fields: unknown): Fields {
   const entries = typeof fields === 'object' && fields !== null ? Object.entries(fields) : [];
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  // Without a prototype, so that `constructor` is a field only where somebody sent one.
+  // Without a prototype, so that `constructor` is a field only if somebody sent it.
   return Object.assign(Object.create(null), Object.fromEntries(texts));
 }
 
-/** What a filter offers to choose from, by the text of each choice. */
+/** The choices that a filter offers, with the text of each. */
 export const optionsOf = (texts: Readonly<Record<string, string>>) =>
   Object.entries(texts).map(([value, text]) => ({ value, text }));
 
@@ -36,7 +36,7 @@ export const merchantOptions = (merchants: ReadonlyMap<string, { code: string; n
 export const keysOf = <Key extends string>(texts: Readonly<Record<Key, unknown>>) =>
   Object.keys(texts) as Key[];
 
-/** Null where nothing is chosen. Throws HttpProblem for anything but one of the choices. */
+/** Null if nothing is chosen. Throws HttpProblem if the text is not one of the choices. */
 export function readChoice<Choice extends string>(
   text: string | undefined,
   choices: readonly Choice[],
@@ -47,7 +47,7 @@ export function readChoice<Choice extends string>(
   return choice;
 }
 
-/** Null where nothing was typed. */
+/** Null if nothing was typed. */
 export function readText(text: string | undefined): string | null {
   return text?.trim() || null;
 }
@@ -82,7 +82,7 @@ export function cursorText(at: Date, ...ids: readonly string[]): string {
   return [at.getTime(), ...ids].join('~');
 }
 
-/** Null for the first page. Throws HttpProblem for a cursor that no link of ours has. */
+/** Null for the first page. Throws HttpProblem for a cursor that is in none of our links. */
 export function readCursor(text: string | undefined, idCount: number): Cursor | null {
   if (text === undefined) return null;
   const [, ms = '', rest = ''] = cursorPattern.exec(text) ?? [];
@@ -92,8 +92,8 @@ export function readCursor(text: string | undefined, idCount: number): Cursor | 
 }
 
 /**
- * The rows of a page, and the model of views/console/pages.njk. `found` holds one row more than `size` where another
- * page follows; `filter` is the query of the list, and `nextAfter` adds what the page after a row begins with.
+ * The rows of a page, and the model of views/console/pages.njk. `found` holds one row more than `size` if another page
+ * follows; `filter` is the query of the list, and `nextAfter` gives the cursor of the page after a row.
  */
 export function pageOf<Row>(
   found: readonly Row[],

@@ -54,7 +54,7 @@ const pages: readonly { path: string; title: string; permission: Permission }[] 
   { path: '/console/staff', title: 'Staff', permission: 'manageStaff' },
 ];
 
-/** The pages that the role may see; the current one is that whose path the request is at or below. */
+/** The pages that the role may see; the current one is the page at or above the request's path. */
 function navigationFor(role: Role, path: string) {
   return pages
     .filter(({ permission }) => may(role, permission))
@@ -95,7 +95,7 @@ function noticeOf(code: string | undefined) {
   return code !== undefined && Object.hasOwn(notices, code) ? notices[code as NoticeCode] : null;
 }
 
-/** After an action: leads to a page that shows the notice. The address holds its code alone, so that no link can word one. */
+/** After an action: redirects to a page with the notice. The URL holds only its code: no link can set the text. */
 export function leadTo(ctx: Context, path: string, notice: NoticeCode): void {
   seeOther(ctx, `${path}${path.includes('?') ? '&' : '?'}notice=${notice}`);
 }

@@ -1,4 +1,4 @@
-/** What a request to the console passes before its page or action; routes.ts has the order. All throw HttpProblem. */
+/** The checks before every page and action of the console; routes.ts has the order. All throw HttpProblem. */
 import type { Next } from 'koa';
 import { type Context, seeOther } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
@@ -9,8 +9,8 @@ import { may, type Permission } from './permissions.ts';
 import type { StaffContext, VisitorContext } from './session.ts';
 
 /**
- * Refuses forms of other sites, by the headers that browsers send. Programs that send neither header are left to the
- * form's token.
+ * Refuses forms of other sites, by the headers that browsers send. For programs that send neither header, the form's
+ * token is the check.
  */
 export function createFromOwnSite(baseUrl: string) {
   const ownOrigin = new URL(baseUrl).origin;
@@ -28,7 +28,7 @@ export function createFromOwnSite(baseUrl: string) {
 export function createPermit({ returnTo, sessions }: Pick<PageDependencies, 'returnTo' | 'sessions'>) {
   return (permission: Permission) =>
     async (ctx: VisitorContext, next: Next): Promise<unknown> => {
-      // Nobody may ever see a prefetched page, and the access log would have it all the same.
+      // A prefetched page may never be seen, but the access log would have an entry for it.
       if (/prefetch|prerender/.test(ctx.get('Sec-Purpose') || ctx.get('Purpose')))
         throw new HttpProblem(503, 'Pages of the console cannot be prefetched');
       const staff = await sessions.find(ctx);

@@ -10,7 +10,7 @@ import { createSessions, type StaffContext } from './session.ts';
 
 export type Page = (ctx: StaffContext, dependencies: PageDependencies) => Promise<void>;
 
-/** Every page and action is handed all of it and names the few things that it uses. */
+/** Every page and action receives all of it and names the few things that it uses. */
 export type PageDependencies = ReturnType<typeof createPageDependencies>;
 
 export function createPageDependencies(dependencies: ConsoleDependencies) {

@@ -1,4 +1,4 @@
-/** Which role may do what. Every route names its permission; roles are looked at nowhere else. */
+/** Which role may do what. Every route names its permission; nothing else checks roles. */
 import type { Role } from '../../../events/user.ts';
 
 const everybody: readonly Role[] = ['admin', 'member', 'viewer'];
@@ -9,7 +9,7 @@ const admins: readonly Role[] = ['admin'];
 export const permissions = {
   /** Pages without personal data. */
   read: everybody,
-  /** Payers' details, events as recorded, searches by payer. The access log has each before it is shown. */
+  /** Payers' details, events as recorded, searches by payer. Each access is in the access log before it is shown. */
   viewPersonalData: everybody,
   export: everybody,
   signOut: everybody,
@@ -28,7 +28,7 @@ export function may(role: Role, permission: Permission): boolean {
   return permissions[permission].includes(role);
 }
 
-/** For the templates, which show nobody a button that would be refused. */
+/** For the templates, which hide the buttons that would be refused. */
 export function permissionsOf(role: Role): Record<Permission, boolean> {
   const entries = Object.keys(permissions).map((each) => [each, may(role, each as Permission)]);
   return Object.fromEntries(entries) as Record<Permission, boolean>;

@@ -17,7 +17,7 @@ const titles: Readonly<Record<number, string>> = {
   504: 'The transaction registry did not answer in time',
 };
 
-/** Staff whose session has ended are sent to sign in; everybody else is told what is wrong. */
+/** Staff whose session has ended are sent to sign in; everybody else sees what is wrong. */
 export function createPresentConsoleError(show: ShowPage): PresentError {
   return (ctx, { status, message }) => {
     if (status === 401) return seeOther(ctx, signInPath);

@@ -1,4 +1,4 @@
-/** Asks Postgres for a page. When it is down the console says so, and nothing about the cause. */
+/** Asks Postgres for a page. When Postgres is down, the console says so without giving the cause. */
 import type { Log } from '../../../kernel/log.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
@@ -13,7 +13,7 @@ export function createAskReadModels({ log }: { log: Log }) {
     try {
       return (await Promise.all(queries)) as unknown as Answers;
     } catch (error) {
-      // Not the error itself: it may quote what was searched for.
+      // Without the error itself, which may quote what was searched for.
       const reason = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
       log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
       throw new HttpProblem(503, message);

@@ -16,7 +16,7 @@ export function createReturnTo(baseUrl: string) {
       cookie.set(ctx, encodeURIComponent(path), keptSeconds);
     },
 
-    /** The page, once; the first page of the console where none is kept. */
+    /** The page, once; the console's first page if none is kept. */
     take(ctx: Context): string {
       const kept = cookie.read(ctx);
       if (kept === '') return '/console';
@@ -26,7 +26,7 @@ export function createReturnTo(baseUrl: string) {
   };
 }
 
-/** Null for an address that leads out of the console: anybody may have written the cookie. */
+/** Null for an address outside the console, because anybody may have written the cookie. */
 function ownPage(encoded: string): string | null {
   const base = 'https://console.invalid';
   const url = URL.parse(decoded(encoded), base);

@@ -1,6 +1,6 @@
 /**
- * Who is signed in. The cookie says which session; the session's and the user's streams are read at every request, so
- * that signing out, a new role or a deactivated account counts at once and everywhere.
+ * Who is signed in. The cookie names the session; the session's and the user's streams are read at every request, so
+ * that signing out, a new role or a deactivated account takes effect at once and everywhere.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { type Head, headOf, loadHead } from '../../../commands/execute.ts';
@@ -14,7 +14,7 @@ import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts'
 import type { Runtime } from '../../../kernel/runtime.ts';
 import type { Context, RequestState } from '../../server/context.ts';
 
-/** What the cookie says. The secret is nowhere else: the session's stream has its hash. */
+/** What the cookie says. The secret is stored nowhere else: the session's stream has its hash. */
 type Ticket = { sessionId: string; secret: string };
 
 /** Somebody who is signed in. */
@@ -40,7 +40,7 @@ const cookiePattern = /^(\w{26})\.([\w-]{43})\.(\d{13}\.[\w-]{43})$/;
 
 type Streams = Pick<EventStore, 'load' | 'loadLast'>;
 
-/** A cookie of that name, out of reach of scripts. Values must not contain `;` and the like. */
+/** A cookie of that name that scripts cannot read. Values must not contain `;` and the like. */
 export function createCookie(baseUrl: string, plainName: string) {
   const isSecure = baseUrl.startsWith('https:');
   // With this prefix browsers accept it only over TLS, for this host alone and for all of its paths.
@@ -70,7 +70,7 @@ export function createSessions({
   runtime: Pick<Runtime, 'now'>;
 }) {
   const cookie = createCookie(baseUrl, 'console');
-  // The secret admits; the signature only limits how long the cookie may go unused.
+  // The secret gives access; the signature only limits how long the cookie may go unused.
   const cookies = createExpiringSignatures(transactionIdKey, 'console session');
   const forms = createExpiringSignatures(transactionIdKey, 'console form');
   const textOf = ({ sessionId, secret }: Ticket) => `${sessionId}.${secret}`;
@@ -87,7 +87,7 @@ export function createSessions({
 
     clear: (ctx: Context): void => cookie.set(ctx, '', 0),
 
-    /** Who sent the request, or null; replaces the cookie when it is due. Throws EventStoreUnavailable. */
+    /** Who sent the request, or null; replaces the cookie when it is old. Throws EventStoreUnavailable. */
     async find(ctx: Context): Promise<Staff | null> {
       const [, sessionId = '', secret = '', signature = ''] = cookiePattern.exec(cookie.read(ctx)) ?? [];
       const ticket = { sessionId, secret };
@@ -104,7 +104,7 @@ export function createSessions({
       return { ...user, ticket, session: found.session, head: found.head };
     },
 
-    /** For the forms of this session and of no other. */
+    /** A token that is valid for the forms of this session only. */
     formToken: ({ ticket, session }: Staff): string => forms.sign(textOf(ticket), Date.parse(session.endsAt)),
 
     isFormToken: (token: string, { ticket }: Staff): boolean =>
@@ -124,8 +124,8 @@ export async function loadSession(eventStore: Streams, id: string): Promise<Foun
 }
 
 /**
- * The account that a session or link belongs to. Null where it is deactivated, or was since the link was issued: nobody
- * knows who holds that link or cookie by now, so a reactivated user signs in again. Throws EventStoreUnavailable.
+ * The account that a session or link belongs to. Null if it is deactivated, or was since the link was issued: by now
+ * somebody else may hold that link or cookie, so a reactivated user signs in again. Throws EventStoreUnavailable.
  */
 export async function loadHolder(
   eventStore: Pick<EventStore, 'load'>,

@@ -58,7 +58,7 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
 
 const statuses: readonly PaymentStatus[] = ['succeeded', 'failed', 'cancelled', 'pending', 'requested'];
 
-/** What was paid on the day; and what was requested on it, by its current status. */
+/** What was paid on the day; and what was requested that day, by its current status. */
 function tilesOf({ paid, requested }: DayMetrics, day: string) {
   const total = Object.values(requested).reduce((sum, count) => sum + count, 0);
   const urlOf = (fields: Record<string, string>) => `/console/payments${queryOf({ day, ...fields })}`;

@@ -55,7 +55,7 @@ export function columnPlot(columns: readonly Column[]) {
 
 const rowHeight = 38;
 
-/** Shares from 0 to 1, a row each; null where there is no share to show. */
+/** Shares from 0 to 1, one row each; null if there is no share to show. */
 export function sharePlot(rows: readonly { label: string; text: string; share: number | null }[]) {
   const widths = scaleLinear().domain([0, 1]).range([0, width]);
   return {

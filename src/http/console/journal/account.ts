@@ -36,12 +36,12 @@ export function balanceOf(sen: bigint): { balanceSen: bigint; side: '' | 'Dr' | 
   return { balanceSen: absolute(sen), side: sen < 0n ? 'Dr' : 'Cr' };
 }
 
-/** Without a first day, from the start of the month of the last. */
+/** If no first day is given, from the start of the last day's month. */
 export function periodOf(from: string | undefined, to: string): { from: string; to: string } {
   return { from: from || `${to.slice(0, 8)}01`, to };
 }
 
-/** Throws HttpProblem where the query names no account or no period. */
+/** Throws HttpProblem if the query names no account or no period. */
 async function readRequest(ctx: Context, { askReadModels, db, runtime }: PageDependencies) {
   const { account = '', from, to } = readQuery(ctx);
   const now = runtime.now();

@@ -1,11 +1,11 @@
-/** As of which moment a page shows the journal, and whether the journal holds everything up to it. */
+/** The as-of time of a page about the journal, and whether the journal holds everything up to it. */
 import { parseAsOf } from '../../../kernel/malaysian-time.ts';
 import { journalGap } from '../../../projections/journal/queries.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import type { PageDependencies } from '../frame/page.ts';
 
-/** Now, where nothing is typed. Throws HttpProblem for a text that is no time. */
+/** Now, if nothing is typed. Throws HttpProblem for a text that is not a time. */
 export function readAsOf(text: string | undefined, now: Date): Date {
   if (text === undefined || text.trim() === '') return now;
   const asOf = parseAsOf(text.trim(), now);
@@ -15,7 +15,7 @@ export function readAsOf(text: string | undefined, now: Date): Date {
 }
 
 /**
- * Throws HttpProblem where the journal lacks something that was recorded by that moment. A page says so beside its
+ * Throws HttpProblem if the journal lacks something that was recorded by that moment. A page can say so next to its
  * rows; a document cannot, and is refused.
  */
 export async function refuseGap(

@@ -25,7 +25,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 type Agencies = ReadonlyMap<string, string>;
 type Request = { agency: string; collection: Collection };
 
-/** Names by code: every agency of the configuration, and those that left it after collecting something. */
+/** Names by code: every agency of the configuration, and former ones that collected something. */
 async function findAgencies(
   ctx: Context,
   { askReadModels, config, db }: PageDependencies,
@@ -79,7 +79,7 @@ async function statementOf(
   ]);
   const { merchantCode: merchant, day } = collection;
   const asOf = collection.asOf.toISOString();
-  // The links name the moment of this page, so that the documents hold what the page shows.
+  // The links carry the as-of time of this page, so that the documents hold what the page shows.
   const fields = { merchant, day, known: asOf };
   const { rows, ...links } = pageOf(found, {
     size,
@@ -109,7 +109,7 @@ async function statementOf(
   return { statement, ...links };
 }
 
-/** Throws HttpProblem also where the journal lacks something: a document is complete or refused. */
+/** Also throws HttpProblem if the journal lacks something: a document is complete or refused. */
 async function readDownload(ctx: Context, dependencies: PageDependencies): Promise<Request> {
   const agencies = await findAgencies(ctx, dependencies);
   const request = readRequest(ctx, agencies, dependencies.runtime.now());

@@ -28,7 +28,7 @@ export function shownDeliveries(payment: RequestedPayment, events: readonly Paym
   }));
 }
 
-/** Only the host: the rest of the address may hold a key of the merchant's. */
+/** Only the host: the rest of the address may hold one of the merchant's keys. */
 function receiverOf(kind: Delivery['kind'], callbackUrl: string): string {
   if (kind === 'callback') return URL.parse(callbackUrl)?.host ?? 'unreadable address';
   return kind === 'item' ? 'land registry' : 'payer, by email';

@@ -1,4 +1,4 @@
-/** What an event says, in a few words without personal data: the event as recorded has a page of its own. */
+/** What an event says, in a few words without personal data; another page shows the event as recorded. */
 import type { PaymentEvent } from '../../../events/payment.ts';
 import type { PaymentResult, Source } from '../../../events/payment-result.ts';
 import { displaySen } from '../../../kernel/money.ts';

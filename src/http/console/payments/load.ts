@@ -1,4 +1,4 @@
-/** A payment as its stream tells it, so that its pages work when Postgres is down. */
+/** Loads a payment from its stream, so that its pages work when Postgres is down. */
 import { type History, historyOf } from '../../../audit/history/history.ts';
 import { endOf, type Head } from '../../../commands/execute.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
@@ -14,11 +14,11 @@ import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 
 type LoadedPayment = History & {
-  /** Those of the entries as the program reads them; null for one that cannot be read. */
+  /** The entries as events of the current schema; null for one that cannot be read. */
   events: readonly (PaymentEvent | null)[];
-  /** Null where the stream does not begin with a request or cannot be read. */
+  /** Null if the stream does not begin with a request or cannot be read. */
   payment: RequestedPayment | null;
-  /** For a command; null where an event cannot be read. */
+  /** For a command; null if an event cannot be read. */
   head: Head<Payment> | null;
 };
 

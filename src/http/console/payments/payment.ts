@@ -1,4 +1,4 @@
-/** GET /console/payments/{id}: everything that happened to a payment, and nothing about who paid. */
+/** GET /console/payments/{id}: everything that happened to a payment, without anything about the payer. */
 import type { HistoryEntry, HistoryVerdict } from '../../../audit/history/history.ts';
 import { exceptionsOf } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
@@ -79,7 +79,7 @@ function verdictText(verdict: HistoryVerdict, count: number): string {
 
 const staffActor = /^staff:([0-9A-HJKMNP-TV-Z]{26})$/;
 
-/** By actor, the names of the console's staff who acted on the payment. */
+/** The names of the console's staff who acted on the payment, by actor. */
 async function staffNames(
   entries: readonly HistoryEntry[],
   eventStore: PageDependencies['eventStore'],

@@ -1,4 +1,4 @@
-/** /console/payments: finds payments by what names one, by what they have in common, or by payer. */
+/** /console/payments: finds payments by an exact number, by a filter, or by payer. */
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import type { PaymentStatus } from '../../../events/payment.ts';
 import { paymentModes } from '../../../kernel/payment-modes.ts';

@@ -8,9 +8,9 @@ import type { RebuildView } from './rebuilds.ts';
 /** Each keeps a connection open. */
 const maxWatching = 20;
 const everyMs = 1_000;
-/** Without news a comment is sent this often, so that no proxy closes the connection as idle. */
+/** A comment is sent this often when there is no news, so that no proxy closes the connection as idle. */
 const keepAliveMs = 10_000;
-/** The session is checked only when a stream begins; browsers begin a new one when it ends. */
+/** The session is checked only when a stream begins; browsers open a new one when it ends. */
 const longestMs = 3 * 60_000;
 
 export function createStreamProgress(): Page {

@@ -12,7 +12,7 @@ const path = '/console/projections';
 const answerWithinMs = 2_000;
 const tolerableLagMs = 5_000;
 
-/** What Postgres or the event store does not answer is shown as not known. */
+/** What Postgres or the event store does not answer is shown as unknown. */
 export const showProjections: Page = async (ctx, dependencies) => {
   const { eventStore, log, lookAtRebuilds, projections, projectionStatus, runtime, show } = dependencies;
   const signal = runtime.timeout(answerWithinMs);
@@ -42,7 +42,7 @@ export const showProjections: Page = async (ctx, dependencies) => {
   await show(ctx, 'projections/projections.njk', { title: 'Projections', rows, isBusy });
 };
 
-/** `lagMs` is null where it is not known. */
+/** `lagMs` is null if it is unknown. */
 function rowOf({ name, version }: Projection, status: ProjectionStatus | undefined, lagMs: number | null) {
   return {
     name,

@@ -13,15 +13,15 @@ import type { ConsoleDependencies } from '../dependencies.ts';
 
 export type RebuildView = {
   name: string;
-  /** Waiting has no shadow tables yet; interrupted has them, and no request to go on. */
+  /** A waiting rebuild has no shadow tables yet; an interrupted one has them, but no open request. */
   state: 'none' | 'waiting' | 'running' | 'interrupted';
   percent: number;
-  /** Such as `1,284,000 events, 18,400/s, 72 s left`; empty where there is nothing to tell. */
+  /** Such as `1,284,000 events, 18,400/s, 72 s left`; empty if there is nothing to say. */
   text: string;
   last: Rebuilds['last'];
 };
 
-/** All who ask within this time share one answer. */
+/** Everybody who asks within this time gets the same answer. */
 const freshForMs = 900;
 
 /** The function returned rejects with EventStoreUnavailable, and when Postgres is down. */

@@ -1,4 +1,4 @@
-/** The email with the sign-in link. It loads nothing, and names in it are escaped. */
+/** The email with the sign-in link. It loads nothing, and the names in it are escaped. */
 
 export function linkEmail({ name, url }: { name: string; url: string }) {
   const why = `You, or somebody who knows your address, asked to sign in to the console of the payment ledger as ${name}.`;

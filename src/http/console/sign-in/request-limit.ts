@@ -4,10 +4,10 @@
  */
 import type { Runtime } from '../../../kernel/runtime.ts';
 
-/** Of more names than this, the one unseen for the longest is forgotten. */
+/** Beyond this number of names, the one unseen for the longest is forgotten. */
 const maxNames = 10_000;
 
-/** The function returned counts a request of `name` and tells whether it is within the limit. */
+/** The function returned counts a request of `name` and returns whether it is within the limit. */
 export function createRequestLimit(
   { most, withinMs }: { most: number; withinMs: number },
   runtime: Pick<Runtime, 'now'>,

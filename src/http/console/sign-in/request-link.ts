@@ -16,12 +16,12 @@ const linkLifetimeMs = 15 * 60_000;
 const sendWithinMs = 30_000;
 
 /**
- * Counted per user, and not per network address: behind a proxy everybody has the same one, and whoever asks for too
- * many links must keep nobody else from theirs. Links that were sent before still work.
+ * Counted per user and not per network address: behind a proxy everybody has the same address, and too many requests by
+ * one person must not block the others. Links that were sent before still work.
  */
 const limit = { most: 3, withinMs: linkLifetimeMs };
 
-/** The session that a link can open. Derived, so that the name of a stream gives away nothing of its link. */
+/** The session that a link can open. The id is derived, so that the name of a stream reveals nothing about its link. */
 export function sessionIdOf(transactionIdKey: string, token: string): string {
   return derivedId(transactionIdKey, ['session', token]);
 }
@@ -58,7 +58,7 @@ export function createRequestLink(dependencies: PageDependencies) {
     if (outcome.kind !== 'sent') log.warn({ reason: outcome.reason }, 'a link to sign in could not be sent');
   }
 
-  /** Answers at once, so that neither the answer nor its timing tells whether the address is known. */
+  /** Answers at once, so that neither the answer nor its timing shows whether the address is known. */
   return (ctx: Context): void => {
     sendLink(ctx).catch((err: unknown) =>
       log.warn({ err, requestId: ctx.state.requestId }, 'a link to sign in could not be sent'),

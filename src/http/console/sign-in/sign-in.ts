@@ -1,4 +1,4 @@
-/** Signing in by the link of an email, and signing out. There are no passwords. */
+/** Signing in with an emailed link, and signing out. There are no passwords. */
 import { Refused } from '../../../commands/decider.ts';
 import type { Head } from '../../../commands/execute.ts';
 import { offerOf } from '../../../commands/session.ts';
@@ -17,7 +17,7 @@ export async function showSignIn(ctx: Context, { show }: PageDependencies): Prom
   await show(ctx, 'sign-in/sign-in.njk', { title: 'Sign in' });
 }
 
-/** Opening the link signs nobody in, because mail scanners open links. */
+/** Opening the link does not sign anybody in, because mail scanners open links. */
 export async function showLink(ctx: Context, dependencies: PageDependencies): Promise<void> {
   const { account } = await readLink(ctx, dependencies);
   await dependencies.show(ctx, 'sign-in/confirm.njk', { title: 'Sign in', email: account.email });
@@ -38,7 +38,7 @@ export async function signIn(ctx: Context, dependencies: PageDependencies): Prom
   seeOther(ctx, returnTo.take(ctx));
 }
 
-/** Throws Refused where the link was used or has expired, HttpProblem where its user may not sign in. */
+/** Throws Refused if the link was used or has expired, HttpProblem if its user may not sign in. */
 async function readLink(
   ctx: Context,
   { config, eventStore, runtime }: PageDependencies,

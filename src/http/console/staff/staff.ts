@@ -27,7 +27,7 @@ export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show,
     isFirst: after === null,
     nextAfter: ({ id }) => ({ after: id }),
   });
-  // From their streams, so that the page that follows a change shows it.
+  // From their streams, so that the page shows a change at once.
   const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
   await show(ctx, 'staff/staff.njk', {
     title: 'Staff',

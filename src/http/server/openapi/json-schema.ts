@@ -1,4 +1,4 @@
-/** The JSON Schema (2020-12) of a superstruct struct: recorded beside it, or read from what it is made of. */
+/** The JSON Schema (2020-12) of a superstruct struct: recorded with the struct, or derived from its parts. */
 import { type Struct, validate } from 'superstruct';
 import { type JsonSchema, recordedSchema } from '../../../kernel/with-json-schema.ts';
 

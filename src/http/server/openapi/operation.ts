@@ -20,7 +20,7 @@ export type Parameter = {
   example?: string | number;
 };
 
-/** A way to show who is calling. */
+/** How callers authenticate. */
 export type SecurityScheme = {
   /** Its name in components/securitySchemes. */
   name: string;
