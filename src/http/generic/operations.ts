@@ -1,7 +1,8 @@
 /** The operations of /generic. */
 import { literal, object, string } from 'superstruct';
 import type { Sen } from '../../kernel/money.ts';
-import { callerOperations, pageRefusals, payerOperations, requeryExample } from '../pay/operations.ts';
+import { requeryExample } from '../pay/examples.ts';
+import { callerOperations, pageRefusals, payerOperations } from '../pay/operations.ts';
 import {
   bearer,
   form,

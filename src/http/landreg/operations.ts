@@ -2,7 +2,8 @@
 import { literal, object, string } from 'superstruct';
 import type { Sen } from '../../kernel/money.ts';
 import { amount } from '../pay/answers.ts';
-import { callerOperations, payerOperations, requeryExample } from '../pay/operations.ts';
+import { requeryExample } from '../pay/examples.ts';
+import { callerOperations, payerOperations } from '../pay/operations.ts';
 import {
   bearer,
   json,
