@@ -24,8 +24,7 @@ export type ProjectionStatus = {
 type StatusRow = Omit<ProjectionStatus, 'position'> & { commit: string | null; prepare: string | null };
 
 // Positions are 64 bits wide: they travel as text, never as a number.
-// A checkpoint made by an early version has no count of events until `prepare` adds the column.
-const columns = `name, version, coalesce((to_jsonb(checkpoints) ->> 'events')::bigint, 0) as events, commit_position::text as commit, prepare_position::text as prepare,
+const columns = `name, version, events, commit_position::text as commit, prepare_position::text as prepare,
   updated_at as "updatedAt", fault`;
 
 /** Makes the schema, tables and checkpoint where they are missing or of an older version; returns the status. */
