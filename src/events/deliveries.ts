@@ -85,29 +85,33 @@ export function newDelivery({ kind, key }: PlannedDelivery, change: number, at: 
 }
 
 /** Folds one event into a payment's deliveries. Total: an event about an unknown delivery changes nothing. */
-export function evolveDeliveries(deliveries: readonly Delivery[], event: DeliveryEvent): readonly Delivery[] {
+export function evolveDeliveries<One extends Delivery>(
+  deliveries: readonly One[],
+  event: DeliveryEvent,
+): readonly One[] {
   return deliveries.map((delivery) =>
-    delivery.key === event.data.delivery ? after(delivery, event) : delivery,
+    delivery.key === event.data.delivery ? { ...delivery, ...after(delivery, event) } : delivery,
   );
 }
 
-function after(delivery: Delivery, event: DeliveryEvent): Delivery {
+/** What the event changes of the delivery that it is about. */
+function after(delivery: Delivery, event: DeliveryEvent): Partial<Delivery> {
   const oneMore = { attempts: delivery.attempts + 1, triesOfSchedule: delivery.triesOfSchedule + 1 };
   switch (event.type) {
     case 'CallbackDelivered':
     case 'ReceiptEmailSent':
-      return { ...delivery, ...oneMore, state: 'delivered', settledAt: event.data.at };
+      return { ...oneMore, state: 'delivered', settledAt: event.data.at };
     case 'CallbackAttemptFailed':
     case 'ReceiptEmailAttemptFailed':
-      return { ...delivery, ...oneMore, dueAt: event.data.nextAttemptAt };
+      return { ...oneMore, dueAt: event.data.nextAttemptAt };
     case 'CallbackAbandoned':
     case 'ReceiptEmailAbandoned':
-      return { ...delivery, ...oneMore, state: 'abandoned', settledAt: event.data.at };
+      return { ...oneMore, state: 'abandoned', settledAt: event.data.at };
     case 'CallbackSuperseded':
-      return { ...delivery, state: 'superseded', settledAt: event.data.at };
+      return { state: 'superseded', settledAt: event.data.at };
     case 'CallbackRequested':
     case 'ReceiptEmailRequested':
-      return { ...delivery, state: 'due', triesOfSchedule: 0, dueAt: event.data.at, settledAt: null };
+      return { state: 'due', triesOfSchedule: 0, dueAt: event.data.at, settledAt: null };
     default:
       return event satisfies never;
   }

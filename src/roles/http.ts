@@ -23,6 +23,7 @@ import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
+import { toDoList } from '../to-do/projection.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
 /** How long requests that have begun may still take when the process is asked to stop. */
@@ -45,7 +46,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       executeUser: createExecute({ eventStore, decider: userDecider }),
       users: createListQueries<Account>(db, users.name),
       projects: createListQueries<Project>(db, projects.name),
-      projections: allProjections,
+      projections: [...allProjections, toDoList],
       projectionStatus: () => projectionStatus(db),
       version,
     },

@@ -16,8 +16,8 @@ import {
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
 import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import type { ClaimedDelivery } from '../../projections/deliveries/queue.ts';
-import { attemptsOf, orderingKeyOf } from '../../projections/deliveries/table.ts';
+import type { ClaimedDelivery } from '../../to-do/queue.ts';
+import { attemptsOf, orderingKeyOf } from '../../to-do/table.ts';
 import { type DeliveryOutcome, failure, type PerformDelivery } from './delivery-task.ts';
 import { interrupted, recordedOutcome } from './retry-schedule.ts';
 

@@ -4,9 +4,9 @@ import test from 'ava';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { payments } from '../../../src/projections/payments/projection.ts';
+import { toDoList } from '../../../src/to-do/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
-import { append, end, reached, run } from '../../projections/helpers.ts';
+import { append, end, reached } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { applied, result } from '../../support/payments.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
@@ -16,6 +16,7 @@ import {
   isReady,
   makePayment,
   paymentEvents,
+  runToDo,
   startCallbacks,
   startLedger,
   until,
@@ -34,7 +35,10 @@ test.serial('a callback is sent once, and the history says so', async (t) => {
   const [delivered] = await untilHistory(ledger, 'P1', 1);
   t.like(delivered, { type: 'CallbackDelivered', data: { delivery: 'callback-1', attempt: 1, status: 200 } });
   const [row] = await until(async () => {
-    const rows = await query(postgres.url, `select * from payments.deliveries where state = 'delivered'`);
+    const rows = await query(
+      postgres.url,
+      `select * from reactor_deliveries.deliveries where state = 'delivered'`,
+    );
     return rows.length > 0 && rows;
   });
   t.like(row, {
@@ -114,7 +118,7 @@ test.serial('callbacks of one payment arrive in order, without superseded ones',
   const revision = events.length;
   const stream = ledger.store.eventStore;
   const position = await append(stream, 'P1', [applied(failure), applied(success)], revision);
-  await reached(ledger.database.db, payments.name, position);
+  await reached(ledger.database.db, toDoList.name, position);
   ledger.clock.set(ledger.clock.now().getTime() + 10 * minute);
   reactor.wake();
 
@@ -148,7 +152,7 @@ test.serial('a status that comes while an older one is on its way waits for it',
     [applied(result(1, 'succeeded'))],
     events.length - 1,
   );
-  await reached(ledger.database.db, payments.name, position);
+  await reached(ledger.database.db, toDoList.name, position);
   reactor.wake();
   await sleep(100);
   t.is(receiver.received.length, 1);
@@ -243,7 +247,7 @@ test.serial(
     receiver.answer = ok;
     const newer = applied(result(1, 'succeeded'));
     const position = await append(ledger.store.eventStore, 'P1', [newer], events.length - 1);
-    await reached(ledger.database.db, payments.name, position);
+    await reached(ledger.database.db, toDoList.name, position);
     forkCallbacks(t, ledger, 1_000);
     const history = await untilHistory(ledger, 'P1', 3);
     t.deepEqual(
@@ -288,10 +292,10 @@ test.serial('rows dropped and projected anew: nothing is sent again', async (t) 
   });
   const sentBefore = receiver.received.length;
 
-  await query(postgres.url, 'drop schema payments cascade; drop table checkpoints');
-  run(t, payments, ledger.store, ledger.database);
+  await query(postgres.url, 'drop schema reactor_deliveries cascade; drop table checkpoints');
+  runToDo(t, ledger);
   const last = await append(ledger.store.eventStore, 'Q', paymentEvents('Q', receiver.url, 'succeeded'));
-  await reached(ledger.database.db, payments.name, last);
+  await reached(ledger.database.db, toDoList.name, last);
   await untilHistory(ledger, 'Q', 1);
   t.is(receiver.received.length, sentBefore + 1);
 });
@@ -329,13 +333,13 @@ test.serial('a merchant with many hanging receivers takes no other merchant’s 
       await append(ledger.store.eventStore, id, events);
     }
   const last = await append(ledger.store.eventStore, 'P1', paymentEvents('P1', healthy.url, 'succeeded'));
-  await reached(ledger.database.db, payments.name, last);
+  await reached(ledger.database.db, toDoList.name, last);
   const reactor = startCallbacks(t, ledger);
   const hung = () => hanging.reduce((sum, { received }) => sum + received.length, 0);
   await until(() => hung() >= 32);
   t.like((await untilHistory(ledger, 'P1', 1))[0], { type: 'CallbackDelivered' });
   const second = await append(ledger.store.eventStore, 'P2', paymentEvents('P2', healthy.url, 'succeeded'));
-  await reached(ledger.database.db, payments.name, second);
+  await reached(ledger.database.db, toDoList.name, second);
   reactor.wake();
   t.like((await untilHistory(ledger, 'P2', 1))[0], { type: 'CallbackDelivered' });
   t.is(hung(), 32, 'no more than its share at a time');
