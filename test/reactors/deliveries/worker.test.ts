@@ -3,10 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
-import { paymentStream } from '../../../src/events/payment.ts';
+import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
+import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
+import { untilCaughtUp } from '../../../src/projections/runtime/lag.ts';
 import { toDoList } from '../../../src/to-do/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
-import { append, end, reached } from '../../projections/helpers.ts';
+import { append, emptyDatabase, end, reached, startStore } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { applied, result } from '../../support/payments.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
@@ -14,11 +17,13 @@ import {
   forkCallbacks,
   historyOf,
   isReady,
+  type Ledger,
   makePayment,
   paymentEvents,
   runToDo,
   startCallbacks,
   startLedger,
+  stillClock,
   until,
   untilHistory,
 } from '../helpers.ts';
@@ -298,6 +303,72 @@ test.serial('rows dropped and projected anew: nothing is sent again', async (t) 
   await reached(ledger.database.db, toDoList.name, last);
   await untilHistory(ledger, 'Q', 1);
   t.is(receiver.received.length, sentBefore + 1);
+});
+
+/** As version 1 of the program stored it. */
+function ofVersion1(event: PaymentEvent): { type: string; data: unknown } {
+  const added = new Set(['orderNo', 'merchantCode', 'deliveries', 'postingRule', 'emailReceipt']);
+  const entries = Object.entries(event.data).filter(([name]) => !added.has(name));
+  return { type: event.type, data: Object.fromEntries(entries) };
+}
+
+async function appendVersion1({ store }: Ledger, id: string, events: readonly PaymentEvent[]): Promise<void> {
+  const stored = events.map((event) => ({
+    ...ofVersion1(event),
+    id: systemRuntime.uuid(),
+    metadata: { schemaVersion: 1 },
+  }));
+  await store.eventStore.append(paymentStream(id), stored, 'no_stream');
+}
+
+const delivered: PaymentEvent = {
+  type: 'CallbackDelivered',
+  data: { at: '2026-11-20T01:05:00.000Z', delivery: 'callback-1', attempt: 1, durationMs: 5, status: 200 },
+};
+
+test.serial('the first start on the log of version 1: what was delivered is not sent again', async (t) => {
+  const database = await emptyDatabase(t, postgres);
+  const ledger = { database, store: await startStore(t), clock: stillClock() };
+  const receiver = await startReceiver(t);
+  for (let index = 0; index < 30; index += 1) {
+    const id = `P${index}`;
+    const events = paymentEvents(id, receiver.url, 'succeeded');
+    await appendVersion1(ledger, id, index % 3 === 0 ? events : [...events, delivered]);
+  }
+  const ready = untilCaughtUp(toDoList, {
+    eventStore: ledger.store.eventStore,
+    projectionStatus: () => projectionStatus(database.db),
+    runtime: systemRuntime,
+    signal: new AbortController().signal,
+  });
+  startCallbacks(t, ledger, { ready });
+  await sleep(200);
+  t.is(receiver.received.length, 0);
+  runToDo(t, ledger);
+  await until(() => receiver.received.length >= 10);
+  await sleep(300);
+  t.deepEqual(
+    receiver.received.map(({ headers }) => headers['webhook-id']).toSorted(),
+    Array.from({ length: 10 }, (_, index) => `P${index * 3}-callback-1`).toSorted(),
+  );
+});
+
+test.serial('a row that is behind its stream is not sent', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  const events = paymentEvents('P1', receiver.url, 'succeeded');
+  await makePayment(ledger, 'P1', events);
+  // As if the list had not read the last event yet: it is at the end of the log, and the row as it was before.
+  const { db } = ledger.database;
+  const [before] = await db('reactor_deliveries.deliveries');
+  const last = await append(ledger.store.eventStore, 'P1', [delivered], events.length - 1);
+  await reached(db, toDoList.name, last);
+  const { state, attempts, settled_at } = before;
+  await db('reactor_deliveries.deliveries').update({ state, attempts, settled_at });
+  startCallbacks(t, ledger);
+  await until(async () => (await db('reactor_deliveries.deliveries'))[0].lease_until !== null);
+  await until(async () => (await db('reactor_deliveries.deliveries'))[0].leased_by === null);
+  t.is(receiver.received.length, 0);
 });
 
 test.serial('hanging receivers take no other receiver’s place', async (t) => {
