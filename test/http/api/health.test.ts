@@ -11,7 +11,7 @@ import { aminah, type Service, startService } from './helpers.ts';
 
 const postgres = await startOwnPostgres();
 
-/** A store that hangs would hang for minutes; the second that an answer may take is no matter of a busy machine. */
+/** The limit allows for a busy machine: if health waited for a frozen store, it would wait for minutes. */
 async function healthOf(service: Service): Promise<Health> {
   const response = await service.api('/health', { signal: AbortSignal.timeout(20_000) });
   if (response.status !== 200) throw new Error(`health answered ${response.status}`);
