@@ -16,6 +16,7 @@ import { userDecider } from '../commands/user.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { createApp } from '../http/app.ts';
+import { createKnownHeads } from '../http/server/known-heads.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
@@ -30,7 +31,9 @@ const drainMs = 10_000;
 
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
-  const { config, eventStore, log, runtime } = dependencies;
+  const { config, log, runtime } = dependencies;
+  const heads = createKnownHeads(runtime);
+  const eventStore = heads.watch(dependencies.eventStore);
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
   const closing = new AbortController();
@@ -38,6 +41,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     config,
     execute: createExecute({ eventStore, decider: paymentDecider }),
     eventStore,
+    heads,
     ...createPaymentQueries(db),
     fetchOwn: fetch,
     registry: createTransactionRegistry({ ...config.registry, log, runtime }),
