@@ -1,7 +1,21 @@
-/** What the gateway, the registry or staff report about an attempt to pay, and which attempt it is about. */
-import { enums, type Infer, nullable, object, record, string } from 'superstruct';
+/** What the gateway, the registry or staff report about an attempt to pay, and what the events of such results share. */
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  literal,
+  nullable,
+  object,
+  record,
+  refine,
+  type Struct,
+  string,
+  union,
+} from 'superstruct';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { sen, utc } from '../kernel/structs.ts';
+import { PlannedDelivery } from './deliveries.ts';
 import { type AttemptedPayment, orderByRule1 } from './upcast-rules.ts';
 
 export const outcomes = ['succeeded', 'failed', 'cancelled', 'pending'] as const;
@@ -28,6 +42,34 @@ export type PaymentResult = Infer<typeof PaymentResult>;
 
 export const sources = ['gateway', 'requery', 'staff'] as const;
 export type Source = (typeof sources)[number];
+
+/** The fields of every event that records a result. */
+export const resultRecorded = {
+  at: utc,
+  source: enums(sources),
+  /** False only for an unsigned gateway result accepted in development. */
+  verified: boolean(),
+  result: PaymentResult,
+  /** The seller order that it is about, `''` before the first attempt; null in events of version 1, which had none. */
+  orderNo: nullable(string()),
+};
+
+/** The fields of an event whose result sets the payment's status. */
+export const statusChanged = {
+  ...resultRecorded,
+  /** Null in events of version 1. */
+  merchantCode: nullable(string()),
+  /** What the new status sets in motion; `rule 1` in events of version 1, which left it to the fold. */
+  deliveries: union([array(PlannedDelivery), literal('rule 1')]),
+};
+
+/** The struct of an event whose result has one of the outcomes that its type allows. */
+export function reporting<Data extends { result: PaymentResult }, Schema>(
+  allowed: readonly Outcome[],
+  struct: Struct<Data, Schema>,
+): Struct<Data, Schema> {
+  return refine(struct, 'outcome', ({ result }) => allowed.includes(result.outcome));
+}
 
 /** The registry's statuses of a payment. It reports a cancellation as a failure. */
 export const registryStatuses = ['succeeded', 'pending', 'attempted', 'failed', 'not_found'] as const;

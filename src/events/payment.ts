@@ -11,13 +11,9 @@ import {
   integer,
   literal,
   min,
-  nullable,
   object,
   record,
-  refine,
-  type Struct,
   string,
-  union,
   unknown,
 } from 'superstruct';
 import { paymentModes } from '../kernel/payment-modes.ts';
@@ -28,17 +24,19 @@ import {
   evolveDeliveries,
   isDeliveryEvent,
   newDelivery,
-  PlannedDelivery,
+  type PlannedDelivery,
 } from './deliveries.ts';
 import {
   type Outcome,
   orderOf,
   outcomes,
-  PaymentResult,
+  type PaymentResult,
   type RegistryStatus,
   registryStatuses,
+  reporting,
+  resultRecorded,
   type Source,
-  sources,
+  statusChanged,
 } from './payment-result.ts';
 import { deliveriesByRule1 } from './upcast-rules.ts';
 
@@ -76,34 +74,8 @@ export type Resolution = (typeof resolutions)[number];
 
 // ── Events ───────────────────────────────────────────────────────────────────────────────────────────
 
-const resultRecorded = {
-  at: utc,
-  source: enums(sources),
-  /** False only for an unsigned gateway result accepted in development. */
-  verified: boolean(),
-  result: PaymentResult,
-  /** The seller order that it is about, `''` before the first attempt; null in events of version 1, which had none. */
-  orderNo: nullable(string()),
-};
-
-const statusChanged = {
-  ...resultRecorded,
-  /** Null in events of version 1. */
-  merchantCode: nullable(string()),
-  /** What the new status sets in motion; `rule 1` in events of version 1, which left it to the fold. */
-  deliveries: union([array(PlannedDelivery), literal('rule 1')]),
-};
-
 /** The rule of src/events/postings.ts by which the event moves money. */
 const postingRule = literal(1);
-
-/** The struct of an event whose result has one of the outcomes that its type allows. */
-function reporting<Data extends { result: PaymentResult }, Schema>(
-  allowed: readonly Outcome[],
-  struct: Struct<Data, Schema>,
-): Struct<Data, Schema> {
-  return refine(struct, 'outcome', ({ result }) => allowed.includes(result.outcome));
-}
 
 export const paymentEvents = {
   PaymentRequested: object({
