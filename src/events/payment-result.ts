@@ -2,6 +2,7 @@
 import {
   array,
   boolean,
+  dynamic,
   enums,
   type Infer,
   literal,
@@ -11,7 +12,6 @@ import {
   refine,
   type Struct,
   string,
-  union,
 } from 'superstruct';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { sen, utc } from '../kernel/structs.ts';
@@ -60,7 +60,10 @@ export const statusChanged = {
   /** Null in events of version 1. */
   merchantCode: nullable(string()),
   /** What the new status sets in motion; `rule 1` in events of version 1, which left it to the fold. */
-  deliveries: union([array(PlannedDelivery), literal('rule 1')]),
+  deliveries: dynamic<PlannedDelivery[] | 'rule 1'>(
+    (value) =>
+      (value === 'rule 1' ? literal(value) : array(PlannedDelivery)) as Struct<PlannedDelivery[] | 'rule 1'>,
+  ),
 };
 
 /** The struct of an event whose result has one of the outcomes that its type allows. */
