@@ -11,6 +11,7 @@ import {
 import { attemptOf, type Outcome, type PaymentResult, type Source } from '../events/payment-result.ts';
 // The rule of version 1 is still the one that decides.
 import { orderByRule1 as sellerOrderOf } from '../events/upcast-rules.ts';
+import { derivedId } from '../kernel/derived-id.ts';
 import { toDigits } from '../kernel/malaysian-time.ts';
 import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
@@ -179,8 +180,12 @@ function isLate(state: RequestedPayment, attempt: Attempt | null): boolean {
   return attempt === null || state.attempts.indexOf(attempt) < state.closedAttempts;
 }
 
-/** The gateway's number, else `<merchant id>-<yyyymmdd>-<8 characters of the transaction>`: the same on every replay. */
+/**
+ * The gateway's number, else `<merchant id>-<yyyymmdd>-<16 characters derived from the transaction>`. They are 80 bits of
+ * a hash, so that no two receipts share a number, and the number does not help to guess the transaction id.
+ */
 function receiptNoFor({ at, result }: RecordGatewayResult, { request }: RequestedPayment): string {
   if (result.receiptNo) return result.receiptNo;
-  return `${request.merchant.id}-${toDigits(result.paidAt ?? at).slice(0, 8)}-${request.transactionId.slice(-8)}`;
+  const derived = derivedId(request.transactionId, ['receipt']).slice(-16);
+  return `${request.merchant.id}-${toDigits(result.paidAt ?? at).slice(0, 8)}-${derived}`;
 }

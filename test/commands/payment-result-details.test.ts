@@ -174,10 +174,10 @@ for (const [name, spec] of Object.entries(cases)) test(name, (t) => checkSpec(t,
 
 const receiptNumbers: Record<string, [Partial<typeof success>, string]> = {
   "the gateway's own": [{ receiptNo: 'R-2026/17' }, 'R-2026/17'],
-  'the Malaysian day of the payment': [{ paidAt: '2026-11-20T15:59:59.999Z' }, '7-20261120-BJ6HYDFE'],
-  'the day after UTC 16:00': [{ paidAt: '2026-11-20T16:00:00.000Z' }, '7-20261121-BJ6HYDFE'],
-  'over the year': [{ paidAt: '2026-12-31T16:00:00.000Z' }, '7-20270101-BJ6HYDFE'],
-  'the day it was recorded when no time was said': [{ paidAt: null }, '7-20261120-BJ6HYDFE'],
+  'the Malaysian day of the payment': [{ paidAt: '2026-11-20T15:59:59.999Z' }, '7-20261120-HE7CEVBBN545JZX2'],
+  'the day after UTC 16:00': [{ paidAt: '2026-11-20T16:00:00.000Z' }, '7-20261121-HE7CEVBBN545JZX2'],
+  'over the year': [{ paidAt: '2026-12-31T16:00:00.000Z' }, '7-20270101-HE7CEVBBN545JZX2'],
+  'the day it was recorded when no time was said': [{ paidAt: null }, '7-20261120-HE7CEVBBN545JZX2'],
 };
 
 for (const [name, [said, receiptNo]] of Object.entries(receiptNumbers)) {
@@ -191,12 +191,25 @@ for (const [name, [said, receiptNo]] of Object.entries(receiptNumbers)) {
   });
 }
 
+test('receipt number: what is derived has 80 bits, and tells nobody the transaction id', (t) => {
+  const events = paymentDecider.decide(
+    record(success),
+    [start].reduce(paymentDecider.evolve, paymentDecider.initial),
+  );
+  const [succeededNow] = events instanceof Refused ? [] : events;
+  const derived =
+    succeededNow?.type === 'PaymentSucceeded' ? (succeededNow.data.receiptNo.split('-')[2] ?? '') : '';
+  t.regex(derived, /^[0-9A-HJKMNP-TV-Z]{16}$/);
+  for (let from = 0; from <= 10; from += 1)
+    t.false(request().transactionId.includes(derived.slice(from, from + 6)));
+});
+
 test("receipt number: the merchant's id is the one at the time of the request", (t) => {
   const merchant = { ...request().merchant, id: 12 };
   checkSpec(t, resultDecider, {
     given: [{ type: 'PaymentRequested', data: request({ merchant }) }],
     when: record(success),
-    expect: [succeeded(success, { receiptNo: '12-20261120-BJ6HYDFE' })],
+    expect: [succeeded(success, { receiptNo: '12-20261120-HE7CEVBBN545JZX2' })],
   });
 });
 

@@ -27,7 +27,7 @@ test('a success fills every field', (t) => {
     trans_id: 'INV-2026-000123',
     status: '1',
     payment_status: 'Successful',
-    receipt_no: '7-20261120-BJ6HYDFE',
+    receipt_no: '7-20261120-HE7CEVBBN545JZX2',
     payment_datetime: '2026-11-20 09:04:30',
     buyer_name: 'AMINAH BINTI ISMAIL',
     amount: '122.00',

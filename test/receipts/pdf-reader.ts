@@ -5,7 +5,7 @@ import { receiptPdf } from '../../src/receipts/pdf.ts';
 import type { Receipt } from '../../src/receipts/receipt.ts';
 import type { Language } from '../../src/receipts/texts.ts';
 
-export const verifyUrl = 'https://pay.example/verify/7-20261120-BJ6HYDFE?c=3KQ8Z1M0T7XW2V9N';
+export const verifyUrl = 'https://pay.example/verify/7-20261120-HE7CEVBBN545JZX2?c=3KQ8Z1M0T7XW2V9N';
 
 export async function pdfOf(receipt: Receipt, lang: Language = 'en', url = verifyUrl): Promise<Buffer> {
   return buffer(receiptPdf(receipt, { lang, verifyUrl: receipt.isOfficial ? url : '' }));

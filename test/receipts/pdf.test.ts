@@ -151,7 +151,7 @@ test('it has a title, a language, a structure and a text for the QR code', async
   t.regex(pdf, /\/Marked true/);
   t.regex(pdf, /\/Lang \(ms-MY\)/);
   t.regex(pdf, /\/DisplayDocTitle true/);
-  t.true(pdf.includes('(Resit rasmi 7-20261120-BJ6HYDFE)'));
+  t.true(pdf.includes('(Resit rasmi 7-20261120-HE7CEVBBN545JZX2)'));
   for (const tag of ['Document', 'Sect', 'H1', 'H2', 'P', 'Table', 'TR', 'TH', 'TD', 'Figure', 'Link']) {
     t.true(pdf.includes(`/S /${tag}\n`), tag);
   }

@@ -159,7 +159,7 @@ export function succeeded(
       ...recorded(reported),
       ...statusChanged,
       postingRule: 1,
-      receiptNo: '7-20261120-BJ6HYDFE',
+      receiptNo: '7-20261120-HE7CEVBBN545JZX2',
       late: false,
       ...over,
     },

@@ -52,7 +52,7 @@ test('a row has the state of a payment, in RM and Malaysian time', (t) => {
       charge_rm: '1.50',
       total_rm: '122.00',
       mode: 'fpx',
-      receipt_no: '7-20261120-BJ6HYDFE',
+      receipt_no: '7-20261120-HE7CEVBBN545JZX2',
       requested_at: '2026-11-20 09:00:00',
       paid_at: '2026-11-20 09:04:30',
       last_event_at: '2026-11-20 09:05:00',

@@ -179,7 +179,7 @@ test('the summary has status, amount, attempts, receipt, undelivered deliveries,
   Amount      RM 120.50
   Reference   INV-2026-000123 of council (generic)
   Attempts    1, the last by fpx as order 5K3M9QW2Z7TCV8XN4RBJ6HYDFE-1
-  Receipt     7-20261120-BJ6HYDFE
+  Receipt     7-20261120-HE7CEVBBN545JZX2
   Undelivered callback-1: due at 2026-11-20T09:05:00+08:00, after 0 attempts
               email: given up after 1 attempt
   Exception   amountMismatch of RM 120.50 in result 1: open

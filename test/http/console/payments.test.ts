@@ -125,7 +125,7 @@ test.serial('a payment’s page has everything that happened to it, and nothing 
     'The chain of 5 events is whole',
     'council requested RM 120.50',
     'Attempt 1: FPX Online Banking (Individual)',
-    'receipt 7-20261120-BJ6HYDFE',
+    'receipt 7-20261120-HE7CEVBBN545JZX2',
     'though already paid',
     'callback-1 given up with 500: answered 500 (attempt 1, 5 ms)',
     'council.example',

@@ -79,7 +79,7 @@ export const verifyPage = {
   otherLanguageUrl: 'https://pay.example/verify/7-1?c=0123456789ABCDEF&lang=ms',
   status: 'success',
   agency: 'Example City Council',
-  receiptNo: '7-20261120-BJ6HYDFE',
+  receiptNo: '7-20261120-HE7CEVBBN545JZX2',
   dateTime: '20 November 2026 at 14:03:22',
   total: 'RM\u00a0121.70',
 };

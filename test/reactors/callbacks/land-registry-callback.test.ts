@@ -45,7 +45,7 @@ test('every field, of each item its own', (t) => {
     accountNo: 'A-1',
     idHakmilik: '080102GRN00012345',
     kodCaw: '0801',
-    resitNo: '7-20261120-BJ6HYDFE-01',
+    resitNo: '7-20261120-HE7CEVBBN545JZX2-01',
     amaun: '100.00',
     paymentDateTime: '20261120090430',
     paymentType: 'CABAMPAY',
@@ -57,14 +57,14 @@ test('every field, of each item its own', (t) => {
   t.deepEqual(fieldsOf(payment, 'item-02'), {
     ...first,
     idHakmilik: '',
-    resitNo: '7-20261120-BJ6HYDFE-02',
+    resitNo: '7-20261120-HE7CEVBBN545JZX2-02',
     amaun: '20.50',
   });
 });
 
 test('one item carries the receipt number as it is', (t) => {
   const [item] = request({ channel: 'landreg' }).items;
-  t.is(fieldsOf(paid({ items: item ? [item] : [] })).resitNo, '7-20261120-BJ6HYDFE');
+  t.is(fieldsOf(paid({ items: item ? [item] : [] })).resitNo, '7-20261120-HE7CEVBBN545JZX2');
 });
 
 test('the account number, else the IC number, else nothing', (t) => {
@@ -131,7 +131,7 @@ const say =
   (response) =>
     response.writeHead(code).end(typeof body === 'string' ? body : JSON.stringify(body));
 const accepted = { statusCode: 'SUCCESS', noresit: 'T-1' };
-const resitNo = '7-20261120-BJ6HYDFE-01';
+const resitNo = '7-20261120-HE7CEVBBN545JZX2-01';
 
 test('as JSON, under the token, once', async (t) => {
   const receiver = await startReceiver(t, say(200, accepted));
