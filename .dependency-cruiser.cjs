@@ -17,7 +17,7 @@ const only = (folder, ...allowed) => ({
 /** What every interface of the HTTP role may import outside http/. */
 const belowHttp = [
   ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
-  ...folders('receipts', 'statements', 'reconciliation', 'audit'),
+  ...folders('receipts', 'statements', 'reconciliation', 'audit', 'personal-data'),
   anyLibrary,
 ];
 const httpFolders = (...names) => folders(...names.map((name) => `http/${name}`));
@@ -64,6 +64,11 @@ module.exports = {
       ...folders('kernel', 'events', 'eventstore', 'postgres'),
       ...library('knex', 'pg', 'pino'),
     ),
+    only(
+      'src/personal-data',
+      ...folders('kernel', 'events', 'eventstore', 'commands', 'postgres', 'projections'),
+      ...library('knex', 'pino'),
+    ),
     {
       name: 'projections-runtime-knows-no-read-model',
       severity: 'error',
@@ -94,7 +99,7 @@ module.exports = {
     only(
       'src/reactors',
       ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections'),
-      ...folders('receipts', 'clients'),
+      ...folders('receipts', 'clients', 'personal-data'),
       anyLibrary,
     ),
     // Inside http: the server knows no interface, and no interface knows another. Both payment channels build on pay/.

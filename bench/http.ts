@@ -86,6 +86,7 @@ async function startHttp(port: number, esdbUrl: string, merchantsFile: string): 
       REGISTRY_URL: 'https://registry.example',
       REGISTRY_TOKEN: secret,
       TRANSACTION_ID_KEY: secret,
+      DATA_KEY: Buffer.alloc(32).toString('base64'),
       SMTP_URL: 'smtp://127.0.0.1:9',
       MAIL_FROM: 'no-reply@agency.example',
       API_KEYS: secret,

@@ -28,9 +28,16 @@ import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts
 /** How long requests that have begun may still take when the process is asked to stop. */
 const drainMs = 10_000;
 
+/**
+ * How long the start waits for the first data keys. While PostgreSQL is away there are none: payments and results are
+ * then answered with 503, and everything else works.
+ */
+const firstKeysMs = 3_000;
+
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
-  const { config, eventStore, log, runtime } = dependencies;
+  const { config, eventStore, log, personalData, runtime } = dependencies;
+  await Promise.race([personalData.start(), runtime.sleep(firstKeysMs)]);
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
   const closing = new AbortController();

@@ -7,12 +7,45 @@ import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
+import { wrappingKeys } from '../personal-data/data-keys.ts';
+import { createPersonalData, type PersonalData } from '../personal-data/personal-data.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
 
-/** What a role is started with. Roles in a process share the event store: only one connection can append. */
-export type RoleDependencies = { config: Config; eventStore: EventStore; log: Log; runtime: Runtime };
+/**
+ * What a role is started with. Roles in a process share the event store, since only one connection can append, and the
+ * keys of personal data that are kept ahead.
+ */
+export type RoleDependencies = {
+  config: Config;
+  eventStore: EventStore;
+  personalData: PersonalData;
+  log: Log;
+  runtime: Runtime;
+};
+
+/** The stores of the configuration, which other parts of a process share. Nothing is connected until it is used. */
+export function openStores(config: Config, log: Log): RoleDependencies & Running {
+  const runtime = systemRuntime;
+  const { databaseUrl, dataKeys, esdbUrl } = config;
+  const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
+  const db = connectPostgres({ url: databaseUrl, log });
+  const wrapping = wrappingKeys(dataKeys.current, dataKeys.previous);
+  const personalData = createPersonalData({ db, databaseUrl, wrapping, log, runtime });
+  return {
+    config,
+    eventStore,
+    personalData,
+    log,
+    runtime,
+    async stop() {
+      await personalData.stop();
+      await Promise.all([db.destroy(), eventStore.close()]);
+    },
+  };
+}
 
 /**
  * The configuration of a command that runs alongside `ledger serve` and uses its embedded stores where no URL is set.
@@ -46,10 +79,9 @@ export function roleCommand({
       const config = loadRoleConfig({ seals });
       const log = createLog(config.logLevel, name);
       return runUntilSignal(log, async () => {
-        const runtime = systemRuntime;
-        const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime });
-        const role = await start({ config, eventStore, log, runtime });
-        return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
+        const stores = openStores(config, log);
+        const role = await start(stores);
+        return { stop: () => stopAll([stores, role]) };
       });
     },
   };

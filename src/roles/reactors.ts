@@ -20,7 +20,9 @@ import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts'
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
 /** Starts every reactor; each waits for its stores. */
-export function startReactors({ config, eventStore, log, runtime }: RoleDependencies): Running {
+export function startReactors({ config, eventStore, log, personalData, runtime }: RoleDependencies): Running {
+  // The answers of the registry are sealed.
+  void personalData.start();
   const { production, callbacks, landRegistry, databaseUrl, mail, dataDir, merchants } = config;
   const db = connectPostgres({ url: databaseUrl, log });
   const common = {

@@ -1,0 +1,156 @@
+/** Seals and opens personal data, with the keys that src/personal-data keeps in Postgres. One of these per process. */
+import { createHmac } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Logger } from 'pino';
+import {
+  isPlain,
+  KeysUnavailable,
+  type OpenSealed,
+  type PersonalDataReader,
+  type SealedData,
+  type SealedPlace,
+  sealedValuesOf,
+} from '../events/personal-data.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
+import type { Runtime } from '../kernel/runtime.ts';
+import { listenForNotifications } from '../postgres/notifications.ts';
+import { decrypt, encrypt, type WrappingKeys } from './data-keys.ts';
+import { createKeyCache } from './key-cache.ts';
+import { createKeyPool } from './key-pool.ts';
+import {
+  createPostgresKeyStore,
+  destroyedChannel,
+  isDestroyed,
+  type KeyStore,
+  keyIn,
+  readKeyId,
+} from './key-store.ts';
+
+type Event = { type: string; data: unknown };
+
+/** Seals what events hold in plain text, before they are appended to a stream. Throws KeysUnavailable. */
+export type SealEvents = <Sealing extends Event>(
+  stream: string,
+  events: readonly Sealing[],
+) => readonly Sealing[];
+
+export type PersonalData = PersonalDataReader & {
+  seal: SealEvents;
+  store: KeyStore;
+  /** Stores keys ahead from now on, for a process that writes. Resolves as soon as it can seal. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export function createPersonalData({
+  db,
+  databaseUrl,
+  wrapping,
+  ahead,
+  log,
+  runtime,
+}: {
+  db: Knex;
+  databaseUrl: string;
+  wrapping: WrappingKeys;
+  /** How many keys are kept ahead, if not the usual number. */
+  ahead?: number;
+  log: Logger;
+  runtime: Runtime;
+}): PersonalData {
+  const store = createPostgresKeyStore({ db, wrapping, runtime });
+  const cache = createKeyCache({ store, runtime });
+  const pool = createKeyPool({
+    store,
+    onAdded: ({ id, keys }) => cache.keep({ id, keys: Buffer.from(keys) }),
+    runtime,
+    log,
+    ...(ahead !== undefined && { ahead }),
+  });
+  let listener: { stop(): Promise<void> } | null = null;
+
+  return {
+    store,
+    seal: createSeal(pool.draw, runtime),
+    open: createOpen(cache, log),
+    indexTerms: createIndexTerms(store),
+    start() {
+      listener ??= listenForNotifications({
+        databaseUrl,
+        channel: destroyedChannel,
+        onNotification: cache.forget,
+        log,
+        runtime,
+      });
+      return pool.start();
+    },
+    async stop() {
+      await Promise.all([listener?.stop(), pool.stop()]);
+    },
+  };
+}
+
+/** One key for all that an event holds. */
+function createSeal(
+  draw: (use: 'request' | 'result') => { id: string; key: Buffer },
+  runtime: Pick<Runtime, 'randomBytes'>,
+): SealEvents {
+  return (stream, events) =>
+    events.map((event) => {
+      const plain = sealedValuesOf(event.data).filter(({ value }) => isPlain(value));
+      if (plain.length === 0) return event;
+      const { id, key } = draw(event.type === 'PaymentRequested' ? 'request' : 'result');
+      const data: Record<string, unknown> = { ...(event.data as object) };
+      for (const { field, value } of plain) {
+        const content = Buffer.from(JSON.stringify(isPlain(value) ? value.plain : null));
+        const bytes = encrypt(key, content, placeText({ stream, field }), runtime);
+        data[field] = { key: id, data: bytes.toString('base64url') } satisfies SealedData;
+      }
+      return { ...event, data };
+    });
+}
+
+const placeText = ({ stream, field }: SealedPlace) => JSON.stringify([stream, field]);
+
+function createOpen(cache: ReturnType<typeof createKeyCache>, log: Logger): OpenSealed {
+  return async <T>(held: Parameters<OpenSealed>[0], place: SealedPlace) => {
+    if ('plain' in held) return { kind: 'open', value: held.plain as T };
+    if ('erased' in held) return { kind: 'erased' };
+    try {
+      const id = readKeyId(held.key);
+      const block = id && (cache.fresh(id.block) ?? (await cache.read(id.block)));
+      if (!id || !block) throw new KeysUnavailable('The block of a data key is missing');
+      const key = keyIn(block, id.index);
+      if (isDestroyed(key)) return { kind: 'erased' };
+      const content = decrypt(key, Buffer.from(held.data, 'base64url'), placeText(place));
+      // It was authenticated, so it is what this program sealed.
+      return { kind: 'open', value: JSON.parse(content.toString()) as T };
+    } catch (error) {
+      log.warn({ reason: reasonOf(error) }, 'personal data cannot be opened');
+      return { kind: 'unavailable' };
+    }
+  };
+}
+
+/** 128 bits: as good as unique among the terms of a country, and no more than an index needs. */
+const indexedBytes = 16;
+
+/** A blind index: the digest of a term says nothing without the key, and the same term has the same digest. */
+function createIndexTerms(store: Pick<KeyStore, 'indexKey'>): PersonalDataReader['indexTerms'] {
+  let key: Promise<Buffer> | null = null;
+  return async (terms) => {
+    if (terms.length === 0) return [];
+    key ??= store.indexKey();
+    try {
+      const secret = await key;
+      return terms.map((term) =>
+        createHmac('sha256', secret).update(term).digest().subarray(0, indexedBytes).toString('base64url'),
+      );
+    } catch (error) {
+      key = null;
+      throw error instanceof KeysUnavailable
+        ? error
+        : new KeysUnavailable('The key of the blind index cannot be read', { cause: error });
+    }
+  };
+}
