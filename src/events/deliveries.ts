@@ -2,8 +2,17 @@
  * The deliveries that a payment's outcome calls for, callbacks and the receipt email, and what became of them. They are
  * part of the payment's own stream and fold, so that its history is complete in one place.
  */
-import { integer, min, nullable, object, string } from 'superstruct';
+import { type Infer, integer, literal, min, nullable, object, string, union } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
+
+/** A delivery that a result sets in motion, as the result's event says. It holds no personal data. */
+export const PlannedDelivery = union([
+  object({ key: string(), kind: literal('callback'), url: string() }),
+  /** `item` is the number of the payment's item, counted from 1. */
+  object({ key: string(), kind: literal('item'), item: min(integer(), 1) }),
+  object({ key: string(), kind: literal('email') }),
+]);
+export type PlannedDelivery = Infer<typeof PlannedDelivery>;
 
 const attempted = {
   at: utc,
@@ -41,7 +50,7 @@ export function isDeliveryEvent(event: { type: string }): event is DeliveryEvent
 }
 
 /** `callback`: to the merchant, one per status change. `item`: to the land registry, one per item. `email`: the receipt. */
-export type DeliveryKind = 'callback' | 'item' | 'email';
+export type DeliveryKind = PlannedDelivery['kind'];
 
 export type Delivery = {
   /** `callback-<change>`, `item-<nn>` or `email`: unique within the payment, the same on every replay. */
@@ -61,7 +70,7 @@ export type Delivery = {
   settledAt: string | null;
 };
 
-export function newDelivery(kind: DeliveryKind, key: string, change: number, at: string): Delivery {
+export function newDelivery({ kind, key }: PlannedDelivery, change: number, at: string): Delivery {
   return {
     key,
     kind,

@@ -1,7 +1,8 @@
 /** What the gateway, the registry or staff report about an attempt to pay, and which attempt it is about. */
 import { enums, type Infer, nullable, object, record, string } from 'superstruct';
-import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
+import { paymentModes } from '../kernel/payment-modes.ts';
 import { sen, utc } from '../kernel/structs.ts';
+import { type AttemptedPayment, orderByRule1 } from './upcast-rules.ts';
 
 export const outcomes = ['succeeded', 'failed', 'cancelled', 'pending'] as const;
 export type Outcome = (typeof outcomes)[number];
@@ -41,38 +42,18 @@ export type RegistryAnswer = {
   raw: Record<string, string>;
 };
 
-type ResultIds = Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>;
-type AttemptIds = { mode: PaymentMode; sellerOrderNo: string };
-
-/** The part of a payment that determines which attempt a result is about. */
-type Attempted<Attempt extends AttemptIds> = {
-  attempts: readonly Attempt[];
-  results: readonly Pick<ResultIds, 'sellerOrderNo' | 'gatewayTransactionId'>[];
-};
-
-/**
- * The seller order that a result is about: the one it names. The registry's records name none: then that of an earlier
- * result of the same gateway transaction, else that of the latest attempt by the method it names, else that of the
- * latest attempt; `''` before the first attempt.
- */
-export function sellerOrderOf(payment: Attempted<AttemptIds>, result: ResultIds): string {
-  if (result.sellerOrderNo !== '') return result.sellerOrderNo;
-  const known = payment.results.find(
-    ({ gatewayTransactionId: id }) => id !== '' && id === result.gatewayTransactionId,
-  );
-  const attempt = payment.attempts.findLast(({ mode }) => mode === result.mode) ?? payment.attempts.at(-1);
-  return known?.sellerOrderNo ?? attempt?.sellerOrderNo ?? '';
+/** The seller order that a result is about, as its event says; events of version 1 leave it to rule 1. */
+export function orderOf(
+  payment: AttemptedPayment,
+  { orderNo, result }: { orderNo: string | null; result: PaymentResult },
+): string {
+  return orderNo ?? orderByRule1(payment, result);
 }
 
-/** The attempt that a result is about; the latest one if the result names an order that we never made. */
-export function attemptOf<Attempt extends AttemptIds>(
-  payment: Attempted<Attempt>,
-  result: ResultIds,
+/** The attempt with this seller order; the latest one if there is none, and null before the first. */
+export function attemptOf<Attempt extends { sellerOrderNo: string }>(
+  { attempts }: { attempts: readonly Attempt[] },
+  sellerOrderNo: string,
 ): Attempt | null {
-  const sellerOrderNo = sellerOrderOf(payment, result);
-  return (
-    payment.attempts.find((attempt) => attempt.sellerOrderNo === sellerOrderNo) ??
-    payment.attempts.at(-1) ??
-    null
-  );
+  return attempts.find((attempt) => attempt.sellerOrderNo === sellerOrderNo) ?? attempts.at(-1) ?? null;
 }

@@ -20,7 +20,7 @@ export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
 export function receiptOf(payment: RequestedPayment) {
   const { request, status } = payment;
   const result = currentResult(payment);
-  const attempt = attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '', mode: '' });
+  const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
   const mode: PaymentMode | '' = result?.mode || (attempt?.mode ?? '');
   const feeSen = attempt?.chargeSen ?? (0 as Sen);
   const totalSen = addSen(request.amountSen, feeSen);

@@ -171,6 +171,7 @@ export async function foldAfresh(
 /** The first event of a payment. */
 export function paymentRequested(change: Partial<PaymentRequested> = {}): PaymentEvent {
   const payer = { name: 'Aminah', email: '', icNo: '', address1: '', address2: '' };
+  const emailReceipt = Boolean(change.payer?.email);
   const data = {
     at: '2026-11-20T01:02:03.000Z',
     transactionId: '',
@@ -182,6 +183,7 @@ export function paymentRequested(change: Partial<PaymentRequested> = {}): Paymen
     description: '',
     items: [],
     payer: { ...payer, city: '', postcode: '', state: '', phoneNo: '' },
+    emailReceipt,
     callbackUrl: '',
     redirectUrl: '',
     branchCode: '',

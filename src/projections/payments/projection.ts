@@ -21,7 +21,7 @@ import { searchTokens } from './search-tokens.ts';
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 6,
+    version: 7,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {
