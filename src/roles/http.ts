@@ -16,6 +16,7 @@ import { userDecider } from '../commands/user.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { createApp } from '../http/app.ts';
+import { createKnownHeads } from '../http/server/known-heads.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
@@ -36,7 +37,9 @@ const firstKeysMs = 3_000;
 
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
-  const { config, eventStore, log, personalData, runtime } = dependencies;
+  const { config, log, personalData, runtime } = dependencies;
+  const heads = createKnownHeads(runtime);
+  const eventStore = heads.watch(dependencies.eventStore);
   await Promise.race([personalData.start(), runtime.sleep(firstKeysMs)]);
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
@@ -45,6 +48,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     config,
     execute: createExecute({ eventStore, decider: paymentDecider }),
     eventStore,
+    heads,
     ...createPaymentQueries(db),
     fetchOwn: fetch,
     registry: createTransactionRegistry({ ...config.registry, log, runtime }),

@@ -20,6 +20,7 @@ import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
+import { createKnownHeads } from '../../src/http/server/known-heads.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
@@ -116,7 +117,9 @@ export async function startApp(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const parts = { ...eventStore, ...changes.eventStore };
+  const runtime = testRuntime(changes.clock && { now: changes.clock });
+  const heads = createKnownHeads(runtime);
+  const parts = heads.watch({ ...eventStore, ...changes.eventStore });
   const mails: Mail[] = [];
   const send = async (mail: Mail): Promise<MailOutcome> => {
     mails.push(mail);
@@ -144,14 +147,15 @@ export async function startApp(
     },
     execute: createExecute({ eventStore: parts, decider: paymentDecider }),
     eventStore: parts,
+    heads,
     findPayment: changes.findPayment ?? (async () => null),
     latestPayments: changes.latestPayments ?? (async () => []),
     findByReceiptNo: changes.findByReceiptNo ?? (async () => []),
     registry: changes.registry ?? { ask: noRegistry, askByTransaksiId: noRegistry },
     content: {
       executeUser: createExecute({ eventStore: parts, decider: userDecider }),
-      users: { list: async () => [], has: async () => true },
-      projects: { list: async () => [], has: async () => true },
+      users: { list: async () => [], has: async () => true, find: async () => null },
+      projects: { list: async () => [], has: async () => true, find: async () => null },
       projections: [],
       projectionStatus: async () => [],
       version: '0.0.0',
@@ -168,7 +172,7 @@ export async function startApp(
       ...changes.console,
     },
     log,
-    runtime: testRuntime(changes.clock && { now: changes.clock }),
+    runtime,
   };
   handle = createApp(dependencies).callback();
 

@@ -10,11 +10,14 @@ import type { Runtime } from '../../kernel/runtime.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Projection } from '../../projections/runtime/projection.ts';
+import type { KnownHeads } from '../server/known-heads.ts';
 
 export type ApiDependencies = {
   config: Pick<Config, 'apiKeys' | 'baseUrl' | 'transactionIdKey'>;
   content: ContentDependencies;
   eventStore: Pick<EventStore, 'load' | 'loadLast' | 'firstAfter'>;
+  /** Of the streams that `executeUser` and `eventStore` write and read. */
+  heads: Pick<KnownHeads, 'revisionOf'>;
   log: Log;
   runtime: Runtime;
 };
