@@ -1,16 +1,30 @@
 /** What the gateway, the registry or staff report about an attempt to pay, and which attempt it is about. */
-import { enums, type Infer, nullable, object, record, string } from 'superstruct';
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  literal,
+  nullable,
+  object,
+  refine,
+  type Struct,
+  string,
+  union,
+} from 'superstruct';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { sen, utc } from '../kernel/structs.ts';
+import { PlannedDelivery } from './deliveries.ts';
+import { Buyer, ReceivedFields, sealed } from './personal-data.ts';
 import { type AttemptedPayment, orderByRule1 } from './upcast-rules.ts';
 
 export const outcomes = ['succeeded', 'failed', 'cancelled', 'pending'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** Fields are `''` or null where the report had nothing readable. */
+/** Without anything about a person. Fields are `''` or null where the report had nothing readable. */
 export const PaymentResult = object({
   outcome: enums(outcomes),
-  /** `''` if no method is named, or an unknown one (`raw` keeps it). */
+  /** `''` if no method is named, or an unknown one (the evidence keeps it). */
   mode: enums(['', ...paymentModes]),
   sellerOrderNo: string(),
   gatewayTransactionId: string(),
@@ -20,14 +34,46 @@ export const PaymentResult = object({
   paidAt: nullable(utc),
   receiptNo: string(),
   buyerBank: string(),
-  buyerName: string(),
-  /** The fields as received, for evidence. */
-  raw: record(string(), string()),
 });
 export type PaymentResult = Infer<typeof PaymentResult>;
 
+/** A result as it was read, with the name that the bank gives and, for evidence, the fields as received. */
+export type ReportedResult = PaymentResult & Buyer & { raw: ReceivedFields };
+
 export const sources = ['gateway', 'requery', 'staff'] as const;
 export type Source = (typeof sources)[number];
+
+/** What every event that records a result has. */
+export const resultRecorded = {
+  at: utc,
+  source: enums(sources),
+  /** False only for an unsigned gateway result accepted in development. */
+  verified: boolean(),
+  result: PaymentResult,
+  /** Who the bank says has paid. */
+  personal: sealed(Buyer),
+  /** The fields as received. */
+  evidence: sealed(ReceivedFields),
+  /** The seller order that it is about, `''` before the first attempt; null in events of version 1, which had none. */
+  orderNo: nullable(string()),
+};
+
+/** What an event whose result sets the payment's status has. */
+export const statusChanged = {
+  ...resultRecorded,
+  /** Null in events of version 1. */
+  merchantCode: nullable(string()),
+  /** What the new status sets in motion; `rule 1` in events of version 1, which left it to the fold. */
+  deliveries: union([array(PlannedDelivery), literal('rule 1')]),
+};
+
+/** The struct of an event whose result has one of the outcomes that its type allows. */
+export function reporting<Data extends { result: PaymentResult }, Schema>(
+  allowed: readonly Outcome[],
+  struct: Struct<Data, Schema>,
+): Struct<Data, Schema> {
+  return refine(struct, 'outcome', ({ result }) => allowed.includes(result.outcome));
+}
 
 /** The registry's statuses of a payment. It reports a cancellation as a failure. */
 export const registryStatuses = ['succeeded', 'pending', 'attempted', 'failed', 'not_found'] as const;
@@ -37,9 +83,9 @@ export type RegistryStatus = (typeof registryStatuses)[number];
 export type RegistryAnswer = {
   status: RegistryStatus;
   /** The results in its records, oldest first: several only if all are successes; none if none is known. */
-  results: readonly PaymentResult[];
+  results: readonly ReportedResult[];
   /** The record with this status, as received; empty where there is none. */
-  raw: Record<string, string>;
+  raw: ReceivedFields;
 };
 
 /** The seller order that a result is about, as its event says; events of version 1 leave it to rule 1. */

@@ -13,12 +13,7 @@ import {
   min,
   nullable,
   object,
-  record,
-  refine,
-  type Struct,
   string,
-  union,
-  unknown,
 } from 'superstruct';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
@@ -28,18 +23,30 @@ import {
   evolveDeliveries,
   isDeliveryEvent,
   newDelivery,
-  PlannedDelivery,
 } from './deliveries.ts';
 import {
   type Outcome,
   orderOf,
   outcomes,
-  PaymentResult,
+  type PaymentResult,
   type RegistryStatus,
   registryStatuses,
+  reporting,
+  resultRecorded,
   type Source,
-  sources,
+  statusChanged,
 } from './payment-result.ts';
+import {
+  type Buyer,
+  erasureReasons,
+  type Held,
+  type HeldKeys,
+  holding,
+  holdsNothing,
+  ReceivedFields,
+  RequestDetails,
+  sealed,
+} from './personal-data.ts';
 import { deliveriesByRule1 } from './upcast-rules.ts';
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────────
@@ -54,19 +61,6 @@ const PaymentItem = object({
   amountSen: sen,
 });
 
-/** Who pays, as the merchant gave it; every field may be `''`. */
-const Payer = object({
-  name: string(),
-  email: string(),
-  icNo: string(),
-  address1: string(),
-  address2: string(),
-  city: string(),
-  postcode: string(),
-  state: string(),
-  phoneNo: string(),
-});
-
 /**
  * What staff did about money in suspense: refunded it to the payer, credited it to the merchant, or explained in a note
  * why it is owed to nobody.
@@ -76,34 +70,8 @@ export type Resolution = (typeof resolutions)[number];
 
 // ── Events ───────────────────────────────────────────────────────────────────────────────────────────
 
-const resultRecorded = {
-  at: utc,
-  source: enums(sources),
-  /** False only for an unsigned gateway result accepted in development. */
-  verified: boolean(),
-  result: PaymentResult,
-  /** The seller order that it is about, `''` before the first attempt; null in events of version 1, which had none. */
-  orderNo: nullable(string()),
-};
-
-const statusChanged = {
-  ...resultRecorded,
-  /** Null in events of version 1. */
-  merchantCode: nullable(string()),
-  /** What the new status sets in motion; `rule 1` in events of version 1, which left it to the fold. */
-  deliveries: union([array(PlannedDelivery), literal('rule 1')]),
-};
-
 /** The rule of src/events/postings.ts by which the event moves money. */
 const postingRule = literal(1);
-
-/** The struct of an event whose result has one of the outcomes that its type allows. */
-function reporting<Data extends { result: PaymentResult }, Schema>(
-  allowed: readonly Outcome[],
-  struct: Struct<Data, Schema>,
-): Struct<Data, Schema> {
-  return refine(struct, 'outcome', ({ result }) => allowed.includes(result.outcome));
-}
 
 export const paymentEvents = {
   PaymentRequested: object({
@@ -117,7 +85,9 @@ export const paymentEvents = {
     service: string(),
     description: string(),
     items: array(PaymentItem),
-    payer: Payer,
+    personal: sealed(RequestDetails),
+    /** By which the same request is recognised (commands/fingerprint.ts); null in events of version 1. */
+    fingerprint: nullable(string()),
     /** An email address was given, so the payer gets the receipt by email. */
     emailReceipt: boolean(),
     /** `''` on the land-registry channel, whose callback address is configuration. */
@@ -125,7 +95,6 @@ export const paymentEvents = {
     redirectUrl: string(),
     /** Land-registry branch (kod_cawangan); `''` on the generic channel. */
     branchCode: string(),
-    extra: record(string(), unknown()),
   }),
   PaymentMethodChosen: object({
     at: utc,
@@ -164,7 +133,12 @@ export const paymentEvents = {
     object({ ...resultRecorded, postingRule, firstGatewayTransactionId: string() }),
   ),
   /** The registry was asked and reported nothing new: the status stays. */
-  RequeryAnswered: object({ at: utc, status: enums(registryStatuses), raw: record(string(), string()) }),
+  RequeryAnswered: object({
+    at: utc,
+    status: enums(registryStatuses),
+    /** Its record with this status, as received. */
+    evidence: sealed(ReceivedFields),
+  }),
   /** Staff settled what a result left open; `resultNo` counts the payment's recorded results from 1. */
   ExceptionResolved: object({
     at: utc,
@@ -173,6 +147,8 @@ export const paymentEvents = {
     note: string(),
     postingRule,
   }),
+  /** The keys of all personal data that earlier events hold have been destroyed; those of version 1 are in plain text. */
+  PersonalDataErased: object({ at: utc, reason: enums(erasureReasons), keys: array(string()) }),
   ...deliveryEvents,
 };
 
@@ -187,7 +163,8 @@ export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}$
 export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'attempt'>;
 
 /** One recorded result without its evidence. Its `sellerOrderNo` is that of the attempt that it is about. */
-export type RecordedResult = Omit<PaymentResult, 'raw'> & {
+export type RecordedResult = PaymentResult & {
+  personal: Held<Buyer>;
   at: string;
   source: Source;
   /** It set the payment's status, or it is an exception for staff. */
@@ -200,7 +177,7 @@ export type PaymentStatus = 'requested' | Outcome;
 
 export type RequestedPayment = {
   status: PaymentStatus;
-  request: PaymentRequested;
+  request: Omit<PaymentRequested, 'personal'> & { personal: Held<RequestDetails> };
   attempts: readonly Attempt[];
   /** Every result ever recorded, in order. */
   results: readonly RecordedResult[];
@@ -212,6 +189,7 @@ export type RequestedPayment = {
   lastRequery: { at: string; status: RegistryStatus | Outcome } | null;
   /** In the order in which outcomes called for them. */
   deliveries: readonly Delivery[];
+  personalData: HeldKeys;
 };
 
 /** Plain JSON: a state that was stored and read back folds on exactly as before. */
@@ -221,6 +199,12 @@ export const noPayment: Payment = { status: 'none' };
 
 /** Folds one event into the state. Total: an event that makes no sense in this state changes nothing. */
 export function evolve(state: Payment, event: PaymentEvent): Payment {
+  const next = fold(state, event);
+  // Also of an event that changes nothing else.
+  return next.status === 'none' ? next : { ...next, personalData: holding(next.personalData, event.data) };
+}
+
+function fold(state: Payment, event: PaymentEvent): Payment {
   if (state.status === 'none') {
     if (event.type !== 'PaymentRequested') return state;
     return {
@@ -232,6 +216,7 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       closedAttempts: 0,
       lastRequery: null,
       deliveries: [],
+      personalData: holdsNothing,
     };
   }
   switch (event.type) {
@@ -271,6 +256,8 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       );
       return { ...state, results };
     }
+    case 'PersonalDataErased':
+      return withoutPersonalData(state, event.data.at);
     case 'PaymentRequested':
       return state;
     default:
@@ -305,15 +292,28 @@ function recorded(
   event: ResultEvent,
   role: RecordedResult['role'],
 ): RequestedPayment {
-  const { raw: _, ...result } = event.data.result;
-  const { at, source } = event.data;
+  const { at, personal, result, source } = event.data;
   const sellerOrderNo = orderOf(state, event.data);
-  const results = [...state.results, { ...result, sellerOrderNo, at, source, role, resolved: null }];
+  const added = { ...result, sellerOrderNo, personal, at, source, role, resolved: null };
+  const results = [...state.results, added];
   const lastRequery = source === 'requery' ? { at, status: result.outcome } : state.lastRequery;
   return { ...state, results, lastRequery };
 }
 
+/** The payment without personal data, as they are erased at a time: nothing else changes. */
+export function withoutPersonalData(payment: RequestedPayment, at: string | null): RequestedPayment {
+  const personal = { erased: true } as const;
+  return {
+    ...payment,
+    request: { ...payment.request, personal },
+    results: payment.results.map((result) => ({ ...result, personal })),
+    personalData: { ...holdsNothing, erasedAt: at },
+  };
+}
+
 /** The result that gave the payment its present status, or null before the first. */
-export function currentResult(payment: RequestedPayment): RecordedResult | null {
+export function currentResult<Result extends RecordedResult>(payment: {
+  results: readonly Result[];
+}): Result | null {
   return payment.results.findLast(({ role }) => role === 'applied') ?? null;
 }

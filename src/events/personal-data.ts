@@ -2,7 +2,7 @@
  * Personal data in events. An event holds them sealed: encrypted under a data key that is kept outside the log and can
  * be destroyed. Folds and deciders pass sealed values on and never look inside; src/personal-data seals and opens them.
  */
-import { dynamic, object, type Struct, string } from 'superstruct';
+import { dynamic, type Infer, object, record, type Struct, string, unknown } from 'superstruct';
 
 /** `data` is base64url of nonce, ciphertext and tag of AES-256-GCM; `key` is the id of its data key. */
 export type SealedData = { key: string; data: string };
@@ -28,6 +28,61 @@ export function isPlain(value: unknown): value is { plain: unknown } {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'plain');
 }
 
+/** Who pays, as the merchant gave it; every field may be `''`. */
+export const Payer = object({
+  name: string(),
+  email: string(),
+  icNo: string(),
+  address1: string(),
+  address2: string(),
+  city: string(),
+  postcode: string(),
+  state: string(),
+  phoneNo: string(),
+});
+export type Payer = Infer<typeof Payer>;
+
+/** `extra` is whatever else the merchant gave. */
+export const RequestDetails = object({ payer: Payer, extra: record(string(), unknown()) });
+export type RequestDetails = Infer<typeof RequestDetails>;
+
+/** `''` where the bank gave no name. */
+export const Buyer = object({ buyerName: string() });
+export type Buyer = Infer<typeof Buyer>;
+
+/** What the gateway or the registry sent, as evidence. */
+export const ReceivedFields = record(string(), string());
+export type ReceivedFields = Infer<typeof ReceivedFields>;
+
+/** On request of the person or of the agency; or because RETENTION says so. */
+export const erasureReasons = ['requested', 'retention'] as const;
+export type ErasureReason = (typeof erasureReasons)[number];
+
+/** What a folded stream knows of the keys of its personal data. */
+export type HeldKeys = {
+  /** The keys that would have to be destroyed. */
+  keys: readonly string[];
+  /** Whether events of version 1 hold personal data in plain text. */
+  plain: boolean;
+  /** When personal data were last erased; later events may hold some again. */
+  erasedAt: string | null;
+};
+
+export const holdsNothing: HeldKeys = { keys: [], plain: false, erasedAt: null };
+
+export function isHolding({ keys, plain }: HeldKeys): boolean {
+  return keys.length > 0 || plain;
+}
+
+/** Adds the keys of one more event. */
+export function holding(held: HeldKeys, data: unknown): HeldKeys {
+  const values = sealedValuesOf(data);
+  if (values.length === 0) return held;
+  const found = values.flatMap(({ value }) => ('key' in value ? value.key : []));
+  const keys = new Set([...held.keys, ...found]);
+  return { ...held, keys: [...keys], plain: held.plain || values.some(({ value }) => isPlain(value)) };
+}
+
 /**
  * The fields of an event's data that hold sealed values: what the service shows about a person, and what it received
  * as evidence. No other field of an event holds personal data.
@@ -42,8 +97,8 @@ export type Opened<T> =
   | { kind: 'open'; value: T }
   /** The key has been destroyed. */
   | { kind: 'erased' }
-  /** The key cannot be read at present. */
-  | { kind: 'unavailable' };
+  /** The key cannot be read: at present, or never again because the key itself or the sealed value was lost. */
+  | { kind: 'unavailable'; isLost: boolean };
 
 /** What reads personal data; never rejects. */
 export type OpenSealed = <T>(held: Held<T>, place: SealedPlace) => Promise<Opened<T>>;
@@ -53,11 +108,19 @@ export class KeysUnavailable extends Error {
   override name = 'KeysUnavailable';
 }
 
+/** The value, or null if nobody will ever read it again. Throws KeysUnavailable if it cannot be read at present. */
+export async function openOrWait<T>(open: OpenSealed, held: Held<T>, place: SealedPlace): Promise<T | null> {
+  const opened = await open(held, place);
+  if (opened.kind === 'unavailable' && !opened.isLost)
+    throw new KeysUnavailable('The keys of personal data cannot be read at present');
+  return opened.kind === 'open' ? opened.value : null;
+}
+
 /** What projections need to read and index personal data. */
 export type PersonalDataReader = {
   open: OpenSealed;
-  /** Replaces each term by a keyed digest, the same each time. Throws KeysUnavailable. */
-  indexTerms(terms: readonly string[]): Promise<string[]>;
+  /** Replaces each token by a keyed digest, the same each time. Throws KeysUnavailable. */
+  blindIndex(tokens: readonly string[]): Promise<string[]>;
 };
 
 /** The sealed values of an event's data, with the fields that hold them. */

@@ -2,9 +2,12 @@
 import { createHmac } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
+import type { SealEvents } from '../commands/execute.ts';
 import {
+  type Held,
   isPlain,
   KeysUnavailable,
+  type Opened,
   type OpenSealed,
   type PersonalDataReader,
   type SealedData,
@@ -25,14 +28,6 @@ import {
   keyIn,
   readKeyId,
 } from './key-store.ts';
-
-type Event = { type: string; data: unknown };
-
-/** Seals what events hold in plain text, before they are appended to a stream. Throws KeysUnavailable. */
-export type SealEvents = <Sealing extends Event>(
-  stream: string,
-  events: readonly Sealing[],
-) => readonly Sealing[];
 
 export type PersonalData = PersonalDataReader & {
   seal: SealEvents;
@@ -73,7 +68,7 @@ export function createPersonalData({
     store,
     seal: createSeal(pool.draw, runtime),
     open: createOpen(cache, log),
-    indexTerms: createIndexTerms(store),
+    blindIndex: createBlindIndex(store),
     start() {
       listener ??= listenForNotifications({
         databaseUrl,
@@ -113,38 +108,46 @@ function createSeal(
 const placeText = ({ stream, field }: SealedPlace) => JSON.stringify([stream, field]);
 
 function createOpen(cache: ReturnType<typeof createKeyCache>, log: Logger): OpenSealed {
-  return async <T>(held: Parameters<OpenSealed>[0], place: SealedPlace) => {
-    if ('plain' in held) return { kind: 'open', value: held.plain as T };
+  return async <T>(held: Held<T>, place: SealedPlace): Promise<Opened<T>> => {
+    if ('plain' in held) return { kind: 'open', value: held.plain };
     if ('erased' in held) return { kind: 'erased' };
+    const cannot = (error: unknown, isLost: boolean) => {
+      log.warn({ reason: reasonOf(error), isLost }, 'personal data cannot be opened');
+      return { kind: 'unavailable', isLost } as const;
+    };
+    let key: Buffer;
     try {
       const id = readKeyId(held.key);
       const block = id && (cache.fresh(id.block) ?? (await cache.read(id.block)));
-      if (!id || !block) throw new KeysUnavailable('The block of a data key is missing');
-      const key = keyIn(block, id.index);
-      if (isDestroyed(key)) return { kind: 'erased' };
+      if (!id || !block) return cannot('The block of the key is missing', true);
+      key = keyIn(block, id.index);
+    } catch (error) {
+      return cannot(error, false);
+    }
+    if (isDestroyed(key)) return { kind: 'erased' };
+    try {
       const content = decrypt(key, Buffer.from(held.data, 'base64url'), placeText(place));
       // It was authenticated, so it is what this program sealed.
       return { kind: 'open', value: JSON.parse(content.toString()) as T };
     } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'personal data cannot be opened');
-      return { kind: 'unavailable' };
+      return cannot(error, true);
     }
   };
 }
 
-/** 128 bits: as good as unique among the terms of a country, and no more than an index needs. */
+/** 128 bits: as good as unique among the tokens of a country, and no more than an index needs. */
 const indexedBytes = 16;
 
-/** A blind index: the digest of a term says nothing without the key, and the same term has the same digest. */
-function createIndexTerms(store: Pick<KeyStore, 'indexKey'>): PersonalDataReader['indexTerms'] {
+/** A blind index: the digest of a token says nothing without the key, and the same token has the same digest. */
+function createBlindIndex(store: Pick<KeyStore, 'indexKey'>): PersonalDataReader['blindIndex'] {
   let key: Promise<Buffer> | null = null;
-  return async (terms) => {
-    if (terms.length === 0) return [];
+  return async (tokens) => {
+    if (tokens.length === 0) return [];
     key ??= store.indexKey();
     try {
       const secret = await key;
-      return terms.map((term) =>
-        createHmac('sha256', secret).update(term).digest().subarray(0, indexedBytes).toString('base64url'),
+      return tokens.map((token) =>
+        createHmac('sha256', secret).update(token).digest().subarray(0, indexedBytes).toString('base64url'),
       );
     } catch (error) {
       key = null;

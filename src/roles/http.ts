@@ -46,7 +46,8 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   const closing = new AbortController();
   const app = createApp({
     config,
-    execute: createExecute({ eventStore, decider: paymentDecider }),
+    execute: createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal }),
+    personalData,
     eventStore,
     heads,
     ...createPaymentQueries(db),

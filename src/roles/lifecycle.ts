@@ -27,7 +27,10 @@ export type RoleDependencies = {
 };
 
 /** The stores of the configuration, which other parts of a process share. Nothing is connected until it is used. */
-export function openStores(config: Config, log: Log): RoleDependencies & Running {
+export function openStores<Needed extends Pick<Config, 'esdbUrl' | 'databaseUrl' | 'dataKeys'>>(
+  config: Needed,
+  log: Log,
+): Omit<RoleDependencies, 'config'> & { config: Needed } & Running {
   const runtime = systemRuntime;
   const { databaseUrl, dataKeys, esdbUrl } = config;
   const eventStore = connectEventStore({ url: esdbUrl, log, runtime });

@@ -28,7 +28,8 @@ export function startReactors({ config, eventStore, log, personalData, runtime }
   const common = {
     queue: createDeliveryQueue(db),
     eventStore,
-    execute: createExecute({ eventStore, decider: paymentDecider }),
+    execute: createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal }),
+    openSealed: personalData.open,
     scheduleMs: callbacks.scheduleMs,
     runtime,
     log,

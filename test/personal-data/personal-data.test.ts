@@ -182,11 +182,11 @@ test('a rotation: blocks under an earlier key open while it is configured, and r
   const before = startProcess(t, database);
   await before.start();
   const sealed = sealedBy(before, 'Aminah');
-  const terms = await before.indexTerms(['aminah']);
+  const terms = await before.blindIndex(['aminah']);
 
   const without = startProcess(t, database, { current: dataKey('b') });
   t.deepEqual(await without.open(sealed, place), { kind: 'unavailable' });
-  await t.throwsAsync(without.indexTerms(['aminah']), { instanceOf: KeysUnavailable });
+  await t.throwsAsync(without.blindIndex(['aminah']), { instanceOf: KeysUnavailable });
 
   const during = startProcess(t, database, { current: dataKey('b'), previous: [dataKey('a')] });
   t.deepEqual(await during.open(sealed, place), { kind: 'open', value: 'Aminah' });
@@ -195,7 +195,7 @@ test('a rotation: blocks under an earlier key open while it is configured, and r
 
   const after = startProcess(t, database, { current: dataKey('b') });
   t.deepEqual(await after.open(sealed, place), { kind: 'open', value: 'Aminah' });
-  t.deepEqual(await after.indexTerms(['aminah']), terms);
+  t.deepEqual(await after.blindIndex(['aminah']), terms);
 });
 
 test('Postgres holds no key in plain text', async (t) => {
@@ -214,7 +214,7 @@ test('Postgres holds no key in plain text', async (t) => {
 test('a term of the blind index is the same in every process, and says nothing', async (t) => {
   const database = await createDatabase();
   const [one, other] = [startProcess(t, database), startProcess(t, database)];
-  const [[mine], [theirs]] = await Promise.all([one.indexTerms(['aminah']), other.indexTerms(['aminah'])]);
+  const [[mine], [theirs]] = await Promise.all([one.blindIndex(['aminah']), other.blindIndex(['aminah'])]);
   t.is(mine, theirs);
   t.regex(mine ?? '', /^[\w-]{22}$/);
 });

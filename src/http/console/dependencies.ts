@@ -10,6 +10,7 @@ import type { sessionDecider } from '../../commands/session.ts';
 import type { unmatchedDecider } from '../../commands/unmatched.ts';
 import type { userDecider } from '../../commands/user.ts';
 import type { Config } from '../../config/config.ts';
+import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { Account } from '../../events/user.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -22,6 +23,7 @@ export type ConsoleDependencies = {
   config: Pick<Config, 'baseUrl' | 'merchants' | 'transactionIdKey'>;
   execute: ExecuteOf<typeof paymentDecider>;
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
+  personalData: PersonalDataReader;
   registry: TransactionRegistry;
   log: Log;
   runtime: Runtime;

@@ -1,4 +1,5 @@
 /** The end of POST /<channel>/request: records the payment, and shows the page on which to pay it. */
+import { openPayment } from '../../events/open-payment.ts';
 import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
@@ -10,29 +11,31 @@ import { drawReceipt } from './receipt-page.ts';
 export type StartPayment = (ctx: Context, request: PaymentRequested, actor: string) => Promise<void>;
 
 export function createStartPayment(
-  dependencies: PaymentPageDependencies & Pick<PayDependencies, 'execute'>,
+  dependencies: PaymentPageDependencies & Pick<PayDependencies, 'execute' | 'personalData'>,
 ): StartPayment {
-  const { execute, links } = dependencies;
+  const { execute, links, personalData } = dependencies;
   return async (ctx, request, actor) => {
     const { transactionId } = request;
-    const { state: payment } = await execute(
+    const { state } = await execute(
       paymentStream(transactionId),
       { type: 'RequestPayment', request },
       causeOf(ctx, actor),
       { creates: true },
     );
-    if (payment.status === 'none') throw new Error('A payment that was requested has no state');
-    if (!wantsJson(ctx))
+    if (state.status === 'none') throw new Error('A payment that was requested has no state');
+    if (!wantsJson(ctx)) {
+      const payment = await openPayment(state, personalData.open);
       return isSettled(payment)
         ? drawReceipt(ctx, { payment, asAt: null }, links)
         : drawPaymentPage(ctx, payment, dependencies);
+    }
     ctx.body = {
       status: true,
       message: 'Send the payer to payment_url',
       data: {
         transaction_id: transactionId,
         payment_url: links.pay(transactionId),
-        status: statusCodeOf(payment.status),
+        status: statusCodeOf(state.status),
       },
     };
   };

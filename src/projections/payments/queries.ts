@@ -105,7 +105,7 @@ export async function* paymentsInOrder(
 export type PaymentFilter = {
   /** A merchant's reference, a transaction id or a receipt number, exactly. */
   named?: string | null;
-  /** All of these are among the payer's search tokens (search-tokens.ts). */
+  /** All of these are among the payer's search tokens (search-tokens.ts), as the blind index has them. */
   searchTokens?: readonly string[];
   merchantCode?: string | null;
   status?: PaymentStatus | null;
@@ -144,7 +144,11 @@ export async function searchPayments(
       for (const [column, value] of Object.entries(ids)) either.orWhere(column, value);
     });
   }
-  if (searchTokens.length > 0) query.whereRaw('search_tokens @> ?::text[]', [[...searchTokens]]);
+  if (searchTokens.length > 0)
+    query.whereRaw(
+      `transaction_id in (select transaction_id from ${payments.name}.payers where tokens @> ?::text[])`,
+      [[...searchTokens]],
+    );
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
   if (status !== null) query.where({ status });
   if (mode !== null) query.where({ mode });
