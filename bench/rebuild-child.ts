@@ -60,6 +60,8 @@ async function rebuildOne(name: string): Promise<number> {
     eventStore,
     db,
     databaseUrl,
+    // The events of this log are in plain text.
+    personalData: openStores({ esdbUrl, databaseUrl, dataKeys: { current: key, previous: [] } }, log).personalData,
     log,
     runtime: systemRuntime,
     signal,

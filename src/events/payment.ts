@@ -3,18 +3,7 @@
  * state, `evolve`. Commands are decided in src/commands/payment.ts, results (also late and second ones) in
  * src/commands/payment-result.ts.
  */
-import {
-  array,
-  boolean,
-  enums,
-  type Infer,
-  integer,
-  literal,
-  min,
-  nullable,
-  object,
-  string,
-} from 'superstruct';
+import { array, boolean, enums, type Infer, integer, literal, min, object, string } from 'superstruct';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
 import {
@@ -24,6 +13,7 @@ import {
   isDeliveryEvent,
   newDelivery,
 } from './deliveries.ts';
+import { paymentRequested } from './payment-request.ts';
 import {
   type Outcome,
   orderOf,
@@ -44,22 +34,12 @@ import {
   holding,
   holdsNothing,
   ReceivedFields,
-  RequestDetails,
+  type RequestDetails,
   sealed,
 } from './personal-data.ts';
 import { deliveriesByRule1 } from './upcast-rules.ts';
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────────
-
-export const channels = ['generic', 'landreg'] as const;
-export type Channel = (typeof channels)[number];
-
-const PaymentItem = object({
-  description: string(),
-  /** Land title id (id_hakmilik); `''` where there is none. */
-  titleId: string(),
-  amountSen: sen,
-});
 
 /**
  * What staff did about money in suspense: refunded it to the payer, credited it to the merchant, or explained in a note
@@ -74,28 +54,7 @@ export type Resolution = (typeof resolutions)[number];
 const postingRule = literal(1);
 
 export const paymentEvents = {
-  PaymentRequested: object({
-    at: utc,
-    transactionId: string(),
-    channel: enums(channels),
-    merchant: object({ code: string(), id: integer(), name: string() }),
-    /** The merchant's own: trans_id, or the land registry's transaksi_id. */
-    reference: string(),
-    amountSen: sen,
-    service: string(),
-    description: string(),
-    items: array(PaymentItem),
-    personal: sealed(RequestDetails),
-    /** By which the same request is recognised (commands/fingerprint.ts); null in events of version 1. */
-    fingerprint: nullable(string()),
-    /** An email address was given, so the payer gets the receipt by email. */
-    emailReceipt: boolean(),
-    /** `''` on the land-registry channel, whose callback address is configuration. */
-    callbackUrl: string(),
-    redirectUrl: string(),
-    /** Land-registry branch (kod_cawangan); `''` on the generic channel. */
-    branchCode: string(),
-  }),
+  PaymentRequested: paymentRequested,
   PaymentMethodChosen: object({
     at: utc,
     attempt: min(integer(), 1),
@@ -154,6 +113,7 @@ export const paymentEvents = {
 
 export type PaymentEvent = EventOf<typeof paymentEvents>;
 export type PaymentRequested = Infer<typeof paymentEvents.PaymentRequested>;
+export type Channel = PaymentRequested['channel'];
 
 export const paymentStreamPrefix = 'payment-';
 export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}${transactionId}`;

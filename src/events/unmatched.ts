@@ -4,7 +4,7 @@
  */
 import { boolean, enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
-import { channels } from './payment.ts';
+import { channels } from './payment-request.ts';
 import { ReceivedFields, sealed } from './personal-data.ts';
 
 export const unmatchedStream = 'gateway-unmatched';

@@ -1,6 +1,5 @@
 /** Seals and opens personal data, with the keys that src/personal-data keeps in Postgres. One of these per process. */
 import { createHmac } from 'node:crypto';
-import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { SealEvents } from '../commands/execute.ts';
 import {
@@ -16,18 +15,10 @@ import {
 } from '../events/personal-data.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import type { Runtime } from '../kernel/runtime.ts';
-import { listenForNotifications } from '../postgres/notifications.ts';
-import { decrypt, encrypt, type WrappingKeys } from './data-keys.ts';
+import { decrypt, encrypt } from './data-keys.ts';
 import { createKeyCache } from './key-cache.ts';
 import { createKeyPool } from './key-pool.ts';
-import {
-  createPostgresKeyStore,
-  destroyedChannel,
-  isDestroyed,
-  type KeyStore,
-  keyIn,
-  readKeyId,
-} from './key-store.ts';
+import { isDestroyed, type KeyStore, keyIn, readKeyId } from './key-store.ts';
 
 export type PersonalData = PersonalDataReader & {
   seal: SealEvents;
@@ -38,22 +29,20 @@ export type PersonalData = PersonalDataReader & {
 };
 
 export function createPersonalData({
-  db,
-  databaseUrl,
-  wrapping,
+  store,
+  listen,
   ahead,
   log,
   runtime,
 }: {
-  db: Knex;
-  databaseUrl: string;
-  wrapping: WrappingKeys;
+  store: KeyStore;
+  /** Calls back whenever keys have been destroyed, or may have been. */
+  listen: (onDestroyed: () => void) => { stop(): Promise<void> };
   /** How many keys are kept ahead, if not the usual number. */
   ahead?: number;
   log: Logger;
   runtime: Runtime;
 }): PersonalData {
-  const store = createPostgresKeyStore({ db, wrapping, runtime });
   const cache = createKeyCache({ store, runtime });
   const pool = createKeyPool({
     store,
@@ -70,13 +59,7 @@ export function createPersonalData({
     open: createOpen(cache, log),
     blindIndex: createBlindIndex(store),
     start() {
-      listener ??= listenForNotifications({
-        databaseUrl,
-        channel: destroyedChannel,
-        onNotification: cache.forget,
-        log,
-        runtime,
-      });
+      listener ??= listen(cache.forget);
       return pool.start();
     },
     async stop() {

@@ -9,6 +9,8 @@ import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { wrappingKeys } from '../personal-data/data-keys.ts';
 import { createPersonalData, type PersonalData } from '../personal-data/personal-data.ts';
+import { createPostgresKeyStore, destroyedChannel } from '../personal-data/postgres-key-store.ts';
+import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
@@ -36,7 +38,13 @@ export function openStores<Needed extends Pick<Config, 'esdbUrl' | 'databaseUrl'
   const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
   const db = connectPostgres({ url: databaseUrl, log });
   const wrapping = wrappingKeys(dataKeys.current, dataKeys.previous);
-  const personalData = createPersonalData({ db, databaseUrl, wrapping, log, runtime });
+  const personalData = createPersonalData({
+    store: createPostgresKeyStore({ db, wrapping, runtime }),
+    listen: (onNotification) =>
+      listenForNotifications({ databaseUrl, channel: destroyedChannel, onNotification, log, runtime }),
+    log,
+    runtime,
+  });
   return {
     config,
     eventStore,

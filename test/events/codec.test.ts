@@ -2,7 +2,16 @@
 import test from 'ava';
 import { readPaymentEvent, UnreadableEvent } from '../../src/events/codec.ts';
 import { upcast } from '../../src/events/upcast.ts';
-import { applied, chosen, request, requested, result, sen, succeeded } from '../support/payments.ts';
+import {
+  payer as aminah,
+  applied,
+  chosen,
+  request,
+  requested,
+  result,
+  sen,
+  succeeded,
+} from '../support/payments.ts';
 
 const metadata = { schemaVersion: 1 };
 const failure = applied(result(1, 'failed'));
@@ -96,8 +105,9 @@ for (const [name, stored] of Object.entries(unreadable)) {
 }
 
 test('the error of an unreadable event holds none of its values', (t) => {
-  const payer = { ...request().payer, icNo: 900101145678 };
-  const stored = event('PaymentRequested', { ...request(), payer });
+  const payer = { ...aminah, icNo: 900101145678 };
+  const personal = { plain: { payer, extra: {} } };
+  const stored = event('PaymentRequested', { ...request(), personal });
   const error = t.throws(() => readPaymentEvent(stored), { instanceOf: UnreadableEvent });
-  t.is(error?.message, 'PaymentRequested does not fit its schema at payer.icNo');
+  t.is(error?.message, 'PaymentRequested does not fit its schema at personal.plain.payer.icNo');
 });

@@ -5,6 +5,8 @@ import { KeysUnavailable, type Sealed } from '../../src/events/personal-data.ts'
 import { wrappingKeys } from '../../src/personal-data/data-keys.ts';
 import { keysPerBlock, readKeyId } from '../../src/personal-data/key-store.ts';
 import { createPersonalData } from '../../src/personal-data/personal-data.ts';
+import { createPostgresKeyStore, destroyedChannel } from '../../src/personal-data/postgres-key-store.ts';
+import { listenForNotifications } from '../../src/postgres/notifications.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
@@ -22,13 +24,14 @@ function startProcess(
   { current = dataKey('a'), previous = [] as string[], ahead = keysPerBlock, clock = { nowMs: 0 } } = {},
 ) {
   const db = connectPostgres({ url, log });
+  const runtime = testRuntime({ monotonicMs: () => clock.nowMs });
   const personalData = createPersonalData({
-    db,
-    databaseUrl: url,
-    wrapping: wrappingKeys(current, previous),
+    store: createPostgresKeyStore({ db, wrapping: wrappingKeys(current, previous), runtime }),
+    listen: (onNotification) =>
+      listenForNotifications({ databaseUrl: url, channel: destroyedChannel, onNotification, log, runtime }),
     ahead,
     log,
-    runtime: testRuntime({ monotonicMs: () => clock.nowMs }),
+    runtime,
   });
   t.teardown(async () => {
     await personalData.stop();
@@ -62,7 +65,7 @@ test('whatever JSON can hold comes back from its own place, and from no other', 
         { ...place, stream: 'payment-2' },
         { ...place, field: 'evidence' as const },
       ])
-        t.deepEqual(await process.open(sealed, elsewhere), { kind: 'unavailable' });
+        t.deepEqual(await process.open(sealed, elsewhere), { kind: 'unavailable', isLost: true });
     }),
     { numRuns: 100 },
   );
@@ -185,7 +188,7 @@ test('a rotation: blocks under an earlier key open while it is configured, and r
   const terms = await before.blindIndex(['aminah']);
 
   const without = startProcess(t, database, { current: dataKey('b') });
-  t.deepEqual(await without.open(sealed, place), { kind: 'unavailable' });
+  t.deepEqual(await without.open(sealed, place), { kind: 'unavailable', isLost: false });
   await t.throwsAsync(without.blindIndex(['aminah']), { instanceOf: KeysUnavailable });
 
   const during = startProcess(t, database, { current: dataKey('b'), previous: [dataKey('a')] });

@@ -17,6 +17,7 @@ import { prepare } from '../../src/projections/runtime/checkpoints.ts';
 import type { Projection } from '../../src/projections/runtime/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { query } from '../embedded/helpers.ts';
+import { personalData } from '../support/personal-data.ts';
 import { emptyDatabase, type Postgres } from './helpers.ts';
 import { history } from './histories.ts';
 
@@ -48,7 +49,7 @@ export async function feed(
       created: new Date(0),
     }),
   );
-  await inSchema(db, projection, (trx) => projection.project(recorded, trx));
+  await inSchema(db, projection, (trx) => projection.project(recorded, trx, personalData));
 }
 
 export type Filled = { id: string; state: RequestedPayment };

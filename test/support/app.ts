@@ -16,8 +16,9 @@ import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
+import { sealedValuesOf } from '../../src/events/personal-data.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
-import type { EventStore } from '../../src/eventstore/event-store.ts';
+import type { EventStore, RecordedEvent } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
 import { createKnownHeads } from '../../src/http/server/known-heads.ts';
@@ -26,6 +27,7 @@ import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
+import { personalData } from './personal-data.ts';
 import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
@@ -36,7 +38,7 @@ export const landregAccessKey = 'a-key-of-the-land-registry';
 export type TestApp = {
   url: string;
   eventStore: EventStore;
-  /** The payment's events as the program reads them. */
+  /** The payment's events as the program reads them, with personal data in plain text. */
   events(transactionId: string): Promise<PaymentEvent[]>;
   /** Lines of the log, parsed. */
   logged: Record<string, unknown>[];
@@ -98,6 +100,17 @@ export type Changes = {
   clock?: () => Date;
 };
 
+async function openEvent(stored: RecordedEvent): Promise<PaymentEvent> {
+  const { type, data } = readPaymentEvent(stored);
+  const opened = await Promise.all(
+    sealedValuesOf(data).map(async ({ field, value }) => {
+      const result = await personalData.open(value, { stream: stored.streamName, field });
+      return [field, result.kind === 'open' ? { plain: result.value } : value];
+    }),
+  );
+  return { type, data: { ...data, ...Object.fromEntries(opened) } } as PaymentEvent;
+}
+
 const noRegistry = () => Promise.reject(new Error('no registry'));
 
 /** Starts the app. Only the first in a process may be the one that appends: pass `beside` to share its store. */
@@ -145,7 +158,8 @@ export async function startApp(
       sandbox: { enabled: false },
       ...changes.config,
     },
-    execute: createExecute({ eventStore: parts, decider: paymentDecider }),
+    execute: createExecute({ eventStore: parts, decider: paymentDecider, seal: personalData.seal }),
+    personalData,
     eventStore: parts,
     heads,
     findPayment: changes.findPayment ?? (async () => null),
@@ -183,7 +197,7 @@ export async function startApp(
     mails,
     consoleRoutes: consoleRoutes(),
     events: async (transactionId) =>
-      (await eventStore.load(paymentStream(transactionId))).map(readPaymentEvent),
+      await Promise.all((await eventStore.load(paymentStream(transactionId))).map(openEvent)),
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -16,6 +16,7 @@ import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
 import { runLedger, settingsFor } from '../../support/ledger.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
 import {
@@ -55,7 +56,7 @@ async function project(eventStore: EventStore, databaseUrl: string): Promise<voi
   const db = connectPostgres({ url: databaseUrl, log });
   const head = await eventStore.head();
   const runs = allProjections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
+    runProjection({ projection, eventStore, db, databaseUrl, personalData, log, runtime: systemRuntime }),
   );
   if (head) for (const { name } of allProjections) await reached(db, name, head);
   for (const run of runs) await run.stop();
@@ -85,6 +86,7 @@ async function verdictAfter(t: ExecutionContext, { sql, log: edit = () => {}, no
       eventStore,
       db,
       databaseUrl: url.href,
+      personalData,
       trusted: trusted ?? [key.publicKey],
       runtime: testRuntime({ now: () => new Date(now ?? '2026-11-20T02:00:00.000Z') }),
       log,

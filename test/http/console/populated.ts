@@ -14,6 +14,7 @@ import { query, until } from '../../embedded/helpers.ts';
 import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { chosen, duplicated, request, result, succeeded } from '../../support/payments.ts';
+import { personalData } from '../../support/personal-data.ts';
 
 const projections = [payments, unmatched, reconciliation, accessLog];
 
@@ -23,7 +24,7 @@ export type Populated = {
   /** Waits until the tables hold everything in the event store. */
   caughtUp(): Promise<void>;
   /** Writes a payment's stream; resolves to its id. */
-  payment(events: readonly PaymentEvent[], over?: Partial<PaymentRequested>): Promise<string>;
+  payment(events: readonly PaymentEvent[], over?: RequestChanges): Promise<string>;
 };
 
 export async function startPopulated(t: ExecutionContext, postgres: Postgres): Promise<Populated> {
@@ -32,7 +33,7 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
   const app = await startApp({ console: { db } });
   const { eventStore } = app;
   const runs = projections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
+    runProjection({ projection, eventStore, db, databaseUrl, personalData, log, runtime: systemRuntime }),
   );
   t.teardown(async () => {
     await Promise.all(runs.map((run) => run.stop()));

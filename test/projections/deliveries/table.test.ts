@@ -12,7 +12,7 @@ import {
   orderingKeyOf,
   writeDeliveries,
 } from '../../../src/projections/deliveries/table.ts';
-import { applied, chosen, request, result, succeeded } from '../../support/payments.ts';
+import { payer as aminah, applied, chosen, request, result, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { type Database, emptyDatabase } from '../helpers.ts';
 import { history } from '../histories.ts';
@@ -43,7 +43,7 @@ async function write(db: Knex, transactionId: string, events: readonly PaymentEv
 
 const rows = (db: Knex) => db('payments.deliveries').orderBy(['transaction_id', 'ordering_key']);
 
-const payer = { ...request().payer, email: '' };
+const payer = { ...aminah, email: '' };
 function paid(callbackUrl: string, ...more: PaymentEvent[]): PaymentEvent[] {
   return paidTo(request().merchant.code, callbackUrl, ...more);
 }

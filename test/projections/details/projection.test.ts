@@ -39,7 +39,7 @@ const merchant = (code: string) => ({ code, id: 1, name: 'Demo' });
 /** Asks for payments, one per change, called A, B, …, and waits until their details are written. */
 async function ask(
   { database, store }: Parts,
-  changes: readonly Partial<PaymentRequested>[],
+  changes: readonly Parameters<typeof paymentRequested>[0][],
   schema = 'details',
 ): Promise<void> {
   for (const [index, change] of changes.entries()) {

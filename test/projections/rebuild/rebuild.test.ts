@@ -23,6 +23,7 @@ import type { Projection } from '../../../src/projections/runtime/projection.ts'
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { until } from '../../embedded/helpers.ts';
 import { result, succeeded } from '../../support/payments.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
@@ -59,6 +60,7 @@ const options = (
   eventStore: store.eventStore,
   db: database.db,
   databaseUrl: database.url,
+  personalData,
   log,
   runtime: systemRuntime,
   signal: new AbortController().signal,
@@ -101,6 +103,7 @@ test.serial('the rows are the same after, and the runner goes on without a word'
     eventStore,
     db,
     databaseUrl: url,
+    personalData,
     log: loud,
     runtime: systemRuntime,
   });
@@ -238,10 +241,11 @@ test.serial('an event that cannot be folded stops it, and the serving tables are
 
   const tolerant = {
     ...payments,
-    project: (events, trx) =>
+    project: (events, trx, ...rest) =>
       payments.project(
         events.filter(({ revision }) => revision === 0),
         trx,
+        ...rest,
       ),
   } satisfies Projection;
   await rebuild(options(tolerant, parts));
@@ -549,12 +553,12 @@ test.serial('a comparison whose session Postgres ends begins again', async (t) =
   let ended = 0;
   const interrupted: Projection = {
     ...payments,
-    async project(events, db) {
+    async project(events, db, ...rest) {
       if (ended === 0) {
         ended += 1;
         await db.raw('select pg_terminate_backend(pg_backend_pid())');
       }
-      await payments.project(events, db);
+      await payments.project(events, db, ...rest);
     },
   };
   t.deepEqual(await compare(interrupted, parts), { rows: 1, differences: [], more: 0 });
