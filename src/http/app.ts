@@ -36,9 +36,12 @@ export type Dependencies = Omit<GenericDependencies & LandregDependencies, 'quar
   ConsoleDependencies & {
     eventStore: Pick<EventStore, 'append'>;
     personalData: { seal: SealEvents };
+    /** The documentation; by default the project's own. */
+    docsFolder?: string;
   };
 
-export function createApp(dependencies: Dependencies): Koa<RequestState> {
+/** Rejects with a ConfigError if the documentation has faults. */
+export async function createApp(dependencies: Dependencies): Promise<Koa<RequestState>> {
   const { config, eventStore, log, personalData, runtime } = dependencies;
   // One address per page, because what is logged and how errors look depend on the path.
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
@@ -55,7 +58,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   addLandregRoutes(router, { ...dependencies, quarantine });
   addApiRoutes(router, dependencies);
   addReferenceRoutes(router, createDocument(config));
-  addDocsRoutes(router, { config, log, runtime });
+  await addDocsRoutes(router, { config, log, runtime, folder: dependencies.docsFolder });
   const consoleDependencies = createPageDependencies(dependencies);
   addConsoleRoutes(router, consoleDependencies);
 

@@ -44,7 +44,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
   const closing = new AbortController();
-  const app = createApp({
+  const app = await createApp({
     config,
     execute: createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal }),
     personalData,

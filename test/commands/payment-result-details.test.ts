@@ -1,7 +1,10 @@
 // Which attempt a result belongs to, the amount it must have, and the receipt number it gives.
 import test from 'ava';
+import { Refused } from '../../src/commands/decider.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
 import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
+import type { PaymentResult } from '../../src/events/payment-result.ts';
 import {
   amountSen,
   applied,
@@ -9,6 +12,7 @@ import {
   contradicted,
   duplicated,
   mismatched,
+  orderNo,
   record,
   request,
   requested,
@@ -154,6 +158,17 @@ for (const ids of [noIds, noOrder]) {
     }
   }
 }
+
+test('the event says which order the result is about', (t) => {
+  const decided = (given: PaymentEvent[], over: Partial<PaymentResult>) => {
+    const state = given.reduce(paymentDecider.evolve, paymentDecider.initial);
+    const events = paymentDecider.decide(record(result(1, 'failed', over)), state);
+    return events instanceof Refused ? [] : events.map(({ data }) => 'orderNo' in data && data.orderNo);
+  };
+  t.deepEqual(decided([start, chosen(1), chosen(2)], {}), [orderNo(1)]);
+  t.deepEqual(decided([start, chosen(1), chosen(2)], noIds), [orderNo(2)]);
+  t.deepEqual(decided([start], noIds), ['']);
+});
 
 for (const [name, spec] of Object.entries(cases)) test(name, (t) => checkSpec(t, resultDecider, spec));
 

@@ -58,6 +58,7 @@ test('answers the payment page, and appends one event', async (t) => {
       state: '',
       phoneNo: '',
     },
+    emailReceipt: true,
     callbackUrl: 'https://council.example/callback',
     redirectUrl: 'https://council.example/paid?session=1',
     branchCode: '',

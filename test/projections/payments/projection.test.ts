@@ -106,6 +106,10 @@ test.serial('the columns hold what payments are found by', async (t) => {
     receiptNo: 'R1',
     late: false,
     result,
+    orderNo: null,
+    merchantCode: 'pejabat',
+    deliveries: [],
+    postingRule: 1,
   };
   const odd = { ...paid, result: { ...result, mode: '', paidAt: '0000-01-01T00:00:00.000Z' } };
   await append(eventStore, 'A', [request]);
