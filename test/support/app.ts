@@ -98,6 +98,8 @@ export type Changes = {
   content?: Partial<Dependencies['content']>;
   console?: Partial<Dependencies['console']>;
   clock?: () => Date;
+  /** Of the clock that never jumps. */
+  monotonicMs?: () => number;
 };
 
 async function openEvent(stored: RecordedEvent): Promise<PaymentEvent> {
@@ -130,7 +132,10 @@ export async function startApp(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const runtime = testRuntime(changes.clock && { now: changes.clock });
+  const runtime = testRuntime({
+    ...(changes.clock && { now: changes.clock }),
+    ...(changes.monotonicMs && { monotonicMs: changes.monotonicMs }),
+  });
   const heads = createKnownHeads(runtime);
   const parts = heads.watch({ ...eventStore, ...changes.eventStore });
   const mails: Mail[] = [];

@@ -19,7 +19,7 @@ export function createShowUser({
   const readUser = createReadState({
     streamOf: userStream,
     decider: userDecider,
-    findRow: users.find,
+    findRow: (id) => users.find(id),
     isFinal: () => false,
     eventStore,
     heads,

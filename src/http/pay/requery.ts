@@ -46,12 +46,12 @@ export function createRequery<State>({
       return { payment: await openPayment(state, personalData.open), asAt: null, events };
     } catch (error) {
       if (!(error instanceof EventStoreUnavailable)) throw error;
-      return { ...(await readPayment(transactionId, sinceRequest)), events: null };
+      return { ...(await readPayment(transactionId)), events: null };
     }
   }
 
   return async (ctx: Context<State>): Promise<void> => {
-    const { request } = (await readPayment(idOf(ctx), sinceRequest)).payment;
+    const { request } = (await readPayment(idOf(ctx), requestRevision)).payment;
     const answer = await ask(request);
     const { payment, asAt, events } = await record(ctx, request, answer);
     if (answer.status === 'not_found') {
@@ -64,8 +64,8 @@ export function createRequery<State>({
   };
 }
 
-/** The revision of the request, which never changes: any row has it. */
-const sinceRequest = 0;
+/** Any row has the request, which never changes. */
+const requestRevision = 0;
 
 const answerTexts: Readonly<Record<RegistryStatus, string>> = {
   succeeded: 'successful',
