@@ -82,7 +82,7 @@ const requested: fc.Arbitrary<PaymentEvent> = fc.record({
     personal: fc.record({
       plain: fc.record({ payer, extra: fc.dictionary(text, jsonValue, { maxKeys: 3 }) }),
     }),
-    fingerprint: fc.option(text),
+    fingerprint: fc.oneof(fc.constant(null), text),
     emailReceipt: fc.boolean(),
     callbackUrl: text,
     redirectUrl: text,

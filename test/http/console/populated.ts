@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
-import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../../src/events/payment.ts';
+import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { accessLog } from '../../../src/projections/access-log/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
@@ -13,7 +13,14 @@ import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
 import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
-import { chosen, duplicated, request, result, succeeded } from '../../support/payments.ts';
+import {
+  chosen,
+  duplicated,
+  type RequestChanges,
+  request,
+  result,
+  succeeded,
+} from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 
 const projections = [payments, unmatched, reconciliation, accessLog];

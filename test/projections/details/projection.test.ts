@@ -1,7 +1,6 @@
 // The tables of request details: who goes where, what fills a column, and what no merchant and no agency can break.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import type { PaymentRequested } from '../../../src/events/payment.ts';
 import { details } from '../../../src/projections/details/projection.ts';
 import { createDetailsTable, detailsTableOf } from '../../../src/projections/details/tables.ts';
 import { query, until } from '../../embedded/helpers.ts';

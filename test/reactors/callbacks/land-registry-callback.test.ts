@@ -12,7 +12,15 @@ import {
   paidItemOf,
 } from '../../../src/reactors/callbacks/land-registry-callback.ts';
 import type { DeliveryOutcome } from '../../../src/reactors/deliveries/delivery-task.ts';
-import { payer as aminah, chosen, request, result, succeeded, transactionId, opened } from '../../support/payments.ts';
+import {
+  payer as aminah,
+  chosen,
+  opened,
+  request,
+  result,
+  succeeded,
+  transactionId,
+} from '../../support/payments.ts';
 import { testRuntime } from '../../support/runtime.ts';
 import { type Answer, hang, startReceiver, status } from '../receiver.ts';
 

@@ -7,7 +7,18 @@ import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { evolve, noPayment, type PaymentEvent } from '../../../src/events/payment.ts';
 import { createMerchantCallback, signaturesOf } from '../../../src/reactors/callbacks/merchant-callback.ts';
 import { paymentFields } from '../../../src/receipts/payment-fields.ts';
-import { payer as aminah, applied, chosen, request, requested, result, sen, succeeded, transactionId, opened } from '../../support/payments.ts';
+import {
+  payer as aminah,
+  applied,
+  chosen,
+  opened,
+  request,
+  requested,
+  result,
+  sen,
+  succeeded,
+  transactionId,
+} from '../../support/payments.ts';
 import { testRuntime } from '../../support/runtime.ts';
 import { hang, type Receiver, startReceiver, status } from '../receiver.ts';
 

@@ -12,8 +12,8 @@ import { temporaryFolder } from '../../embedded/helpers.ts';
 import { chooseMethod, createPayment, postResult, resultFields, signed } from '../../http/generic/helpers.ts';
 import { createLandPayment, reportLandResult } from '../../http/landreg/helpers.ts';
 import { startApp } from '../../support/app.ts';
-import { testRuntime } from '../../support/runtime.ts';
 import { opened } from '../../support/payments.ts';
+import { testRuntime } from '../../support/runtime.ts';
 
 const app = await startApp();
 test.after.always(() => app.close());
