@@ -161,7 +161,9 @@ export const noPayment: Payment = { status: 'none' };
 export function evolve(state: Payment, event: PaymentEvent): Payment {
   const next = fold(state, event);
   // Also of an event that changes nothing else.
-  return next.status === 'none' ? next : { ...next, personalData: holding(next.personalData, event.data) };
+  if (next.status === 'none') return next;
+  const personalData = holding(next.personalData, event.data);
+  return personalData === next.personalData ? next : { ...next, personalData };
 }
 
 function fold(state: Payment, event: PaymentEvent): Payment {
