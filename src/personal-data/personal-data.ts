@@ -56,7 +56,7 @@ export function createPersonalData({
   return {
     store,
     seal: createSeal(pool.draw, runtime),
-    open: createOpen(cache, log),
+    open: createOpen(cache, { log, runtime }),
     blindIndex: createBlindIndex(store),
     start() {
       listener ??= listen(cache.forget);
@@ -90,12 +90,23 @@ function createSeal(
 
 const placeText = ({ stream, field }: SealedPlace) => JSON.stringify([stream, field]);
 
-function createOpen(cache: ReturnType<typeof createKeyCache>, log: Logger): OpenSealed {
+/** An outage concerns every value: the same reason is logged once a minute. */
+const logEveryMs = 60_000;
+
+function createOpen(
+  cache: ReturnType<typeof createKeyCache>,
+  { log, runtime }: { log: Logger; runtime: Pick<Runtime, 'monotonicMs'> },
+): OpenSealed {
+  let logged = { reason: '', atMs: 0 };
   return async <T>(held: Held<T>, place: SealedPlace): Promise<Opened<T>> => {
     if ('plain' in held) return { kind: 'open', value: held.plain };
     if ('erased' in held) return { kind: 'erased' };
     const cannot = (error: unknown, isLost: boolean) => {
-      log.warn({ reason: reasonOf(error), isLost }, 'personal data cannot be opened');
+      const reason = reasonOf(error);
+      if (reason !== logged.reason || runtime.monotonicMs() - logged.atMs > logEveryMs) {
+        logged = { reason, atMs: runtime.monotonicMs() };
+        log.warn({ reason, isLost }, 'personal data cannot be opened');
+      }
       return { kind: 'unavailable', isLost } as const;
     };
     let key: Buffer;

@@ -24,6 +24,7 @@ import { userStream } from '../../src/events/user.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import type { PersonalData } from '../../src/personal-data/personal-data.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { payer as aminah, choose, record, requestPayment, result } from '../support/payments.ts';
@@ -49,8 +50,11 @@ export function cause(): Cause {
 export const filled = 45;
 
 /** Nine payments of four events each, of which every third fails first; a user, a project and an unmatched result. */
-export async function fill(eventStore: EventStore): Promise<void> {
-  const pay = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
+export async function fill(
+  eventStore: EventStore,
+  { seal }: Pick<PersonalData, 'seal'> = personalData,
+): Promise<void> {
+  const pay = createExecute({ eventStore, decider: paymentDecider, seal });
   for (let number = 1; number <= 9; number += 1) await makePayment(pay, number);
   const at = '2026-11-20T01:00:00.000Z';
   const user = { name: 'Aminah', email: 'aminah@agency.example', role: 'member' as const };
@@ -67,7 +71,7 @@ export async function fill(eventStore: EventStore): Promise<void> {
   );
   await createQuarantine({
     eventStore,
-    seal: personalData.seal,
+    seal,
     fingerprint: createFingerprint('a key of the tests'),
   })(
     { at, channel: 'generic', verified: true, reason: 'unknown_transaction', raw: { TRANS_ID: 'X' } },

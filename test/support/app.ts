@@ -14,9 +14,10 @@ import { unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { userDecider } from '../../src/commands/user.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
-import { readPaymentEvent } from '../../src/events/codec.ts';
+import { readPaymentEvent, readUnmatchedResult } from '../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { sealedValuesOf } from '../../src/events/personal-data.ts';
+import { unmatchedStream } from '../../src/events/unmatched.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore, RecordedEvent } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
@@ -40,6 +41,8 @@ export type TestApp = {
   eventStore: EventStore;
   /** The payment's events as the program reads them, with personal data in plain text. */
   events(transactionId: string): Promise<PaymentEvent[]>;
+  /** The last of the results that no payment took, with the fields as received. */
+  lastUnmatched(): Promise<Record<string, unknown> | undefined>;
   /** Lines of the log, parsed. */
   logged: Record<string, unknown>[];
   /** Emails that the console sent. */
@@ -205,6 +208,13 @@ export async function startApp(
     consoleRoutes: consoleRoutes(),
     events: async (transactionId) =>
       await Promise.all((await eventStore.load(paymentStream(transactionId))).map(openEvent)),
+    async lastUnmatched() {
+      const stored = await eventStore.loadLast(unmatchedStream);
+      if (!stored) return undefined;
+      const { evidence, ...data } = readUnmatchedResult(stored).data;
+      const opened = await personalData.open(evidence, { stream: unmatchedStream, field: 'evidence' });
+      return { ...data, raw: opened.kind === 'open' ? opened.value : opened.kind };
+    },
     async close() {
       const closed = once(server, 'close');
       server.close();

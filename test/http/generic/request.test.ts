@@ -36,7 +36,9 @@ test('answers the payment page, and appends one event', async (t) => {
   const [event, ...more] = await app.events(id);
   t.deepEqual(more, []);
   if (event?.type !== 'PaymentRequested') return t.fail();
-  const { at, ...data } = event.data;
+  const { at, personal, fingerprint, ...rest } = event.data;
+  t.regex(fingerprint ?? '', /^[\w-]{43}$/);
+  const data = { ...rest, ...plain(personal) };
   t.regex(at, /^\d{4}-.*Z$/);
   t.deepEqual(data, {
     transactionId: id,

@@ -36,7 +36,8 @@ test('answers the payment page with every item, and one event is what happened',
   const [event, ...more] = await app.events(id);
   t.deepEqual(more, []);
   if (event?.type !== 'PaymentRequested') return t.fail();
-  const { at: _, ...data } = event.data;
+  const { at: _, personal, fingerprint: __, ...rest } = event.data;
+  const data = { ...rest, ...plain(personal) };
   t.deepEqual(data as unknown, {
     transactionId: id,
     channel: 'landreg',

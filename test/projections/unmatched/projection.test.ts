@@ -14,7 +14,7 @@ const metadata = { schemaVersion: 1 };
 const result = (reason: string, raw: Record<string, string> = {}) => ({
   id: randomUUID(),
   type: 'GatewayResultUnmatched',
-  data: { at, channel: 'landreg', verified: true, reason, raw },
+  data: { at, channel: 'landreg', verified: true, reason, evidence: { plain: raw }, fingerprint: null },
   metadata,
 });
 const resolution = (revision: number, said: string) => ({
