@@ -131,7 +131,7 @@ function withTables(store: KeyStore, db: Knex): KeyStore {
 }
 
 /** `if not exists` alone fails when two processes create the same thing at once. */
-async function createKeyTables(db: Knex): Promise<void> {
+export async function createKeyTables(db: Knex): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
     await trx.raw(`
@@ -142,6 +142,12 @@ async function createKeyTables(db: Knex): Promise<void> {
         sealed bytea not null,
         created_at timestamptz not null default now()
       );
-      alter table ${keySchema}.key_blocks alter column sealed set storage external;`);
+      alter table ${keySchema}.key_blocks alter column sealed set storage external;
+      create table if not exists ${keySchema}.erasures (
+        transaction_id text primary key,
+        reason text not null,
+        actor text not null,
+        begun_at timestamptz not null default now()
+      );`);
   });
 }

@@ -24,6 +24,7 @@ import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
+import { createEraser } from './eraser.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
 /** How long requests that have begun may still take when the process is asked to stop. */
@@ -68,6 +69,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       executeSession: createExecuteSession(eventStore),
       executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
       executeDiscrepancy: createExecute({ eventStore, decider: reconciliationDecider }),
+      erase: createEraser(dependencies, db).erase,
       mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime }),
     },
     log,

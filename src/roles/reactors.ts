@@ -8,6 +8,7 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
 import type { Runtime } from '../kernel/runtime.ts';
+import { startRetention } from '../personal-data/retention.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { createDeliveryQueue } from '../projections/deliveries/queue.ts';
@@ -17,6 +18,7 @@ import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.
 import { startDeliveryWorker } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
+import { createEraser } from './eraser.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
 /** Starts every reactor; each waits for its stores. */
@@ -62,6 +64,16 @@ export function startReactors({ config, eventStore, log, personalData, runtime }
   const requery = config.registry.scheduled
     ? startScheduledRequery({ ...common, registry, db, databaseUrl, runtime })
     : null;
+  const { erase, erasures } = createEraser({ config, eventStore, log, personalData, runtime }, db);
+  const retention = startRetention({
+    erase,
+    erasures,
+    retention: config.retention,
+    db,
+    databaseUrl,
+    log,
+    runtime,
+  });
   const listener = listenForNotifications({
     databaseUrl,
     channel: dueChannel,
@@ -74,7 +86,7 @@ export function startReactors({ config, eventStore, log, personalData, runtime }
   return {
     async stop() {
       await listener.stop();
-      await Promise.all([...reactors.map((reactor) => reactor.stop()), requery?.stop()]);
+      await Promise.all([...reactors.map((reactor) => reactor.stop()), requery?.stop(), retention.stop()]);
       await db.destroy();
     },
   };

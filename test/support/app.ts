@@ -25,10 +25,11 @@ import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.
 import { createKnownHeads } from '../../src/http/server/known-heads.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { createErase } from '../../src/personal-data/erase.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
-import { personalData } from './personal-data.ts';
+import { memoryErasures, personalData } from './personal-data.ts';
 import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
@@ -187,6 +188,15 @@ export async function startApp(
       db,
       executeSession: createExecuteSession(parts),
       mailer: { send },
+      // In the memory of the test, as its keys are; nothing interrupts it.
+      erase: createErase({
+        store: personalData.store,
+        erasures: memoryErasures(),
+        eventStore: parts,
+        execute: createExecute({ eventStore: parts, decider: paymentDecider }),
+        onErased: async () => undefined,
+        runtime: testRuntime(changes.clock && { now: changes.clock }),
+      }),
       executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
       executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider }),
       closing: new AbortController().signal,

@@ -1,5 +1,6 @@
 /** Seals and opens as the program does, with the keys in the memory of the test instead of in Postgres. */
 import { pino } from 'pino';
+import type { Erasure, Erasures } from '../../src/personal-data/erasures.ts';
 import {
   isDestroyed,
   type KeyStore,
@@ -35,17 +36,32 @@ export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
   };
 }
 
+/** Erasures that have begun, in a map. */
+export function memoryErasures(): Erasures {
+  const begun = new Map<string, Erasure>();
+  return {
+    async begin(erasures) {
+      for (const erasure of erasures) begun.set(erasure.transactionId, erasure);
+    },
+    async complete(ids) {
+      for (const id of ids) begun.delete(id);
+    },
+    begunBefore: async (_, limit) => [...begun.values()].slice(0, limit),
+  };
+}
+
 /** As one process has it, ready to seal. */
 export async function startPersonalData(store: KeyStore = memoryKeyStore()): Promise<PersonalData> {
   const forget: (() => void)[] = [];
-  const personalData = createPersonalData({
-    store: {
-      ...store,
-      async destroy(keyIds) {
-        await store.destroy(keyIds);
-        for (const each of forget) each();
-      },
+  const announcing: KeyStore = {
+    ...store,
+    async destroy(keyIds) {
+      await store.destroy(keyIds);
+      for (const each of forget) each();
     },
+  };
+  const personalData = createPersonalData({
+    store: announcing,
     listen(onDestroyed) {
       forget.push(onDestroyed);
       return { stop: async () => undefined };

@@ -15,6 +15,7 @@ import type { Account } from '../../events/user.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import type { Erase } from '../../personal-data/erase.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Projection } from '../../projections/runtime/projection.ts';
@@ -41,6 +42,7 @@ export type ConsoleDependencies = {
     executeDiscrepancy: ExecuteOf<typeof reconciliationDecider>;
     executeRebuild: ExecuteOf<typeof rebuildDecider>;
     mailer: Mailer;
+    erase: Erase;
     /** Aborts when the process is asked to stop, which ends open streams of events. */
     closing: AbortSignal;
     /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */

@@ -76,6 +76,19 @@ export async function postponeRequery(
   await due.update({ requery_at: until }).timeout(5_000);
 }
 
+/**
+ * Ids of at most `limit` payments that hold personal data and on which nothing has happened since `before`, in order,
+ * from after the id `after`. A row may be behind its stream.
+ */
+export async function findHoldingBefore(
+  db: Knex,
+  { before, after, limit }: { before: Date; after: string; limit: number },
+): Promise<string[]> {
+  const query = rows(db).where({ holds_personal_data: true }).where('updated_at', '<', before);
+  query.whereRaw('transaction_id collate "C" > ?', [after]).orderByRaw('transaction_id collate "C"');
+  return await query.limit(limit).pluck('transaction_id').timeout(10_000);
+}
+
 const pageSize = 500;
 
 /**

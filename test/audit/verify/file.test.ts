@@ -34,7 +34,7 @@ function payment(number: number): RecordedEvent[] {
 
 function exported(payments: readonly RecordedEvent[][]): string {
   const lines = createLines();
-  return [lines.head(range), ...payments.map(lines.payment), lines.end()].join('');
+  return [lines.head(range), ...payments.map((events) => lines.payment(events)), lines.end()].join('');
 }
 
 const whole = exported([payment(1), payment(2), payment(3)]);

@@ -10,7 +10,7 @@ import { emptyDatabase, reached, run, startStore, statusOf } from '../helpers.ts
 const postgres = await createDatabase();
 
 const at = '2026-11-20T01:02:03.000Z';
-const metadata = { schemaVersion: 1 };
+const metadata = { schemaVersion: 2 };
 const result = (reason: string, raw: Record<string, string> = {}) => ({
   id: randomUUID(),
   type: 'GatewayResultUnmatched',
