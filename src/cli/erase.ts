@@ -58,7 +58,8 @@ async function eraseListed(
     print('They hold no personal data any more.');
     return 0;
   }
-  if (!isConfirmed && !(await confirm(holding.length))) return fail('Nothing was erased.');
+  if (!isConfirmed && !(await confirm(holding.length)))
+    return fail('Nothing was erased: it is erased with --yes, or after a confirmation at a terminal.');
   const { erase } = createEraser(context, context.db);
   const { actor } = staffCause();
   const asked = holding.map(({ request }) => ({
@@ -82,7 +83,9 @@ function lineOf({ request, status, personalData }: RequestedPayment): string {
   return `${request.transactionId}  ${toDateTime(request.at)}  ${status.padEnd(9)}  ${displaySen(request.amountSen)}  ${request.reference} of ${request.merchant.code}${erased}`;
 }
 
+/** False without asking if nobody is there to answer. */
 async function confirm(count: number): Promise<boolean> {
+  if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await terminal.question(
