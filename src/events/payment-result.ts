@@ -1,7 +1,8 @@
-/** What the gateway, the registry or staff report about an attempt to pay, and which attempt it is about. */
+/** What the gateway, the registry or staff report about an attempt to pay, and what the events of such results share. */
 import {
   array,
   boolean,
+  dynamic,
   enums,
   type Infer,
   literal,
@@ -10,7 +11,6 @@ import {
   refine,
   type Struct,
   string,
-  union,
 } from 'superstruct';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { sen, utc } from '../kernel/structs.ts';
@@ -43,7 +43,7 @@ export type ReportedResult = PaymentResult & Buyer & { raw: ReceivedFields };
 export const sources = ['gateway', 'requery', 'staff'] as const;
 export type Source = (typeof sources)[number];
 
-/** What every event that records a result has. */
+/** The fields of every event that records a result. */
 export const resultRecorded = {
   at: utc,
   source: enums(sources),
@@ -58,13 +58,16 @@ export const resultRecorded = {
   orderNo: nullable(string()),
 };
 
-/** What an event whose result sets the payment's status has. */
+/** The fields of an event whose result sets the payment's status. */
 export const statusChanged = {
   ...resultRecorded,
   /** Null in events of version 1. */
   merchantCode: nullable(string()),
   /** What the new status sets in motion; `rule 1` in events of version 1, which left it to the fold. */
-  deliveries: union([array(PlannedDelivery), literal('rule 1')]),
+  deliveries: dynamic<PlannedDelivery[] | 'rule 1'>(
+    (value) =>
+      (value === 'rule 1' ? literal(value) : array(PlannedDelivery)) as Struct<PlannedDelivery[] | 'rule 1'>,
+  ),
 };
 
 /** The struct of an event whose result has one of the outcomes that its type allows. */

@@ -12,6 +12,7 @@ import {
   evolveDeliveries,
   isDeliveryEvent,
   newDelivery,
+  type PlannedDelivery,
 } from './deliveries.ts';
 import { paymentRequested } from './payment-request.ts';
 import {
@@ -236,10 +237,17 @@ function withDeliveries(
   payment: RequestedPayment,
   { at, deliveries }: StatusChange['data'],
 ): RequestedPayment {
-  const change = statusChanges(payment);
-  const planned = deliveries === 'rule 1' ? deliveriesByRule1(payment, change) : deliveries;
-  const added = planned.map((each) => newDelivery(each, change, at));
+  const planned = plannedDeliveries(payment, deliveries);
+  const added = planned.map((each) => newDelivery(each, statusChanges(payment), at));
   return { ...payment, deliveries: [...payment.deliveries, ...added] };
+}
+
+/** What a result has set in motion, as its event says; `payment` is as the result has left it. */
+export function plannedDeliveries(
+  payment: RequestedPayment,
+  deliveries: StatusChange['data']['deliveries'],
+): readonly PlannedDelivery[] {
+  return deliveries === 'rule 1' ? deliveriesByRule1(payment, statusChanges(payment)) : deliveries;
 }
 
 /** How many results have set the payment's status so far. */

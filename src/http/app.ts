@@ -24,6 +24,7 @@ import { createPresentError } from './pay/present-error.ts';
 import { createVerify, type VerifyDependencies } from './pay/verify-receipt.ts';
 import type { Context, RequestState } from './server/context.ts';
 import { createErrorAnswers } from './server/errors.ts';
+import { refuseCostly } from './server/limits.ts';
 import { createRequestLog } from './server/request-log.ts';
 import { createSecurityHeaders } from './server/security-headers.ts';
 import { createViews } from './server/views.ts';
@@ -78,6 +79,7 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   });
   app.use(createViews(viewTexts));
   app.use(createErrorAnswers({ log, presenterOf }));
+  app.use(refuseCostly);
   app.use(router.routes());
   app.use(router.allowedMethods());
   // What fails outside the error answers: a connection that breaks, an error page that cannot be rendered.

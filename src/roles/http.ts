@@ -1,7 +1,6 @@
 /** `ledger http`: the HTTP role. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createMailer } from '../clients/mail/mailer.ts';
@@ -17,6 +16,7 @@ import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { createApp } from '../http/app.ts';
 import { createKnownHeads } from '../http/server/known-heads.ts';
+import { createLimitedServer } from '../http/server/limits.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
@@ -24,6 +24,7 @@ import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
+import { toDoList } from '../to-do/projection.ts';
 import { createEraser } from './eraser.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
@@ -58,7 +59,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       executeUser: createExecute({ eventStore, decider: userDecider }),
       users: createListQueries<Account>(db, users.name),
       projects: createListQueries<Project>(db, projects.name),
-      projections: allProjections,
+      projections: [...allProjections, toDoList],
       projectionStatus: () => projectionStatus(db),
       version,
     },
@@ -75,7 +76,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     log,
     runtime,
   });
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());
+  const server = createLimitedServer(app.callback());
   server.listen(config.port, config.host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

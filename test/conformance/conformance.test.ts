@@ -246,7 +246,7 @@ const seed = 1;
 
 /** Every variation, and what chance adds. A PDF takes long to draw, and is the same whatever else is asked for. */
 const runsOf = ({ responses }: DescribedOperation) =>
-  responses['200']?.content?.['application/pdf'] ? variations.length + 10 : 50;
+  responses['200']?.content?.['application/pdf'] ? variations.length + 10 : 80;
 
 /** Documented, and not met here: an 11th attempt to pay takes ten payments that went wrong. */
 const notMet = ['genericChooseMethod 409', 'landregChooseMethod 409'];

@@ -368,5 +368,5 @@ test.serial(
     const payment = await openPayment(await ledger.load(id), away.open);
     t.is(payment.access.kind, 'unavailable');
     t.like(payment, { status: 'succeeded', receipt: { receiptNo: '7-20261120-00000001' } });
-    },
+  },
 );

@@ -163,11 +163,12 @@ export async function statusOf(db: Knex, name: string) {
 export async function foldAfresh(
   eventStore: EventStore,
   transactionId: string,
-): Promise<{ revision: number; state: Payment }> {
+): Promise<{ revision: number; state: Payment; updatedAt: Date | undefined }> {
   const events = await eventStore.load(paymentStream(transactionId));
   return {
     revision: events.length - 1,
     state: events.map(readPaymentEvent).reduce(evolve, noPayment),
+    updatedAt: events.at(-1)?.created,
   };
 }
 

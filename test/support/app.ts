@@ -1,6 +1,6 @@
 /** The HTTP role on real parts: a port of its own, and the embedded event store. */
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
@@ -23,6 +23,7 @@ import type { EventStore, RecordedEvent } from '../../src/eventstore/event-store
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
 import { createKnownHeads } from '../../src/http/server/known-heads.ts';
+import { createLimitedServer } from '../../src/http/server/limits.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { createErase } from '../../src/personal-data/erase.ts';
@@ -132,7 +133,7 @@ export async function startApp(
   const log = createLog('info', 'http', { write: (line: string) => void logged.push(JSON.parse(line)) });
 
   let handle: RequestListener = () => undefined;
-  const server = createServer((request, response) => handle(request, response));
+  const server = createLimitedServer((request, response) => handle(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

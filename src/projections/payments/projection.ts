@@ -1,6 +1,6 @@
 /**
  * One row per payment: the state that its events fold to, and the columns by which payments are found. What the state
- * calls for goes into the tables of deliveries and exceptions, and how its payer is found into that of payers.
+ * leaves for staff goes into the table of exceptions, and how its payer is found into that of payers.
  */
 import { readPaymentEvent } from '../../events/codec.ts';
 import {
@@ -13,7 +13,6 @@ import {
 import { isHolding } from '../../events/personal-data.ts';
 import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import { indexable } from '../../postgres/table.ts';
-import { carryLeasesOver, deliveriesIndexes, deliveriesTable, writeDeliveries } from '../deliveries/table.ts';
 import { exceptionsIndexes, exceptionsTable, writeExceptions } from '../exceptions/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { streamProjection } from '../runtime/stream-projection.ts';
@@ -62,10 +61,9 @@ export const payments: Projection = {
         holds_personal_data: isHolding(state.personalData),
       };
     },
-    moreTables: [deliveriesTable, exceptionsTable, payersTable],
+    moreTables: [exceptionsTable, payersTable],
     async writeMore(changed, db, personalData) {
       await writePayers(changed, db, personalData);
-      await writeDeliveries(changed, db);
       await writeExceptions(changed, db);
     },
   }),
@@ -78,20 +76,12 @@ export const payments: Projection = {
     'payments_with_personal_data on payments (updated_at) where holds_personal_data',
     'payments_by_time on payments (requested_at)',
     'payments_by_paid_at on payments (paid_at) where paid_at is not null',
-    ...deliveriesIndexes,
     ...exceptionsIndexes,
   ],
-
-  async carryOver(db, { schema, isSameVersion }) {
-    // Tables of another version may have other columns. A delivery that loses its lease may be sent twice, with one id.
-    if (isSameVersion) await carryLeasesOver(db, schema);
-    return true;
-  },
 
   notDerived: {
     // Postponed while the registry has no answer.
     payments: ['requery_at'],
-    deliveries: ['lease_until', 'leased_by', 'leased_delivery'],
   },
 };
 

@@ -1,7 +1,7 @@
 /** Writes a batch of events into a projection's tables, together with the checkpoint; finds the one event at fault. */
 import type { Knex } from 'knex';
 import { KeysUnavailable, type PersonalDataReader } from '../../events/personal-data.ts';
-import type { Position } from '../../eventstore/event-store.ts';
+import { EventStoreUnavailable, type Position } from '../../eventstore/event-store.ts';
 import { isOverload, isRefusal } from '../../postgres/error-codes.ts';
 import type { Batch } from './batches.ts';
 import { advance } from './checkpoints.ts';
@@ -61,6 +61,7 @@ async function commit(target: Target, from: Position | null, batch: Batch): Prom
       await projection.project(batch.events, trx, personalData);
     } catch (error) {
       const isOutage =
+        error instanceof EventStoreUnavailable ||
         error instanceof KeysUnavailable ||
         (queryErrors.has(error) && !isRefusal(error) && !isOverload(error));
       if (isOutage) throw error;

@@ -1,5 +1,5 @@
 /** The contract between the delivery worker and the functions that perform its deliveries: callbacks, items, emails. */
-import type { Delivery } from '../../events/deliveries.ts';
+import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 
 export type DeliveryTask = {
@@ -9,6 +9,8 @@ export type DeliveryTask = {
    */
   payment: OpenPayment;
   delivery: Delivery;
+  /** As the event of that outcome has it: where a callback goes, which item it is. */
+  planned: PlannedDelivery;
   /** Aborts when the attempt takes too long, or when the process has to end. */
   signal: AbortSignal;
 };

@@ -34,7 +34,7 @@ async function paid(over: Record<string, unknown> = {}): Promise<OpenPayment> {
 function emailOf({ deliveries }: OpenPayment) {
   const delivery = deliveries.find(({ kind }) => kind === 'email');
   if (!delivery) throw new Error('No email is due');
-  return delivery;
+  return { delivery, planned: { key: 'email', kind: 'email' } as const };
 }
 
 for (const lang of ['en', 'ms'] as const) {
@@ -52,7 +52,7 @@ for (const lang of ['en', 'ms'] as const) {
       config,
       runtime,
     });
-    t.deepEqual(await perform({ payment, delivery: emailOf(payment), signal }), {
+    t.deepEqual(await perform({ payment, ...emailOf(payment), signal }), {
       kind: 'delivered',
       status: null,
       messageId: `<${transactionId}-email@ledger.example>`,
@@ -83,7 +83,7 @@ test('a language that is none of ours is English', async (t) => {
   };
   for (const lang of ['fr', 1, ['ms'], null, 'MS']) {
     const payment = await paid({ extra: { lang } });
-    await createReceiptEmail({ mailer, config, runtime })({ payment, delivery: emailOf(payment), signal });
+    await createReceiptEmail({ mailer, config, runtime })({ payment, ...emailOf(payment), signal });
   }
   for (const subject of subjects) t.regex(subject, /^Official receipt /);
   t.is(subjects.length, 5);
@@ -102,7 +102,7 @@ test('the link in the land registry’s email opens the receipt, with nothing bu
       return { kind: 'sent', messageId: '<x>' };
     },
   };
-  await createReceiptEmail({ mailer, config, runtime })({ payment, delivery: emailOf(payment), signal });
+  await createReceiptEmail({ mailer, config, runtime })({ payment, ...emailOf(payment), signal });
   const links = texts.join().match(/http:\S+/g) ?? [];
   t.is(links.length, 2);
   for (const link of links) {
@@ -130,5 +130,5 @@ for (const [outcome, expected] of outcomes)
   test(`the mailer says ${JSON.stringify(outcome)}`, async (t) => {
     const payment = await paid();
     const perform = createReceiptEmail({ mailer: { send: async () => outcome }, config, runtime });
-    t.deepEqual(await perform({ payment, delivery: emailOf(payment), signal }), expected);
+    t.deepEqual(await perform({ payment, ...emailOf(payment), signal }), expected);
   });
