@@ -1,6 +1,8 @@
 /** How staff resolve a payment's exceptions; src/events/exceptions.ts says which it has. */
 import { exceptionsOf, holdsMoneyInSuspense } from '../events/exceptions.ts';
-import type { Payment, PaymentEvent, Resolution } from '../events/payment.ts';
+import type { Payment, PaymentEvent } from '../events/payment.ts';
+import { postingRule } from '../events/postings.ts';
+import type { Resolution } from '../events/recorded-result.ts';
 import { Refused } from './decider.ts';
 
 export type ResolveException = {
@@ -27,5 +29,5 @@ export function resolveException(
       'no_money_in_suspense',
       'There is no money in suspense here: it can only be explained',
     );
-  return [{ type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule: 1 } }];
+  return [{ type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule } }];
 }

@@ -5,7 +5,6 @@ import {
   currentResult,
   type Payment,
   type PaymentEvent,
-  type RecordedResult,
   type RequestedPayment,
 } from '../events/payment.ts';
 import {
@@ -15,6 +14,8 @@ import {
   type ReportedResult,
   type Source,
 } from '../events/payment-result.ts';
+import { postingRule } from '../events/postings.ts';
+import type { RecordedResult } from '../events/recorded-result.ts';
 // The rule of version 1 is still the one that decides.
 import { orderByRule1 as sellerOrderOf } from '../events/upcast-rules.ts';
 import { derivedId } from '../kernel/derived-id.ts';
@@ -22,6 +23,13 @@ import { toDigits } from '../kernel/malaysian-time.ts';
 import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
 import { deliveriesFor } from './planned-deliveries.ts';
+import {
+  isBooked,
+  isOpenMismatch,
+  type RecordedSuccess,
+  sameSuccesses,
+  successesOfTransaction,
+} from './same-money.ts';
 
 export type RecordGatewayResult = {
   type: 'RecordGatewayResult';
@@ -56,7 +64,10 @@ export function isPaymentOf(
   );
 }
 
-/** A success of the right amount always pays an open payment, whatever came before it. */
+/**
+ * A success of the right amount always pays an open payment, whatever came before it. One gateway transaction is in the
+ * books once: a later report of it supersedes an amount mismatch, and contradicts what has paid or was a duplicate.
+ */
 function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): readonly PaymentEvent[] {
   const { result } = command;
   const data = recorded(command, state);
@@ -66,17 +77,43 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   if (matches && state.status !== 'succeeded') {
     const receiptNo = receiptNoFor(command, state);
     const changed = { ...data, ...setInMotion(state, 'succeeded'), postingRule };
-    return [{ type: 'PaymentSucceeded', data: { ...changed, receiptNo, late: isLate(state, attempt) } }];
+    const paid = { ...changed, receiptNo, late: isLate(state, attempt) };
+    return [{ type: 'PaymentSucceeded', data: paid }, ...supersede(command, state)];
   }
-  if (state.results.some((earlier) => isSameSuccess(earlier, result))) return [];
-  if (!matches)
-    return [{ type: 'AmountMismatchDetected', data: { ...data, postingRule, expectedSen, currency: 'MYR' } }];
+  const [known] = sameSuccesses(state, result);
+  if (known) return identify(command, known);
+  if (successesOfTransaction(state, result).some(isBooked))
+    return [{ type: 'GatewayResultContradicted', data: { ...data, standing: 'succeeded' } }];
   const firstGatewayTransactionId = currentResult(state)?.gatewayTransactionId ?? '';
-  return [{ type: 'DuplicatePaymentDetected', data: { ...data, postingRule, firstGatewayTransactionId } }];
+  const suspended: PaymentEvent = matches
+    ? { type: 'DuplicatePaymentDetected', data: { ...data, postingRule, firstGatewayTransactionId } }
+    : { type: 'AmountMismatchDetected', data: { ...data, postingRule, expectedSen, currency: 'MYR' } };
+  return [suspended, ...supersede(command, state)];
 }
 
-/** By which new events move money: src/events/postings.ts. */
-const postingRule = 1 as const;
+/** Takes the money of an earlier report out of suspense: the new report has put the same money into the books. */
+function supersede({ at, result }: RecordGatewayResult, state: RequestedPayment): PaymentEvent[] {
+  const same = [...successesOfTransaction(state, result), ...sameSuccesses(state, result)];
+  const found = same.find(isOpenMismatch);
+  if (!found) return [];
+  const { resultNo } = found;
+  const data = { at, resultNo, resolution: 'superseded', note: '', postingRule } as const;
+  return [{ type: 'ExceptionResolved', data }];
+}
+
+/** Another report of known money may name the gateway transaction or the order that the first one lacked. */
+function identify(
+  { at, source, result }: RecordGatewayResult,
+  known: RecordedSuccess,
+): readonly PaymentEvent[] {
+  const { resultNo, recorded } = known;
+  const { gatewayTransactionId, sellerOrderNo } = result;
+  const namesTransaction = recorded.gatewayTransactionId === '' && gatewayTransactionId !== '';
+  const namesOrder = recorded.isOrderInferred === true && sellerOrderNo !== '';
+  if ((!namesTransaction && !namesOrder) || (!isBooked(known) && !isOpenMismatch(known))) return [];
+  const data = { at, source, resultNo, gatewayTransactionId, sellerOrderNo };
+  return [{ type: 'GatewayResultIdentified', data }];
+}
 
 /** What every event that records a result has. */
 function recorded({ at, source, verified, result: reported }: RecordGatewayResult, state: RequestedPayment) {
@@ -163,19 +200,6 @@ function isSameAttempt(
     earlier.sellerOrderNo === sellerOrderOf(state, result) &&
     !differ(earlier.gatewayTransactionId, result.gatewayTransactionId)
   );
-}
-
-/** The gateway's ids decide if both successes have one: different ids mean different money. */
-function isSameSuccess(earlier: RecordedResult, result: PaymentResult): boolean {
-  if (
-    earlier.outcome !== 'succeeded' ||
-    earlier.amountSen !== result.amountSen ||
-    isRinggit(earlier.currency) !== isRinggit(result.currency)
-  )
-    return false;
-  if (earlier.gatewayTransactionId && result.gatewayTransactionId)
-    return earlier.gatewayTransactionId === result.gatewayTransactionId;
-  return !differ(earlier.sellerOrderNo, result.sellerOrderNo);
 }
 
 function differ(one: string, other: string): boolean {

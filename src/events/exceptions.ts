@@ -1,6 +1,7 @@
 /** The results of a payment that staff have to settle, because they do not agree with its status or its amount. */
 import type { Sen } from '../kernel/money.ts';
-import type { RecordedResult, RequestedPayment } from './payment.ts';
+import type { RequestedPayment } from './payment.ts';
+import type { RecordedResult } from './recorded-result.ts';
 
 export const exceptionKinds = ['contradiction', 'amountMismatch', 'duplicate', 'lateSuccess'] as const;
 export type ExceptionKind = (typeof exceptionKinds)[number];

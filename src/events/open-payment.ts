@@ -1,7 +1,8 @@
 /** A payment with its personal data, for whoever shows them or sends them on. */
-import type { RecordedResult, RequestedPayment } from './payment.ts';
+import type { RequestedPayment } from './payment.ts';
 import { paymentStream } from './payment.ts';
 import type { Buyer, Held, Opened, OpenSealed, RequestDetails } from './personal-data.ts';
+import type { RecordedResult } from './recorded-result.ts';
 
 /** Whether personal data can be read. `at` is null for a moment, until the event that says so has been appended. */
 export type Access = { kind: 'open' } | { kind: 'erased'; at: string | null } | { kind: 'unavailable' };

@@ -1,6 +1,6 @@
 /**
- * What can happen to a payment, and the fold that turns its events into its state, in this order: values, events,
- * state, `evolve`. Commands are decided in src/commands/payment.ts, results (also late and second ones) in
+ * What can happen to a payment, and the fold that turns its events into its state, in this order: events, state,
+ * `evolve`. Commands are decided in src/commands/payment.ts, results (also late and second ones) in
  * src/commands/payment-result.ts.
  */
 import { array, boolean, enums, type Infer, integer, literal, min, object, string } from 'superstruct';
@@ -24,11 +24,10 @@ import {
   registryStatuses,
   reporting,
   resultRecorded,
-  type Source,
+  sources,
   statusChanged,
 } from './payment-result.ts';
 import {
-  type Buyer,
   erasureReasons,
   type Held,
   type HeldKeys,
@@ -38,21 +37,14 @@ import {
   type RequestDetails,
   sealed,
 } from './personal-data.ts';
+import { exceptionResolutions, identified, inferenceOf, type RecordedResult } from './recorded-result.ts';
 import { deliveriesByRule1 } from './upcast-rules.ts';
-
-// ── Values ───────────────────────────────────────────────────────────────────────────────────────────
-
-/**
- * What staff did about money in suspense: refunded it to the payer, credited it to the merchant, or explained in a note
- * why it is owed to nobody.
- */
-export const resolutions = ['refunded', 'credited', 'explained'] as const;
-export type Resolution = (typeof resolutions)[number];
 
 // ── Events ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** The rule of src/events/postings.ts by which the event moves money. */
-const postingRule = literal(1);
+/** By which rule of src/events/postings.ts the event moves money. */
+const postingRules = [1, 2] as const;
+const postingRule = enums(postingRules);
 
 export const paymentEvents = {
   PaymentRequested: paymentRequested,
@@ -77,11 +69,11 @@ export const paymentEvents = {
   PaymentFailed: reporting(['failed'], object(statusChanged)),
   PaymentCancelled: reporting(['cancelled'], object(statusChanged)),
   PaymentPending: reporting(['pending'], object(statusChanged)),
-  /** A result that contradicts the payment's status and changes nothing; for staff. */
-  GatewayResultContradicted: reporting(
-    ['failed', 'cancelled', 'pending'],
-    object({ ...resultRecorded, standing: enums(outcomes) }),
-  ),
+  /**
+   * A result that contradicts the payment's status, or a success that contradicts the amount of the gateway transaction
+   * that the books already have; it changes nothing; for staff.
+   */
+  GatewayResultContradicted: reporting(outcomes, object({ ...resultRecorded, standing: enums(outcomes) })),
   /** A success of another amount or currency: not paid, stays open; for staff. */
   AmountMismatchDetected: reporting(
     ['succeeded'],
@@ -92,6 +84,17 @@ export const paymentEvents = {
     ['succeeded'],
     object({ ...resultRecorded, postingRule, firstGatewayTransactionId: string() }),
   ),
+  /**
+   * Another report of a recorded success named what that one lacked: the gateway transaction, the order, or both; `''`
+   * where it does not name one.
+   */
+  GatewayResultIdentified: object({
+    at: utc,
+    source: enums(sources),
+    resultNo: min(integer(), 1),
+    gatewayTransactionId: string(),
+    sellerOrderNo: string(),
+  }),
   /** The registry was asked and reported nothing new: the status stays. */
   RequeryAnswered: object({
     at: utc,
@@ -99,11 +102,11 @@ export const paymentEvents = {
     /** Its record with this status, as received. */
     evidence: sealed(ReceivedFields),
   }),
-  /** Staff settled what a result left open; `resultNo` counts the payment's recorded results from 1. */
+  /** Settles what a result left open; `resultNo` counts the payment's recorded results from 1. */
   ExceptionResolved: object({
     at: utc,
     resultNo: min(integer(), 1),
-    resolution: enums(resolutions),
+    resolution: enums(exceptionResolutions),
     note: string(),
     postingRule,
   }),
@@ -122,17 +125,6 @@ export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}$
 // ── State ────────────────────────────────────────────────────────────────────────────────────────────
 
 export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'attempt'>;
-
-/** One recorded result without its evidence. Its `sellerOrderNo` is that of the attempt that it is about. */
-export type RecordedResult = PaymentResult & {
-  personal: Held<Buyer>;
-  at: string;
-  source: Source;
-  /** It set the payment's status, or it is an exception for staff. */
-  role: 'applied' | 'contradiction' | 'amountMismatch' | 'duplicate';
-  /** How staff settled it; null until then. */
-  resolved: { at: string; resolution: Resolution; note: string } | null;
-};
 
 export type PaymentStatus = 'requested' | Outcome;
 
@@ -208,6 +200,13 @@ function fold(state: Payment, event: PaymentEvent): Payment {
       return recorded(state, event, 'amountMismatch');
     case 'DuplicatePaymentDetected':
       return recorded(state, event, 'duplicate');
+    case 'GatewayResultIdentified': {
+      const { resultNo } = event.data;
+      const results = state.results.map((result, index) =>
+        index + 1 === resultNo ? identified(result, event.data) : result,
+      );
+      return { ...state, results };
+    }
     case 'RequeryAnswered': {
       const { at, status } = event.data;
       return { ...state, lastRequery: { at, status } };
@@ -264,7 +263,8 @@ function recorded(
 ): RequestedPayment {
   const { at, personal, result, source } = event.data;
   const sellerOrderNo = orderOf(state, event.data);
-  const added = { ...result, sellerOrderNo, personal, at, source, role, resolved: null };
+  const inference = inferenceOf(event.data);
+  const added = { ...result, sellerOrderNo, ...inference, personal, at, source, role, resolved: null };
   const results = [...state.results, added];
   const lastRequery = source === 'requery' ? { at, status: result.outcome } : state.lastRequery;
   return { ...state, results, lastRequery };

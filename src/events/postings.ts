@@ -4,8 +4,9 @@
  */
 import { isRinggit, type Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
-import type { Attempt, PaymentEvent, PaymentRequested, RecordedResult } from './payment.ts';
+import type { Attempt, PaymentEvent, PaymentRequested } from './payment.ts';
 import { attemptOf, orderOf, type PaymentResult } from './payment-result.ts';
+import { identified, inferenceOf, type RecordedResult } from './recorded-result.ts';
 
 type Method = PaymentMode | 'unknown';
 export type SuspenseAccount = 'suspense:mismatch' | 'suspense:duplicate';
@@ -31,9 +32,11 @@ export type Books = {
   isPaid: boolean;
   attempts: readonly Pick<Attempt, 'mode' | 'chargeSen' | 'sellerOrderNo'>[];
   /** As many as the payment's recorded results, in the same order. */
-  results: readonly Pick<RecordedResult, 'gatewayTransactionId' | 'sellerOrderNo'>[];
+  results: readonly Pick<RecordedResult, 'gatewayTransactionId' | 'sellerOrderNo' | 'isOrderInferred'>[];
   /** Money in suspense, by the number of its result. */
   held: readonly InSuspense[];
+  /** What staff credited from suspense under rule 2. */
+  credited?: readonly InSuspense[];
 };
 
 type InSuspense = { resultNo: number; amountSen: Sen; gateway: Account; suspense: SuspenseAccount };
@@ -43,7 +46,9 @@ type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: T
 type Suspended = DataOf<'AmountMismatchDetected' | 'DuplicatePaymentDetected'>;
 
 /** Which accounts an event debits and credits. The event names its rule, and a rule never changes: add the next one. */
-const rules = { 1: { pay, toSuspense, settle } };
+const rules = { 1: { pay, toSuspense, settle }, 2: { pay, toSuspense, settle: settleOrTakeBack } };
+/** The rule of new events. */
+export const postingRule = 2 as const;
 
 /** Takes the next event of a payment; `books` is null before its first. Total, and skips the same events as `evolve`. */
 export function enter(books: Books | null, event: PaymentEvent): Entered {
@@ -67,6 +72,12 @@ export function enter(books: Books | null, event: PaymentEvent): Entered {
       return rules[event.data.postingRule].toSuspense(books, event.data, 'mismatch');
     case 'DuplicatePaymentDetected':
       return rules[event.data.postingRule].toSuspense(books, event.data, 'duplicate');
+    case 'GatewayResultIdentified': {
+      const results = books.results.map((result, index) =>
+        index + 1 === event.data.resultNo ? identified(result, event.data) : result,
+      );
+      return { books: { ...books, results }, entry: null };
+    }
     case 'ExceptionResolved':
       return rules[event.data.postingRule].settle(books, event.data);
     default:
@@ -82,7 +93,7 @@ type Recorded = { orderNo: string | null; result: PaymentResult };
 
 function withResult(books: Books, data: Recorded): Books {
   const { gatewayTransactionId } = data.result;
-  const recorded = { gatewayTransactionId, sellerOrderNo: orderOf(books, data) };
+  const recorded = { gatewayTransactionId, sellerOrderNo: orderOf(books, data), ...inferenceOf(data) };
   return { ...books, results: [...books.results, recorded] };
 }
 
@@ -117,7 +128,12 @@ function toSuspense(books: Books, data: Suspended, kind: 'mismatch' | 'duplicate
   return { books: { ...next, held }, entry: { kind, valueAt: result.paidAt ?? at, postings } };
 }
 
-const settlements = { refunded: 'refund', credited: 'credit', explained: 'reversal' } as const;
+const settlements = {
+  refunded: 'refund',
+  credited: 'credit',
+  explained: 'reversal',
+  superseded: 'reversal',
+} as const;
 
 /** Settled money leaves suspense, so that suspense holds only what staff still have to settle. */
 function settle(books: Books, { at, resultNo, resolution }: DataOf<'ExceptionResolved'>): Entered {
@@ -132,6 +148,30 @@ function settle(books: Books, { at, resultNo, resolution }: DataOf<'ExceptionRes
     entry: { kind: settlements[resolution], valueAt: at, postings },
   };
 }
+
+// ── Rule 2 ───────────────────────────────────────────────────────────────────────────────────────────
+
+/** As rule 1. Money that was credited from suspense and is superseded goes back from the merchant. */
+function settleOrTakeBack(books: Books, data: DataOf<'ExceptionResolved'>): Entered {
+  const isIt = ({ resultNo }: InSuspense) => resultNo === data.resultNo;
+  const credited = books.credited ?? [];
+  const found = credited.find(isIt);
+  if (found && data.resolution === 'superseded') {
+    const amountSen = BigInt(found.amountSen);
+    const postings = [debit(`merchant:${books.merchantCode}`, amountSen), credit(found.gateway, amountSen)];
+    return {
+      books: { ...books, credited: credited.filter((each) => each !== found) },
+      entry: { kind: 'reversal', valueAt: data.at, postings },
+    };
+  }
+  const settled = settle(books, data);
+  const held = data.resolution === 'credited' ? books.held.find(isIt) : undefined;
+  return held && settled.books
+    ? { ...settled, books: { ...settled.books, credited: [...credited, held] } }
+    : settled;
+}
+
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function methodOf(books: Books, data: Recorded): Method {
   return data.result.mode || (attemptOf(books, orderOf(books, data))?.mode ?? 'unknown');

@@ -1,7 +1,8 @@
 /** What a receipt says in any language: one logic for the page, the PDF and the email. */
 import type { OpenPayment } from '../events/open-payment.ts';
-import { currentResult, type RecordedResult, type RequestedPayment } from '../events/payment.ts';
+import { currentResult, type RequestedPayment } from '../events/payment.ts';
 import { attemptOf } from '../events/payment-result.ts';
+import type { RecordedResult } from '../events/recorded-result.ts';
 import { addSen, displaySen, type Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 

@@ -1,11 +1,7 @@
 /** Compares an export's records of one transaction with the payment in the ledger. Pure. */
-import {
-  currentResult,
-  type Payment,
-  type RecordedResult,
-  type RequestedPayment,
-} from '../events/payment.ts';
+import { currentResult, type Payment, type RequestedPayment } from '../events/payment.ts';
 import type { DiscrepancyFound, DiscrepancyKind, ExportSource } from '../events/reconciliation.ts';
+import type { RecordedResult } from '../events/recorded-result.ts';
 import { isRinggit } from '../kernel/money.ts';
 import type { ExportRecord } from './export-format.ts';
 

@@ -10,13 +10,8 @@ import {
   exceptionsOf,
   holdsMoneyInSuspense,
 } from '../../src/events/exceptions.ts';
-import {
-  evolve,
-  noPayment,
-  type PaymentEvent,
-  type Resolution,
-  resolutions,
-} from '../../src/events/payment.ts';
+import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
+import { type Resolution, resolutions } from '../../src/events/recorded-result.ts';
 import { events } from '../support/arbitraries.ts';
 import {
   applied,
@@ -42,7 +37,7 @@ const resolve = (over: Partial<ResolveException> = {}): ResolveException => ({
 });
 const resolved = (over: Partial<ResolveException> = {}): PaymentEvent => {
   const { type: _, ...data } = resolve(over);
-  return { type: 'ExceptionResolved', data: { ...data, postingRule: 1 } };
+  return { type: 'ExceptionResolved', data: { ...data, postingRule: 2 } };
 };
 
 const opened = [requested(), chosen(1)];

@@ -17,9 +17,11 @@ import {
   request,
   requested,
   result,
+  resultAt,
   resultDecider,
   sen,
   succeeded,
+  superseded,
 } from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
 
@@ -87,7 +89,7 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
   'in suspense for its amount when the registry names no order, paid when the gateway names it': {
     given: [start, card, chosen(2), mismatched({ ...cardSuccess, ...noOrder })],
     when: record(cardSuccess),
-    expect: [succeeded(cardSuccess)],
+    expect: [succeeded(cardSuccess), superseded(1)],
   },
 
   'without any id: failed': {
@@ -128,7 +130,18 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
   'paid without any id: the gateway names it later': {
     given: [start, chosen(1), succeeded(result(1, 'succeeded', noIds))],
     when: record(success),
-    expect: [],
+    expect: [
+      {
+        type: 'GatewayResultIdentified',
+        data: {
+          at: resultAt,
+          source: 'gateway',
+          resultNo: 1,
+          gatewayTransactionId: 'P1',
+          sellerOrderNo: orderNo(1),
+        },
+      },
+    ],
   },
   'a known gateway transaction without its order is of its own attempt, not of the latest': {
     given: [start, chosen(1), applied(result(1, 'failed')), chosen(2)],

@@ -16,6 +16,7 @@ import {
   resultDecider,
   sen,
   succeeded,
+  superseded,
 } from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
 
@@ -238,7 +239,7 @@ add({
   'success: the same gateway transaction with another amount': {
     given: paid,
     when: { ...success, amountSen: sen(1) },
-    expect: [mismatched({ ...success, amountSen: sen(1) })],
+    expect: [contradicted({ ...success, amountSen: sen(1) }, 'succeeded')],
   },
 });
 
@@ -258,12 +259,21 @@ for (const [name, mismatch] of Object.entries(wrong)) {
     [`pending: success of ${name}`]: { given: [chosen(1), applied(pending)], when: mismatch, expect },
     [`failed: success of ${name}`]: { given: [chosen(1), applied(failure)], when: mismatch, expect },
     [`cancelled: success of ${name}`]: { given: [chosen(1), applied(cancellation)], when: mismatch, expect },
-    [`success: success of ${name}`]: { given: paid, when: mismatch, expect },
+    [`success: success of ${name}`]: {
+      given: paid,
+      when: mismatch,
+      expect: [contradicted(mismatch, 'succeeded')],
+    },
+    [`success: success of ${name} of another gateway transaction`]: {
+      given: paid,
+      when: { ...mismatch, gatewayTransactionId: 'P9' },
+      expect: [mismatched({ ...mismatch, gatewayTransactionId: 'P9' })],
+    },
     [`success of ${name}, again`]: { given: [chosen(1), mismatched(mismatch)], when: mismatch, expect: [] },
     [`success of ${name}, then the right one`]: {
       given: [chosen(1), mismatched(mismatch)],
       when: success,
-      expect: [succeeded(success)],
+      expect: [succeeded(success), superseded(1)],
     },
     [`success of ${name}, then a failure`]: {
       given: [chosen(1), mismatched(mismatch)],
@@ -289,7 +299,8 @@ for (const channel of channels) {
 for (const source of sources) {
   for (const [name, { given, when, expect }] of Object.entries(cases)) {
     test(`the same decision whatever the source, ${source}: ${name}`, (t) => {
-      const from = (event: PaymentEvent) => ({ ...event, data: { ...event.data, source } }) as PaymentEvent;
+      const from = (event: PaymentEvent) =>
+        ('source' in event.data ? { ...event, data: { ...event.data, source } } : event) as PaymentEvent;
       const spec: Spec<RecordGatewayResult, PaymentEvent> = {
         given: [requested(), ...given],
         when: record(when, { source }),

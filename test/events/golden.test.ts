@@ -107,8 +107,9 @@ function before(type: string): string[] {
   if (type === 'PaymentMethodChosen') return ['PaymentRequested'];
   const chosen = ['PaymentRequested', 'PaymentMethodChosen'];
   if (type === 'ExceptionResolved') return [...chosen, 'AmountMismatchDetected'];
-  if (!Object.hasOwn(deliveryEvents, type)) return chosen;
   const paid = [...chosen, 'PaymentSucceeded'];
+  if (type === 'GatewayResultIdentified') return paid;
+  if (!Object.hasOwn(deliveryEvents, type)) return chosen;
   const isAskedAgain = type === 'CallbackRequested' || type === 'ReceiptEmailRequested';
   return isAskedAgain ? [...paid, type.replace('Requested', 'Abandoned')] : paid;
 }

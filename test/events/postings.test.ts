@@ -3,15 +3,12 @@ import test from 'ava';
 import fc from 'fast-check';
 import { exceptionsOf, holdsMoneyInSuspense } from '../../src/events/exceptions.ts';
 import { unopened } from '../../src/events/open-payment.ts';
-import {
-  evolve,
-  noPayment,
-  type Payment,
-  type PaymentEvent,
-  type Resolution,
-  resolutions,
-} from '../../src/events/payment.ts';
+import { evolve, noPayment, type Payment, type PaymentEvent } from '../../src/events/payment.ts';
 import { type Books, type Entry, enter, type Posting } from '../../src/events/postings.ts';
+import {
+  type ExceptionResolution as Resolution,
+  exceptionResolutions as resolutions,
+} from '../../src/events/recorded-result.ts';
 import { receiptOf } from '../../src/receipts/receipt.ts';
 import { history } from '../projections/histories.ts';
 import { events as plausibleEvents } from '../support/arbitraries.ts';
@@ -26,6 +23,7 @@ import {
   resultAt,
   sen,
   succeeded,
+  superseded,
 } from '../support/payments.ts';
 
 function entriesOf(events: readonly PaymentEvent[]): { entries: Entry[]; books: Books | null } {
@@ -98,6 +96,36 @@ test('staff refund it, credit it, or reverse an entry that was never owed, once'
   t.deepEqual(posted(other, resolved(2, 'refunded')).length, 1);
 });
 
+test('what a later report supersedes leaves suspense, and the merchant if it had been credited', (t) => {
+  const other = mismatched(result(1, 'succeeded', { amountSen: sen(700) }));
+  const credited: PaymentEvent = {
+    type: 'ExceptionResolved',
+    data: {
+      at: '2026-11-22T01:00:00.000Z',
+      resultNo: 1,
+      resolution: 'credited',
+      note: 'seen',
+      postingRule: 2,
+    },
+  };
+  const after = (...events: PaymentEvent[]) =>
+    posted(other, ...events)
+      .slice(1)
+      .map(String);
+  t.deepEqual(after(paidFor(), superseded(1)), [
+    'payment,gateway:fpx 12050 0,merchant:council 0 12050',
+    'reversal,suspense:mismatch 700 0,gateway:fpx 0 700',
+  ]);
+  t.deepEqual(after(credited, paidFor(), superseded(1), superseded(1)), [
+    'credit,suspense:mismatch 700 0,merchant:council 0 700',
+    'payment,gateway:fpx 12050 0,merchant:council 0 12050',
+    'reversal,merchant:council 700 0,gateway:fpx 0 700',
+  ]);
+  t.deepEqual(after(resolved(1, 'refunded'), superseded(1)), [
+    'refund,suspense:mismatch 700 0,gateway:fpx 0 700',
+  ]);
+});
+
 test('a refund leaves the account that the money came to, whatever was attempted since', (t) => {
   const other = mismatched(result(1, 'succeeded', { amountSen: sen(700), mode: '' }));
   t.deepEqual(posted(other, chosen(1), resolved(1, 'refunded')).map(String), [
@@ -158,9 +186,10 @@ function check(events: readonly PaymentEvent[]): void {
     const entered = enter(JSON.parse(JSON.stringify(books)), event);
     [books, state] = [entered.books, evolve(state, event)];
     if (books === null || state.status === 'none') throw new Error('Both begin with the request');
-    const told = state.results.map(({ gatewayTransactionId, sellerOrderNo }) => ({
+    const told = state.results.map(({ gatewayTransactionId, isOrderInferred, sellerOrderNo }) => ({
       gatewayTransactionId,
       sellerOrderNo,
+      isOrderInferred,
     }));
     same(JSON.stringify(books.results), JSON.stringify(told), 'results');
     same(books.isPaid, state.status === 'succeeded', 'paid');

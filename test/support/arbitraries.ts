@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { ChoosePaymentMethod } from '../../src/commands/payment.ts';
 import type { PlannedDelivery } from '../../src/events/deliveries.ts';
-import { type PaymentEvent, type Resolution, resolutions } from '../../src/events/payment.ts';
+import type { PaymentEvent } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
 import {
   outcomes,
@@ -11,6 +11,10 @@ import {
   registryStatuses,
   sources,
 } from '../../src/events/payment-result.ts';
+import {
+  type ExceptionResolution as Resolution,
+  exceptionResolutions as resolutions,
+} from '../../src/events/recorded-result.ts';
 import { paymentModes } from '../../src/kernel/payment-modes.ts';
 import { amountSen, choose, orderNo, recorded, request, sen } from './payments.ts';
 

@@ -189,7 +189,8 @@ export const resultDecider: typeof paymentDecider = {
 /** A result event without what version 2 added. */
 export function asOfVersion1(event: PaymentEvent): PaymentEvent {
   if (!('result' in event.data)) return event;
-  const data = { ...event.data, orderNo: null, ...('deliveries' in event.data && statusChanged) };
+  const old = { orderNo: null, ...('postingRule' in event.data && { postingRule: 1 }) };
+  const data = { ...event.data, ...old, ...('deliveries' in event.data && statusChanged) };
   return { ...event, data } as PaymentEvent;
 }
 
@@ -234,4 +235,10 @@ export function mismatched(reported: ReportedResult, expectedSen: Sen = amountSe
 export function duplicated(reported: ReportedResult, firstGatewayTransactionId: string): PaymentEvent {
   const data = { ...recorded(reported), postingRule: 1 as const, firstGatewayTransactionId };
   return { type: 'DuplicatePaymentDetected', data };
+}
+
+/** As a later report of the same money supersedes an earlier one. */
+export function superseded(resultNo: number): PaymentEvent {
+  const data = { at: resultAt, resultNo, resolution: 'superseded', note: '', postingRule: 2 } as const;
+  return { type: 'ExceptionResolved', data };
 }

@@ -56,7 +56,7 @@ const booksTable = {
 
 export const journal: Projection = {
   name: 'journal',
-  version: 2,
+  version: 3,
   streamPrefixes: [paymentStreamPrefix],
 
   createTables: (db) => createTables(db, postingsTable, dailySumsTable, booksTable),

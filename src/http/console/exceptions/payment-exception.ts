@@ -11,15 +11,14 @@ import {
   type Payment,
   type PaymentEvent,
   paymentStream,
-  type Resolution,
-  resolutions,
 } from '../../../events/payment.ts';
+import { type ExceptionResolution, resolutions } from '../../../events/recorded-result.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
 import { kindTexts, paymentResolutions } from './texts.ts';
 
-const source: ExceptionSource<Resolution> = {
+const source: ExceptionSource<ExceptionResolution> = {
   template: 'payment.njk',
   meanings: paymentResolutions,
   async find(ctx, { eventStore, execute }) {
@@ -57,8 +56,9 @@ const source: ExceptionSource<Resolution> = {
       choices: holdsMoneyInSuspense(kind) ? resolutions : ['explained'],
       resolved: exception.resolved,
       resolvedBy: actorOf(resolution),
-      resolve(what, cause) {
-        const command = { type: 'ResolveException', resultNo, ...what } as const;
+      resolve({ resolution, ...what }, cause) {
+        if (resolution === 'superseded') throw new Error('Nobody is offered this choice');
+        const command = { type: 'ResolveException', resultNo, resolution, ...what } as const;
         return execute(stream, command, cause, { from: { state, ...endOf(stored) } });
       },
     };

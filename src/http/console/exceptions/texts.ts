@@ -1,6 +1,6 @@
 /** The names and meanings of exceptions and their resolutions: content/docs/exceptions.md in a few words. */
-import type { Resolution } from '../../../events/payment.ts';
 import type { DiscrepancyKind, DiscrepancyResolution } from '../../../events/reconciliation.ts';
+import type { ExceptionResolution } from '../../../events/recorded-result.ts';
 import type { UnmatchedReason, UnmatchedResolution } from '../../../events/unmatched.ts';
 import type { ListedKind } from '../../../projections/exceptions/queries.ts';
 
@@ -62,14 +62,17 @@ export const resolutionNames: Readonly<Record<string, string>> = {
   credited: 'Credited',
   settled: 'Settled',
   explained: 'Explained',
+  superseded: 'Superseded',
   vanished: 'Cleared',
-} satisfies Record<Resolution | UnmatchedResolution | DiscrepancyResolution, string>;
+} satisfies Record<ExceptionResolution | UnmatchedResolution | DiscrepancyResolution, string>;
 
 /** What each resolution means for an exception of a payment. */
-export const paymentResolutions: Readonly<Record<Resolution, string>> = {
+export const paymentResolutions: Readonly<Record<ExceptionResolution, string>> = {
   refunded: 'The money went from suspense back to the payer.',
   credited: 'The money went from suspense to the merchant.',
   explained: 'No money moves. Money in suspense was never owed and is taken out again. The note says why.',
+  superseded:
+    'A later report of the same gateway transaction is in the books in its place, and its own money was taken out again.',
 };
 
 export const unmatchedResolutionTexts: Readonly<Record<UnmatchedResolution, string>> = {

@@ -41,6 +41,11 @@ export function eventText(event: PaymentEvent): string {
     }
     case 'DuplicatePaymentDetected':
       return `${reported(event.data)}: successful, though already paid; the money is in suspense`;
+    case 'GatewayResultIdentified': {
+      const { gatewayTransactionId, resultNo, sellerOrderNo, source } = event.data;
+      const named = [gatewayTransactionId, sellerOrderNo].filter((each) => each !== '').join(', ');
+      return `${sources[source]} named result ${resultNo}: ${named}`;
+    }
     case 'RequeryAnswered':
       return `The registry was asked and reported nothing new (${event.data.status})`;
     case 'PersonalDataErased':
@@ -62,6 +67,7 @@ function reported(data: { source: Source; verified: boolean; result: PaymentResu
 }
 
 type AboutPayment =
+  | 'GatewayResultIdentified'
   | 'PaymentRequested'
   | 'PaymentMethodChosen'
   | 'RequeryAnswered'

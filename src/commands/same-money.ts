@@ -1,0 +1,58 @@
+/** Which recorded successes report the same money as a new one: content/docs/payment-states.md has the rules. */
+import type { RequestedPayment } from '../events/payment.ts';
+import type { PaymentResult } from '../events/payment-result.ts';
+import type { RecordedResult } from '../events/recorded-result.ts';
+import { isRinggit } from '../kernel/money.ts';
+
+/** Its number among the payment's recorded results, counted from 1. */
+export type RecordedSuccess = { resultNo: number; recorded: RecordedResult };
+
+/** The recorded successes of this money and amount, those that are known best first: none if the result is new. */
+export function sameSuccesses(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
+  return successesOf(state)
+    .map((success) => ({ ...success, certainty: certaintyOf(success.recorded, result) }))
+    .filter(({ certainty, recorded }) => certainty > 0 && isSameAmount(recorded, result))
+    .toSorted((a, b) => b.certainty - a.certainty);
+}
+
+/** The successes of this gateway transaction, whatever their amount. */
+export function successesOfTransaction(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
+  const id = result.gatewayTransactionId;
+  return successesOf(state).filter(({ recorded }) => id !== '' && recorded.gatewayTransactionId === id);
+}
+
+function successesOf({ results }: RequestedPayment): RecordedSuccess[] {
+  return results
+    .map((recorded, index) => ({ resultNo: index + 1, recorded }))
+    .filter(({ recorded }) => recorded.outcome === 'succeeded');
+}
+
+/**
+ * 0 if they are different money. If both name a gateway transaction, this decides. Otherwise they are the same money
+ * unless both name an order and these differ.
+ */
+function certaintyOf(earlier: RecordedResult, result: PaymentResult): 0 | 1 | 2 | 3 {
+  const [one, other] = [earlier.gatewayTransactionId, result.gatewayTransactionId];
+  if (one !== '' && other !== '') return one === other ? 3 : 0;
+  const named = earlier.isOrderInferred ? '' : earlier.sellerOrderNo;
+  // A later report has already been found to be the same money as a superseded one: no other money may pass for it.
+  if (named === '' || result.sellerOrderNo === '')
+    return earlier.resolved?.resolution === 'superseded' ? 0 : 1;
+  return named === result.sellerOrderNo ? 2 : 0;
+}
+
+type Money = Pick<PaymentResult, 'amountSen' | 'currency'>;
+
+function isSameAmount(one: Money, other: Money): boolean {
+  return one.amountSen === other.amountSen && isRinggit(one.currency) === isRinggit(other.currency);
+}
+
+/** Whether its money is in suspense, or was credited from there: what a later report of the same money supersedes. */
+export function isOpenMismatch({ recorded: { role, resolved } }: RecordedSuccess): boolean {
+  return role === 'amountMismatch' && (resolved === null || resolved.resolution === 'credited');
+}
+
+/** Whether the books have its money as a payment or a duplicate. */
+export function isBooked({ recorded: { role } }: RecordedSuccess): boolean {
+  return role === 'applied' || role === 'duplicate';
+}

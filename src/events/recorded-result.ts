@@ -1,0 +1,48 @@
+/** A result as a payment's state keeps it. */
+import type { PaymentResult, Source } from './payment-result.ts';
+import type { Buyer, Held } from './personal-data.ts';
+
+/**
+ * What staff did about money in suspense: refunded it to the payer, credited it to the merchant, or explained in a note
+ * why it is owed to nobody.
+ */
+export const resolutions = ['refunded', 'credited', 'explained'] as const;
+export type Resolution = (typeof resolutions)[number];
+
+/** Superseded: a later report of the same money is in the books in its place. */
+export const exceptionResolutions = [...resolutions, 'superseded'] as const;
+export type ExceptionResolution = (typeof exceptionResolutions)[number];
+
+/** One recorded result without its evidence. Its `sellerOrderNo` is that of the attempt that it is about. */
+export type RecordedResult = PaymentResult & {
+  personal: Held<Buyer>;
+  at: string;
+  source: Source;
+  /** It set the payment's status, or it is an exception for staff. */
+  role: 'applied' | 'contradiction' | 'amountMismatch' | 'duplicate';
+  /** A success named no order: `sellerOrderNo` is inferred. Not known of events of version 1. */
+  isOrderInferred?: true;
+  /** How staff settled it, or what superseded it; null until then. */
+  resolved: { at: string; resolution: ExceptionResolution; note: string } | null;
+};
+
+/** Whether the order of a success is inferred, as a part of its record; events of version 1 do not tell. */
+export function inferenceOf({ orderNo, result }: { orderNo: string | null; result: PaymentResult }): {
+  isOrderInferred?: true;
+} {
+  const isInferred = result.outcome === 'succeeded' && orderNo !== null && result.sellerOrderNo === '';
+  return isInferred ? { isOrderInferred: true } : {};
+}
+
+type Named = Pick<RecordedResult, 'gatewayTransactionId' | 'sellerOrderNo'>;
+
+/** A result with what another report of the same money names. */
+export function identified<Result extends Named & Pick<RecordedResult, 'isOrderInferred'>>(
+  result: Result,
+  named: Named,
+): Result {
+  const { isOrderInferred, ...rest } = result;
+  const gatewayTransactionId = result.gatewayTransactionId || named.gatewayTransactionId;
+  if (!isOrderInferred || named.sellerOrderNo === '') return { ...result, gatewayTransactionId };
+  return { ...rest, gatewayTransactionId, sellerOrderNo: named.sellerOrderNo } as Result;
+}
