@@ -10,6 +10,7 @@ import { rebuildEvents } from './rebuild.ts';
 import { reconciliationEvents } from './reconciliation.ts';
 import { sealEvents } from './seals.ts';
 import { sessionEvents } from './session.ts';
+import { sharedNumberEvents } from './shared-number.ts';
 import { quarantineEvents, unmatchedEvents } from './unmatched.ts';
 import { upcast } from './upcast.ts';
 import { userEvents } from './user.ts';
@@ -30,6 +31,7 @@ export const readReconciliationEvent = readerOf(reconciliationEvents);
 /** A result in the quarantine; its resolution is an unmatched event. */
 export const readUnmatchedResult = readerOf(quarantineEvents);
 export const readUnmatchedEvent = readerOf(unmatchedEvents);
+export const readSharedNumberEvent = readerOf(sharedNumberEvents);
 export const readSeal = readerOf(sealEvents);
 
 /**

@@ -10,6 +10,7 @@ import { paymentDecider } from '../commands/payment.ts';
 import { rebuildDecider } from '../commands/rebuild.ts';
 import { reconciliationDecider } from '../commands/reconciliation.ts';
 import { createExecuteSession } from '../commands/session.ts';
+import { sharedNumberDecider } from '../commands/shared-numbers.ts';
 import { unmatchedDecider } from '../commands/unmatched.ts';
 import { userDecider } from '../commands/user.ts';
 import type { Project } from '../events/project.ts';
@@ -69,6 +70,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       executeRebuild: createExecute({ eventStore, decider: rebuildDecider }),
       executeSession: createExecuteSession(eventStore),
       executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
+      executeSharedNumber: createExecute({ eventStore, decider: sharedNumberDecider }),
       executeDiscrepancy: createExecute({ eventStore, decider: reconciliationDecider }),
       erase: createEraser(dependencies, db).erase,
       mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime }),

@@ -11,6 +11,7 @@ import {
   readReconciliationEvent,
   readSeal,
   readSessionEvent,
+  readSharedNumberEvent,
   readUnmatchedEvent,
   readUnmatchedResult,
   readUserEvent,
@@ -35,6 +36,7 @@ import {
   reconciliationEvents,
 } from '../../src/events/reconciliation.ts';
 import { evolveSession, type Session, sessionEvents } from '../../src/events/session.ts';
+import { evolveSharedNumber, sharedNumberEvents } from '../../src/events/shared-number.ts';
 import { evolveUnmatched, unmatchedEvents, unmatchedStream } from '../../src/events/unmatched.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import { type Account, evolveUser, userEvents } from '../../src/events/user.ts';
@@ -66,6 +68,8 @@ async function stateAfter(version: number, type: string): Promise<unknown> {
     const events = types.map((name) => readReconciliationEvent(golden(version, name)));
     return events.reduce<Discrepancy | null>(evolveDiscrepancy, null);
   }
+  if (Object.hasOwn(sharedNumberEvents, type))
+    return evolveSharedNumber(null, readSharedNumberEvent(golden(version, type)));
   if (type === 'GatewayResultUnmatched') {
     const { evidence, fingerprint: _, ...data } = readUnmatchedResult(golden(version, type)).data;
     return { ...data, raw: await contentOf(evidence, { stream: unmatchedStream, field: 'evidence' }) };
@@ -124,6 +128,7 @@ test('every event type has a golden file of the current version', (t) => {
     ...projectEvents,
     ...rebuildEvents,
     ...unmatchedEvents,
+    ...sharedNumberEvents,
     ...sessionEvents,
     ...reconciliationEvents,
   });

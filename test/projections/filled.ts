@@ -11,6 +11,7 @@ import {
 } from '../../src/events/payment.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
+import { journal } from '../../src/projections/journal/projection.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../src/projections/reconciliation/projection.ts';
 import { prepare } from '../../src/projections/runtime/checkpoints.ts';
@@ -26,11 +27,11 @@ import { history } from './histories.ts';
 const streams = new Map<string, RecordedEvent[]>();
 const toDo = createToDoList({ eventStore: { load: async (name) => streams.get(name) ?? [] } });
 
-/** Empty tables of `payments`, `unmatched`, `reconciliation` and the to-do list. */
+/** Empty tables of `payments`, `journal`, `unmatched`, `reconciliation` and the to-do list. */
 export async function emptyTables(t: ExecutionContext, postgres: Postgres): Promise<Knex> {
-  await query(postgres.url, 'drop schema if exists unmatched cascade');
+  await query(postgres.url, 'drop schema if exists unmatched, journal cascade');
   const { db } = await emptyDatabase(t, postgres);
-  for (const projection of [payments, unmatched, reconciliation, toDo.projection])
+  for (const projection of [payments, journal, unmatched, reconciliation, toDo.projection])
     await prepare(db, projection, projection.name);
   return db;
 }

@@ -10,6 +10,7 @@ import { paymentDecider } from '../../src/commands/payment.ts';
 import { rebuildDecider } from '../../src/commands/rebuild.ts';
 import { reconciliationDecider } from '../../src/commands/reconciliation.ts';
 import { createExecuteSession } from '../../src/commands/session.ts';
+import { sharedNumberDecider } from '../../src/commands/shared-numbers.ts';
 import { unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { userDecider } from '../../src/commands/user.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
@@ -201,6 +202,7 @@ export async function startApp(
       executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
       executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider }),
       closing: new AbortController().signal,
+      executeSharedNumber: createExecute({ eventStore: parts, decider: sharedNumberDecider }),
       executeDiscrepancy: createExecute({ eventStore: parts, decider: reconciliationDecider }),
       ...changes.console,
     },

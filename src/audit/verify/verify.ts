@@ -9,6 +9,7 @@ import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
 import { journalBalance } from '../../projections/journal/queries.ts';
+import { openSharedNumbers } from '../../projections/journal/shared-number-queries.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { describeFailure } from '../../projections/runtime/failures.ts';
 import { sealedWithinMs } from '../seals/stored-seals.ts';
@@ -103,5 +104,11 @@ async function verifyJournal(db: Knex, violations: Violations): Promise<Checked[
     violations.add('the journal', 'The journal has entries whose debits are not their credits', unbalanced);
   else if (debitSen !== creditSen)
     violations.add('the journal', `All debits are ${debitSen} sen, all credits ${creditSen}`);
+  const { count, first } = await openSharedNumbers(db);
+  if (first) {
+    const what = first.kind === 'sharedReceiptNo' ? 'receipt number' : 'gateway transaction';
+    const payments = `Payments ${first.firstTransactionId} and ${first.transactionId}`;
+    violations.add('shared numbers', `${payments} have the same ${what}, and nobody has explained it`, count);
+  }
   return [{ what: 'sen of debits against as many of credits', count: Number(debitSen) }];
 }

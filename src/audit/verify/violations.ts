@@ -20,6 +20,7 @@ export type ViolationKind =
   | 'unsealed events'
   | `rows of ${string}`
   | 'the journal'
+  | 'shared numbers'
   | 'receipts'
   | 'the order of callbacks'
   | 'overdue deliveries';

@@ -7,6 +7,7 @@ import type { paymentDecider } from '../../commands/payment.ts';
 import type { rebuildDecider } from '../../commands/rebuild.ts';
 import type { reconciliationDecider } from '../../commands/reconciliation.ts';
 import type { sessionDecider } from '../../commands/session.ts';
+import type { sharedNumberDecider } from '../../commands/shared-numbers.ts';
 import type { unmatchedDecider } from '../../commands/unmatched.ts';
 import type { userDecider } from '../../commands/user.ts';
 import type { Config } from '../../config/config.ts';
@@ -39,6 +40,7 @@ export type ConsoleDependencies = {
   console: {
     executeSession: ExecuteOf<typeof sessionDecider>;
     executeUnmatched: ExecuteOf<typeof unmatchedDecider>;
+    executeSharedNumber: ExecuteOf<typeof sharedNumberDecider>;
     executeDiscrepancy: ExecuteOf<typeof reconciliationDecider>;
     executeRebuild: ExecuteOf<typeof rebuildDecider>;
     mailer: Mailer;

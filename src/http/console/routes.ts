@@ -16,6 +16,7 @@ import { sendAgainFromList, sendAgainFromPayment } from './deliveries/send-one.t
 import { resolveDiscrepancy, showDiscrepancy } from './exceptions/discrepancy.ts';
 import { showExceptions } from './exceptions/list.ts';
 import { resolvePaymentException, showPaymentException } from './exceptions/payment-exception.ts';
+import { resolveSharedNumber, showSharedNumber } from './exceptions/shared-number.ts';
 import { resolveUnmatched, showUnmatched, showUnmatchedEvidence } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
 import { createFromOwnSite, createOwnForm, createPermit } from './frame/guards.ts';
@@ -84,6 +85,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/exceptions/unmatched/:revision', 'read', showUnmatched),
     post('/console/exceptions/unmatched/:revision', 'resolve', resolveUnmatched),
     get('/console/exceptions/unmatched/:revision/evidence', 'viewPersonalData', showUnmatchedEvidence),
+    get('/console/exceptions/shared/:id', 'read', showSharedNumber),
+    post('/console/exceptions/shared/:id', 'resolve', resolveSharedNumber),
     get('/console/exceptions/difference/:id', 'read', showDiscrepancy),
     post('/console/exceptions/difference/:id', 'resolve', resolveDiscrepancy),
 

@@ -1,14 +1,16 @@
-/** All that waits for staff, in one list: payments' exceptions, the quarantine, discrepancies from imports. */
+/** All that waits for staff, in one list: payments' exceptions, shared numbers, the quarantine, discrepancies. */
 import type { Knex } from 'knex';
 import { exceptionKinds } from '../../events/exceptions.ts';
+import { sharedNumberKinds } from '../../events/shared-number.ts';
 import type { Sen } from '../../kernel/money.ts';
 import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
+import { journal } from '../journal/projection.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from '../reconciliation/projection.ts';
 import { unmatched } from '../unmatched/projection.ts';
 
 /** Each kind comes from one source: a new source adds its kinds here and its rows below. */
-export const listedKinds = [...exceptionKinds, 'unmatched', 'difference'] as const;
+export const listedKinds = [...exceptionKinds, ...sharedNumberKinds, 'unmatched', 'difference'] as const;
 export type ListedKind = (typeof listedKinds)[number];
 
 // With the same columns. The id begins with the source and identifies the exception.
@@ -20,11 +22,13 @@ const sources = [
    from ${unmatched.name}.unmatched`,
   `select 'difference/' || id, 'difference', nullif(merchant_code, ''), at, amount_sen, resolution, resolved_at
    from ${reconciliation.name}.discrepancies`,
+  `select 'shared/' || id, kind, merchant_code, at, amount_sen, resolution, resolved_at
+   from ${journal.name}.shared_numbers`,
 ];
 const listed = `(${sources.join(' union all ')}) as listed`;
 
 export type ListedException = {
-  /** `payment/<transaction id>/<result number>`, `unmatched/<revision>` or `difference/<id>`. */
+  /** `payment/<transaction id>/<result number>`, `unmatched/<revision>`, `difference/<id>` or `shared/<id>`. */
   id: string;
   kind: ListedKind;
   /** Null where the merchant is not known. */

@@ -3,14 +3,24 @@
  * posting, never changed; the sums of each account and day, for quick balances; and the books of each payment, on which
  * its next entries depend.
  */
+import type { Knex } from 'knex';
 import { readPaymentEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
 import { paymentStreamPrefix } from '../../events/payment.ts';
 import { type Books, type Entry, enter } from '../../events/postings.ts';
+import { sharedNumberStreamPrefix } from '../../events/shared-number.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
 import { createTables, givenRows, indexable, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
+import {
+  type Claim,
+  claimsOf,
+  sharedNumberIndexes,
+  sharedNumberTables,
+  writeClaims,
+  writeExplanations,
+} from './shared-numbers.ts';
 
 const postingsTable = {
   name: 'postings',
@@ -57,28 +67,41 @@ const booksTable = {
 export const journal: Projection = {
   name: 'journal',
   version: 3,
-  streamPrefixes: [paymentStreamPrefix],
+  streamPrefixes: [paymentStreamPrefix, sharedNumberStreamPrefix],
 
-  createTables: (db) => createTables(db, postingsTable, dailySumsTable, booksTable),
+  createTables: (db) => createTables(db, postingsTable, dailySumsTable, booksTable, ...sharedNumberTables),
   indexes: [
     'postings_by_account on postings (account, at, transaction_id, revision, line)',
     `receipts_by_value on postings (account, value_at, transaction_id) where kind = 'payment' and line = 2`,
+    ...sharedNumberIndexes,
   ],
 
   async project(events, db) {
-    const relevant = events.filter(({ type }) => !postsNothing.has(type));
-    if (relevant.length === 0) return;
-    const ids = new Set(relevant.map(transactionIdOf));
-    const { rows } = await db.raw<{ rows: Folded[] }>(
-      `select transaction_id as "transactionId", revision, reference, receipt_no as "receiptNo", state
-       from books where transaction_id = any(?)`,
-      [[...ids]],
+    const ofPayments = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
+    await project(
+      ofPayments.filter(({ type }) => !postsNothing.has(type)),
+      db,
     );
-    const { changed, postings } = fold(rows, relevant);
-    await upsert(db, booksTable, changed.map(rowOf), ['revision', 'receipt_no', 'state']);
-    if (postings.length > 0) await db.raw(insertPostings, [JSON.stringify(postings)]);
+    await writeExplanations(
+      events.filter((event) => !ofPayments.includes(event)),
+      db,
+    );
   },
 };
+
+async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction): Promise<void> {
+  if (relevant.length === 0) return;
+  const ids = new Set(relevant.map(transactionIdOf));
+  const { rows } = await db.raw<{ rows: Folded[] }>(
+    `select transaction_id as "transactionId", revision, reference, receipt_no as "receiptNo", state
+       from books where transaction_id = any(?)`,
+    [[...ids]],
+  );
+  const { changed, postings, claims } = fold(rows, relevant);
+  await upsert(db, booksTable, changed.map(rowOf), ['revision', 'receipt_no', 'state']);
+  if (postings.length > 0) await db.raw(insertPostings, [JSON.stringify(postings)]);
+  await writeClaims(claims, db);
+}
 
 /** Types that no entry depends on. Any other unknown type halts the projection: it may be about money. */
 const postsNothing: ReadonlySet<string> = new Set([...Object.keys(deliveryEvents), 'RequeryAnswered']);
@@ -96,11 +119,12 @@ type Folded = {
 
 type PostingRow = Row<keyof typeof postingsTable.columns | 'day'>;
 
-/** The changes to the books, and the postings. Skips an event that the books already contain. */
+/** The changes to the books, the postings, and the numbers that events gave to payments. Skips an event that the books already contain. */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const stored = new Map(rows.map((row) => [row.transactionId, row]));
   const changed = new Map<string, Folded>();
   const postings: PostingRow[] = [];
+  const claims: Claim[] = [];
   for (const recorded of events) {
     const transactionId = transactionIdOf(recorded);
     const { revision } = recorded;
@@ -114,9 +138,10 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
     if (event.type === 'PaymentRequested' && !before) reference = event.data.reference;
     if (event.type === 'PaymentSucceeded' && !before?.state.isPaid) receiptNo = event.data.receiptNo;
     changed.set(transactionId, { transactionId, revision, reference, receiptNo, state: books });
+    claims.push(...claimsOf(event, { transactionId, books, isFirstSuccess: !before?.state.isPaid }));
     if (entry) postings.push(...rowsOf(entry, { transactionId, revision, books, at: event.data.at }));
   }
-  return { changed: [...changed.values()], postings };
+  return { changed: [...changed.values()], postings, claims };
 }
 
 function rowsOf(

@@ -21,7 +21,7 @@ import { payersIndexes, payersTable, writePayers } from './payers.ts';
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 8,
+    version: 9,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {

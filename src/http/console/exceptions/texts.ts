@@ -27,6 +27,15 @@ export const kindTexts: Texts<ListedKind> = {
     meaning:
       'The payment succeeded after the payer had been told that it failed or was cancelled. It is paid, with a receipt; the payer may have paid in another way since.',
   },
+  sharedGatewayTransaction: {
+    name: 'Shared gateway transaction',
+    meaning:
+      'Two payments here name the same transaction of the gateway. The payer was perhaps charged only once: ask the gateway which payment it paid.',
+  },
+  sharedReceiptNo: {
+    name: 'Shared receipt number',
+    meaning: 'Two receipts of this merchant have the same number. Both payments stay as they are.',
+  },
   unmatched: {
     name: 'Unmatched result',
     meaning:
@@ -74,6 +83,10 @@ export const paymentResolutions: Readonly<Record<ExceptionResolution, string>> =
   superseded:
     'A later report of the same gateway transaction is in the books in its place, and its own money was taken out again.',
 };
+
+export const sharedNumberResolutions = {
+  explained: 'No money moves. The note gives the cause.',
+} as const;
 
 export const unmatchedResolutionTexts: Readonly<Record<UnmatchedResolution, string>> = {
   refunded: 'The gateway refunded the money to the payer.',

@@ -1,0 +1,41 @@
+/**
+ * A number that two payments have and only one should have: a gateway transaction, or a receipt number of one merchant.
+ * The journal finds them (src/projections/journal/shared-numbers.ts). Each payment after the first that has the number is
+ * an exception, whose resolution by staff is in a stream of its own.
+ */
+import { object, string } from 'superstruct';
+import { derivedId } from '../kernel/derived-id.ts';
+import { type EventOf, utc } from '../kernel/structs.ts';
+
+export const sharedNumberKinds = ['sharedGatewayTransaction', 'sharedReceiptNo'] as const;
+export type SharedNumberKind = (typeof sharedNumberKinds)[number];
+
+export const sharedNumberEvents = {
+  SharedNumberExplained: object({ at: utc, note: string() }),
+};
+export type SharedNumberEvent = EventOf<typeof sharedNumberEvents>;
+export type ExplainedNumber = SharedNumberEvent['data'];
+
+export const sharedNumberStreamPrefix = 'shared-number-';
+export const sharedNumberStream = (id: string) => `${sharedNumberStreamPrefix}${id}`;
+
+/** A number that a payment has; `merchantCode` is `''` where the number should be unique among all merchants. */
+export type NumberOfPayment = { kind: SharedNumberKind; merchantCode: string; number: string };
+
+/** Texts of any length and content, as a key of fixed length. */
+export function numberIdOf({ kind, merchantCode, number }: NumberOfPayment): string {
+  return derivedId('number', [kind, merchantCode, number]);
+}
+
+/** The id of the exception that a payment has a number which another payment had before. */
+export function sharedNumberIdOf(number: NumberOfPayment, transactionId: string): string {
+  return derivedId('shared number', [numberIdOf(number), transactionId]);
+}
+
+/** Null until staff explain it. Total: the first explanation stays. */
+export function evolveSharedNumber(
+  state: ExplainedNumber | null,
+  { data }: SharedNumberEvent,
+): ExplainedNumber {
+  return state ?? data;
+}

@@ -1,0 +1,43 @@
+/** /console/exceptions/shared/{id}: a number that two payments share. */
+import { headOf } from '../../../commands/execute.ts';
+import { sharedNumberDecider } from '../../../commands/shared-numbers.ts';
+import { actorOf } from '../../../events/envelope.ts';
+import { sharedNumberStream } from '../../../events/shared-number.ts';
+import { derivedIdPattern } from '../../../kernel/derived-id.ts';
+import { findSharedNumber } from '../../../projections/journal/shared-number-queries.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
+import { kindTexts, sharedNumberResolutions } from './texts.ts';
+
+const source: ExceptionSource<'explained'> = {
+  template: 'shared-number.njk',
+  meanings: sharedNumberResolutions,
+  async find(ctx, { askReadModels, db, eventStore, executeSharedNumber }) {
+    const { id = '' } = ctx.params;
+    const [shared] = await askReadModels(ctx, [
+      derivedIdPattern.test(id) ? findSharedNumber(db, id) : Promise.resolve(null),
+    ]);
+    if (!shared) throw new HttpProblem(404, 'There is no such shared number');
+    const stream = sharedNumberStream(id);
+    const events = await eventStore.load(stream);
+    const head = headOf(events, sharedNumberDecider);
+    const explained = head.state;
+    return {
+      model: {
+        ...kindTexts[shared.kind],
+        title: kindTexts[shared.kind].name,
+        url: `/console/exceptions/shared/${id}`,
+        shared,
+      },
+      choices: ['explained'],
+      resolved: explained && { ...explained, resolution: 'explained' },
+      resolvedBy: actorOf(events[0]),
+      resolve({ at, note }, cause) {
+        return executeSharedNumber(stream, { type: 'ExplainSharedNumber', at, note }, cause, { from: head });
+      },
+    };
+  },
+};
+
+export const showSharedNumber = showOne(source);
+export const resolveSharedNumber = resolveOne(source);

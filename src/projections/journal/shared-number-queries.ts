@@ -1,0 +1,40 @@
+/** Queries on the numbers that two payments share. They reject within a few seconds when Postgres is down. */
+import type { Knex } from 'knex';
+import type { SharedNumberKind } from '../../events/shared-number.ts';
+import type { Sen } from '../../kernel/money.ts';
+import { journal } from './projection.ts';
+
+/** A number that a payment has although another payment had it before. */
+export type SharedNumber = {
+  kind: SharedNumberKind;
+  number: string;
+  /** Of the later payment. */
+  merchantCode: string;
+  transactionId: string;
+  firstTransactionId: string;
+  at: Date;
+  /** As reported with the number; null where it was not. */
+  amountSen: Sen | null;
+};
+
+const columns = {
+  merchantCode: 'merchant_code',
+  transactionId: 'transaction_id',
+  firstTransactionId: 'first_transaction_id',
+  amountSen: 'amount_sen',
+};
+
+const sharedNumbers = (db: Knex) => db(`${journal.name}.shared_numbers`).timeout(5_000);
+
+/** Null if there is none with this id. */
+export async function findSharedNumber(db: Knex, id: string): Promise<SharedNumber | null> {
+  return (await sharedNumbers(db).where({ id }).first('kind', 'number', 'at', columns)) ?? null;
+}
+
+/** Those that staff have not explained: how many there are, and the first. */
+export async function openSharedNumbers(db: Knex): Promise<{ count: number; first: SharedNumber | null }> {
+  const open = sharedNumbers(db).whereNull('resolved_at');
+  const first = await open.clone().orderBy(['at', 'id']).first('kind', 'number', 'at', columns);
+  const [counted] = await open.count({ count: '*' });
+  return { count: Number(counted?.count ?? 0), first: first ?? null };
+}

@@ -1,0 +1,132 @@
+/**
+ * Finds the numbers that two payments share: tables of the journal, which reads all that moves money in the order of the
+ * log. The primary key of `numbers` lets only the first payment have a number; every other one gets a row in
+ * `shared_numbers`, which is an exception for staff. Nothing of this stops the journal.
+ */
+import type { Knex } from 'knex';
+import { readSharedNumberEvent } from '../../events/codec.ts';
+import type { PaymentEvent } from '../../events/payment.ts';
+import type { Books } from '../../events/postings.ts';
+import {
+  type NumberOfPayment,
+  numberIdOf,
+  type SharedNumberKind,
+  sharedNumberIdOf,
+  sharedNumberStreamPrefix,
+} from '../../events/shared-number.ts';
+import type { RecordedEvent } from '../../eventstore/event-store.ts';
+import { givenRows, indexable, type Table, upsert } from '../../postgres/table.ts';
+
+const numbersTable = {
+  name: 'numbers',
+  columns: { id: 'text', transaction_id: 'text not null' },
+  primaryKey: ['id'],
+} satisfies Table;
+
+const foundColumns = {
+  id: 'text',
+  kind: 'text not null',
+  number: 'text not null',
+  merchant_code: 'text not null',
+  transaction_id: 'text not null',
+  at: 'timestamptz not null',
+  amount_sen: 'bigint',
+};
+const sharedTable = {
+  name: 'shared_numbers',
+  columns: {
+    ...foundColumns,
+    first_transaction_id: 'text not null',
+    resolution: 'text',
+    resolved_at: 'timestamptz',
+  },
+  primaryKey: ['id'],
+} satisfies Table;
+
+export const sharedNumberTables: readonly Table[] = [numbersTable, sharedTable];
+export const sharedNumberIndexes = ['shared_numbers_open on shared_numbers (at) where resolved_at is null'];
+
+/** A number that an event gave a payment. */
+export type Claim = NumberOfPayment & {
+  transactionId: string;
+  paidCode: string;
+  at: string;
+  amountSen: number | null;
+};
+
+/** The numbers that an event gives its payment; `books` are those after the event. */
+export function claimsOf(
+  event: PaymentEvent,
+  { transactionId, books, isFirstSuccess }: { transactionId: string; books: Books; isFirstSuccess: boolean },
+): Claim[] {
+  const { at } = event.data;
+  const common = { transactionId, paidCode: books.merchantCode, at };
+  const claim = (kind: SharedNumberKind, merchantCode: string, number: string, amountSen: number | null) =>
+    number === '' ? [] : [{ ...common, kind, merchantCode, number, amountSen }];
+  switch (event.type) {
+    case 'PaymentSucceeded': {
+      if (!isFirstSuccess) return [];
+      const { receiptNo, result } = event.data;
+      return [
+        ...claim('sharedGatewayTransaction', '', result.gatewayTransactionId, result.amountSen),
+        ...claim('sharedReceiptNo', books.merchantCode, receiptNo, result.amountSen),
+      ];
+    }
+    case 'AmountMismatchDetected':
+    case 'DuplicatePaymentDetected': {
+      const { gatewayTransactionId, amountSen } = event.data.result;
+      return claim('sharedGatewayTransaction', '', gatewayTransactionId, amountSen);
+    }
+    case 'GatewayResultIdentified':
+      return claim('sharedGatewayTransaction', '', event.data.gatewayTransactionId, null);
+    default:
+      return [];
+  }
+}
+
+/** Writes the claims, in the order of the log, and an exception for each number that another payment had before. */
+export async function writeClaims(claims: readonly Claim[], db: Knex.Transaction): Promise<void> {
+  if (claims.length === 0) return;
+  const rows = claims.map((claim) => ({
+    number_id: numberIdOf(claim),
+    id: sharedNumberIdOf(claim, claim.transactionId),
+    kind: claim.kind,
+    number: indexable(claim.number),
+    merchant_code: indexable(claim.paidCode),
+    transaction_id: claim.transactionId,
+    at: claim.at,
+    amount_sen: claim.amountSen,
+  }));
+  const firstBy = (key: 'number_id' | 'id') =>
+    Array.from(new Map(rows.toReversed().map((row) => [row[key], row] as const)).values());
+  const first = firstBy('number_id').map(({ number_id: id, transaction_id }) => ({ id, transaction_id }));
+  await upsert(db, numbersTable, first);
+  await db.raw(insertShared, [JSON.stringify(firstBy('id'))]);
+}
+
+const names = Object.keys(foundColumns);
+const insertShared = `
+  insert into shared_numbers (${names.join(', ')}, first_transaction_id)
+  select ${names.map((name) => `given.${name}`).join(', ')}, numbers.transaction_id
+  from ${givenRows({ ...foundColumns, number_id: 'text' })}
+  join numbers on numbers.id = given.number_id and numbers.transaction_id <> given.transaction_id
+  on conflict (id) do nothing`;
+
+/** Writes how staff resolved shared numbers. */
+export async function writeExplanations(
+  events: readonly RecordedEvent[],
+  db: Knex.Transaction,
+): Promise<void> {
+  const resolved = events
+    .filter(({ revision }) => revision === 0)
+    .map((event) => ({
+      id: event.streamName.slice(sharedNumberStreamPrefix.length),
+      resolved_at: readSharedNumberEvent(event).data.at,
+    }));
+  if (resolved.length > 0) await db.raw(writeResolved, [JSON.stringify(resolved)]);
+}
+
+const writeResolved = `
+  update shared_numbers set resolution = 'explained', resolved_at = given.resolved_at
+  from ${givenRows({ id: 'text', resolved_at: 'timestamptz' })}
+  where shared_numbers.id = given.id`;
