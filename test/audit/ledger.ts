@@ -84,7 +84,7 @@ type Pay = ExecuteOf<typeof paymentDecider>;
 async function makePayment(pay: Pay, number: number): Promise<void> {
   const transactionId = paymentId(number);
   const stream = paymentStream(transactionId);
-  const order = { sellerOrderNo: `${transactionId}-1` };
+  const order = { sellerOrderNo: `${transactionId}-1`, gatewayTransactionId: `P${number}` };
   const payer = { ...aminah, email: '' };
   const asked = requestPayment({ transactionId, reference: `R-${number}`, payer });
   await pay(stream, asked, cause(), { creates: true });

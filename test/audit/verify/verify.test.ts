@@ -161,6 +161,17 @@ test.serial('an amount changed in the journal: the row and the unequal sums are 
   t.regex(violations['the journal'] ?? '', /debits are not their credits/);
 });
 
+test.serial('a gateway transaction of two payments that nobody has explained', async (t) => {
+  const { violations } = await verdictAfter(t, {
+    sql: `insert into journal.shared_numbers (id, kind, number, merchant_code, transaction_id, at, first_transaction_id)
+      values ('X', 'sharedGatewayTransaction', 'P1', 'council', 'B', now(), 'A')`,
+  });
+  t.is(
+    violations['shared numbers'],
+    'Payments A and B have the same gateway transaction, and nobody has explained it',
+  );
+});
+
 test.serial('a whole stream removed: its row, which has no events any more, is reported', async (t) => {
   const { violations } = await verdictAfter(t, {
     log: (db) =>

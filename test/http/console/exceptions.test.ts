@@ -232,3 +232,36 @@ test.serial(
     t.true((await (await admin.get('/console/exceptions?state=resolved')).text()).includes('Settled'));
   },
 );
+
+test.serial(
+  'a gateway transaction of two payments is listed, and an administrator explains it',
+  async (t) => {
+    const { app, caughtUp, payment } = await startPopulated(t, postgres);
+    const paid = [
+      chosen(1),
+      succeeded(result(1, 'succeeded', { gatewayTransactionId: hostile }), { receiptNo: 'R-1' }),
+    ];
+    const first = await payment(paid, { sharesNumbers: true });
+    const second = await payment(
+      [chosen(1), succeeded(result(1, 'succeeded', { gatewayTransactionId: hostile }), { receiptNo: 'R-2' })],
+      { sharesNumbers: true },
+    );
+    await caughtUp();
+    const admin = await signIn(app, 'admin');
+    const list = await (await admin.get('/console/exceptions?kind=sharedGatewayTransaction')).text();
+    const [path = ''] = /\/console\/exceptions\/shared\/[0-9A-Z]{26}/.exec(list) ?? [];
+    const html = await (await admin.get(path)).text();
+    t.true(html.includes(`/console/payments/${first}`) && html.includes(`/console/payments/${second}`));
+    t.false(html.includes('<script>alert'));
+    t.is((await admin.post(path, { resolution: 'refunded', note: 'n' })).status, 400);
+    t.is(
+      (await admin.post(path, { resolution: 'explained', note: 'Two charges, numbered alike' })).status,
+      303,
+    );
+    t.is((await admin.post(path, { resolution: 'explained', note: 'Another note' })).status, 409);
+    await caughtUp();
+    t.false((await (await admin.get('/console/exceptions')).text()).includes(path));
+    t.true((await (await admin.get(path)).text()).includes('Two charges, numbered alike'));
+    t.is((await admin.get(`/console/exceptions/shared/${'0'.repeat(26)}`)).status, 404);
+  },
+);

@@ -62,6 +62,8 @@ test.serial('metrics of a day, by its Malaysian midnights', async (t) => {
     'Deliveries due': String(4 + 2),
     'Paid, in 4 payments': 'RM 371.00',
     Requested: '4',
+    'Shared gateway transaction': '0',
+    'Shared receipt number': '0',
     Successful: '2',
     Failed: '1',
     Cancelled: '0',

@@ -6,6 +6,7 @@ import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { accessLog } from '../../../src/projections/access-log/projection.ts';
+import { journal } from '../../../src/projections/journal/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
 import { selectionOf } from '../../../src/projections/runtime/projection.ts';
@@ -25,19 +26,22 @@ import {
 } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 
-const readModels = [payments, unmatched, reconciliation, accessLog];
+const readModels = [payments, journal, unmatched, reconciliation, accessLog];
 
 export type Populated = {
   app: TestApp;
   db: Knex;
   /** Waits until the tables hold everything in the event store. */
   caughtUp(): Promise<void>;
-  /** Writes a payment's stream; resolves to its id. */
-  payment(events: readonly PaymentEvent[], over?: RequestChanges): Promise<string>;
+  /** Writes a payment's stream, with numbers that no other payment has unless it shares them; resolves to its id. */
+  payment(
+    events: readonly PaymentEvent[],
+    over?: RequestChanges & { sharesNumbers?: boolean },
+  ): Promise<string>;
 };
 
 export async function startPopulated(t: ExecutionContext, postgres: Postgres): Promise<Populated> {
-  await query(postgres.url, 'drop schema if exists unmatched cascade');
+  await query(postgres.url, 'drop schema if exists unmatched, journal cascade');
   const { db, url: databaseUrl } = await emptyDatabase(t, postgres);
   const app = await startApp({ console: { db } });
   const { eventStore } = app;
@@ -67,18 +71,36 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
           return next === null;
         });
     },
-    async payment(events, over = {}) {
+    async payment(events, { sharesNumbers = false, ...over } = {}) {
       serial += 1;
       const transactionId = serial.toString(32).toUpperCase().padStart(26, '0');
       const first = { type: 'PaymentRequested', data: request({ ...over, transactionId }) } as const;
       const commandId = randomUUID();
       const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'gateway' };
-      const chained = chain([first, ...events], genesisHash, cause);
+      const chained = chain(
+        [first, ...(sharesNumbers ? events : events.map(numbered(serial)))],
+        genesisHash,
+        cause,
+      );
       await eventStore.append(paymentStream(transactionId), chained, 'no_stream');
       return transactionId;
     },
   };
 }
+
+/** From the second payment on, gateway transactions and receipts end with the number of the payment. */
+const numbered =
+  (serial: number) =>
+  (event: PaymentEvent): PaymentEvent => {
+    if (serial === 1 || !('result' in event.data)) return event;
+    const own = (text: string) => (text === '' ? '' : `${text}-${serial}`);
+    const gatewayTransactionId = own(event.data.result.gatewayTransactionId);
+    const data = { ...event.data, result: { ...event.data.result, gatewayTransactionId } };
+    return {
+      ...event,
+      data: 'receiptNo' in data ? { ...data, receiptNo: own(data.receiptNo) } : data,
+    } as PaymentEvent;
+  };
 
 /** A payment that was paid twice, so that its second result waits for staff. */
 export const paidTwice: readonly PaymentEvent[] = [
