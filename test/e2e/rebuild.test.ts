@@ -78,7 +78,7 @@ test('500 requests during rebuilds of payments: none fails, and the rows are the
   t.is(found.code, 1);
   t.is(
     found.stdout,
-    `payments: payments ${data.transaction_id} changed status\npayments: of 251 rows 1 differ.\n`,
+    `payments: payments ${data.transaction_id} changed status\npayments: of 502 rows 1 differ.\n`,
   );
 
   const before = (await types()).length;
