@@ -6,7 +6,7 @@ import { createLogCheck } from './checks/log.ts';
 import { checkSettled } from './checks/settled.ts';
 import { createHistory } from './engine/history.ts';
 import { createNetwork } from './engine/network.ts';
-import { isDeflating, useNetwork } from './engine/node-api.ts';
+import { useNetwork } from './engine/node-api.ts';
 import { createProcess, type SimulatedProcess } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
@@ -54,7 +54,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const database = `simulation_${databases}`;
   await server.query(`create database ${database}`);
   const dataDir = mkdtempSync(join(tmpdir(), 'ledger-simulation-'));
-  const scheduler = createScheduler(startMs, isDeflating);
+  const scheduler = createScheduler(startMs);
   const history = createHistory(scheduler.nowMs, startMs);
   const random = createRandom(`simulation ${plan.seed}`);
   const { report, all } = createViolations(history, scheduler.nowMs);

@@ -12,25 +12,19 @@ const require = createRequire(import.meta.url);
 const http: typeof import('node:http') = require('node:http');
 const net: typeof import('node:net') = require('node:net');
 const timers: typeof import('node:timers') = require('node:timers');
-const zlib: typeof import('node:zlib') = require('node:zlib');
 
 let network: Network | undefined;
-let deflating = 0;
 
 /** Processes reach each other over this network from now on. */
 export function useNetwork(next: Network): void {
   network = next;
 }
 
-/** Whether the thread pool compresses something, which Node does not list among its resources. */
-export const isDeflating = (): boolean => deflating > 0;
-
 /** Replaces them, once and for all. */
 export function installNodeApi(): void {
   replaceTimers();
   replaceClock();
   replaceTcp();
-  countDeflating();
   syncBuiltinESMExports();
 }
 
@@ -154,22 +148,4 @@ function replaceTcp(): void {
       return port === undefined ? Reflect.apply(address, this, []) : { address: '10.0.0.1', family: 'IPv4', port };
     },
   });
-}
-
-function countDeflating(): void {
-  const base = Object.getPrototypeOf(zlib.Deflate.prototype);
-  for (const name of ['_transform', '_flush', '_final'] as const) {
-    const method = base[name];
-    if (typeof method !== 'function') continue;
-    base[name] = function (this: unknown, ...args: unknown[]) {
-      const done = args.at(-1);
-      if (typeof done !== 'function' || !currentProcess()) return method.apply(this, args);
-      deflating += 1;
-      const counted = (...results: unknown[]) => {
-        deflating -= 1;
-        return done(...results);
-      };
-      return method.apply(this, [...args.slice(0, -1), counted]);
-    };
-  }
 }

@@ -19,8 +19,10 @@ export type Scheduler = {
 
 type Event = { atMs: number; sequence: number; run: (() => unknown) | null };
 
-/** `isBusy` tells of work in the thread pool that Node does not list. */
-export function createScheduler(startMs: number, isBusy: () => boolean): Scheduler {
+/** What Node calls its work on files, which is all that the program leaves to the thread pool. */
+const fileWork = new Set(['FSReqCallback', 'FSReqPromise', 'CloseReq']);
+
+export function createScheduler(startMs: number): Scheduler {
   const queue: Event[] = [];
   let nowMs = startMs;
   let sequence = 0;
@@ -30,7 +32,7 @@ export function createScheduler(startMs: number, isBusy: () => boolean): Schedul
     do {
       // Libraries defer by a few turns at most; each turn also drains the microtasks.
       for (let turn = 0; turn < 3; turn += 1) await setImmediate();
-    } while (isBusy() || process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq')));
+    } while (process.getActiveResourcesInfo().some((name) => fileWork.has(name)));
   }
 
   return {

@@ -23,7 +23,7 @@ export type SimulatedPostgres = {
 };
 
 /** How long the server may take before we ask whether the session waits for a lock. */
-const patienceMs = 4;
+const patienceMs = 20;
 
 export function createPostgres({
   server,
@@ -57,6 +57,7 @@ export function createPostgres({
     if (session.ended) return;
     queries += 1;
     await session.send(bytes, new Date(process.nowMs()));
+    if (session.isLeaving()) return end(session);
     await settleAll(session);
   }
 
@@ -168,6 +169,8 @@ function createSession({
   let timed: TimedSettings = {};
   let status = 'I';
   let blocked = false;
+  let isLeaving = false;
+  let isClosed = false;
   let cancelTimer = () => {};
   let arrived = Promise.withResolvers<void>();
 
@@ -178,7 +181,7 @@ function createSession({
     arrived.resolve();
   });
   socket.on('close', () => {
-    self.ended = true;
+    isClosed = true;
     expected = 0;
     arrived.resolve();
   });
@@ -203,6 +206,7 @@ function createSession({
     ended: false,
     isListening: false,
     pid: () => pid,
+    isLeaving: () => isLeaving,
     isWaiting: () => blocked,
     isInTransaction: () => !blocked && status !== 'I',
     hasAnnounced: () => {
@@ -223,6 +227,10 @@ function createSession({
           expected += 1;
           continue;
         }
+        if (message.type === 'X') {
+          isLeaving = true;
+          return;
+        }
         const sql = sqlOf(message);
         if (/\bpg_notify\b|^\s*notify\b/i.test(sql)) announced = true;
         if (/^\s*listen\b/i.test(sql)) self.isListening = true;
@@ -234,7 +242,7 @@ function createSession({
     /** Resolves once the session is idle, has ended or waits for a lock. */
     async settle(): Promise<void> {
       blocked = false;
-      while (expected > 0 && !self.ended) {
+      while (expected > 0 && !isClosed) {
         arrived = Promise.withResolvers();
         const isEarly = await Promise.race([arrived.promise.then(() => true), sleep(patienceMs, false)]);
         if (isEarly || pid === 0) continue;
@@ -245,7 +253,8 @@ function createSession({
           return;
         }
       }
-      if (status === 'T' || status === 'E')
+      if (isClosed) self.ended = true;
+      else if (status === 'T' || status === 'E')
         self.watch(timed.idle_in_transaction_session_timeout, () => {
           connection.send(fatalError('25P03', 'terminating connection due to idle-in-transaction timeout'));
           onExpired(self);
@@ -288,9 +297,12 @@ function createSession({
     async terminate(): Promise<void> {
       cancelTimer();
       connection.end();
-      if (pid !== 0 && !self.ended) await server.query('select pg_terminate_backend($1, 5000)', [pid]);
       self.ended = true;
-      socket.destroy();
+      if (isClosed || socket.pending) return void socket.destroy();
+      const closed = once(socket, 'close');
+      if (isLeaving && !blocked) socket.write(wireMessage('X', Buffer.alloc(0)));
+      else await server.query('select pg_terminate_backend($1)', [pid]);
+      await closed;
     },
   };
   return self;
