@@ -87,7 +87,8 @@ export function createAppendChannel({
     /** To be called before any `send`. Throws when another connection of this process has not been closed. */
     claim(): void {
       if (!owners.has(runtime)) owners.set(runtime, self);
-      if (owners.get(runtime) !== self) throw new Error('Another event store connection of this process is appending');
+      if (owners.get(runtime) !== self)
+        throw new Error('Another event store connection of this process is appending');
     },
 
     /** Interrupts what is pending; its outcome is then unknown. */

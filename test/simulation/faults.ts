@@ -39,7 +39,9 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return nodes.pause(fault.node, fault.forMs);
     case 'cut': {
       const { from, to, bothWays, forMs } = fault;
-      history.tell(`network: nothing reaches ${to} from ${from}${bothWays ? ' or back' : ''} for ${forMs} ms`);
+      history.tell(
+        `network: nothing reaches ${to} from ${from}${bothWays ? ' or back' : ''} for ${forMs} ms`,
+      );
       after(forMs, network.cut(from, to));
       if (bothWays) after(forMs, network.cut(to, from));
       return;

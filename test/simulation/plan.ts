@@ -82,7 +82,10 @@ const hour = 60 * minute;
 
 export type PlanOptions = { payments?: number; calmMs?: number };
 
-export function makePlan(seed: number, { payments: count = 100, calmMs = 30 * hour }: PlanOptions = {}): Plan {
+export function makePlan(
+  seed: number,
+  { payments: count = 100, calmMs = 30 * hour }: PlanOptions = {},
+): Plan {
   const random = createRandom(`plan ${seed}`);
   const activeMs = random.integer(2, 5) * minute;
   const topology = {
@@ -159,7 +162,12 @@ function makeAttempt(random: Random, afterMs: number, carelessness: number, isLa
   };
 }
 
-type Make = (random: Random, names: readonly string[], activeMs: number, topology: { eventStores: number }) => Fault;
+type Make = (
+  random: Random,
+  names: readonly string[],
+  activeMs: number,
+  topology: { eventStores: number },
+) => Fault;
 
 const moment = (random: Random, activeMs: number) => random.integer(5 * second, activeMs);
 /** Short outages are the usual ones; the longest outlast every lease and timeout. */
@@ -257,8 +265,16 @@ const allKinds: readonly { share: number; most: number; make: Make }[] = [
       lastEvents: random.integer(1, 60),
     }),
   },
-  { share: 0.03, most: 1, make: (random, _, activeMs) => ({ kind: 'unreadable', atMs: moment(random, activeMs) }) },
-  { share: 0.04, most: 1, make: (random, _, activeMs) => ({ kind: 'deaf-leader', atMs: moment(random, activeMs) }) },
+  {
+    share: 0.03,
+    most: 1,
+    make: (random, _, activeMs) => ({ kind: 'unreadable', atMs: moment(random, activeMs) }),
+  },
+  {
+    share: 0.04,
+    most: 1,
+    make: (random, _, activeMs) => ({ kind: 'deaf-leader', atMs: moment(random, activeMs) }),
+  },
   {
     share: 0.04,
     most: 1,

@@ -1,8 +1,9 @@
 /** Runs seeds one after the other, and reports. */
-import { installEventStoreClient } from './stores/event-store-client.ts';
-import { startPostgresServer } from './stores/postgres-server.ts';
+
 import { makePlan } from './plan.ts';
 import { simulate } from './simulate.ts';
+import { installEventStoreClient } from './stores/event-store-client.ts';
+import { startPostgresServer } from './stores/postgres-server.ts';
 
 export type Options = {
   seed?: string | undefined;

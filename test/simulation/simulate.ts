@@ -123,12 +123,12 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       state.results.some(({ outcome, resolved }) => outcome === 'succeeded' && resolved === null)
     );
   };
+  const troubled = new Set(
+    plan.faults.flatMap((it) => (it.kind === 'pause' || it.kind === 'slow' ? [it.node] : [])),
+  );
+  const world = { process: people, bank, gateway, pickHttp, report, history, troubled, isChargeRecorded };
   for (const payment of plan.payments)
-    scheduler.after(bootMs + payment.atMs, () =>
-      people.enter(() => {
-        void playPayment(payment, { process: people, bank, gateway, pickHttp, report, history, isChargeRecorded });
-      }),
-    );
+    scheduler.after(bootMs + payment.atMs, () => people.enter(() => void playPayment(payment, world)));
 
   for (const fault of plan.faults)
     scheduler.after(bootMs + fault.atMs, () =>

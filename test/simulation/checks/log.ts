@@ -165,7 +165,8 @@ function readOrNull(stored: Decoded): PaymentEvent | null {
 
 function summaryOf(event: PaymentEvent): string {
   const { data } = event;
-  if ('result' in data) return `(${data.result.outcome} ${data.result.gatewayTransactionId} by ${data.source})`;
+  if ('result' in data)
+    return `(${data.result.outcome} ${data.result.gatewayTransactionId} by ${data.source})`;
   if ('sellerOrderNo' in data) return `(${data.sellerOrderNo} ${data.mode})`;
   return 'delivery' in data ? `(${data.delivery})` : '';
 }

@@ -34,13 +34,19 @@ export function checkSettled({
     if (payment && payment.bookedSen >= BigInt(charged)) continue;
     if (log.isBeforeStaff(charge)) continue;
     const status = payment?.state.status ?? 'none';
-    report('charge-unknown', charge.transactionId, `${charge.id} is not in the books; the payment is ${status}`);
+    report(
+      'charge-unknown',
+      charge.transactionId,
+      `${charge.id} is not in the books; the payment is ${status}`,
+    );
   }
   for (const [id, { state }] of log.payments) {
     if (state.status === 'none') continue;
     for (const delivery of state.deliveries)
       if (delivery.state === 'due') report('delivery-stuck', id, `${delivery.key} is still due`);
-    const isTroubled = troubled.has(`REF-${['council', 'museum', 'library'].indexOf(state.request.merchant.code)}`);
+    const isTroubled = troubled.has(
+      `REF-${['council', 'museum', 'library'].indexOf(state.request.merchant.code)}`,
+    );
     if (isTroubled) continue;
     for (const { change, atMs } of heard.get(id) ?? []) {
       const called = state.deliveries.find((each) => each.kind === 'callback' && each.change === change);

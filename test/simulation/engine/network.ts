@@ -27,7 +27,11 @@ export type Receiver = {
 
 export type Network = {
   /** Answers connections to `<host>:<port>` until the process dies. Several may share an address. */
-  listen(process: SimulatedProcess, address: string, accept: (connection: Connection) => Receiver): () => void;
+  listen(
+    process: SimulatedProcess,
+    address: string,
+    accept: (connection: Connection) => Receiver,
+  ): () => void;
   /** Opens a connection; `opened` is called in the process once it stands, `receiver.broken` if it does not. */
   connect(
     process: SimulatedProcess,
@@ -161,7 +165,10 @@ export function createNetwork({
       const others = listeners.get(address) ?? [];
       listeners.set(address, [...others, listener]);
       const remove = () => {
-        listeners.set(address, (listeners.get(address) ?? []).filter((each) => each !== listener));
+        listeners.set(
+          address,
+          (listeners.get(address) ?? []).filter((each) => each !== listener),
+        );
       };
       process.onKilled(remove);
       return remove;

@@ -57,7 +57,9 @@ export class SimulatedSocket extends Duplex {
       ended: () => void this.push(null),
       broken: (code) => {
         this.#connection = null;
-        this.destroy(Object.assign(new Error(`The connection failed: ${code}`), { code, syscall: 'connect' }));
+        this.destroy(
+          Object.assign(new Error(`The connection failed: ${code}`), { code, syscall: 'connect' }),
+        );
       },
     };
   }

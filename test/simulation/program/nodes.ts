@@ -54,11 +54,17 @@ export function createNodes({
   };
 
   function start(name: string, role: Role, clock: Clock, starts: number): void {
-    const process = createProcess({ name, scheduler, random: random.fork(`${name} ${starts}`), stretch, onCrash });
+    const process = createProcess({
+      name,
+      scheduler,
+      random: random.fork(`${name} ${starts}`),
+      stretch,
+      onCrash,
+    });
     process.setClock(clock);
     nodes.set(name, { role, process, clock, starts });
     process.enter(() => {
-      const log = logOf(process, name);
+      const log = logOf(name);
       const { runtime } = process;
       const config = configurationOf(name, dataDir, name === wrongKey);
       const eventStore: EventStore = connectEventStore({ url: config.esdbUrl, log, runtime });
@@ -68,13 +74,14 @@ export function createNodes({
     });
   }
 
-  function logOf(process: SimulatedProcess, name: string): Log {
+  function logOf(name: string): Log {
     return createLog('warn', name, {
       write(line: string) {
         const { level, msg, reason, message, err } = JSON.parse(line);
         const detail = err ? `${err.type}: ${err.message}` : (reason ?? message ?? '');
         history.tell(`${name}: ${level >= 50 ? 'ERROR' : 'warns'}: ${msg}${detail ? ` (${detail})` : ''}`);
-        if (level >= 50) report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
+        if (level >= 50)
+          report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
       },
     });
   }

@@ -29,9 +29,14 @@ export function installEventStoreClient(): void {
     const createSimulatedChannel = async () => {
       const target = await resolveUri(client);
       const isDiscovered = target.startsWith('eventstore:');
-      return createChannel(process, network, target, () => (isDiscovered ? cluster.discover(process) : target));
+      return createChannel(process, network, target, () =>
+        isDiscovered ? cluster.discover(process) : target,
+      );
     };
-    return Object.assign(client, { createChannel: createSimulatedChannel, appendToStream: appendOf(process) });
+    return Object.assign(client, {
+      createChannel: createSimulatedChannel,
+      appendToStream: appendOf(process),
+    });
   };
   Object.assign(EventStoreDBClient, { connectionString: simulated });
 }

@@ -8,22 +8,22 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { status as grpcStatus, Metadata } from '@grpc/grpc-js';
 import { createAppend } from '../../../packages/embedded/eventstore/append.ts';
 import { createBatchAppends } from '../../../packages/embedded/eventstore/batch-append.ts';
 import { SCHEMA, type StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
 import { createReads } from '../../../packages/embedded/eventstore/read.ts';
 import { openStorage, type Storage } from '../../../packages/embedded/eventstore/storage.ts';
+import { bytesOfUuid } from '../../../packages/embedded/eventstore/wire.ts';
 import type { History } from '../engine/history.ts';
 import type { Network } from '../engine/network.ts';
 import { createProcess, type SimulatedProcess, uuidOf } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
-import { bytesOfUuid } from '../../../packages/embedded/eventstore/wire.ts';
 import { serve } from './grpc.ts';
 
 export type EventStoreCluster = {
@@ -104,7 +104,10 @@ export function createEventStoreCluster({
 
   /** The log as a node sees it; an append goes to the leader. */
   function viewOf(node: Node): Storage {
-    const view = seenBy(() => storage, () => node.seen);
+    const view = seenBy(
+      () => storage,
+      () => node.seen,
+    );
     return {
       ...view,
       commits: node.commits,
@@ -280,9 +283,12 @@ function copyUpTo(storage: Storage, last: number): Storage {
   );
   let from = 0;
   for (;;) {
-    const page = storage.page({ from, direction: 'forwards', limit: 256 }).filter((it) => it.position <= last);
+    const page = storage
+      .page({ from, direction: 'forwards', limit: 256 })
+      .filter((it) => it.position <= last);
     for (const { position, stream, revision, type, message } of page) {
-      const id = streams.ReadResp.deserializeBinary(message).getEvent()?.getEvent()?.getId()?.getString() ?? '';
+      const id =
+        streams.ReadResp.deserializeBinary(message).getEvent()?.getEvent()?.getId()?.getString() ?? '';
       addStream.run(stream);
       addEvent.run(position, stream, revision, bytesOfUuid(id), type, message);
     }

@@ -292,7 +292,8 @@ export function serve(
     };
     process.onKilled(cancelAll);
     const answer = (id: number, given: { bytes: Uint8Array } | { status: Status }) => {
-      if ('bytes' in given) connection.send({ call: id, kind: 'message', bytes: given.bytes } satisfies Answer);
+      if ('bytes' in given)
+        connection.send({ call: id, kind: 'message', bytes: given.bytes } satisfies Answer);
       else {
         calls.delete(id);
         connection.send({ call: id, kind: 'status', status: given.status } satisfies Answer);

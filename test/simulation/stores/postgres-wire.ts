@@ -4,7 +4,7 @@ export type WireMessage = { type: string; bytes: Buffer };
 
 /** Splits a stream of bytes into messages. The first one of a client has no type: it is called `start`. */
 export function createSplitter(isClient: boolean): (bytes: Buffer) => WireMessage[] {
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
   let isFirst = isClient;
   return (bytes) => {
     rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
@@ -64,7 +64,10 @@ export function withClock({ type, bytes }: WireMessage, now: Date): Buffer {
   const sql = body.toString('utf8', start, end);
   const replaced = sql.replace(clockFunctions, `(timestamptz '${now.toISOString()}')`);
   if (replaced === sql) return bytes;
-  return wireMessage(type, Buffer.concat([body.subarray(0, start), Buffer.from(replaced), body.subarray(end)]));
+  return wireMessage(
+    type,
+    Buffer.concat([body.subarray(0, start), Buffer.from(replaced), body.subarray(end)]),
+  );
 }
 
 /** The SQL of a Query or Parse message; `''` for any other. */

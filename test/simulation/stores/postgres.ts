@@ -11,7 +11,15 @@ import type { Connection, Network, Receiver } from '../engine/network.ts';
 import { outside, type SimulatedProcess } from '../engine/process.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { PostgresServer } from './postgres-server.ts';
-import { createSplitter, fatalError, rewriteStart, sqlOf, type TimedSettings, wireMessage, withClock } from './postgres-wire.ts';
+import {
+  createSplitter,
+  fatalError,
+  rewriteStart,
+  sqlOf,
+  type TimedSettings,
+  wireMessage,
+  withClock,
+} from './postgres-wire.ts';
 
 export type SimulatedPostgres = {
   /** How many messages of clients it has carried out. */
@@ -65,7 +73,8 @@ export function createPostgres({
   async function settleAll(session: Session): Promise<void> {
     await session.settle();
     if (!session.isInTransaction()) await release();
-    if (session.hasAnnounced()) for (const other of sessions) if (other.isListening) await other.fetchAnnounced();
+    if (session.hasAnnounced())
+      for (const other of sessions) if (other.isListening) await other.fetchAnnounced();
     for (const each of sessions) each.reply();
   }
 

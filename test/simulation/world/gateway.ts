@@ -47,15 +47,27 @@ export function createGateway({
       if (answer && answer.status < 400) return;
       if (answer?.status === 404) {
         if (bank.knownPayments.has(fields.TRANS_ID ?? ''))
-          report('false-not-found', fields.TRANS_ID ?? '', `The result ${fields.PAYMENT_TRANS_ID} was answered 404`);
+          report(
+            'false-not-found',
+            fields.TRANS_ID ?? '',
+            `The result ${fields.PAYMENT_TRANS_ID} was answered 404`,
+          );
         return;
       }
       if (answer && answer.status < 500) {
-        report('signed-result-refused', fields.TRANS_ID ?? '', `A signed result was answered ${answer.status}`);
+        report(
+          'signed-result-refused',
+          fields.TRANS_ID ?? '',
+          `A signed result was answered ${answer.status}`,
+        );
         return;
       }
       if (answer && answer.status !== 503)
-        report('signed-result-refused', fields.TRANS_ID ?? '', `A signed result was answered ${answer.status}`);
+        report(
+          'signed-result-refused',
+          fields.TRANS_ID ?? '',
+          `A signed result was answered ${answer.status}`,
+        );
       unanswered += 1;
       await process.runtime.sleep(5_000 * 2 ** number);
     }

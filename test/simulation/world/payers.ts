@@ -18,6 +18,8 @@ export type World = {
   pickHttp: () => string;
   report: Report;
   history: History;
+  /** Processes that are stopped or far away at times: they answer late through no fault of the program. */
+  troubled: ReadonlySet<string>;
   /** Whether a charge of the payment is recorded, in whatever way. */
   isChargeRecorded: (transactionId: string) => boolean;
 };
@@ -46,8 +48,9 @@ async function requestPayment(
   plan: PaymentPlan,
   merchant: string,
   reference: string,
-  { process, bank, pickHttp, report }: World,
+  world: World,
 ): Promise<string | null> {
+  const { process, bank, report } = world;
   const body = JSON.stringify({
     trans_id: reference,
     amount: (plan.amountSen / 100).toFixed(2),
@@ -59,9 +62,9 @@ async function requestPayment(
     email: plan.hasEmail ? 'payer@example.my' : '',
   });
   for (let number = 0; number < 30; number += 1) {
-    const answer = await timed('POST /generic/request', report, process, () =>
+    const answer = await timed('POST /generic/request', world, (host) =>
       ask(process, {
-        host: pickHttp(),
+        host,
         path: '/generic/request',
         method: 'POST',
         headers: {
@@ -80,7 +83,11 @@ async function requestPayment(
       return id;
     }
     if (answer && answer.status < 500)
-      report('program-fault', reference, `A request was answered ${answer.status}: ${answer.body.slice(0, 200)}`);
+      report(
+        'program-fault',
+        reference,
+        `A request was answered ${answer.status}: ${answer.body.slice(0, 200)}`,
+      );
     await process.runtime.sleep(2_000 + number * 3_000);
   }
   return null;
@@ -93,13 +100,14 @@ async function playAttempt(transactionId: string, plan: AttemptPlan, world: Worl
   if (page?.status !== 200) return;
   const token = valueOf(page.body, 'token');
   if (!token) return;
-  if (wasRecorded)
-    world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
+  if (wasRecorded) world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
   const choice = { token, method: plan.mode, [`bank_${plan.mode}`]: banks[plan.mode] };
   const answer = await look(`/generic/pay/${transactionId}`, transactionId, world, formOf(choice));
   if (answer?.status !== 200 || !answer.body.includes('CHECKSUM')) return;
   const form = fieldsOf(answer.body);
-  history.tell(`payer: goes to the bank with ${form.MERCHANT_ORDER_NO} by ${plan.mode}, and will be ${plan.outcome}`);
+  history.tell(
+    `payer: goes to the bank with ${form.MERCHANT_ORDER_NO} by ${plan.mode}, and will be ${plan.outcome}`,
+  );
   await gateway.handOver(form, plan, () => {
     process.after(500, () => void look(`/generic/receipt/${transactionId}`, transactionId, world));
   });
@@ -109,13 +117,14 @@ async function playAttempt(transactionId: string, plan: AttemptPlan, world: Worl
 async function look(
   path: string,
   transactionId: string,
-  { process, bank, pickHttp, report }: World,
+  world: World,
   form?: string,
 ): Promise<Answer | null> {
+  const { process, bank, report } = world;
   for (let number = 0; number < 4; number += 1) {
-    const answer = await timed(`${form ? 'POST' : 'GET'} ${path.split('/', 3).join('/')}`, report, process, () =>
+    const answer = await timed(`${form ? 'POST' : 'GET'} ${path.split('/', 3).join('/')}`, world, (host) =>
       ask(process, {
-        host: pickHttp(),
+        host,
         path,
         ...(form !== undefined && { method: 'POST', headers: formHeaders, body: form }),
       }),
@@ -130,14 +139,15 @@ async function look(
 
 async function timed(
   what: string,
-  report: Report,
-  process: SimulatedProcess,
-  run: () => Promise<Answer | null>,
+  { process, pickHttp, report, troubled }: World,
+  run: (host: string) => Promise<Answer | null>,
 ): Promise<Answer | null> {
+  const host = pickHttp();
   const startedMs = process.nowMs();
-  const answer = await run();
+  const answer = await run(host);
   const tookMs = process.nowMs() - startedMs;
-  if (answer && tookMs > patienceMs) report('slow-answer', what, `Answered ${answer.status} after ${tookMs} ms`);
+  if (answer && tookMs > patienceMs && !troubled.has(host))
+    report('slow-answer', what, `Answered ${answer.status} after ${tookMs} ms`);
   return answer;
 }
 

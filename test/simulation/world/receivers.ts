@@ -45,7 +45,8 @@ export function startReceivers({
     if (mood === 'slow') await process.runtime.sleep(12_000);
     response.statusCode = mood === 'refuses' ? 503 : 200;
     response.end();
-    if (mood !== 'refuses') heard.set(id, [...(heard.get(id) ?? []), { atMs: process.nowMs(), status, change }]);
+    if (mood !== 'refuses')
+      heard.set(id, [...(heard.get(id) ?? []), { atMs: process.nowMs(), status, change }]);
   }
 
   for (const [index, process] of processes.entries())

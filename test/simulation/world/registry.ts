@@ -30,7 +30,9 @@ export function startTransactionRegistry({ process, bank }: { process: Simulated
           gateway_id1: order.chargeId,
           buyer_bank: 'Bank Contoh',
           buyer_name: 'A PAYER',
-          amount: ringgit(bank.charges.find((it) => it.orderNo === order.orderNo)?.amountSen ?? order.amountSen),
+          amount: ringgit(
+            bank.charges.find((it) => it.orderNo === order.orderNo)?.amountSen ?? order.amountSen,
+          ),
           payment_datetime: malaysianTime(order.endedAtMs),
         }));
       response.setHeader('content-type', 'application/json');

@@ -40,7 +40,9 @@ export function createStaff({
     async importExport(atMs: number): Promise<void> {
       const isOlder = atMs < newestMs;
       newestMs = Math.max(newestMs, atMs);
-      history.tell(`staff: import the gateway's export of ${malaysianTime(atMs)}${isOlder ? ', which is older' : ''}`);
+      history.tell(
+        `staff: import the gateway's export of ${malaysianTime(atMs)}${isOlder ? ', which is older' : ''}`,
+      );
       logCheck.importing(isOlder);
       try {
         const summary = await reconcile(
@@ -52,13 +54,20 @@ export function createStaff({
             waitMs: 60_000,
             newCause: () => {
               const commandId = runtime.uuid();
-              return { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:simulation' };
+              return {
+                commandId,
+                correlationId: commandId,
+                causationId: commandId,
+                actor: 'staff:simulation',
+              };
             },
             onBadRow: () => undefined,
             onDiscrepancy: () => undefined,
           },
         );
-        history.tell(`staff: the import opened ${summary.opened} discrepancies and cleared ${summary.cleared}`);
+        history.tell(
+          `staff: the import opened ${summary.opened} discrepancies and cleared ${summary.cleared}`,
+        );
       } catch (error) {
         history.tell(`staff: the import failed: ${error instanceof Error ? error.name : 'unknown'}`);
       }
