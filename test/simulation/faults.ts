@@ -1,7 +1,9 @@
 /** Lets a planned fault happen, and ends it after its time. */
+import { chain } from '../../src/events/envelope.ts';
 import type { LogCheck } from './checks/log.ts';
 import type { History } from './engine/history.ts';
 import type { Network } from './engine/network.ts';
+import { uuidOf } from './engine/process.ts';
 import type { Random } from './engine/random.ts';
 import type { Scheduler } from './engine/scheduler.ts';
 import type { Fault } from './plan.ts';
@@ -72,10 +74,8 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     case 'restore':
       cluster.restore(Math.max(1, cluster.lastPosition() - fault.lastEvents));
       return affected.logCheck.startAgain();
-    case 'unreadable': {
-      const [id = 'unreadable'] = affected.logCheck.payments.keys();
-      return cluster.inject(`payment-${id}`, 'PaymentForgotten', '{}');
-    }
+    case 'unreadable':
+      return writeUnreadable(affected);
     case 'deaf-leader':
       history.tell('network: projections-1 never reaches the event store again');
       for (const name of cluster.names) {
@@ -92,4 +92,15 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     default:
       return fault satisfies never;
   }
+}
+
+/** An event of a type that only a newer program knows, in the stream of the first payment. */
+function writeUnreadable({ cluster, logCheck, random }: Affected): unknown {
+  const [id] = logCheck.payments.keys();
+  if (id === undefined) return undefined;
+  const stream = `payment-${id}`;
+  const data = { at: '2026-11-20T01:00:00.000Z' };
+  const cause = { commandId: uuidOf(random.bytes(16)), correlationId: id, causationId: id, actor: 'gateway' };
+  const [event] = chain([{ type: 'PaymentForgotten', data }], logCheck.hashOf(stream), cause);
+  return event && cluster.inject(stream, event);
 }

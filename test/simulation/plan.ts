@@ -82,10 +82,7 @@ const hour = 60 * minute;
 
 export type PlanOptions = { payments?: number; calmMs?: number };
 
-export function makePlan(
-  seed: number,
-  { payments: count = 100, calmMs = 30 * hour }: PlanOptions = {},
-): Plan {
+export function makePlan(seed: number, { payments: count = 100, calmMs }: PlanOptions = {}): Plan {
   const random = createRandom(`plan ${seed}`);
   const activeMs = random.integer(2, 5) * minute;
   const topology = {
@@ -114,7 +111,8 @@ export function makePlan(
     payments,
     faults: faults.toSorted((a, b) => a.atMs - b.atMs),
     healAtMs: activeMs + 2 * minute,
-    calmMs,
+    // Three hours are enough for every retry and for the first requeries; a day for the whole schedule of requeries.
+    calmMs: calmMs ?? (random.chance(0.1) ? 30 : 3) * hour,
   };
 }
 

@@ -51,7 +51,7 @@ export function createLogCheck({
     events += 1;
     const { stream } = event;
     if (stream.startsWith('$')) return;
-    if (!isChainedOnto(event, hashes.get(stream) ?? genesisHash) && !stream.includes('unreadable'))
+    if (!isChainedOnto(event, hashes.get(stream) ?? genesisHash))
       report('chain-broken', stream, `${event.type} is not chained onto the event before it`);
     hashes.set(stream, hashIn(event));
     if (stream.startsWith('payment-')) takePayment(stream.slice('payment-'.length), event);
@@ -144,6 +144,8 @@ export function createLogCheck({
       isOlderImport = isOlder;
     },
     payments,
+    /** The hash of the last event of a stream. */
+    hashOf: (stream: string) => hashes.get(stream) ?? genesisHash,
     sharedIds: () => [...shared],
     /** Whether staff have the charge before them as an unmatched result or a discrepancy. */
     isBeforeStaff: ({ id, transactionId }: { id: string; transactionId: string }): boolean =>

@@ -30,7 +30,7 @@ export function configurationOf(name: string, dataDir: string, hasWrongKey = fal
       SEAL_KEY: '5ea1'.repeat(16),
       LOG_LEVEL: 'warn',
       SANDBOX: 'false',
-      CALLBACK_RETRY_SCHEDULE: '0s,5s,5m,30m,2h,5h',
+      CALLBACK_RETRY_SCHEDULE: '0s,5s,1m,10m,30m,1h',
     },
     {},
     { seals: true },

@@ -41,7 +41,7 @@ export type EventStoreCluster = {
   restore(position: number): void;
   lastPosition(): number;
   /** Writes an event as it stands: a fault of the log. */
-  inject(stream: string, type: string, data: string): Promise<void>;
+  inject(stream: string, event: { type: string; data: unknown; metadata: unknown }): Promise<void>;
   /** While full, no append is stored. */
   setFull(full: boolean): void;
 };
@@ -207,14 +207,14 @@ export function createEventStoreCluster({
       storage = copyUpTo(storage, position);
       for (const name of names) boot(name);
     },
-    async inject(stream, type, data) {
+    async inject(stream, { type, data, metadata }) {
       history.tell(`event store: ${type} is in a stream by a fault`);
       const event = {
         id: uuidOf(random.bytes(16)),
         type,
         contentType: 'application/json',
-        data: Buffer.from(data),
-        metadata: Buffer.from('{}'),
+        data: Buffer.from(JSON.stringify(data)),
+        metadata: Buffer.from(JSON.stringify(metadata)),
       } as const;
       const deadlineMs = Number.POSITIVE_INFINITY;
       await storage.append({ stream, expected: 'any', events: [event], deadlineMs });

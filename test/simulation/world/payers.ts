@@ -98,7 +98,7 @@ async function playAttempt(transactionId: string, plan: AttemptPlan, world: Worl
   const wasRecorded = world.isChargeRecorded(transactionId);
   const page = await look(`/generic/pay/${transactionId}`, transactionId, world);
   if (page?.status !== 200) return;
-  const token = valueOf(page.body, 'token');
+  const token = inputOf(page.body, 'token');
   if (!token) return;
   if (wasRecorded) world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
   const choice = { token, method: plan.mode, [`bank_${plan.mode}`]: banks[plan.mode] };
@@ -151,7 +151,7 @@ async function timed(
   return answer;
 }
 
-const valueOf = (html: string, name: string): string =>
+const inputOf = (html: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
 
 function fieldsOf(html: string): Record<string, string> {
