@@ -1,21 +1,26 @@
-/** `npm run simulate`: plays plans made from seeds, until one fails in a way that is not known. */
+/** `npm run simulate`: content/docs/simulation.md. */
 import { parseArgs } from 'node:util';
 import { installNodeApi } from './engine/node-api.ts';
 
-// One thread: the order in which files are read is then always the same.
+// One thread: files are then always read and written in the same order.
 process.env.UV_THREADPOOL_SIZE = '1';
+// Before anything else is imported: libraries may keep what they import from Node.
 installNodeApi();
 const { run } = await import('./run.ts');
 
+const text = { type: 'string' } as const;
 const { values } = parseArgs({
   options: {
-    seed: { type: 'string' },
-    seeds: { type: 'string' },
-    minutes: { type: 'string' },
-    payments: { type: 'string' },
+    seed: text,
+    seeds: text,
+    minutes: text,
+    payments: text,
+    fault: text,
+    shrink: text,
+    known: text,
+    'only-payments': text,
+    'only-faults': text,
     history: { type: 'boolean' },
-    all: { type: 'boolean' },
   },
 });
-process.exitCode = await run(values);
-process.exit();
+process.exit(await run(values));

@@ -80,9 +80,14 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-export type PlanOptions = { payments?: number; calmMs?: number };
+export type PlanOptions = {
+  payments?: number;
+  calmMs?: number;
+  /** It happens for certain; otherwise the seed decides. */
+  fault?: string | undefined;
+};
 
-export function makePlan(seed: number, { payments: count = 100, calmMs }: PlanOptions = {}): Plan {
+export function makePlan(seed: number, { payments: count = 100, calmMs, fault }: PlanOptions = {}): Plan {
   const random = createRandom(`plan ${seed}`);
   const activeMs = random.integer(2, 5) * minute;
   const topology = {
@@ -95,11 +100,15 @@ export function makePlan(seed: number, { payments: count = 100, calmMs }: PlanOp
     Array.from({ length: topology[role] }, (_, index) => `${role}-${index + 1}`),
   );
   // Each seed has a few kinds of fault only: with all at once, some would hide others.
-  const kinds = allKinds.filter(({ share }) => random.chance(share));
+  const kinds = allKinds.filter(({ kind, share }) => random.chance(share) || kind === fault);
   const faults = kinds.flatMap(({ make, most }) =>
     Array.from({ length: random.integer(1, most) }, () => make(random, names, activeMs, topology)),
   );
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
+  // Only a process that stands by can take over from one that cannot work.
+  if (faults.some(({ kind }) => kind === 'deaf-leader')) topology.projections = 2;
+  const hasWrongKey = fault === 'wrong-key' || random.chance(0.03);
+  if (hasWrongKey) topology.http = Math.max(2, topology.http);
   const payments = Array.from({ length: count }, (_, number) =>
     makePayment(random, number, activeMs, carelessness),
   );
@@ -107,7 +116,7 @@ export function makePlan(seed: number, { payments: count = 100, calmMs }: PlanOp
     seed,
     ...topology,
     stretch: random.pick([1, 3, 3, 10]),
-    wrongKey: topology.http > 1 && random.chance(0.03) ? 'http-2' : null,
+    wrongKey: hasWrongKey ? 'http-2' : null,
     payments,
     faults: faults.toSorted((a, b) => a.atMs - b.atMs),
     healAtMs: activeMs + 2 * minute,
@@ -173,8 +182,9 @@ const duration = (random: Random) =>
   random.pick([random.integer(1, 5), random.integer(5, 20), random.integer(20, 100)]) * second;
 
 /** How many of the seeds have it, and how often such a seed has it at most. */
-const allKinds: readonly { share: number; most: number; make: Make }[] = [
+const allKinds: readonly { kind: FaultKind; share: number; most: number; make: Make }[] = [
   {
+    kind: 'crash',
     share: 0.35,
     most: 5,
     make: (random, names, activeMs) => ({
@@ -185,6 +195,7 @@ const allKinds: readonly { share: number; most: number; make: Make }[] = [
     }),
   },
   {
+    kind: 'pause',
     share: 0.2,
     most: 3,
     make: (random, names, activeMs) => ({
@@ -195,6 +206,7 @@ const allKinds: readonly { share: number; most: number; make: Make }[] = [
     }),
   },
   {
+    kind: 'cut',
     share: 0.25,
     most: 4,
     make: (random, names, activeMs) => ({
@@ -207,6 +219,7 @@ const allKinds: readonly { share: number; most: number; make: Make }[] = [
     }),
   },
   {
+    kind: 'slow',
     share: 0.15,
     most: 2,
     make: (random, names, activeMs) => ({
@@ -218,6 +231,7 @@ const allKinds: readonly { share: number; most: number; make: Make }[] = [
     }),
   },
   {
+    kind: 'clock',
     share: 0.06,
     most: 2,
     make: (random, names, activeMs) => ({
@@ -229,8 +243,9 @@ const allKinds: readonly { share: number; most: number; make: Make }[] = [
       forMs: random.integer(1, 30) * minute,
     }),
   },
-  { share: 0.12, most: 2, make: timed('postgres-crash') },
+  { kind: 'postgres-crash', share: 0.12, most: 2, make: timed('postgres-crash') },
   {
+    kind: 'kill-event-store',
     share: 0.15,
     most: 2,
     make: (random, _, activeMs) => ({
@@ -240,10 +255,11 @@ const allKinds: readonly { share: number; most: number; make: Make }[] = [
       forMs: duration(random),
     }),
   },
-  { share: 0.2, most: 3, make: timed('freeze-leader') },
-  { share: 0.06, most: 1, make: timed('disk-full') },
-  { share: 0.2, most: 3, make: timed('registry-outage') },
+  { kind: 'freeze-leader', share: 0.2, most: 3, make: timed('freeze-leader') },
+  { kind: 'disk-full', share: 0.06, most: 1, make: timed('disk-full') },
+  { kind: 'registry-outage', share: 0.2, most: 3, make: timed('registry-outage') },
   {
+    kind: 'receiver',
     share: 0.4,
     most: 4,
     make: (random, _, activeMs) => ({
@@ -255,6 +271,7 @@ const allKinds: readonly { share: number; most: number; make: Make }[] = [
     }),
   },
   {
+    kind: 'restore',
     share: 0.03,
     most: 1,
     make: (random, _, activeMs) => ({
@@ -264,16 +281,19 @@ const allKinds: readonly { share: number; most: number; make: Make }[] = [
     }),
   },
   {
+    kind: 'unreadable',
     share: 0.03,
     most: 1,
     make: (random, _, activeMs) => ({ kind: 'unreadable', atMs: moment(random, activeMs) }),
   },
   {
+    kind: 'deaf-leader',
     share: 0.04,
     most: 1,
     make: (random, _, activeMs) => ({ kind: 'deaf-leader', atMs: moment(random, activeMs) }),
   },
   {
+    kind: 'alternate-unmatched',
     share: 0.04,
     most: 1,
     make: (random, _, activeMs) => ({
@@ -283,11 +303,13 @@ const allKinds: readonly { share: number; most: number; make: Make }[] = [
     }),
   },
   {
+    kind: 'shared-gateway-id',
     share: 0.03,
     most: 1,
     make: (random, _, activeMs) => ({ kind: 'shared-gateway-id', atMs: moment(random, activeMs) }),
   },
   {
+    kind: 'import',
     share: 0.15,
     most: 3,
     make: (random, _, activeMs) => ({

@@ -15,6 +15,9 @@ import { configurationOf } from './configuration.ts';
 const roles = { http: startHttp, projections: startProjections, reactors: startReactors };
 export type Role = keyof typeof roles;
 
+/** Errors that only say that a store is away. */
+const outages = new Set(['EventStoreUnavailable', 'KnexTimeoutError']);
+
 export type Nodes = {
   names: readonly string[];
   roleOf(name: string): Role;
@@ -80,7 +83,7 @@ export function createNodes({
         const { level, msg, reason, message, err } = JSON.parse(line);
         const detail = err ? `${err.type}: ${err.message}` : (reason ?? message ?? '');
         history.tell(`${name}: ${level >= 50 ? 'ERROR' : 'warns'}: ${msg}${detail ? ` (${detail})` : ''}`);
-        if (level >= 50)
+        if (level >= 50 && !outages.has(err?.type))
           report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
       },
     });
