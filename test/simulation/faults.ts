@@ -10,6 +10,7 @@ import type { Fault } from './plan.ts';
 import type { Nodes } from './program/nodes.ts';
 import type { EventStoreCluster } from './stores/event-store.ts';
 import type { SimulatedPostgres } from './stores/postgres.ts';
+import type { Bank } from './world/bank.ts';
 import type { Gateway } from './world/gateway.ts';
 import type { startReceivers } from './world/receivers.ts';
 import type { startTransactionRegistry } from './world/registry.ts';
@@ -26,6 +27,7 @@ type Affected = {
   gateway: { run(work: (gateway: Gateway) => unknown): void };
   staff(work: (staff: Staff) => unknown): void;
   scheduler: Scheduler;
+  bank: Bank;
   logCheck: LogCheck;
   random: Random;
   history: History;
@@ -73,7 +75,9 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return after(fault.forMs, () => receivers.setMood(fault.merchant, 'well'));
     case 'restore':
       cluster.restore(Math.max(1, cluster.lastPosition() - fault.lastEvents));
-      return affected.logCheck.startAgain();
+      affected.logCheck.startAgain();
+      affected.logCheck.look();
+      return affected.bank.forget((id) => !affected.logCheck.payments.has(id));
     case 'unreadable':
       return writeUnreadable(affected);
     case 'deaf-leader':

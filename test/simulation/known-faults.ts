@@ -36,6 +36,7 @@ export const knownFaults: readonly KnownFault[] = [
       'projection-behind',
       'program-fault',
       'callback-late',
+      'charge-unknown',
     ],
     needs: hasFault('restore'),
   },

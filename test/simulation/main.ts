@@ -16,11 +16,11 @@ const { values } = parseArgs({
     minutes: text,
     payments: text,
     fault: text,
-    shrink: text,
     known: text,
     'only-payments': text,
     'only-faults': text,
     history: { type: 'boolean' },
+    keep: { type: 'boolean' },
   },
 });
 process.exit(await run(values));

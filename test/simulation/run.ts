@@ -1,5 +1,5 @@
 /** Runs seeds one after the other, and reports what they find. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { explain } from './known-faults.ts';
 import { makePlan, type Plan } from './plan.ts';
@@ -23,10 +23,10 @@ export type Options = Partial<
     | 'only-faults',
     string
   >
-> & { history?: boolean };
+> & { history?: boolean; keep?: boolean };
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
-const shrinkTries = 60;
+const shrinkTries = 50;
 
 /** The exit code: 0 if nothing was found that is not known. */
 export async function run(options: Options): Promise<number> {
@@ -58,7 +58,7 @@ async function runSeeds(options: Options, server: PostgresServer): Promise<numbe
     const { fresh, names } = sortOut(result.violations, plan);
     for (const name of names) known.set(name, (known.get(name) ?? 0) + 1);
     print(`${seedLine(seed, result)}${names.length > 0 ? `  known: ${names.join(', ')}` : ''}`);
-    if (options.shrink !== undefined) await shrinkTo(options.shrink, plan, server);
+    if (options.keep) for (const name of names) if (!existsSync(fileOf(name))) await keep(name, plan, server);
     const [failure] = fresh;
     if (!failure) continue;
     await explainFailure(seed, plan, fresh, server);
@@ -130,10 +130,9 @@ function onlyOf(seed: number, plan: Plan, small: Plan): string {
 }
 
 /** Shrinks a plan to what a known fault needs, and keeps it. */
-async function shrinkTo(name: string, plan: Plan, server: PostgresServer): Promise<void> {
+async function keep(name: string, plan: Plan, server: PostgresServer): Promise<void> {
   const finds = async (candidate: Plan) =>
     (await simulate(candidate, server)).violations.some((each) => explain(each, candidate)?.name === name);
-  if (!(await finds(plan))) return;
   const small = await shrink(plan, finds, shrinkTries);
   writeFileSync(fileOf(name), `${JSON.stringify(small, null, 2)}\n`);
   print(`kept the plan of ${name}: ${small.payments.length} payments, ${small.faults.length} faults`);

@@ -142,6 +142,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
         gateway: { run: (work) => gatewayProcess.enter(() => void work(gateway)) },
         staff: (work) => staffProcess.enter(() => void work(staff)),
         scheduler,
+        bank,
         logCheck,
         random,
         history,

@@ -192,10 +192,13 @@ export function createEventStoreCluster({
       });
     },
     kill(name, forMs) {
+      const { process } = nodeNamed(name);
+      if (process.state() === 'dead') return;
       history.tell(`event store: ${name} is killed for ${forMs} ms`);
-      nodeNamed(name).process.kill();
+      process.kill();
       if (names.length > 1) lead(name);
       scheduler.after(forMs, () => {
+        if (nodeNamed(name).process !== process) return;
         boot(name);
         if (leader === null && names.length > 1) scheduler.after(500, elect);
         history.tell(`event store: ${name} runs again`);

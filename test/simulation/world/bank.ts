@@ -61,6 +61,10 @@ export function createBank(nowMs: () => number) {
       return charge;
     },
     chargesOf: (transactionId: string) => charges.filter((each) => each.transactionId === transactionId),
+    /** An older copy of the log has lost these payments: nobody can expect the program to know them. */
+    forget(isLost: (transactionId: string) => boolean): void {
+      for (const id of knownPayments) if (isLost(id)) knownPayments.delete(id);
+    },
     /** The program has answered a request: the payment exists from now on. Returns how many the reference has. */
     acknowledge(merchant: string, reference: string, transactionId: string): number {
       const key = `${merchant} ${reference}`;
