@@ -72,6 +72,12 @@ export const knownFaults: readonly KnownFault[] = [
     needs: hasFault('clock'),
   },
   {
+    name: 'clocks-refuse-requests',
+    what: 'A process whose clock is slow by seconds answers 503, as the deadlines of its appends have passed',
+    invariants: ['slow-answer', 'charge-unknown', 'program-fault'],
+    needs: hasFault('clock'),
+  },
+  {
     name: 'wrong-key',
     what: 'A process with another TRANSACTION_ID_KEY makes a second payment of the same reference',
     invariants: ['two-payments', 'charge-unknown', 'false-not-found', 'signed-result-refused'],
