@@ -17,7 +17,7 @@ const only = (folder, ...allowed) => ({
 /** What every interface of the HTTP role may import outside http/. */
 const belowHttp = [
   ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
-  ...folders('receipts', 'statements', 'reconciliation', 'audit'),
+  ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit'),
   anyLibrary,
 ];
 const httpFolders = (...names) => folders(...names.map((name) => `http/${name}`));
@@ -70,6 +70,11 @@ module.exports = {
       from: { path: '^src/projections/(runtime|rebuild)/' },
       to: { path: [readModels, '^src/projections/all\\.ts$'] },
     },
+    only(
+      'src/to-do',
+      ...folders('kernel', 'events', 'eventstore', 'postgres', 'projections/runtime'),
+      ...library('knex'),
+    ),
     only('src/clients', ...folders('kernel', 'config', 'events'), anyLibrary),
     only(
       'src/receipts',
@@ -88,13 +93,13 @@ module.exports = {
     ),
     only(
       'src/audit',
-      ...folders('kernel', 'events', 'commands', 'eventstore', 'postgres', 'projections'),
+      ...folders('kernel', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'to-do'),
       ...library('csv-stringify', 'knex', 'pino', 'superstruct'),
     ),
     only(
       'src/reactors',
       ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections'),
-      ...folders('receipts', 'clients'),
+      ...folders('to-do', 'receipts', 'clients'),
       anyLibrary,
     ),
     // Inside http: the server knows no interface, and no interface knows another. Both payment channels build on pay/.

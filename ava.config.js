@@ -20,6 +20,7 @@ const cache = process.env.NODE_V8_COVERAGE
 export default {
   extensions: ['ts'],
   files: ['test/**/*.test.ts'],
+  require: ['./test/support/property-seed.ts'],
   timeout: '2m',
   workerThreads: false,
   concurrency: 2,

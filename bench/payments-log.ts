@@ -78,7 +78,20 @@ function historyOf(transactionId: string, number: number): PaymentEvent[] {
       CHECKSUM: 'a'.repeat(64),
     },
   };
-  const recorded = { source: 'gateway' as const, verified: true, result };
+  const callbackUrl = 'https://agency.example/callback';
+  const merchant = { code: `agency-${number % 50}`, id: number % 50, name: 'Agency' };
+  const recorded = {
+    source: 'gateway' as const,
+    verified: true,
+    result,
+    orderNo: sellerOrderNo,
+    merchantCode: merchant.code,
+    deliveries: [
+      { key: 'callback-1', kind: 'callback' as const, url: callbackUrl },
+      { key: 'email', kind: 'email' as const },
+    ],
+    postingRule: 1 as const,
+  };
   const tried = { attempt: 1, durationMs: 35 };
   return [
     {
@@ -87,7 +100,7 @@ function historyOf(transactionId: string, number: number): PaymentEvent[] {
         at: at(0),
         transactionId,
         channel: 'generic',
-        merchant: { code: `agency-${number % 50}`, id: number % 50, name: 'Agency' },
+        merchant,
         reference: `R-${number}`,
         amountSen,
         service: 'Licences',
@@ -104,7 +117,8 @@ function historyOf(transactionId: string, number: number): PaymentEvent[] {
           state: 'Perak',
           phoneNo: '',
         },
-        callbackUrl: 'https://agency.example/callback',
+        emailReceipt: true,
+        callbackUrl,
         redirectUrl: 'https://agency.example/done',
         branchCode: '',
         extra: { account_no: `A-${number}` },

@@ -8,6 +8,7 @@ import type { Row } from './row.ts';
 const receipt: Receipt = {
   isOfficial: true,
   status: 'succeeded',
+  asAt: '',
   agency: 'Example City Council',
   receiptNo: '7-20261120-BJ6HYDFE',
   at: '2026-11-20T01:04:30.000Z',

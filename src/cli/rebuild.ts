@@ -10,6 +10,7 @@ import {
   describeRebuildFailure,
   rebuildOnRecord,
 } from '../reactors/rebuilds/perform.ts';
+import { toDoList } from '../to-do/projection.ts';
 import { type Command, flag, UsageError } from './command.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
@@ -50,6 +51,10 @@ export const rebuild: Command<typeof options> = {
 };
 
 function choose(names: readonly string[]): readonly Projection[] {
+  if (names.includes(toDoList.name))
+    throw new UsageError(
+      `${toDoList.name} is the to-do list of the reactors and no read model: it is never rebuilt`,
+    );
   const known = allProjections.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined)

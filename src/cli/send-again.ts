@@ -4,7 +4,7 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../commands/send-again.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
-import { type DeliveryFilter, findDeliveries } from '../projections/deliveries/queries.ts';
+import { type DeliveryFilter, findDeliveries } from '../to-do/queries.ts';
 import { type Command, text, UsageError } from './command.ts';
 import { readChoice, readRange } from './options.ts';
 import { fail, print, staffCause, withStores } from './stores.ts';

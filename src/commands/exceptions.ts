@@ -27,5 +27,5 @@ export function resolveException(
       'no_money_in_suspense',
       'There is no money in suspense here: it can only be explained',
     );
-  return [{ type: 'ExceptionResolved', data: { at, resultNo, resolution, note } }];
+  return [{ type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule: 1 } }];
 }

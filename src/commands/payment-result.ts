@@ -1,5 +1,6 @@
 /** What a reported result does to a payment, whether the gateway, the registry or staff report it. */
 import {
+  type Attempt,
   type Channel,
   currentResult,
   type Payment,
@@ -7,16 +8,13 @@ import {
   type RecordedResult,
   type RequestedPayment,
 } from '../events/payment.ts';
-import {
-  attemptOf,
-  type Outcome,
-  type PaymentResult,
-  type Source,
-  sellerOrderOf,
-} from '../events/payment-result.ts';
+import { attemptOf, type Outcome, type PaymentResult, type Source } from '../events/payment-result.ts';
+// The rule of version 1 is still the one that decides.
+import { orderByRule1 as sellerOrderOf } from '../events/upcast-rules.ts';
 import { toDigits } from '../kernel/malaysian-time.ts';
 import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
+import { deliveriesFor } from './planned-deliveries.ts';
 
 export type RecordGatewayResult = {
   type: 'RecordGatewayResult';
@@ -53,18 +51,33 @@ export function isPaymentOf(
 
 /** A success of the right amount always pays an open payment, whatever came before it. */
 function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): readonly PaymentEvent[] {
-  const { at, source, verified, result } = command;
-  const data = { at, source, verified, result };
-  const expectedSen = expectedAmount(state, result);
+  const { result } = command;
+  const data = recorded(command, state);
+  const attempt = attemptOf(state, data.orderNo);
+  const expectedSen = addSen(state.request.amountSen, attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
   if (matches && state.status !== 'succeeded') {
     const receiptNo = receiptNoFor(command, state);
-    return [{ type: 'PaymentSucceeded', data: { ...data, receiptNo, late: isLate(state, result) } }];
+    const changed = { ...data, ...setInMotion(state, 'succeeded'), postingRule };
+    return [{ type: 'PaymentSucceeded', data: { ...changed, receiptNo, late: isLate(state, attempt) } }];
   }
   if (state.results.some((earlier) => isSameSuccess(earlier, result))) return [];
-  if (!matches) return [{ type: 'AmountMismatchDetected', data: { ...data, expectedSen, currency: 'MYR' } }];
+  if (!matches)
+    return [{ type: 'AmountMismatchDetected', data: { ...data, postingRule, expectedSen, currency: 'MYR' } }];
   const firstGatewayTransactionId = currentResult(state)?.gatewayTransactionId ?? '';
-  return [{ type: 'DuplicatePaymentDetected', data: { ...data, firstGatewayTransactionId } }];
+  return [{ type: 'DuplicatePaymentDetected', data: { ...data, postingRule, firstGatewayTransactionId } }];
+}
+
+/** By which new events move money: src/events/postings.ts. */
+const postingRule = 1 as const;
+
+/** What every event that records a result has. */
+function recorded({ at, source, verified, result }: RecordGatewayResult, state: RequestedPayment) {
+  return { at, source, verified, result, orderNo: sellerOrderOf(state, result) };
+}
+
+function setInMotion(state: RequestedPayment, outcome: Outcome) {
+  return { merchantCode: state.request.merchant.code, deliveries: deliveriesFor(state, outcome) };
 }
 
 const eventOf = {
@@ -74,15 +87,16 @@ const eventOf = {
 } as const satisfies Record<Exclude<Outcome, 'succeeded'>, PaymentEvent['type']>;
 
 function recordOther(
-  { at, source, verified, result }: RecordGatewayResult,
+  command: RecordGatewayResult,
   outcome: keyof typeof eventOf,
   state: RequestedPayment,
 ): readonly PaymentEvent[] {
+  const { result } = command;
   if (isRepeat(result, state)) return [];
-  const data = { at, source, verified, result };
+  const data = recorded(command, state);
   const standing = contradicted(outcome, result, state);
   if (standing) return [{ type: 'GatewayResultContradicted', data: { ...data, standing } }];
-  return [{ type: eventOf[outcome], data }];
+  return [{ type: eventOf[outcome], data: { ...data, ...setInMotion(state, outcome) } }];
 }
 
 /**
@@ -159,14 +173,9 @@ function differ(one: string, other: string): boolean {
   return one !== '' && other !== '' && one !== other;
 }
 
-function expectedAmount(state: RequestedPayment, result: PaymentResult): Sen {
-  return addSen(state.request.amountSen, attemptOf(state, result)?.chargeSen ?? (0 as Sen));
-}
-
 /** Late: after a failure or cancellation, unless the payer began the attempt since then. */
-function isLate(state: RequestedPayment, result: PaymentResult): boolean {
+function isLate(state: RequestedPayment, attempt: Attempt | null): boolean {
   if (state.status !== 'failed' && state.status !== 'cancelled') return false;
-  const attempt = attemptOf(state, result);
   return attempt === null || state.attempts.indexOf(attempt) < state.closedAttempts;
 }
 

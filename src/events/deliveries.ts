@@ -2,8 +2,25 @@
  * The deliveries that a payment's outcome calls for, callbacks and the receipt email, and what became of them. They are
  * part of the payment's own stream and fold, so that its history is complete in one place.
  */
-import { integer, min, nullable, object, string } from 'superstruct';
+import { dynamic, integer, literal, min, never, nullable, object, type Struct, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
+
+const plannedByKind = {
+  callback: object({ key: string(), kind: literal('callback'), url: string() }),
+  /** `item` is the number of the payment's item, counted from 1. */
+  item: object({ key: string(), kind: literal('item'), item: min(integer(), 1) }),
+  email: object({ key: string(), kind: literal('email') }),
+};
+
+/** A delivery that a result sets in motion, as the result's event says. It holds no personal data. */
+export type PlannedDelivery = (typeof plannedByKind)[keyof typeof plannedByKind]['TYPE'];
+
+/** Chosen by the kind: a union, which tries one struct after the other, takes three times as long to read. */
+export const PlannedDelivery = dynamic<PlannedDelivery>((value) => {
+  const { kind } = (value ?? {}) as { kind?: unknown };
+  const isKnown = typeof kind === 'string' && Object.hasOwn(plannedByKind, kind);
+  return (isKnown ? plannedByKind[kind as keyof typeof plannedByKind] : never()) as Struct<PlannedDelivery>;
+});
 
 const attempted = {
   at: utc,
@@ -41,7 +58,7 @@ export function isDeliveryEvent(event: { type: string }): event is DeliveryEvent
 }
 
 /** `callback`: to the merchant, one per status change. `item`: to the land registry, one per item. `email`: the receipt. */
-export type DeliveryKind = 'callback' | 'item' | 'email';
+export type DeliveryKind = PlannedDelivery['kind'];
 
 export type Delivery = {
   /** `callback-<change>`, `item-<nn>` or `email`: unique within the payment, the same on every replay. */
@@ -61,7 +78,7 @@ export type Delivery = {
   settledAt: string | null;
 };
 
-export function newDelivery(kind: DeliveryKind, key: string, change: number, at: string): Delivery {
+export function newDelivery({ kind, key }: PlannedDelivery, change: number, at: string): Delivery {
   return {
     key,
     kind,
@@ -76,29 +93,33 @@ export function newDelivery(kind: DeliveryKind, key: string, change: number, at:
 }
 
 /** Folds one event into a payment's deliveries. Total: an event about an unknown delivery changes nothing. */
-export function evolveDeliveries(deliveries: readonly Delivery[], event: DeliveryEvent): readonly Delivery[] {
+export function evolveDeliveries<One extends Delivery>(
+  deliveries: readonly One[],
+  event: DeliveryEvent,
+): readonly One[] {
   return deliveries.map((delivery) =>
-    delivery.key === event.data.delivery ? after(delivery, event) : delivery,
+    delivery.key === event.data.delivery ? { ...delivery, ...after(delivery, event) } : delivery,
   );
 }
 
-function after(delivery: Delivery, event: DeliveryEvent): Delivery {
+/** What the event changes of the delivery that it is about. */
+function after(delivery: Delivery, event: DeliveryEvent): Partial<Delivery> {
   const oneMore = { attempts: delivery.attempts + 1, triesOfSchedule: delivery.triesOfSchedule + 1 };
   switch (event.type) {
     case 'CallbackDelivered':
     case 'ReceiptEmailSent':
-      return { ...delivery, ...oneMore, state: 'delivered', settledAt: event.data.at };
+      return { ...oneMore, state: 'delivered', settledAt: event.data.at };
     case 'CallbackAttemptFailed':
     case 'ReceiptEmailAttemptFailed':
-      return { ...delivery, ...oneMore, dueAt: event.data.nextAttemptAt };
+      return { ...oneMore, dueAt: event.data.nextAttemptAt };
     case 'CallbackAbandoned':
     case 'ReceiptEmailAbandoned':
-      return { ...delivery, ...oneMore, state: 'abandoned', settledAt: event.data.at };
+      return { ...oneMore, state: 'abandoned', settledAt: event.data.at };
     case 'CallbackSuperseded':
-      return { ...delivery, state: 'superseded', settledAt: event.data.at };
+      return { state: 'superseded', settledAt: event.data.at };
     case 'CallbackRequested':
     case 'ReceiptEmailRequested':
-      return { ...delivery, state: 'due', triesOfSchedule: 0, dueAt: event.data.at, settledAt: null };
+      return { state: 'due', triesOfSchedule: 0, dueAt: event.data.at, settledAt: null };
     default:
       return event satisfies never;
   }

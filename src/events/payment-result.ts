@@ -1,7 +1,22 @@
-/** What the gateway, the registry or staff report about an attempt to pay, and which attempt it is about. */
-import { enums, type Infer, nullable, object, record, string } from 'superstruct';
-import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
+/** What the gateway, the registry or staff report about an attempt to pay, and what the events of such results share. */
+import {
+  array,
+  boolean,
+  dynamic,
+  enums,
+  type Infer,
+  literal,
+  nullable,
+  object,
+  record,
+  refine,
+  type Struct,
+  string,
+} from 'superstruct';
+import { paymentModes } from '../kernel/payment-modes.ts';
 import { sen, utc } from '../kernel/structs.ts';
+import { PlannedDelivery } from './deliveries.ts';
+import { type AttemptedPayment, orderByRule1 } from './upcast-rules.ts';
 
 export const outcomes = ['succeeded', 'failed', 'cancelled', 'pending'] as const;
 export type Outcome = (typeof outcomes)[number];
@@ -28,6 +43,37 @@ export type PaymentResult = Infer<typeof PaymentResult>;
 export const sources = ['gateway', 'requery', 'staff'] as const;
 export type Source = (typeof sources)[number];
 
+/** The fields of every event that records a result. */
+export const resultRecorded = {
+  at: utc,
+  source: enums(sources),
+  /** False only for an unsigned gateway result accepted in development. */
+  verified: boolean(),
+  result: PaymentResult,
+  /** The seller order that it is about, `''` before the first attempt; null in events of version 1, which had none. */
+  orderNo: nullable(string()),
+};
+
+/** The fields of an event whose result sets the payment's status. */
+export const statusChanged = {
+  ...resultRecorded,
+  /** Null in events of version 1. */
+  merchantCode: nullable(string()),
+  /** What the new status sets in motion; `rule 1` in events of version 1, which left it to the fold. */
+  deliveries: dynamic<PlannedDelivery[] | 'rule 1'>(
+    (value) =>
+      (value === 'rule 1' ? literal(value) : array(PlannedDelivery)) as Struct<PlannedDelivery[] | 'rule 1'>,
+  ),
+};
+
+/** The struct of an event whose result has one of the outcomes that its type allows. */
+export function reporting<Data extends { result: PaymentResult }, Schema>(
+  allowed: readonly Outcome[],
+  struct: Struct<Data, Schema>,
+): Struct<Data, Schema> {
+  return refine(struct, 'outcome', ({ result }) => allowed.includes(result.outcome));
+}
+
 /** The registry's statuses of a payment. It reports a cancellation as a failure. */
 export const registryStatuses = ['succeeded', 'pending', 'attempted', 'failed', 'not_found'] as const;
 export type RegistryStatus = (typeof registryStatuses)[number];
@@ -41,38 +87,18 @@ export type RegistryAnswer = {
   raw: Record<string, string>;
 };
 
-type ResultIds = Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>;
-type AttemptIds = { mode: PaymentMode; sellerOrderNo: string };
-
-/** The part of a payment that determines which attempt a result is about. */
-type Attempted<Attempt extends AttemptIds> = {
-  attempts: readonly Attempt[];
-  results: readonly Pick<ResultIds, 'sellerOrderNo' | 'gatewayTransactionId'>[];
-};
-
-/**
- * The seller order that a result is about: the one it names. The registry's records name none: then that of an earlier
- * result of the same gateway transaction, else that of the latest attempt by the method it names, else that of the
- * latest attempt; `''` before the first attempt.
- */
-export function sellerOrderOf(payment: Attempted<AttemptIds>, result: ResultIds): string {
-  if (result.sellerOrderNo !== '') return result.sellerOrderNo;
-  const known = payment.results.find(
-    ({ gatewayTransactionId: id }) => id !== '' && id === result.gatewayTransactionId,
-  );
-  const attempt = payment.attempts.findLast(({ mode }) => mode === result.mode) ?? payment.attempts.at(-1);
-  return known?.sellerOrderNo ?? attempt?.sellerOrderNo ?? '';
+/** The seller order that a result is about, as its event says; events of version 1 leave it to rule 1. */
+export function orderOf(
+  payment: AttemptedPayment,
+  { orderNo, result }: { orderNo: string | null; result: PaymentResult },
+): string {
+  return orderNo ?? orderByRule1(payment, result);
 }
 
-/** The attempt that a result is about; the latest one if the result names an order that we never made. */
-export function attemptOf<Attempt extends AttemptIds>(
-  payment: Attempted<Attempt>,
-  result: ResultIds,
+/** The attempt with this seller order; the latest one if there is none, and null before the first. */
+export function attemptOf<Attempt extends { sellerOrderNo: string }>(
+  { attempts }: { attempts: readonly Attempt[] },
+  sellerOrderNo: string,
 ): Attempt | null {
-  const sellerOrderNo = sellerOrderOf(payment, result);
-  return (
-    payment.attempts.find((attempt) => attempt.sellerOrderNo === sellerOrderNo) ??
-    payment.attempts.at(-1) ??
-    null
-  );
+  return attempts.find((attempt) => attempt.sellerOrderNo === sellerOrderNo) ?? attempts.at(-1) ?? null;
 }

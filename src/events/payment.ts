@@ -13,8 +13,6 @@ import {
   min,
   object,
   record,
-  refine,
-  type Struct,
   string,
   unknown,
 } from 'superstruct';
@@ -26,17 +24,21 @@ import {
   evolveDeliveries,
   isDeliveryEvent,
   newDelivery,
+  type PlannedDelivery,
 } from './deliveries.ts';
 import {
   type Outcome,
+  orderOf,
   outcomes,
-  PaymentResult,
+  type PaymentResult,
   type RegistryStatus,
   registryStatuses,
+  reporting,
+  resultRecorded,
   type Source,
-  sellerOrderOf,
-  sources,
+  statusChanged,
 } from './payment-result.ts';
+import { deliveriesByRule1 } from './upcast-rules.ts';
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -72,21 +74,8 @@ export type Resolution = (typeof resolutions)[number];
 
 // ── Events ───────────────────────────────────────────────────────────────────────────────────────────
 
-const resultRecorded = {
-  at: utc,
-  source: enums(sources),
-  /** False only for an unsigned gateway result accepted in development. */
-  verified: boolean(),
-  result: PaymentResult,
-};
-
-/** The struct of an event whose result has one of the outcomes that its type allows. */
-function reporting<Data extends { result: PaymentResult }, Schema>(
-  allowed: readonly Outcome[],
-  struct: Struct<Data, Schema>,
-): Struct<Data, Schema> {
-  return refine(struct, 'outcome', ({ result }) => allowed.includes(result.outcome));
-}
+/** The rule of src/events/postings.ts by which the event moves money. */
+const postingRule = literal(1);
 
 export const paymentEvents = {
   PaymentRequested: object({
@@ -101,6 +90,8 @@ export const paymentEvents = {
     description: string(),
     items: array(PaymentItem),
     payer: Payer,
+    /** An email address was given, so the payer gets the receipt by email. */
+    emailReceipt: boolean(),
     /** `''` on the land-registry channel, whose callback address is configuration. */
     callbackUrl: string(),
     redirectUrl: string(),
@@ -119,15 +110,16 @@ export const paymentEvents = {
   PaymentSucceeded: reporting(
     ['succeeded'],
     object({
-      ...resultRecorded,
+      ...statusChanged,
+      postingRule,
       receiptNo: string(),
       /** It arrived after a failure or cancellation, and no newer attempt had been made. */
       late: boolean(),
     }),
   ),
-  PaymentFailed: reporting(['failed'], object(resultRecorded)),
-  PaymentCancelled: reporting(['cancelled'], object(resultRecorded)),
-  PaymentPending: reporting(['pending'], object(resultRecorded)),
+  PaymentFailed: reporting(['failed'], object(statusChanged)),
+  PaymentCancelled: reporting(['cancelled'], object(statusChanged)),
+  PaymentPending: reporting(['pending'], object(statusChanged)),
   /** A result that contradicts the payment's status and changes nothing; for staff. */
   GatewayResultContradicted: reporting(
     ['failed', 'cancelled', 'pending'],
@@ -136,12 +128,12 @@ export const paymentEvents = {
   /** A success of another amount or currency: not paid, stays open; for staff. */
   AmountMismatchDetected: reporting(
     ['succeeded'],
-    object({ ...resultRecorded, expectedSen: sen, currency: literal('MYR') }),
+    object({ ...resultRecorded, postingRule, expectedSen: sen, currency: literal('MYR') }),
   ),
   /** A second success with another gateway transaction id: money to refund; for staff. */
   DuplicatePaymentDetected: reporting(
     ['succeeded'],
-    object({ ...resultRecorded, firstGatewayTransactionId: string() }),
+    object({ ...resultRecorded, postingRule, firstGatewayTransactionId: string() }),
   ),
   /** The registry was asked and reported nothing new: the status stays. */
   RequeryAnswered: object({ at: utc, status: enums(registryStatuses), raw: record(string(), string()) }),
@@ -151,6 +143,7 @@ export const paymentEvents = {
     resultNo: min(integer(), 1),
     resolution: enums(resolutions),
     note: string(),
+    postingRule,
   }),
   ...deliveryEvents,
 };
@@ -165,7 +158,7 @@ export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}$
 
 export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'attempt'>;
 
-/** One recorded result without its evidence. Its `sellerOrderNo` is the one that `sellerOrderOf` found for it. */
+/** One recorded result without its evidence. Its `sellerOrderNo` is that of the attempt that it is about. */
 export type RecordedResult = Omit<PaymentResult, 'raw'> & {
   at: string;
   source: Source;
@@ -222,7 +215,7 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       if (state.status === 'succeeded') return state;
       const { receiptNo, late } = event.data;
       const paid = recorded(state, event, 'applied');
-      return withDeliveries({ ...paid, status: 'succeeded', receipt: { receiptNo, late } }, event.data.at);
+      return withDeliveries({ ...paid, status: 'succeeded', receipt: { receiptNo, late } }, event.data);
     }
     case 'PaymentFailed':
     case 'PaymentCancelled':
@@ -231,7 +224,7 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       const { outcome } = event.data.result;
       const closedAttempts = outcome === 'pending' ? state.closedAttempts : state.attempts.length;
       const changed = recorded(state, event, 'applied');
-      return withDeliveries({ ...changed, status: outcome, closedAttempts }, event.data.at);
+      return withDeliveries({ ...changed, status: outcome, closedAttempts }, event.data);
     }
     case 'GatewayResultContradicted':
       return recorded(state, event, 'contradiction');
@@ -244,7 +237,7 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       return { ...state, lastRequery: { at, status } };
     }
     case 'ExceptionResolved': {
-      const { resultNo, ...resolved } = event.data;
+      const { resultNo, postingRule: _, ...resolved } = event.data;
       const results = state.results.map((result, index) =>
         index + 1 === resultNo ? { ...result, resolved } : result,
       );
@@ -259,19 +252,29 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
   }
 }
 
-/** Adds the deliveries that the payment's new status calls for: content/docs/deliveries.md. */
-function withDeliveries(payment: RequestedPayment, at: string): RequestedPayment {
-  const { request, status, results } = payment;
-  const change = results.filter(({ role }) => role === 'applied').length;
-  const added: Delivery[] = [];
-  if (request.callbackUrl !== '') added.push(newDelivery('callback', `callback-${change}`, change, at));
-  if (status === 'succeeded' && request.channel === 'landreg') {
-    const keys = request.items.map((_, index) => `item-${String(index + 1).padStart(2, '0')}`);
-    added.push(...keys.map((key) => newDelivery('item', key, change, at)));
-  }
-  if (status === 'succeeded' && request.payer.email !== '')
-    added.push(newDelivery('email', 'email', change, at));
+type StatusChange = Extract<PaymentEvent, { data: { deliveries: unknown } }>;
+
+/** Adds the deliveries that the new status set in motion. */
+function withDeliveries(
+  payment: RequestedPayment,
+  { at, deliveries }: StatusChange['data'],
+): RequestedPayment {
+  const planned = plannedDeliveries(payment, deliveries);
+  const added = planned.map((each) => newDelivery(each, statusChanges(payment), at));
   return { ...payment, deliveries: [...payment.deliveries, ...added] };
+}
+
+/** What a result has set in motion, as its event says; `payment` is as the result has left it. */
+export function plannedDeliveries(
+  payment: RequestedPayment,
+  deliveries: StatusChange['data']['deliveries'],
+): readonly PlannedDelivery[] {
+  return deliveries === 'rule 1' ? deliveriesByRule1(payment, statusChanges(payment)) : deliveries;
+}
+
+/** How many results have set the payment's status so far. */
+export function statusChanges({ results }: Pick<RequestedPayment, 'results'>): number {
+  return results.filter(({ role }) => role === 'applied').length;
 }
 
 type ResultEvent = Extract<PaymentEvent, { data: { result: PaymentResult } }>;
@@ -283,7 +286,7 @@ function recorded(
 ): RequestedPayment {
   const { raw: _, ...result } = event.data.result;
   const { at, source } = event.data;
-  const sellerOrderNo = sellerOrderOf(state, result);
+  const sellerOrderNo = orderOf(state, event.data);
   const results = [...state.results, { ...result, sellerOrderNo, at, source, role, resolved: null }];
   const lastRequery = source === 'requery' ? { at, status: result.outcome } : state.lastRequery;
   return { ...state, results, lastRequery };

@@ -5,7 +5,7 @@
 import { isRinggit, type Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 import type { Attempt, PaymentEvent, PaymentRequested, RecordedResult } from './payment.ts';
-import { attemptOf, type PaymentResult, sellerOrderOf } from './payment-result.ts';
+import { attemptOf, orderOf, type PaymentResult } from './payment-result.ts';
 
 type Method = PaymentMode | 'unknown';
 export type SuspenseAccount = 'suspense:mismatch' | 'suspense:duplicate';
@@ -40,6 +40,10 @@ type InSuspense = { resultNo: number; amountSen: Sen; gateway: Account; suspense
 
 type Entered = { books: Books | null; entry: Entry | null };
 type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>['data'];
+type Suspended = DataOf<'AmountMismatchDetected' | 'DuplicatePaymentDetected'>;
+
+/** Which accounts an event debits and credits. The event names its rule, and a rule never changes: add the next one. */
+const rules = { 1: { pay, toSuspense, settle } };
 
 /** Takes the next event of a payment; `books` is null before its first. Total, and skips the same events as `evolve`. */
 export function enter(books: Books | null, event: PaymentEvent): Entered {
@@ -52,19 +56,19 @@ export function enter(books: Books | null, event: PaymentEvent): Entered {
       return { books: { ...books, attempts }, entry: null };
     }
     case 'PaymentSucceeded':
-      return books.isPaid ? { books, entry: null } : pay(books, event.data);
+      return books.isPaid ? { books, entry: null } : rules[event.data.postingRule].pay(books, event.data);
     case 'PaymentFailed':
     case 'PaymentCancelled':
     case 'PaymentPending':
-      return { books: books.isPaid ? books : withResult(books, event.data.result), entry: null };
+      return { books: books.isPaid ? books : withResult(books, event.data), entry: null };
     case 'GatewayResultContradicted':
-      return { books: withResult(books, event.data.result), entry: null };
+      return { books: withResult(books, event.data), entry: null };
     case 'AmountMismatchDetected':
-      return toSuspense(books, event.data, 'mismatch');
+      return rules[event.data.postingRule].toSuspense(books, event.data, 'mismatch');
     case 'DuplicatePaymentDetected':
-      return toSuspense(books, event.data, 'duplicate');
+      return rules[event.data.postingRule].toSuspense(books, event.data, 'duplicate');
     case 'ExceptionResolved':
-      return settle(books, event.data);
+      return rules[event.data.postingRule].settle(books, event.data);
     default:
       return { books, entry: null };
   }
@@ -74,37 +78,39 @@ function opened({ merchant, amountSen }: PaymentRequested): Books {
   return { merchantCode: merchant.code, amountSen, isPaid: false, attempts: [], results: [], held: [] };
 }
 
-function withResult(books: Books, result: PaymentResult): Books {
-  const { gatewayTransactionId } = result;
-  const recorded = { gatewayTransactionId, sellerOrderNo: sellerOrderOf(books, result) };
+type Recorded = { orderNo: string | null; result: PaymentResult };
+
+function withResult(books: Books, data: Recorded): Books {
+  const { gatewayTransactionId } = data.result;
+  const recorded = { gatewayTransactionId, sellerOrderNo: orderOf(books, data) };
   return { ...books, results: [...books.results, recorded] };
 }
 
-function pay(books: Books, { at, result }: DataOf<'PaymentSucceeded'>): Entered {
-  const method = methodOf(books, result);
+// ── Rule 1 ───────────────────────────────────────────────────────────────────────────────────────────
+
+function pay(books: Books, data: DataOf<'PaymentSucceeded'>): Entered {
+  const { at, result } = data;
+  const method = methodOf(books, data);
   const amountSen = BigInt(books.amountSen);
-  const chargeSen = BigInt(attemptOf(books, result)?.chargeSen ?? 0);
+  const chargeSen = BigInt(attemptOf(books, orderOf(books, data))?.chargeSen ?? 0);
   const postings = [
     debit(`gateway:${method}`, amountSen + chargeSen),
     credit(`merchant:${books.merchantCode}`, amountSen),
     ...(chargeSen > 0n ? [credit(`charges:${method}`, chargeSen)] : []),
   ];
   return {
-    books: { ...withResult(books, result), isPaid: true },
+    books: { ...withResult(books, data), isPaid: true },
     entry: { kind: 'payment', valueAt: result.paidAt ?? at, postings },
   };
 }
 
 /** The reported amount stays in suspense until staff settle it. One that is unreadable or not in MYR has no entry. */
-function toSuspense(
-  books: Books,
-  { at, result }: DataOf<'AmountMismatchDetected' | 'DuplicatePaymentDetected'>,
-  kind: 'mismatch' | 'duplicate',
-): Entered {
-  const next = withResult(books, result);
+function toSuspense(books: Books, data: Suspended, kind: 'mismatch' | 'duplicate'): Entered {
+  const { at, result } = data;
+  const next = withResult(books, data);
   const amountSen = isRinggit(result.currency) ? result.amountSen : null;
   if (!amountSen) return { books: next, entry: null };
-  const gateway: Account = `gateway:${methodOf(books, result)}`;
+  const gateway: Account = `gateway:${methodOf(books, data)}`;
   const suspense: SuspenseAccount = `suspense:${kind}`;
   const held = [...books.held, { resultNo: next.results.length, amountSen, gateway, suspense }];
   const postings = [debit(gateway, BigInt(amountSen)), credit(suspense, BigInt(amountSen))];
@@ -127,8 +133,8 @@ function settle(books: Books, { at, resultNo, resolution }: DataOf<'ExceptionRes
   };
 }
 
-function methodOf(books: Books, result: PaymentResult): Method {
-  return result.mode || (attemptOf(books, result)?.mode ?? 'unknown');
+function methodOf(books: Books, data: Recorded): Method {
+  return data.result.mode || (attemptOf(books, orderOf(books, data))?.mode ?? 'unknown');
 }
 
 const debit = (account: Account, debitSen: bigint): Posting => ({ account, debitSen, creditSen: 0n });

@@ -41,6 +41,20 @@ export type SubscriptionMessage =
   | { kind: 'checkpoint'; position: Position }
   | { kind: 'caught_up' };
 
+/** Which events of $all the server sends. It filters by the name of the stream or by the type of event, not by both. */
+export type Selection =
+  /** Of the streams whose name starts with one of these. */
+  | { streamPrefixes: readonly string[] }
+  /** Of one of these types. */
+  | { eventTypes: readonly string[] };
+
+type SubscribeOptions = Selection & {
+  /** The first event is the one after it; null: from the start. */
+  after: Position | null;
+  signal: AbortSignal;
+  maxFailures?: number;
+};
+
 export type EventStore = {
   /**
    * Appends events atomically. An append whose outcome is unknown (deadline, dropped connection) is
@@ -62,21 +76,15 @@ export type EventStore = {
   /** The end of the log: where its last event is, of whatever stream; null in an empty one. Throws EventStoreUnavailable. */
   head(): Promise<Position | null>;
   /**
-   * Follows $all, only streams whose name starts with one of the prefixes, after a position (null: from the start),
-   * without end: a broken connection is resumed with backoff after the last message handed over. Ends when the signal
-   * aborts or the consumer stops; the call to the server is released either way. With `maxFailures` it throws
-   * EventStoreUnavailable after that number of failures in a row.
+   * Follows the selected events of $all without end: a broken connection is resumed with backoff after the last message
+   * handed over. Ends when the signal aborts or the consumer stops; the call to the server is released either way. With
+   * `maxFailures` it throws EventStoreUnavailable after that number of failures in a row.
    */
-  subscribe(options: {
-    streamPrefixes: readonly string[];
-    after: Position | null;
-    signal: AbortSignal;
-    maxFailures?: number;
-  }): AsyncIterable<SubscriptionMessage>;
+  subscribe(options: SubscribeOptions): AsyncIterable<SubscriptionMessage>;
   /**
-   * The first event after a position in the streams whose name starts with one of the prefixes; null when there is
-   * none yet. Throws EventStoreUnavailable when the signal aborts before the store has answered.
+   * The first selected event after a position; null when there is none yet. Throws EventStoreUnavailable when the signal
+   * aborts before the store has answered.
    */
-  firstAfter(options: Parameters<EventStore['subscribe']>[0]): Promise<RecordedEvent | null>;
+  firstAfter(options: SubscribeOptions): Promise<RecordedEvent | null>;
   close(): Promise<void>;
 };

@@ -6,6 +6,7 @@ import {
   type AllStreamResolvedEvent,
   type AllStreamSubscription,
   type EventStoreDBClient,
+  eventTypeFilter,
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
@@ -16,6 +17,7 @@ import {
   type EventStore,
   EventStoreUnavailable,
   type Position,
+  type Selection,
   type SubscriptionMessage,
 } from './event-store.ts';
 import { toRecordedEvent } from './read.ts';
@@ -32,7 +34,7 @@ type SubscriptionRuntime = Pick<Runtime, 'sleep' | 'random'>;
  * its own, not kernel/retry.ts, as it hands over messages between two failures.
  */
 export async function* subscribe(
-  { streamPrefixes, after, signal, maxFailures = Number.POSITIVE_INFINITY }: Options,
+  { after, signal, maxFailures = Number.POSITIVE_INFINITY, ...selection }: Options,
   {
     client,
     runtime,
@@ -43,7 +45,7 @@ export async function* subscribe(
   let failures = 0;
   while (!signal.aborted) {
     let reason = 'ended by the server';
-    const subscription = open(client, streamPrefixes, position);
+    const subscription = open(client, selection, position);
     const release = () => subscription.unsubscribe().catch(() => {}); // rejects when it never got a connection
     signal.addEventListener('abort', release);
     try {
@@ -66,7 +68,7 @@ export async function* subscribe(
     const pauseMs = Math.round(limitMs * (0.5 + runtime.random() / 2));
     failures += 1;
     if (failures >= maxFailures) throw new EventStoreUnavailable(`The log cannot be read on: ${reason}`);
-    log.warn({ streamPrefixes, reason, pauseMs }, 'Subscription broken, will resume');
+    log.warn({ ...selection, reason, pauseMs }, 'Subscription broken, will resume');
     await runtime.sleep(pauseMs, signal);
   }
 }
@@ -87,12 +89,15 @@ export async function firstAfter(
  * The client reports checkpoints and having caught up ahead of the events that it still buffers, so both are queued
  * behind those events, as messages.
  */
-function open(client: EventStoreDBClient, prefixes: readonly string[], after: Position | null) {
-  const filter = streamNameFilter({
-    prefixes: [...prefixes],
+function open(client: EventStoreDBClient, selection: Selection, after: Position | null) {
+  const options: Pick<Parameters<typeof eventTypeFilter>[0], 'checkpointInterval' | 'checkpointReached'> = {
     checkpointInterval,
     checkpointReached: (subscription, position) => queue(subscription, { kind: 'checkpoint', position }),
-  });
+  };
+  const filter =
+    'eventTypes' in selection
+      ? eventTypeFilter({ regex: `^(${selection.eventTypes.join('|')})$`, ...options })
+      : streamNameFilter({ prefixes: [...selection.streamPrefixes], ...options });
   const subscription = client.subscribeToAll({ fromPosition: after ?? START, filter });
   subscription.on('caughtUp', () => queue(subscription, { kind: 'caught_up' }));
   subscription.on('error', () => {}); // the loop hears it; one that comes after the loop would end the process

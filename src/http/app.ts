@@ -22,6 +22,7 @@ import { createPresentError } from './pay/present-error.ts';
 import { createVerify, type VerifyDependencies } from './pay/verify-receipt.ts';
 import type { Context, RequestState } from './server/context.ts';
 import { createErrorAnswers } from './server/errors.ts';
+import { refuseCostly } from './server/limits.ts';
 import { createRequestLog } from './server/request-log.ts';
 import { createSecurityHeaders } from './server/security-headers.ts';
 import { createViews } from './server/views.ts';
@@ -31,9 +32,14 @@ import { viewTexts } from './view-texts.ts';
 export type Dependencies = Omit<GenericDependencies & LandregDependencies, 'quarantine'> &
   VerifyDependencies &
   ApiDependencies &
-  ConsoleDependencies & { eventStore: Pick<EventStore, 'append'> };
+  ConsoleDependencies & {
+    eventStore: Pick<EventStore, 'append'>;
+    /** The documentation; by default the project's own. */
+    docsFolder?: string;
+  };
 
-export function createApp(dependencies: Dependencies): Koa<RequestState> {
+/** Rejects with a ConfigError if the documentation has faults. */
+export async function createApp(dependencies: Dependencies): Promise<Koa<RequestState>> {
   const { config, eventStore, log, runtime } = dependencies;
   // One address per page, because what is logged and how errors look depend on the path.
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
@@ -46,7 +52,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   addLandregRoutes(router, { ...dependencies, quarantine });
   addApiRoutes(router, dependencies);
   addReferenceRoutes(router, createDocument(config));
-  addDocsRoutes(router, { config, log, runtime });
+  await addDocsRoutes(router, { config, log, runtime, folder: dependencies.docsFolder });
   const consoleDependencies = createPageDependencies(dependencies);
   addConsoleRoutes(router, consoleDependencies);
 
@@ -66,6 +72,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   });
   app.use(createViews(viewTexts));
   app.use(createErrorAnswers({ log, presenterOf }));
+  app.use(refuseCostly);
   app.use(router.routes());
   app.use(router.allowedMethods());
   // What fails outside the error answers: a connection that breaks, an error page that cannot be rendered.

@@ -8,7 +8,7 @@ import { quoteIdentifier } from './table.ts';
 
 const retryMs = 1_000;
 
-/** Calls `onNotification` at each announcement and after each new connection, until it is stopped. */
+/** Calls `onNotification` with the payload of each announcement, and with null after each new connection, until it is stopped. */
 export function listenForNotifications({
   databaseUrl,
   channel,
@@ -18,7 +18,7 @@ export function listenForNotifications({
 }: {
   databaseUrl: string;
   channel: string;
-  onNotification: () => void;
+  onNotification: (payload: string | null) => void;
   log: Logger;
   runtime: Runtime;
 }): { stop(): Promise<void> } {
@@ -32,13 +32,13 @@ export function listenForNotifications({
     ended.promise.catch(() => {});
     client.on('error', ended.reject);
     client.on('end', () => ended.reject(new Error('The connection ended')));
-    client.on('notification', onNotification);
+    client.on('notification', ({ payload = '' }) => onNotification(payload));
     const stop = () => ended.resolve();
     signal.addEventListener('abort', stop);
     try {
       await client.connect();
       await client.query(`listen ${quoteIdentifier(channel)}`);
-      onNotification();
+      onNotification(null);
       await ended.promise;
     } finally {
       signal.removeEventListener('abort', stop);

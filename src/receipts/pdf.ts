@@ -66,6 +66,8 @@ export function receiptPdf(
   drawHeading(sheet, receipt.agency, kind);
   if (!receipt.isOfficial) drawText(sheet, sheet.root, 'P', words.receipt.notReceipt, styles.warning);
   drawText(sheet, sheet.root, 'P', words.receipt.explanations[statusName(receipt.status)], styles.label);
+  if (receipt.asAt !== '')
+    drawText(sheet, sheet.root, 'P', words.receipt.asAt(timeText(receipt.asAt, lang)), styles.warning);
   sheet.yPt += 10;
   drawTotalAndStatus(document);
   drawPairs(sheet, words.receipt.details, factsOf(receipt, lang));

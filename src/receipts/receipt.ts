@@ -15,12 +15,12 @@ export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
 
 /**
  * The receipt of a payment that succeeded, or the statement of a payment in any other state. Texts are `''` if there is
- * nothing to say. Amounts read `RM 1,234.50`, times are UTC.
+ * nothing to say. Amounts read `RM 1,234.50`, times are UTC. `asAt` is given if what happened later may be missing.
  */
-export function receiptOf(payment: RequestedPayment) {
+export function receiptOf(payment: RequestedPayment, asAt: Date | null = null) {
   const { request, status } = payment;
   const result = currentResult(payment);
-  const attempt = attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '', mode: '' });
+  const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
   const mode: PaymentMode | '' = result?.mode || (attempt?.mode ?? '');
   const feeSen = attempt?.chargeSen ?? (0 as Sen);
   const totalSen = addSen(request.amountSen, feeSen);
@@ -29,6 +29,8 @@ export function receiptOf(payment: RequestedPayment) {
     /** False for a statement, which is not a receipt. */
     isOfficial: status === 'succeeded',
     status,
+    /** `''` if nothing is missing. */
+    asAt: asAt?.toISOString() ?? '',
     agency: request.merchant.name,
     receiptNo,
     /** When the status was reached: the bank's time where it gave one. */

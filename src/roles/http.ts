@@ -1,7 +1,6 @@
 /** `ledger http`: the HTTP role. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createMailer } from '../clients/mail/mailer.ts';
@@ -16,6 +15,8 @@ import { userDecider } from '../commands/user.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { createApp } from '../http/app.ts';
+import { createKnownHeads } from '../http/server/known-heads.ts';
+import { createLimitedServer } from '../http/server/limits.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
@@ -23,6 +24,7 @@ import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
+import { toDoList } from '../to-do/projection.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
 /** How long requests that have begun may still take when the process is asked to stop. */
@@ -30,14 +32,17 @@ const drainMs = 10_000;
 
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
-  const { config, eventStore, log, runtime } = dependencies;
+  const { config, log, runtime } = dependencies;
+  const heads = createKnownHeads(runtime);
+  const eventStore = heads.watch(dependencies.eventStore);
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
   const closing = new AbortController();
-  const app = createApp({
+  const app = await createApp({
     config,
     execute: createExecute({ eventStore, decider: paymentDecider }),
     eventStore,
+    heads,
     ...createPaymentQueries(db),
     fetchOwn: fetch,
     registry: createTransactionRegistry({ ...config.registry, log, runtime }),
@@ -45,7 +50,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       executeUser: createExecute({ eventStore, decider: userDecider }),
       users: createListQueries<Account>(db, users.name),
       projects: createListQueries<Project>(db, projects.name),
-      projections: allProjections,
+      projections: [...allProjections, toDoList],
       projectionStatus: () => projectionStatus(db),
       version,
     },
@@ -61,7 +66,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     log,
     runtime,
   });
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app.callback());
+  const server = createLimitedServer(app.callback());
   server.listen(config.port, config.host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -10,71 +10,98 @@ import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
-import { createDeliveryQueue } from '../projections/deliveries/queue.ts';
-import { dueChannel } from '../projections/deliveries/table.ts';
+import { projectionStatus } from '../projections/runtime/checkpoints.ts';
+import { untilCaughtUp } from '../projections/runtime/lag.ts';
+import { runProjection } from '../projections/runtime/run.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
-import { startDeliveryWorker } from '../reactors/deliveries/worker.ts';
+import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
+import { createToDoList } from '../to-do/projection.ts';
+import { createDeliveryQueue } from '../to-do/queue.ts';
+import { dueChannel } from '../to-do/table.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
-/** Starts every reactor; each waits for its stores. */
+/** Starts the to-do list and every reactor; each waits for its stores. */
 export function startReactors({ config, eventStore, log, runtime }: RoleDependencies): Running {
-  const { production, callbacks, landRegistry, databaseUrl, mail, dataDir, merchants } = config;
+  const { databaseUrl } = config;
   const db = connectPostgres({ url: databaseUrl, log });
+  const stopping = new AbortController();
+  const announcer = runtime.uuid();
+  const { projection, takeDue } = createToDoList({ eventStore, announcer });
+  const execute = createExecute({ eventStore, decider: paymentDecider });
   const common = {
+    ready: untilCaughtUp(projection, {
+      eventStore,
+      projectionStatus: () => projectionStatus(db),
+      runtime,
+      signal: stopping.signal,
+    }),
     queue: createDeliveryQueue(db),
     eventStore,
-    execute: createExecute({ eventStore, decider: paymentDecider }),
-    scheduleMs: callbacks.scheduleMs,
+    execute,
+    scheduleMs: config.callbacks.scheduleMs,
     runtime,
     log,
   };
-  const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
-  const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });
-  const reactors = [
-    startDeliveryWorker({
-      ...common,
-      name: 'merchant-callback',
-      kind: 'callback',
-      perform: createMerchantCallback({ merchants, post, runtime }),
-    }),
-    startDeliveryWorker({
-      ...common,
-      name: 'receipt-email',
-      kind: 'email',
-      perform: createReceiptEmail({ mailer, config, runtime }),
-    }),
-  ];
-  if (landRegistry) {
-    const post = postTo(landRegistry, runtime);
-    const perform = createLandRegistryCallback({
-      landRegistry: createLandRegistry({ config: landRegistry, post, runtime }),
-      runtime,
-    });
-    reactors.push(startDeliveryWorker({ ...common, name: 'land-registry-callback', kind: 'item', perform }));
-  } else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
-  const registry = createTransactionRegistry({ ...config.registry, log, runtime });
-  const requery = config.registry.scheduled
-    ? startScheduledRequery({ ...common, registry, db, databaseUrl, runtime })
-    : null;
+  const workers = new Map(
+    tasksOf({ config, log, runtime }).map((task) => [task.kind, startDeliveryWorker({ ...common, ...task })]),
+  );
+  const list = runProjection({
+    projection,
+    eventStore,
+    db,
+    databaseUrl,
+    log,
+    runtime,
+    onCommitted: () => {
+      for (const kind of takeDue()) workers.get(kind)?.wake();
+    },
+  });
   const listener = listenForNotifications({
     databaseUrl,
     channel: dueChannel,
-    onNotification: () => {
-      for (const reactor of reactors) reactor.wake();
+    onNotification(payload) {
+      // This process has woken its own workers already.
+      if (payload !== announcer) for (const worker of workers.values()) worker.wake();
     },
     log,
     runtime,
   });
+  const registry = createTransactionRegistry({ ...config.registry, log, runtime });
+  const requery = config.registry.scheduled
+    ? startScheduledRequery({ eventStore, execute, registry, db, databaseUrl, log, runtime })
+    : null;
   return {
     async stop() {
-      await listener.stop();
-      await Promise.all([...reactors.map((reactor) => reactor.stop()), requery?.stop()]);
+      stopping.abort();
+      await Promise.all([listener.stop(), list.stop()]);
+      await Promise.all([...[...workers.values()].map((worker) => worker.stop()), requery?.stop()]);
       await db.destroy();
     },
   };
+}
+
+/** What the workers do, one for each kind of delivery. */
+function tasksOf({ config, log, runtime }: Omit<RoleDependencies, 'eventStore'>): WorkerTask[] {
+  const { production, callbacks, landRegistry, mail, dataDir, merchants } = config;
+  const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
+  const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });
+  const tasks: WorkerTask[] = [
+    {
+      name: 'merchant-callback',
+      kind: 'callback',
+      perform: createMerchantCallback({ merchants, post, runtime }),
+    },
+    { name: 'receipt-email', kind: 'email', perform: createReceiptEmail({ mailer, config, runtime }) },
+  ];
+  if (landRegistry) {
+    const client = createLandRegistry({ config: landRegistry, post: postTo(landRegistry, runtime), runtime });
+    const perform = createLandRegistryCallback({ landRegistry: client, runtime });
+    tasks.push({ name: 'land-registry-callback', kind: 'item', perform });
+  } else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
+  return tasks;
 }
 
 /** The operator configured this host, so it may be in the private network. */

@@ -1,7 +1,6 @@
 // A payment's deliveries: what status changes call for, what reactors report, what staff ask for.
 import test from 'ava';
 import type { DeliveryCommand, RecordDeliveryAttempt } from '../../src/commands/deliveries.ts';
-import { paymentDecider } from '../../src/commands/payment.ts';
 import type { DeliveryEvent } from '../../src/events/deliveries.ts';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import {
@@ -12,6 +11,7 @@ import {
   requested,
   result,
   resultAt,
+  resultDecider,
   succeeded,
 } from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
@@ -171,7 +171,7 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
   'no such payment': { given: [], when: askAgain('callback-1'), expect: 'unknown_payment' },
 };
 
-for (const [name, spec] of Object.entries(specs)) test(name, (t) => checkSpec(t, paymentDecider, spec));
+for (const [name, spec] of Object.entries(specs)) test(name, (t) => checkSpec(t, resultDecider, spec));
 
 function deliveriesOf(events: readonly PaymentEvent[]) {
   const state = events.reduce(evolve, noPayment);

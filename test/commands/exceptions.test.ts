@@ -42,7 +42,7 @@ const resolve = (over: Partial<ResolveException> = {}): ResolveException => ({
 });
 const resolved = (over: Partial<ResolveException> = {}): PaymentEvent => {
   const { type: _, ...data } = resolve(over);
-  return { type: 'ExceptionResolved', data };
+  return { type: 'ExceptionResolved', data: { ...data, postingRule: 1 } };
 };
 
 const opened = [requested(), chosen(1)];

@@ -1,4 +1,5 @@
 // Commands on a real event store: races, conflicts, and what is written.
+
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { v5 as uuidV5 } from 'uuid';
@@ -8,6 +9,7 @@ import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.
 import { readPaymentEvent, UnreadableEvent } from '../../src/events/codec.ts';
 import { type Cause, genesisHash, type Metadata } from '../../src/events/envelope.ts';
 import { noPayment, paymentStream } from '../../src/events/payment.ts';
+import { schemaVersion } from '../../src/events/upcast.ts';
 import { type EventStore, EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
 import { checkChain } from '../support/chain.ts';
@@ -197,7 +199,7 @@ test.serial('the metadata is complete, and event ids follow from the command id'
     $correlationId: requesting.correlationId,
     $causationId: requesting.causationId,
     actor: 'merchant:council',
-    schemaVersion: 1,
+    schemaVersion,
     previousHash: genesisHash,
   });
   t.like(second?.metadata, { actor: 'payer', previousHash: hash });
@@ -235,7 +237,12 @@ test.serial('an event that could not be read back is never written', async (t) =
 test.serial('nothing is decided on a stream with an unreadable event', async (t) => {
   const { create, run, eventStore, load } = await start(t);
   await create(requestPayment());
-  const newer = { id: randomUUID(), type: 'PaymentRefunded', data: {}, metadata: { schemaVersion: 2 } };
+  const newer = {
+    id: randomUUID(),
+    type: 'PaymentRefunded',
+    data: {},
+    metadata: { schemaVersion: schemaVersion + 1 },
+  };
   await eventStore.append(stream, [newer], 0);
   await t.throwsAsync(run(record(result(1, 'succeeded'))), { instanceOf: UnreadableEvent });
   t.is((await load()).length, 2);

@@ -5,13 +5,17 @@ import { Refused } from '../../src/commands/decider.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import type { Payment, PaymentEvent } from '../../src/events/payment.ts';
+import { channels } from '../../src/events/payment.ts';
 import type { PaymentResult } from '../../src/events/payment-result.ts';
+import { schemaVersion } from '../../src/events/upcast.ts';
 import { choices, results } from '../support/arbitraries.ts';
 import {
   amountSen,
+  asOfVersion1,
   chosen,
   orderNo,
   record,
+  request,
   requested,
   requestPayment,
   result,
@@ -65,9 +69,33 @@ test('every decided event can be stored and read', (t) => {
   fc.assert(
     fc.property(fc.array(commands, { maxLength: 20 }), (script) => {
       for (const event of carryOut(script, initial).events) {
-        t.deepEqual(readPaymentEvent({ ...event, metadata: { schemaVersion: 1 } }), event);
+        t.deepEqual(readPaymentEvent({ ...event, metadata: { schemaVersion } }), event);
       }
     }),
+  );
+});
+
+const requests = fc
+  .tuple(
+    fc.constantFrom(...channels),
+    fc.constantFrom('', 'https://council.example/callback'),
+    fc.constantFrom('', 'aminah@example.my'),
+  )
+  .map(([channel, callbackUrl, email]) =>
+    request({ channel, callbackUrl, payer: { ...request().payer, email } }),
+  );
+
+test('what events say of deliveries and orders is what version 1 derived', (t) => {
+  fc.assert(
+    fc.property(requests, fc.array(commands, { maxLength: 20 }), (asked, script) => {
+      const { channel } = asked;
+      const reported = script.map((command) =>
+        command.type === 'RecordGatewayResult' ? { ...command, channel } : command,
+      );
+      const { state, events } = carryOut([{ type: 'RequestPayment', request: asked }, ...reported], initial);
+      t.deepEqual(events.map(asOfVersion1).reduce(evolve, initial), state);
+    }),
+    { numRuns: 500 },
   );
 });
 

@@ -1,8 +1,10 @@
 // Which attempt a result belongs to, the amount it must have, and the receipt number it gives.
 import test from 'ava';
+import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
+import type { PaymentResult } from '../../src/events/payment-result.ts';
 import {
   amountSen,
   applied,
@@ -10,10 +12,12 @@ import {
   contradicted,
   duplicated,
   mismatched,
+  orderNo,
   record,
   request,
   requested,
   result,
+  resultDecider,
   sen,
   succeeded,
 } from '../support/payments.ts';
@@ -155,7 +159,18 @@ for (const ids of [noIds, noOrder]) {
   }
 }
 
-for (const [name, spec] of Object.entries(cases)) test(name, (t) => checkSpec(t, paymentDecider, spec));
+test('the event says which order the result is about', (t) => {
+  const decided = (given: PaymentEvent[], over: Partial<PaymentResult>) => {
+    const state = given.reduce(paymentDecider.evolve, paymentDecider.initial);
+    const events = paymentDecider.decide(record(result(1, 'failed', over)), state);
+    return events instanceof Refused ? [] : events.map(({ data }) => 'orderNo' in data && data.orderNo);
+  };
+  t.deepEqual(decided([start, chosen(1), chosen(2)], {}), [orderNo(1)]);
+  t.deepEqual(decided([start, chosen(1), chosen(2)], noIds), [orderNo(2)]);
+  t.deepEqual(decided([start], noIds), ['']);
+});
+
+for (const [name, spec] of Object.entries(cases)) test(name, (t) => checkSpec(t, resultDecider, spec));
 
 const receiptNumbers: Record<string, [Partial<typeof success>, string]> = {
   "the gateway's own": [{ receiptNo: 'R-2026/17' }, 'R-2026/17'],
@@ -168,7 +183,7 @@ const receiptNumbers: Record<string, [Partial<typeof success>, string]> = {
 for (const [name, [said, receiptNo]] of Object.entries(receiptNumbers)) {
   test(`receipt number: ${name}`, (t) => {
     const paid = { ...success, ...said };
-    checkSpec(t, paymentDecider, {
+    checkSpec(t, resultDecider, {
       given: [start],
       when: record(paid),
       expect: [succeeded(paid, { receiptNo })],
@@ -178,7 +193,7 @@ for (const [name, [said, receiptNo]] of Object.entries(receiptNumbers)) {
 
 test("receipt number: the merchant's id is the one at the time of the request", (t) => {
   const merchant = { ...request().merchant, id: 12 };
-  checkSpec(t, paymentDecider, {
+  checkSpec(t, resultDecider, {
     given: [{ type: 'PaymentRequested', data: request({ merchant }) }],
     when: record(success),
     expect: [succeeded(success, { receiptNo: '12-20261120-BJ6HYDFE' })],
@@ -187,9 +202,9 @@ test("receipt number: the merchant's id is the one at the time of the request", 
 
 test('an unsigned result that development accepts is marked in its event', (t) => {
   const [event] = [
-    paymentDecider.decide(
+    resultDecider.decide(
       record(success, { verified: false }),
-      paymentDecider.evolve({ status: 'none' }, start),
+      resultDecider.evolve({ status: 'none' }, start),
     ),
   ].flat();
   t.like(event, { type: 'PaymentSucceeded', data: { verified: false } });

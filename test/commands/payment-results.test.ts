@@ -1,6 +1,5 @@
 // The state table: every result of a gateway or the registry, on every state a payment can be in.
 import test from 'ava';
-import { paymentDecider } from '../../src/commands/payment.ts';
 import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
 import { channels, type PaymentEvent } from '../../src/events/payment.ts';
 import { type PaymentResult, sources } from '../../src/events/payment-result.ts';
@@ -13,6 +12,7 @@ import {
   record,
   requested,
   result,
+  resultDecider,
   sen,
   succeeded,
 } from '../support/payments.ts';
@@ -280,7 +280,7 @@ for (const channel of channels) {
   for (const [name, { given, when, expect }] of Object.entries(cases)) {
     test(`${channel}: ${name}`, (t) => {
       const spec = { given: [requested(channel), ...given], when: record(when, { channel }), expect };
-      checkSpec(t, paymentDecider, spec);
+      checkSpec(t, resultDecider, spec);
     });
   }
 }
@@ -294,7 +294,7 @@ for (const source of sources) {
         when: record(when, { source }),
         expect: typeof expect === 'string' ? expect : expect.map(from),
       };
-      checkSpec(t, paymentDecider, spec);
+      checkSpec(t, resultDecider, spec);
     });
   }
 }

@@ -1,6 +1,5 @@
 // Decisions about an answer of the registry: given, when, then.
 import test from 'ava';
-import { paymentDecider } from '../../src/commands/payment.ts';
 import type { RecordRequeryAnswer } from '../../src/commands/requery.ts';
 import { channels, type PaymentEvent } from '../../src/events/payment.ts';
 import type { PaymentResult, RegistryAnswer, RegistryStatus } from '../../src/events/payment-result.ts';
@@ -13,6 +12,7 @@ import {
   requested,
   result,
   resultAt,
+  resultDecider,
   sen,
   succeeded,
 } from '../support/payments.ts';
@@ -152,7 +152,7 @@ const cases: Record<string, Case> = {
 for (const [title, { given, when, expect }] of Object.entries(cases)) {
   for (const channel of channels) {
     test(`${channel}, ${title}`, (t) => {
-      checkSpec(t, paymentDecider, {
+      checkSpec(t, resultDecider, {
         given: [requested(channel), ...given],
         when: ask(when, { channel }),
         expect,
@@ -168,6 +168,6 @@ for (const [title, given, over] of [
 ] as const) {
   test(`${title} takes no answer of any kind`, (t) => {
     for (const answer of [nothing('not_found'), results(told('succeeded'))])
-      checkSpec(t, paymentDecider, { given, when: ask(answer, over), expect: 'unmatched_result' });
+      checkSpec(t, resultDecider, { given, when: ask(answer, over), expect: 'unmatched_result' });
   });
 }

@@ -19,6 +19,8 @@ export const gatewaySecret = 'a gateway secret of this test only';
 export type Role = {
   /** kill -9, then start again and wait until it is ready. */
   crash(): Promise<void>;
+  /** kill -9, for good. */
+  kill(): Promise<void>;
   /** SIGTERM; resolves to the exit code. */
   stop(): Promise<number | null>;
   /** All it has printed. */
@@ -63,6 +65,9 @@ export async function startRole(
       await end('SIGKILL');
       printed = '';
       await launch();
+    },
+    async kill() {
+      await end('SIGKILL');
     },
     stop: () => end('SIGTERM'),
     output: () => printed,

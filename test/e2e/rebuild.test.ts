@@ -94,4 +94,7 @@ test('500 requests during rebuilds of payments: none fails, and the rows are the
   const unknown = await runLedger(['rebuild', 'nonsense'], settings);
   t.is(unknown.code, 2);
   t.regex(unknown.stderr, /There is no projection nonsense; there are payments/);
+  const list = await runLedger(['rebuild', 'reactor_deliveries'], settings);
+  t.is(list.code, 2);
+  t.regex(list.stderr, /reactor_deliveries is the to-do list of the reactors and no read model/);
 });

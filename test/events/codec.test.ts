@@ -1,10 +1,19 @@
 // Reading stored events: lifted from old versions, checked, and never trusted.
 import test from 'ava';
 import { readPaymentEvent, UnreadableEvent } from '../../src/events/codec.ts';
-import { upcast } from '../../src/events/upcast.ts';
-import { applied, chosen, request, requested, result, sen, succeeded } from '../support/payments.ts';
+import { schemaVersion, upcast } from '../../src/events/upcast.ts';
+import {
+  applied,
+  chosen,
+  recorded,
+  request,
+  requested,
+  result,
+  sen,
+  succeeded,
+} from '../support/payments.ts';
 
-const metadata = { schemaVersion: 1 };
+const metadata = { schemaVersion };
 const failure = applied(result(1, 'failed'));
 
 const lifts = {
@@ -44,6 +53,20 @@ test('an event is read as it was written', (t) => {
   }
 });
 
+const version1 = (type: string, data: unknown) =>
+  readPaymentEvent({ type, data, metadata: { schemaVersion: 1 } }).data;
+
+test('a result of version 1 leaves to rule 1 what it is about and sets in motion', (t) => {
+  const { at, source, verified, result: reported } = recorded(result(1, 'failed'));
+  t.deepEqual(version1('PaymentFailed', { at, source, verified, result: reported }), failure.data);
+});
+
+for (const email of ['', 'aminah@example.my'])
+  test(`a request of version 1 with the email "${email}" says whether the receipt is emailed`, (t) => {
+    const { emailReceipt: _, ...data } = request({ payer: { ...request().payer, email } });
+    t.deepEqual(version1('PaymentRequested', data), { ...data, emailReceipt: email !== '' });
+  });
+
 const event = (type: string, data: unknown, more: object = {}) => ({ type, data, metadata, ...more });
 const data = failure.data;
 const unreadable: Record<string, { type: string; data: unknown; metadata: unknown }> = {
@@ -52,7 +75,7 @@ const unreadable: Record<string, { type: string; data: unknown; metadata: unknow
   'no metadata': event('PaymentFailed', data, { metadata: null }),
   'metadata that is no object': event('PaymentFailed', data, { metadata: 'schemaVersion' }),
   'no version': event('PaymentFailed', data, { metadata: {} }),
-  'a newer version': event('PaymentFailed', data, { metadata: { schemaVersion: 2 } }),
+  'a newer version': event('PaymentFailed', data, { metadata: { schemaVersion: schemaVersion + 1 } }),
   'no data': event('PaymentFailed', undefined),
   bytes: event('PaymentFailed', new Uint8Array(4)),
   'a missing field': event('PaymentFailed', { ...data, at: undefined }),
@@ -66,6 +89,25 @@ const unreadable: Record<string, { type: string; data: unknown; metadata: unknow
     ...data,
     result: result(1, 'succeeded'),
     standing: 'failed',
+  }),
+  'a posting rule that this program does not have': event('PaymentSucceeded', {
+    ...succeeded(result(1, 'succeeded')).data,
+    postingRule: 2,
+  }),
+  'a deliveries rule that this program does not have': event('PaymentFailed', {
+    ...data,
+    deliveries: 'rule 2',
+  }),
+  'a delivery of an unknown kind': event('PaymentFailed', {
+    ...data,
+    deliveries: [{ key: 'sms', kind: 'sms' }],
+  }),
+  'a callback without its address': event('PaymentFailed', {
+    ...data,
+    deliveries: [{ key: 'callback-1', kind: 'callback' }],
+  }),
+  'a request of version 1 without a payer': event('PaymentRequested', null, {
+    metadata: { schemaVersion: 1 },
   }),
   'an unknown outcome': event('PaymentFailed', {
     ...data,

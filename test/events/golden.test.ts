@@ -1,5 +1,7 @@
 // Events as they were stored, one file per type and schema version, kept for good: what was once written must
 // stay readable and mean the same. golden/v<n>/<Type>.json is an event; golden/states.json the state it leads to.
+// golden/histories-v1.jsonl has whole payments of version 1, with the state and the entries that the program of that
+// version made of them.
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import {
@@ -15,7 +17,14 @@ import {
 } from '../../src/events/codec.ts';
 import { deliveryEvents } from '../../src/events/deliveries.ts';
 import { hashOf, type Metadata } from '../../src/events/envelope.ts';
-import { evolve, noPayment, type Payment, paymentEvents } from '../../src/events/payment.ts';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  type PaymentEvent,
+  paymentEvents,
+} from '../../src/events/payment.ts';
+import { type Books, type Entry, enter } from '../../src/events/postings.ts';
 import { evolveProject, projectEvents } from '../../src/events/project.ts';
 import { evolveRebuilds, noRebuilds, rebuildEvents } from '../../src/events/rebuild.ts';
 import {
@@ -104,4 +113,40 @@ for (const version of versions) {
       t.is(hashOf(type, data, metadata), metadata.hash);
     });
   }
+}
+
+type StoredHistory = {
+  events: { type: string; data: unknown }[];
+  state: unknown;
+  books: unknown;
+  entries: unknown;
+};
+
+/** An amount of an entry is a bigint, and in the file a text. */
+const asStored = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each)));
+
+function entriesOf(events: readonly PaymentEvent[]) {
+  let books: Books | null = null;
+  const entries: Entry[] = [];
+  for (const event of events) {
+    const entered = enter(books, event);
+    books = entered.books;
+    if (entered.entry) entries.push(entered.entry);
+  }
+  return { books, entries };
+}
+
+const histories = readFileSync(new URL('histories-v1.jsonl', folder), 'utf8').trimEnd().split('\n');
+for (const [index, line] of histories.entries()) {
+  test(`history ${index + 1} of version 1 has the same state, deliveries and entries as ever`, (t) => {
+    const { events, state, ...journal } = JSON.parse(line) as StoredHistory;
+    const read = events.map((event) => readPaymentEvent({ ...event, metadata: { schemaVersion: 1 } }));
+    const folded = read.reduce<Payment>(evolve, noPayment);
+    if (folded.status === 'none') return t.fail();
+    const { emailReceipt, ...request } = folded.request;
+    t.is(emailReceipt, request.payer.email !== '');
+    t.deepEqual({ ...folded, request }, state as typeof folded);
+    t.deepEqual(asStored(entriesOf(read)), journal);
+  });
 }

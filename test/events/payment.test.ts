@@ -3,6 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../../src/events/payment.ts';
+import { schemaVersion } from '../../src/events/upcast.ts';
 import { events } from '../support/arbitraries.ts';
 import { requested, transactionId } from '../support/payments.ts';
 import { deepFreeze } from '../support/spec.ts';
@@ -21,7 +22,7 @@ function statesOf(history: readonly PaymentEvent[], from: Payment = noPayment): 
 test('the arbitrary events are well-formed', (t) => {
   fc.assert(
     fc.property(events, (event) => {
-      readPaymentEvent({ ...event, metadata: { schemaVersion: 1 } });
+      readPaymentEvent({ ...event, metadata: { schemaVersion } });
     }),
     { numRuns: 500 },
   );

@@ -46,7 +46,7 @@ const posted = (...events: PaymentEvent[]) =>
 
 const resolved = (resultNo: number, resolution: Resolution): PaymentEvent => ({
   type: 'ExceptionResolved',
-  data: { at: '2026-11-22T01:00:00.000Z', resultNo, resolution, note: 'seen' },
+  data: { at: '2026-11-22T01:00:00.000Z', resultNo, resolution, note: 'seen', postingRule: 1 },
 });
 const paidFor = (over = {}) => succeeded(result(1, 'succeeded', over));
 

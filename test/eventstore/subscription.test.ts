@@ -69,6 +69,28 @@ test.serial('only the requested prefixes, in order, from the given position, the
   await rest.stop();
 });
 
+test.serial('only the requested types, of whatever stream, and none that merely begin alike', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const typed = (type: string) => ({ ...newEvent(), type });
+  await store.append('payment-1', ['Paid', 'Asked', 'PaidTwice', 'Unpaid', 'Failed'].map(typed), 'no_stream');
+  const controller = new AbortController();
+  const eventTypes = ['Paid', 'Failed'];
+  const first = await store.firstAfter({ eventTypes, after: null, signal: never });
+  t.is(first?.type, 'Paid');
+  const seen: string[] = [];
+  const following = (async () => {
+    const options = { eventTypes, after: first?.position ?? null, signal: controller.signal };
+    for await (const message of store.subscribe(options))
+      if (message.kind === 'event') seen.push(`${message.event.streamName} ${message.event.type}`);
+  })();
+  await until(() => seen.length === 1);
+  await store.append('user-1', [typed('PaidTwice'), typed('Paid')], 'no_stream');
+  await until(() => seen.length === 2);
+  t.deepEqual(seen, ['payment-1 Failed', 'user-1 Paid']);
+  controller.abort();
+  await following;
+});
+
 test.serial('checkpoints and being caught up come in order with the events', async (t) => {
   const store = open(t, (await startServer(t)).port);
   for (const n of range(20)) {

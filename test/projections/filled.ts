@@ -16,15 +16,20 @@ import { reconciliation } from '../../src/projections/reconciliation/projection.
 import { prepare } from '../../src/projections/runtime/checkpoints.ts';
 import type { Projection } from '../../src/projections/runtime/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
+import { createToDoList } from '../../src/to-do/projection.ts';
 import { query } from '../embedded/helpers.ts';
 import { emptyDatabase, type Postgres } from './helpers.ts';
 import { history } from './histories.ts';
 
-/** Empty tables of `payments`, `unmatched` and `reconciliation`. */
+/** The streams that were fed, for a projection that loads them. */
+const streams = new Map<string, RecordedEvent[]>();
+const toDo = createToDoList({ eventStore: { load: async (name) => streams.get(name) ?? [] } });
+
+/** Empty tables of `payments`, `unmatched`, `reconciliation` and the to-do list. */
 export async function emptyTables(t: ExecutionContext, postgres: Postgres): Promise<Knex> {
   await query(postgres.url, 'drop schema if exists unmatched cascade');
   const { db } = await emptyDatabase(t, postgres);
-  for (const projection of [payments, unmatched, reconciliation])
+  for (const projection of [payments, unmatched, reconciliation, toDo.projection])
     await prepare(db, projection, projection.name);
   return db;
 }
@@ -48,18 +53,32 @@ export async function feed(
       created: new Date(0),
     }),
   );
-  await inSchema(db, projection, (trx) => projection.project(recorded, trx));
+  streams.set(streamName, recorded);
+  const selected = 'eventTypes' in projection ? recorded.filter(isOneOf(projection.eventTypes)) : recorded;
+  await inSchema(db, projection, (trx) => projection.project(selected, trx));
+}
+
+const isOneOf =
+  (types: readonly string[]) =>
+  ({ type }: RecordedEvent) =>
+    types.includes(type);
+
+/** Feeds the to-do list with a payment's events, from its first on. */
+export async function feedToDo(db: Knex, id: string, events: readonly PaymentEvent[]): Promise<void> {
+  await feed(db, toDo.projection, paymentStream(id), events);
 }
 
 export type Filled = { id: string; state: RequestedPayment };
 
 /** Writes payments with these histories, `P0`, `P1`, …; returns what each folds to. */
 export async function fillPayments(db: Knex, histories: readonly PaymentEvent[][]): Promise<Filled[]> {
-  await db.raw('truncate payments.payments, payments.deliveries, payments.exceptions');
+  await db.raw('truncate payments.payments, payments.exceptions');
+  await db.raw('truncate reactor_deliveries.payments, reactor_deliveries.deliveries');
   const filled: Filled[] = [];
   for (const [index, events] of histories.entries()) {
     const id = `P${index}`;
     await feed(db, payments, paymentStream(id), events);
+    await feedToDo(db, id, events);
     const state = events.reduce(evolve, noPayment);
     if (state.status !== 'none') filled.push({ id, state });
   }
@@ -100,6 +119,13 @@ export const historyOfDay: fc.Arbitrary<PaymentEvent[]> = fc
       const data: Record<string, unknown> = { ...event.data, at: next() };
       if ('result' in event.data && event.data.result.paidAt !== null)
         data.result = { ...event.data.result, paidAt: next() };
+      if ('deliveries' in event.data && event.data.deliveries !== 'rule 1')
+        Object.assign(data, {
+          merchantCode: code,
+          deliveries: event.data.deliveries.map((each) =>
+            each.kind === 'callback' ? { ...each, url: callbackUrl } : each,
+          ),
+        });
       if (event.type === 'PaymentRequested')
         Object.assign(data, { callbackUrl, merchant: { ...event.data.merchant, code } });
       return { type: event.type, data } as PaymentEvent;

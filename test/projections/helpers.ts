@@ -160,17 +160,19 @@ export async function statusOf(db: Knex, name: string) {
 export async function foldAfresh(
   eventStore: EventStore,
   transactionId: string,
-): Promise<{ revision: number; state: Payment }> {
+): Promise<{ revision: number; state: Payment; updatedAt: Date | undefined }> {
   const events = await eventStore.load(paymentStream(transactionId));
   return {
     revision: events.length - 1,
     state: events.map(readPaymentEvent).reduce(evolve, noPayment),
+    updatedAt: events.at(-1)?.created,
   };
 }
 
 /** The first event of a payment. */
 export function paymentRequested(change: Partial<PaymentRequested> = {}): PaymentEvent {
   const payer = { name: 'Aminah', email: '', icNo: '', address1: '', address2: '' };
+  const emailReceipt = Boolean(change.payer?.email);
   const data = {
     at: '2026-11-20T01:02:03.000Z',
     transactionId: '',
@@ -182,6 +184,7 @@ export function paymentRequested(change: Partial<PaymentRequested> = {}): Paymen
     description: '',
     items: [],
     payer: { ...payer, city: '', postcode: '', state: '', phoneNo: '' },
+    emailReceipt,
     callbackUrl: '',
     redirectUrl: '',
     branchCode: '',

@@ -38,7 +38,21 @@ const recorded = (...allowed: Outcome[]) => ({
     buyerName: text,
     raw: fc.dictionary(text, text, { maxKeys: 3 }),
   }),
+  orderNo: fc.option(text),
 });
+
+const planned = fc.oneof(
+  fc.record({ key: fc.constantFrom('callback-1', 'callback-2'), kind: fc.constant('callback'), url: text }),
+  fc.record({ key: fc.constant('item-01'), kind: fc.constant('item'), item: fc.constant(1) }),
+  fc.record({ key: fc.constant('email'), kind: fc.constant('email') }),
+);
+/** As version 1 is read, or as version 2 says it. */
+const statusChanged = (outcome: Outcome) => ({
+  ...recorded(outcome),
+  merchantCode: fc.option(text),
+  deliveries: fc.oneof(fc.constant('rule 1'), fc.uniqueArray(planned, { selector: ({ key }) => key })),
+});
+const postingRule = fc.constant(1);
 
 const requested: fc.Arbitrary<PaymentEvent> = fc.record({
   type: fc.constant('PaymentRequested'),
@@ -63,6 +77,7 @@ const requested: fc.Arbitrary<PaymentEvent> = fc.record({
       state: text,
       phoneNo: text,
     }),
+    emailReceipt: fc.boolean(),
     callbackUrl: text,
     redirectUrl: text,
     branchCode: text,
@@ -86,10 +101,15 @@ const later = fc.oneof(
     chargeSen: sen,
     sellerOrderNo: text,
   }),
-  event('PaymentSucceeded', { ...recorded('succeeded'), receiptNo: text, late: fc.boolean() }),
-  event('PaymentFailed', recorded('failed')),
-  event('PaymentCancelled', recorded('cancelled')),
-  event('PaymentPending', recorded('pending')),
+  event('PaymentSucceeded', {
+    ...statusChanged('succeeded'),
+    postingRule,
+    receiptNo: text,
+    late: fc.boolean(),
+  }),
+  event('PaymentFailed', statusChanged('failed')),
+  event('PaymentCancelled', statusChanged('cancelled')),
+  event('PaymentPending', statusChanged('pending')),
   event('CallbackDelivered', { ...tried, status: fc.constant(200) }),
   event('CallbackAttemptFailed', { ...answered, nextAttemptAt: at }),
   event('CallbackAbandoned', answered),
@@ -102,15 +122,21 @@ const later = fc.oneof(
   }),
   event('AmountMismatchDetected', {
     ...recorded('succeeded'),
+    postingRule,
     expectedSen: sen,
     currency: fc.constant('MYR'),
   }),
-  event('DuplicatePaymentDetected', { ...recorded('succeeded'), firstGatewayTransactionId: text }),
+  event('DuplicatePaymentDetected', {
+    ...recorded('succeeded'),
+    postingRule,
+    firstGatewayTransactionId: text,
+  }),
   event('ExceptionResolved', {
     at,
     resultNo: fc.integer({ min: 1, max: 4 }),
     resolution: fc.constantFrom(...resolutions),
     note: text,
+    postingRule,
   }),
 );
 

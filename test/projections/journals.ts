@@ -2,6 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../src/events/payment.ts';
+import { schemaVersion } from '../../src/events/upcast.ts';
 import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { journal } from '../../src/projections/journal/projection.ts';
@@ -36,7 +37,7 @@ export function recorded(transactionId: string, events: readonly PaymentEvent[])
   return events.map((event, revision) => ({
     ...event,
     id: '',
-    metadata: { schemaVersion: 1 },
+    metadata: { schemaVersion },
     streamName: `payment-${transactionId}`,
     revision,
     position: { commit: 0n, prepare: 0n },

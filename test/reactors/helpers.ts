@@ -14,11 +14,11 @@ import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { listenForNotifications } from '../../src/postgres/notifications.ts';
-import { createDeliveryQueue } from '../../src/projections/deliveries/queue.ts';
-import { dueChannel } from '../../src/projections/deliveries/table.ts';
-import { payments } from '../../src/projections/payments/projection.ts';
 import { createMerchantCallback } from '../../src/reactors/callbacks/merchant-callback.ts';
 import { type DeliveryWorker, startDeliveryWorker } from '../../src/reactors/deliveries/worker.ts';
+import { createToDoList, toDoList } from '../../src/to-do/projection.ts';
+import { createDeliveryQueue } from '../../src/to-do/queue.ts';
+import { dueChannel } from '../../src/to-do/table.ts';
 import { until } from '../embedded/helpers.ts';
 import {
   append,
@@ -56,12 +56,18 @@ export function stillClock(): Clock {
 
 export type Ledger = { store: RunningStore; database: Database; clock: Clock };
 
-/** Empty stores, and the projection that fills the to-do list. */
+/** Empty stores, and the to-do list. */
 export async function startLedger(t: ExecutionContext, postgres: Postgres): Promise<Ledger> {
   const database = await emptyDatabase(t, postgres);
   const store = await startStore(t);
-  run(t, payments, store, database);
-  return { store, database, clock: stillClock() };
+  const ledger = { store, database, clock: stillClock() };
+  runToDo(t, ledger);
+  return ledger;
+}
+
+/** The to-do list, as the reactors role runs it; it ends with the test. */
+export function runToDo(t: ExecutionContext, { store, database }: Ledger): void {
+  run(t, createToDoList({ eventStore: store.eventStore }).projection, store, database);
 }
 
 type Changes = Partial<Parameters<typeof startDeliveryWorker>[0]> & {
@@ -145,7 +151,7 @@ export async function makePayment(
   events: readonly PaymentEvent[],
 ): Promise<void> {
   const position = await append(store.eventStore, transactionId, events);
-  await reached(database.db, payments.name, position);
+  await reached(database.db, toDoList.name, position);
 }
 
 /** What the stream says of a payment's deliveries. */

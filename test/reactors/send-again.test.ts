@@ -20,7 +20,8 @@ test('one delivery, a range, and what makes no sense', async (t) => {
   await makePayment(ledger, id, paymentEvents(id, receiver.url, 'succeeded'));
   await untilHistory(ledger, id, 1);
   await until(
-    async () => (await ledger.database.db('payments.deliveries').where('state', 'abandoned')).length === 1,
+    async () =>
+      (await ledger.database.db('reactor_deliveries.deliveries').where('state', 'abandoned')).length === 1,
   );
 
   // The payment's times are those of the tests' clock, which stands still before the time at which this asks.
@@ -38,16 +39,16 @@ test('one delivery, a range, and what makes no sense', async (t) => {
 
   await until(
     async () =>
-      (await ledger.database.db('payments.deliveries').where({ state: 'abandoned', attempts: 2 })).length ===
-      1,
+      (await ledger.database.db('reactor_deliveries.deliveries').where({ state: 'abandoned', attempts: 2 }))
+        .length === 1,
   );
   const range = ['--from', '2026-11-20T00:00:00+08:00', '--to', '2099-01-01T00:00:00Z'];
   // Rows that are about no payment, as a table can hold that is behind or ahead of its log: each is refused.
   const { db } = ledger.database;
-  const [row] = await db('payments.deliveries');
+  const [row] = await db('reactor_deliveries.deliveries');
   const called_at = '2026-11-20T00:00:00Z';
   const stray = { ...row, transaction_id: '0'.repeat(26), receiver: 'stray', called_at };
-  await db('payments.deliveries').insert([
+  await db('reactor_deliveries.deliveries').insert([
     stray,
     { ...stray, ordering_key: 'email', delivery: 'email', kind: 'email' },
   ]);

@@ -4,13 +4,17 @@ import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.t
 import { statusCodeOf } from '../../src/receipts/payment-fields.ts';
 import { receiptOf } from '../../src/receipts/receipt.ts';
 import {
+  applied,
   chosen,
+  contradicted,
+  duplicated,
+  mismatched,
   orderNo,
+  succeeded as paid,
   request,
   requested,
   requestedAt,
   result,
-  resultAt,
   sen,
 } from '../support/payments.ts';
 
@@ -20,15 +24,9 @@ function receiptAfter(...events: PaymentEvent[]) {
   return receiptOf(payment);
 }
 
-const recorded = { at: resultAt, source: 'gateway', verified: true } as const;
-const succeeded = (attempt: number, over = {}, late = false): PaymentEvent => ({
-  type: 'PaymentSucceeded',
-  data: { ...recorded, result: result(attempt, 'succeeded', over), receiptNo: 'R-7', late },
-});
-const failed = (attempt: number): PaymentEvent => ({
-  type: 'PaymentFailed',
-  data: { ...recorded, result: result(attempt, 'failed') },
-});
+const succeeded = (attempt: number, over = {}, late = false) =>
+  paid(result(attempt, 'succeeded', over), { receiptNo: 'R-7', late });
+const failed = (attempt: number) => applied(result(attempt, 'failed'));
 
 test('before any result it is a statement of what is known', (t) => {
   t.like(receiptAfter(requested()), {
@@ -79,24 +77,10 @@ test('the gateway number of a card payment is not an FPX number', (t) => {
 });
 
 test('the history shows another amount and a second payment, but no contradiction', (t) => {
-  const mismatch: PaymentEvent = {
-    type: 'AmountMismatchDetected',
-    data: {
-      ...recorded,
-      result: result(1, 'succeeded', { amountSen: sen(1) }),
-      expectedSen: sen(12_050),
-      currency: 'MYR',
-    },
-  };
-  const duplicate: PaymentEvent = {
-    type: 'DuplicatePaymentDetected',
-    data: { ...recorded, result: result(2, 'succeeded'), firstGatewayTransactionId: 'P1' },
-  };
-  const contradicted: PaymentEvent = {
-    type: 'GatewayResultContradicted',
-    data: { ...recorded, result: result(1, 'failed'), standing: 'succeeded' },
-  };
-  const kinds = receiptAfter(requested(), mismatch, succeeded(1), duplicate, contradicted).history.map(
+  const mismatch = mismatched(result(1, 'succeeded', { amountSen: sen(1) }));
+  const duplicate = duplicated(result(2, 'succeeded'), 'P1');
+  const contradiction = contradicted(result(1, 'failed'), 'succeeded');
+  const kinds = receiptAfter(requested(), mismatch, succeeded(1), duplicate, contradiction).history.map(
     ({ kind }) => kind,
   );
   t.deepEqual(kinds, ['requested', 'amountMismatch', 'success', 'duplicate']);

@@ -1,6 +1,6 @@
 /** The HTTP role on real parts: a port of its own, and the embedded event store. */
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
@@ -20,6 +20,8 @@ import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
+import { createKnownHeads } from '../../src/http/server/known-heads.ts';
+import { createLimitedServer } from '../../src/http/server/limits.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
@@ -95,6 +97,8 @@ export type Changes = {
   content?: Partial<Dependencies['content']>;
   console?: Partial<Dependencies['console']>;
   clock?: () => Date;
+  /** Of the clock that never jumps. */
+  monotonicMs?: () => number;
 };
 
 const noRegistry = () => Promise.reject(new Error('no registry'));
@@ -112,11 +116,16 @@ export async function startApp(
   const log = createLog('info', 'http', { write: (line: string) => void logged.push(JSON.parse(line)) });
 
   let handle: RequestListener = () => undefined;
-  const server = createServer((request, response) => handle(request, response));
+  const server = createLimitedServer((request, response) => handle(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const parts = { ...eventStore, ...changes.eventStore };
+  const runtime = testRuntime({
+    ...(changes.clock && { now: changes.clock }),
+    ...(changes.monotonicMs && { monotonicMs: changes.monotonicMs }),
+  });
+  const heads = createKnownHeads(runtime);
+  const parts = heads.watch({ ...eventStore, ...changes.eventStore });
   const mails: Mail[] = [];
   const send = async (mail: Mail): Promise<MailOutcome> => {
     mails.push(mail);
@@ -144,14 +153,15 @@ export async function startApp(
     },
     execute: createExecute({ eventStore: parts, decider: paymentDecider }),
     eventStore: parts,
+    heads,
     findPayment: changes.findPayment ?? (async () => null),
     latestPayments: changes.latestPayments ?? (async () => []),
     findByReceiptNo: changes.findByReceiptNo ?? (async () => []),
     registry: changes.registry ?? { ask: noRegistry, askByTransaksiId: noRegistry },
     content: {
       executeUser: createExecute({ eventStore: parts, decider: userDecider }),
-      users: { list: async () => [], has: async () => true },
-      projects: { list: async () => [], has: async () => true },
+      users: { list: async () => [], has: async () => true, find: async () => null },
+      projects: { list: async () => [], has: async () => true, find: async () => null },
       projections: [],
       projectionStatus: async () => [],
       version: '0.0.0',
@@ -167,10 +177,12 @@ export async function startApp(
       executeDiscrepancy: createExecute({ eventStore: parts, decider: reconciliationDecider }),
       ...changes.console,
     },
+    // Parsing the project's own takes longer than all else at start.
+    docsFolder: fileURLToPath(new URL('./docs', import.meta.url)),
     log,
-    runtime: testRuntime(changes.clock && { now: changes.clock }),
+    runtime,
   };
-  handle = createApp(dependencies).callback();
+  handle = (await createApp(dependencies)).callback();
 
   return {
     url,

@@ -1,6 +1,7 @@
 // Arbitrary payment events and commands for fast-check. Few different ids, amounts and banks, so that they meet.
 import fc from 'fast-check';
 import type { ChoosePaymentMethod } from '../../src/commands/payment.ts';
+import type { PlannedDelivery } from '../../src/events/deliveries.ts';
 import { channels, type PaymentEvent, type Resolution, resolutions } from '../../src/events/payment.ts';
 import {
   outcomes,
@@ -42,13 +43,27 @@ export const choices: fc.Arbitrary<ChoosePaymentMethod> = fc
   })
   .map((choice) => choose(choice.attempt, choice));
 
+const deliveryLists: fc.Arbitrary<PlannedDelivery[] | 'rule 1'> = fc.oneof(
+  fc.constant('rule 1' as const),
+  fc.uniqueArray(
+    fc.constantFrom<PlannedDelivery>(
+      { key: 'callback-1', kind: 'callback', url: 'https://council.example/callback' },
+      { key: 'item-01', kind: 'item', item: 1 },
+      { key: 'email', kind: 'email' },
+    ),
+    { selector: ({ key }) => key },
+  ),
+);
+
 /** Any event that its schema lets through, whether or not any command could have led to it. */
 export const events: fc.Arbitrary<PaymentEvent> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...channels).map(requestedEvent) },
   { weight: 3, arbitrary: choices.chain((choice) => orderNos.map((order) => chosenEvent(choice, order))) },
   {
     weight: 6,
-    arbitrary: fc.tuple(results, fc.constantFrom(...sources), fc.nat(), fc.boolean()).map(resultEvent),
+    arbitrary: fc
+      .tuple(results, fc.constantFrom(...sources), fc.nat(), fc.boolean(), fc.option(orderNos), deliveryLists)
+      .map(resultEvent),
   },
   { weight: 3, arbitrary: deliveryEvents() },
   { weight: 1, arbitrary: fc.tuple(times, fc.constantFrom(...registryStatuses)).map(answeredEvent) },
@@ -61,7 +76,7 @@ export const events: fc.Arbitrary<PaymentEvent> = fc.oneof(
 );
 
 function resolvedEvent([at, resultNo, resolution, note]: [string, number, Resolution, string]): PaymentEvent {
-  return { type: 'ExceptionResolved', data: { at, resultNo, resolution, note } };
+  return { type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule: 1 } };
 }
 
 function answeredEvent([at, status]: [string, RegistryStatus]): PaymentEvent {
@@ -100,34 +115,41 @@ function chosenEvent({ type: _, ...choice }: ChoosePaymentMethod, sellerOrderNo:
   return { type: 'PaymentMethodChosen', data: { ...choice, sellerOrderNo } };
 }
 
-function resultEvent([result, source, kind, flag]: [
+function resultEvent([result, source, kind, flag, orderNo, deliveries]: [
   PaymentResult,
   (typeof sources)[number],
   number,
   boolean,
+  string | null,
+  PlannedDelivery[] | 'rule 1',
 ]): PaymentEvent {
-  const data = { ...recorded(result), source, verified: flag };
+  const data = { ...recorded(result), source, verified: flag, orderNo };
+  const changed = { ...data, merchantCode: deliveries === 'rule 1' ? null : 'council', deliveries };
+  const moved = { ...data, postingRule: 1 as const };
   const contradicted = { ...data, standing: outcomes[kind % outcomes.length] ?? 'failed' };
   switch (result.outcome) {
     case 'succeeded': {
       const kinds: PaymentEvent[] = [
-        { type: 'PaymentSucceeded', data: { ...data, receiptNo: result.receiptNo, late: flag } },
-        { type: 'AmountMismatchDetected', data: { ...data, expectedSen: amountSen, currency: 'MYR' } },
-        { type: 'DuplicatePaymentDetected', data: { ...data, firstGatewayTransactionId: 'P1' } },
+        {
+          type: 'PaymentSucceeded',
+          data: { ...changed, postingRule: 1, receiptNo: result.receiptNo, late: flag },
+        },
+        { type: 'AmountMismatchDetected', data: { ...moved, expectedSen: amountSen, currency: 'MYR' } },
+        { type: 'DuplicatePaymentDetected', data: { ...moved, firstGatewayTransactionId: 'P1' } },
       ];
       return kinds[kind % kinds.length] ?? { type: 'GatewayResultContradicted', data: contradicted };
     }
     case 'failed':
       return flag
-        ? { type: 'PaymentFailed', data }
+        ? { type: 'PaymentFailed', data: changed }
         : { type: 'GatewayResultContradicted', data: contradicted };
     case 'cancelled':
       return flag
-        ? { type: 'PaymentCancelled', data }
+        ? { type: 'PaymentCancelled', data: changed }
         : { type: 'GatewayResultContradicted', data: contradicted };
     case 'pending':
       return flag
-        ? { type: 'PaymentPending', data }
+        ? { type: 'PaymentPending', data: changed }
         : { type: 'GatewayResultContradicted', data: contradicted };
   }
 }

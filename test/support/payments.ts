@@ -1,6 +1,7 @@
 // Payment events and commands with everything filled in: a test names only what it is about.
 
-import type { ChoosePaymentMethod, RequestPayment } from '../../src/commands/payment.ts';
+import { Refused } from '../../src/commands/decider.ts';
+import { type ChoosePaymentMethod, paymentDecider, type RequestPayment } from '../../src/commands/payment.ts';
 import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
 import type { Channel, PaymentEvent, PaymentRequested } from '../../src/events/payment.ts';
 import type { Outcome, PaymentResult } from '../../src/events/payment-result.ts';
@@ -59,7 +60,8 @@ const byChannel = {
 
 export function request(over: Partial<PaymentRequested> = {}): PaymentRequested {
   const { items, ...channel } = byChannel[over.channel ?? 'generic'];
-  return { ...common, ...channel, items: [...items], ...over };
+  const emailReceipt = (over.payer ?? common.payer).email !== '';
+  return { ...common, ...channel, items: [...items], emailReceipt, ...over };
 }
 
 export function requestPayment(over: Partial<PaymentRequested> = {}): RequestPayment {
@@ -121,9 +123,30 @@ export function record(
   };
 }
 
-/** What every event made of a result carries. */
+/**
+ * What every event made of a result carries. These events are as those of version 1 are read: the fold finds by rule 1
+ * what they are about and what they set in motion.
+ */
 export function recorded(reported: PaymentResult) {
-  return { at: resultAt, source: 'gateway', verified: true, result: reported } as const;
+  return { at: resultAt, source: 'gateway', verified: true, result: reported, orderNo: null } as const;
+}
+
+const statusChanged = { merchantCode: null, deliveries: 'rule 1' } as const;
+
+/** The decider, with its results as these helpers make them: for tests that are not about what the events add. */
+export const resultDecider: typeof paymentDecider = {
+  ...paymentDecider,
+  decide(command, state) {
+    const decided = paymentDecider.decide(command, state);
+    return decided instanceof Refused ? decided : decided.map(asOfVersion1);
+  },
+};
+
+/** A result event without what version 2 added. */
+export function asOfVersion1(event: PaymentEvent): PaymentEvent {
+  if (!('result' in event.data)) return event;
+  const data = { ...event.data, orderNo: null, ...('deliveries' in event.data && statusChanged) };
+  return { ...event, data } as PaymentEvent;
 }
 
 export function succeeded(
@@ -132,7 +155,14 @@ export function succeeded(
 ): PaymentEvent {
   return {
     type: 'PaymentSucceeded',
-    data: { ...recorded(reported), receiptNo: '7-20261120-BJ6HYDFE', late: false, ...over },
+    data: {
+      ...recorded(reported),
+      ...statusChanged,
+      postingRule: 1,
+      receiptNo: '7-20261120-BJ6HYDFE',
+      late: false,
+      ...over,
+    },
   };
 }
 
@@ -145,7 +175,7 @@ const typeOf = {
 /** PaymentFailed, PaymentCancelled or PaymentPending, as the result says. */
 export function applied(reported: PaymentResult): PaymentEvent {
   if (reported.outcome === 'succeeded') return succeeded(reported);
-  return { type: typeOf[reported.outcome], data: recorded(reported) };
+  return { type: typeOf[reported.outcome], data: { ...recorded(reported), ...statusChanged } };
 }
 
 export function contradicted(reported: PaymentResult, standing: Outcome): PaymentEvent {
@@ -153,9 +183,11 @@ export function contradicted(reported: PaymentResult, standing: Outcome): Paymen
 }
 
 export function mismatched(reported: PaymentResult, expectedSen: Sen = amountSen): PaymentEvent {
-  return { type: 'AmountMismatchDetected', data: { ...recorded(reported), expectedSen, currency: 'MYR' } };
+  const data = { ...recorded(reported), postingRule: 1, expectedSen, currency: 'MYR' } as const;
+  return { type: 'AmountMismatchDetected', data };
 }
 
 export function duplicated(reported: PaymentResult, firstGatewayTransactionId: string): PaymentEvent {
-  return { type: 'DuplicatePaymentDetected', data: { ...recorded(reported), firstGatewayTransactionId } };
+  const data = { ...recorded(reported), postingRule: 1 as const, firstGatewayTransactionId };
+  return { type: 'DuplicatePaymentDetected', data };
 }

@@ -54,8 +54,7 @@ function factsOf(events: readonly RecordedEvent[]) {
   const state = entries.at(-1)?.state;
   const payment = state && state.status !== 'none' ? state : null;
   const result = payment && currentResult(payment);
-  const attempt =
-    payment && attemptOf(payment, result ?? { sellerOrderNo: '', gatewayTransactionId: '', mode: '' });
+  const attempt = payment && attemptOf(payment, result?.sellerOrderNo ?? '');
   const exceptions = payment && exceptionsOf(payment);
   const lastAt = entries.findLast(({ at }) => at !== null)?.at ?? null;
   const feeSen = attempt?.chargeSen ?? (0 as Sen);

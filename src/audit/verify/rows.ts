@@ -1,9 +1,11 @@
-/** Compares the rows of every read model with rows freshly made from the log, and reports those that differ. */
+/** Compares the rows of every read model and of the reactors' to-do list with rows freshly made from the log, and reports those that differ. */
+import type { EventStore } from '../../eventstore/event-store.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
 import { allProjections } from '../../projections/all.ts';
 import { compareWithFresh, type RowDifference } from '../../projections/rebuild/compare.ts';
 import { type RebuildOptions, RebuildRefused, RebuildUnderWay } from '../../projections/rebuild/rebuild.ts';
 import { describeFailure, ProjectionHalted } from '../../projections/runtime/failures.ts';
+import { createToDoList } from '../../to-do/projection.ts';
 import type { Checked, VerifyProgress, Violations } from './violations.ts';
 
 /** For each projection; further violations are only counted. */
@@ -11,12 +13,12 @@ const maxDifferences = 1000;
 
 /** The number of rows compared in each projection. Throws the stores' errors. */
 export async function verifyRows(
-  stores: Omit<RebuildOptions, 'projection' | 'onProgress'>,
+  stores: Omit<RebuildOptions, 'projection' | 'onProgress'> & { eventStore: Pick<EventStore, 'load'> },
   violations: Violations,
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<Checked[]> {
   const checked: Checked[] = [];
-  for (const projection of allProjections) {
+  for (const projection of [...allProjections, createToDoList(stores).projection]) {
     const { name } = projection;
     try {
       const { rows, differences, more } = await compareWithFresh({

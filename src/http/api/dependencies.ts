@@ -9,12 +9,15 @@ import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
-import type { Projection } from '../../projections/runtime/projection.ts';
+import type { Followed } from '../../projections/runtime/projection.ts';
+import type { KnownHeads } from '../server/known-heads.ts';
 
 export type ApiDependencies = {
   config: Pick<Config, 'apiKeys' | 'baseUrl' | 'transactionIdKey'>;
   content: ContentDependencies;
   eventStore: Pick<EventStore, 'load' | 'loadLast' | 'firstAfter'>;
+  /** Of the streams that `executeUser` and `eventStore` write and read. */
+  heads: Pick<KnownHeads, 'revisionOf'>;
   log: Log;
   runtime: Runtime;
 };
@@ -24,7 +27,7 @@ export type ContentDependencies = {
   users: ListQueries<Account>;
   projects: ListQueries<Project>;
   /** Those that should be running. */
-  projections: readonly Projection[];
+  projections: readonly Followed[];
   /** Where they stand. Rejects when Postgres is down. */
   projectionStatus(): Promise<readonly ProjectionStatus[]>;
   /** Of this program, as package.json has it. */

@@ -6,7 +6,7 @@ import { reasonOf } from '../../kernel/reason-of.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { firstUntaken } from '../../projections/runtime/lag.ts';
-import type { Projection } from '../../projections/runtime/projection.ts';
+import type { Followed } from '../../projections/runtime/projection.ts';
 import type { Context } from '../server/context.ts';
 import { answer, Health } from './answers.ts';
 import type { ApiDependencies, ContentDependencies } from './dependencies.ts';
@@ -61,7 +61,7 @@ async function healthOf({
   };
 
   const projectionHealth = async (
-    projection: Projection,
+    projection: Followed,
     statuses: readonly ProjectionStatus[],
   ): Promise<ProjectionHealth> => {
     const { name } = projection;

@@ -12,7 +12,7 @@ import { createList } from './list.ts';
 import { createShowUser } from './show-user.ts';
 
 export function addApiRoutes(router: Router<RequestState>, dependencies: ApiDependencies): void {
-  const { config, content, eventStore, log, runtime } = dependencies;
+  const { config, content, eventStore, heads, log, runtime } = dependencies;
   const { baseUrl } = config;
   const { users, projects } = content;
   const checkKey = createApiKeyCheck(config.apiKeys);
@@ -30,6 +30,6 @@ export function addApiRoutes(router: Router<RequestState>, dependencies: ApiDepe
   router.get('/api/v1/health', createHealth({ ...content, eventStore, log, runtime }));
   router.get('/api/v1/users', checkKey, listUsers);
   router.post('/api/v1/users', checkKey, jsonBody, validate(NewUser), createUser);
-  router.get('/api/v1/users/:id', checkKey, createShowUser(eventStore));
+  router.get('/api/v1/users/:id', checkKey, createShowUser({ eventStore, heads, log, users }));
   router.get('/api/v1/projects', checkKey, listProjects);
 }

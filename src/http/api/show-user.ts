@@ -1,19 +1,34 @@
-/** GET /api/v1/users/{id}: folded from its stream, so that a user can be read as soon as it is created. */
-import { loadHead } from '../../commands/execute.ts';
+/** GET /api/v1/users/{id} */
 import { userDecider } from '../../commands/user.ts';
-import { userStream } from '../../events/user.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
+import { type Account, userStream } from '../../events/user.ts';
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Context } from '../server/context.ts';
+import { createReadState } from '../server/read-state.ts';
 import { answer, presentUser, User } from './answers.ts';
+import type { ApiDependencies } from './dependencies.ts';
 import { apiProblem } from './errors.ts';
 
-export function createShowUser(eventStore: Pick<EventStore, 'load'>) {
+export function createShowUser({
+  eventStore,
+  heads,
+  log,
+  users,
+}: Pick<ApiDependencies, 'eventStore' | 'heads'> & { log: Log; users: Pick<ListQueries<Account>, 'find'> }) {
+  const readUser = createReadState({
+    streamOf: userStream,
+    decider: userDecider,
+    findRow: (id) => users.find(id),
+    isFinal: () => false,
+    eventStore,
+    heads,
+    log,
+  });
   return async (ctx: Context): Promise<void> => {
     const { id = '' } = ctx.params;
-    const account = derivedIdPattern.test(id)
-      ? (await loadHead(eventStore, userStream(id), userDecider)).state
-      : null;
+    // A user that is outdated looks the same: its documented fields leave no room for a time.
+    const account = derivedIdPattern.test(id) ? (await readUser(id)).state : null;
     if (!account) throw apiProblem(404, 'user_not_found', 'No user has this id');
     answer(ctx, User, presentUser(account));
   };

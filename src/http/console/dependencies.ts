@@ -16,7 +16,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
-import type { Projection } from '../../projections/runtime/projection.ts';
+import type { Followed } from '../../projections/runtime/projection.ts';
 
 export type ConsoleDependencies = {
   config: Pick<Config, 'baseUrl' | 'merchants' | 'transactionIdKey'>;
@@ -28,7 +28,7 @@ export type ConsoleDependencies = {
   content: {
     executeUser: ExecuteOf<typeof userDecider>;
     users: ListQueries<Account>;
-    projections: readonly Projection[];
+    projections: readonly Followed[];
     /** Rejects when Postgres is down. */
     projectionStatus(): Promise<readonly ProjectionStatus[]>;
   };

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { switchableStyle } from '../server/design-tokens.ts';
 import { sourceHash } from '../server/inline-style.ts';
 import { type Answer, addImmutable } from '../server/static-files.ts';
-import { highlightCss } from './code.ts';
 
 const view = (name: string) => readFileSync(new URL(`../../../views/docs/${name}`, import.meta.url), 'utf8');
 
@@ -36,11 +35,8 @@ const diagramPolicy = [
 
 const mermaid = readFileSync(fileURLToPath(import.meta.resolve('@mermaid-js/tiny')));
 
-/**
- * Adds the files to `answers` and returns their paths. Call it after all content has been rendered, because the style
- * sheet contains the colours of the code.
- */
-export function addAssets(answers: Map<string, Answer>) {
+/** Adds the files to `answers` and returns their paths. `highlightCss` has the colours of the code. */
+export function addAssets(answers: Map<string, Answer>, highlightCss: string) {
   const add = (name: string, type: string, content: string | Buffer, headers = {}) =>
     addImmutable(answers, `/docs/assets/${name}`, type, content, headers);
   const drawing = [
@@ -49,7 +45,7 @@ export function addAssets(answers: Map<string, Answer>) {
   ];
   const scripts = drawing.map((path) => `<script defer src="${path}"></script>`).join('');
   return {
-    style: add('docs.css', 'text/css', switchableStyle(view('docs.css')) + highlightCss()),
+    style: add('docs.css', 'text/css', switchableStyle(view('docs.css')) + highlightCss),
     script: add('docs.js', 'text/javascript', view('docs.js')),
     diagram: add(
       'diagram.html',

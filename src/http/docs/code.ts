@@ -1,6 +1,5 @@
 /** Highlights code blocks in both themes at once, by classes: the Content-Security-Policy forbids inline styles. */
 import { transformerMetaHighlight, transformerStyleToClass } from '@shikijs/transformers';
-import MarkdownIt from 'markdown-it';
 import { createHighlighterCoreSync } from 'shiki/core';
 import { createOnigurumaEngine } from 'shiki/engine/oniguruma';
 import diff from 'shiki/langs/diff.mjs';
@@ -17,9 +16,7 @@ import typescript from 'shiki/langs/typescript.mjs';
 import yaml from 'shiki/langs/yaml.mjs';
 import dark from 'shiki/themes/github-dark-high-contrast.mjs';
 import light from 'shiki/themes/github-light-high-contrast.mjs';
-
-/** Escapes text for HTML, both for content and for quoted attributes. */
-export const { escapeHtml } = new MarkdownIt().utils;
+import { escapeHtml } from './markdown.ts';
 
 const highlighter = createHighlighterCoreSync({
   langs: [diff, html, http, ini, javascript, json, php, python, shell, sql, typescript, yaml],

@@ -2,20 +2,27 @@
 import { posix } from 'node:path';
 import GithubSlugger, { slug } from 'github-slugger';
 import MarkdownIt, { type Token } from 'markdown-it';
-import { codeBlock, escapeHtml } from './code.ts';
 import { callouts, taskLists } from './github-markdown.ts';
 
 /** A heading and the text below it. The text before the first heading has level 0 and empty `id` and `heading`. */
 export type Section = { id: string; heading: string; level: number; text: string };
+
+/** Makes the HTML of a fenced block from what follows its fence and from its text: `codeBlock` of code.ts. */
+type RenderWith = { codeBlock(info: string, source: string): string };
 
 /** HTML in the source stays text, because `html` is off. markdown-it never makes links of `javascript:` addresses. */
 const md = new MarkdownIt({ html: false, linkify: true });
 // Otherwise `running.md` would become a link to a host in Moldova.
 md.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 md.use(callouts).use(taskLists);
-md.renderer.rules.fence = (tokens, index) =>
-  codeBlock(tokens[index]?.info ?? '', tokens[index]?.content ?? '');
-md.renderer.rules.code_block = (tokens, index) => codeBlock('', tokens[index]?.content ?? '');
+
+/** Escapes text for HTML, both for content and for quoted attributes. */
+export const { escapeHtml } = md.utils;
+
+md.renderer.rules.fence = (tokens, index, _options, env) =>
+  (env as RenderWith).codeBlock(tokens[index]?.info ?? '', tokens[index]?.content ?? '');
+md.renderer.rules.code_block = (tokens, index, _options, env) =>
+  (env as RenderWith).codeBlock('', tokens[index]?.content ?? '');
 md.renderer.rules.table_open = () =>
   '<div class="table" role="group" aria-label="Table" tabindex="0">\n<table>\n';
 md.renderer.rules.table_close = () => '</table>\n</div>\n';
@@ -46,7 +53,7 @@ export function parseMarkdown(
     /** Links to content files that do not exist. */
     brokenLinks: tokens.flatMap(({ children }) => rewriteLinks(children ?? [], posix.dirname(file), urls)),
     /** Returns the HTML. Highlighting code makes this slow. */
-    render: () => md.renderer.render(tokens, md.options, {}),
+    render: (by: RenderWith) => md.renderer.render(tokens, md.options, by),
   };
 }
 

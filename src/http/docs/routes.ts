@@ -16,27 +16,30 @@ type Options = {
   log: Log;
   runtime: Pick<Runtime, 'monotonicMs'>;
   /** The content; tests have their own. */
-  folder?: string;
+  folder?: string | undefined;
   /** In development: how long to wait before looking for changed files again. */
   lookAgainMs?: number;
 };
 
-/** Throws a ConfigError if the content has faults. In development, content that has changed is read again. */
-export function addDocsRoutes(
+/**
+ * Rejects with a ConfigError if the content has faults. In development, content is rendered when it is first read, and
+ * read again when it has changed.
+ */
+export async function addDocsRoutes(
   router: Router<RequestState>,
   { config, log, runtime, folder = contentFolder, lookAgainMs = 1_000 }: Options,
-): void {
+): Promise<void> {
   const create = () => createSite({ folder, baseUrl: config.baseUrl });
   const site = config.production ? create() : reloaded(create, { folder, log, runtime, lookAgainMs });
   // Rendering blocks the process: in production no request may wait for it.
-  if (config.production) site();
+  if (config.production) await site();
 
-  router.get('/docs/search', (ctx: Context) => {
+  router.get('/docs/search', async (ctx: Context) => {
     const { q = '' } = ctx.query;
-    return send(ctx, site().search(String(q)));
+    return send(ctx, (await site()).search(String(q)));
   });
-  router.get(['/docs', '/docs/', '/docs/*path', '/llms.txt', '/sitemap.xml'], (ctx: Context) => {
-    const { answers, notFound } = site();
+  router.get(['/docs', '/docs/', '/docs/*path', '/llms.txt', '/sitemap.xml'], async (ctx: Context) => {
+    const { answers, notFound } = await site();
     const answer = answers.get(ctx.path);
     const unslashed = ctx.path.replace(/\/$/, '');
     if (!answer && answers.has(unslashed)) {
@@ -52,9 +55,9 @@ export function addDocsRoutes(
 
 /** Creates the site again after files have changed; while one has a fault, keeps the last good site. */
 function reloaded(
-  create: () => () => Site,
-  { folder, log, runtime, lookAgainMs }: Required<Omit<Options, 'config'>>,
-): () => Site {
+  create: () => () => Promise<Site>,
+  { folder, log, runtime, lookAgainMs }: Omit<Options, 'config'> & { folder: string; lookAgainMs: number },
+): () => Promise<Site> {
   let site = create();
   let version = versionOf(folder);
   let lookedAt = runtime.monotonicMs();

@@ -4,12 +4,11 @@ import { ConfigError } from '../../config/yaml-file.ts';
 import { type Answer, createAnswer } from '../server/static-files.ts';
 import { createTemplates } from '../server/views.ts';
 import { addAssets, pagePolicy, themeScript } from './assets.ts';
-import { escapeHtml } from './code.ts';
 import { type DocsFile, readDocsFiles } from './files.ts';
-import { parseMarkdown } from './markdown.ts';
+import { escapeHtml, parseMarkdown } from './markdown.ts';
 import { createSearch } from './search.ts';
 
-export type Site = ReturnType<typeof renderSite>;
+export type Site = Awaited<ReturnType<typeof renderSite>>;
 
 type Page = DocsFile & ReturnType<typeof parseMarkdown>;
 type Category = { name: string; pages: readonly DocsFile[] };
@@ -20,7 +19,7 @@ const views = fileURLToPath(new URL('../../../views/docs/', import.meta.url));
  * Reads and checks everything in `folder` now, and returns a function that renders it when it is first called: this
  * takes most of a second. `baseUrl` is for links that must be absolute. Throws a ConfigError that names every fault.
  */
-export function createSite({ folder, baseUrl }: { folder: string; baseUrl: string }): () => Site {
+export function createSite({ folder, baseUrl }: { folder: string; baseUrl: string }): () => Promise<Site> {
   const files = readDocsFiles(folder);
   const urls = new Map(files.map(({ file, url }) => [file, url]));
   const pages = files.map((file) => ({ ...file, ...parseMarkdown(file, urls) }));
@@ -28,18 +27,20 @@ export function createSite({ folder, baseUrl }: { folder: string; baseUrl: strin
     brokenLinks.map((link) => `content/docs/${file}: the link ${link} leads to no page`),
   );
   if (broken.length > 0) throw new ConfigError(broken);
-  let site: Site | undefined;
+  let site: Promise<Site> | undefined;
   return () => {
     site ??= renderSite(pages, baseUrl);
     return site;
   };
 }
 
-function renderSite(pages: readonly Page[], baseUrl: string) {
-  const rendered = pages.map((page) => ({ page, html: page.render() }));
+async function renderSite(pages: readonly Page[], baseUrl: string) {
+  // Loaded here, because only readers of the documentation need the grammars of a dozen languages.
+  const { codeBlock, highlightCss } = await import('./code.ts');
+  const rendered = pages.map((page) => ({ page, html: page.render({ codeBlock }) }));
   /** By the path of the URL. */
   const answers = new Map<string, Answer>();
-  const assets = addAssets(answers);
+  const assets = addAssets(answers, highlightCss());
   const categories = Array.from(
     Map.groupBy(pages, ({ category }) => category),
     ([name, itsPages]) => ({ name, pages: itsPages }),

@@ -41,6 +41,7 @@ export function createRequestPayment({
         state: body.state,
         phoneNo: body.phone_no,
       },
+      emailReceipt: body.email !== '',
       callbackUrl: body.callback_url,
       redirectUrl: body.redirect_url,
       branchCode: '',

@@ -7,7 +7,8 @@ import { createChooseMethod } from '../pay/choose-method.ts';
 import type { PayDependencies } from '../pay/dependencies.ts';
 import { createDownload } from '../pay/download.ts';
 import { createResponse } from '../pay/gateway-response.ts';
-import { createLoadPayment, createReadPayment } from '../pay/load-payment.ts';
+import { createReceiptRedirect } from '../pay/lead-to-receipt.ts';
+import { createLoadHead, createLoadPayment, createReadPayment } from '../pay/load-payment.ts';
 import { createPageTokens } from '../pay/page-token.ts';
 import { createShowPaymentPage } from '../pay/payment-page.ts';
 import { createShowReceipt } from '../pay/receipt-page.ts';
@@ -34,11 +35,9 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   const startPayment = createStartPayment({ config, execute, links, tokens });
 
   const authenticateMerchant = createAuthenticateMerchant(config.merchants);
-  const loadPayment = createLoadPayment(readPayment);
-  // The id depends on the merchant's code: no reference leads to another merchant's payment.
-  const loadPaymentByReference = createLoadPayment(readPayment, (ctx: Context<FromMerchant>) =>
-    transactionIdOf(transactionIdKey, 'generic', ctx.state.merchant.code, ctx.params.reference ?? ''),
-  );
+  const { leadToReceipt, toldOf } = createReceiptRedirect('generic', { config, links, runtime });
+  const loadPayment = createLoadPayment(readPayment, toldOf);
+  const loadHead = createLoadHead('generic', dependencies);
   const check = createCheck({
     about: (ctx: Context<FromMerchant>) => ({ merchant_code: ctx.state.merchant.code }),
     config,
@@ -46,11 +45,22 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   });
   const requestPayment = createRequestPayment({ transactionIdKey, startPayment, runtime });
   const showPaymentPage = createShowPaymentPage({ config, links, tokens });
-  const chooseMethod = createChooseMethod({ config, execute, links, runtime, tokens });
-  const recordResponse = createResponse({ channel: 'generic', config, execute, links, quarantine, runtime });
+  const chooseMethod = createChooseMethod({ config, execute, leadToReceipt, links, runtime, tokens });
+  const recordResponse = createResponse({
+    channel: 'generic',
+    config,
+    execute,
+    leadToReceipt,
+    quarantine,
+    runtime,
+  });
   const requery = createRequery({
+    // The id depends on the merchant's code: no reference leads to another merchant's payment.
+    idOf: (ctx: Context<FromMerchant>) =>
+      transactionIdOf(transactionIdKey, 'generic', ctx.state.merchant.code, ctx.params.reference ?? ''),
     ask: ({ transactionId }) => registry.ask(transactionId),
     execute,
+    readPayment,
     runtime,
   });
 
@@ -63,9 +73,9 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
     requestPayment,
   );
   router.get('/generic/pay/:id', loadPayment, showPaymentPage);
-  router.post('/generic/pay/:id', formBody, loadPayment, chooseMethod);
+  router.post('/generic/pay/:id', formBody, loadHead, chooseMethod);
   router.post('/generic/response', anyBody, recordResponse);
-  router.get('/generic/requery/:reference', checkBody, authenticateMerchant, loadPaymentByReference, requery);
+  router.get('/generic/requery/:reference', checkBody, authenticateMerchant, requery);
   router.get('/generic/receipt/:id', loadPayment, createShowReceipt(links));
   router.get('/generic/download/:id', loadPayment, createDownload(config));
   if (config.sandbox.enabled) {

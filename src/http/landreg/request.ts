@@ -83,6 +83,7 @@ function requestOf(
       state: extra.state,
       phoneNo: '',
     },
+    emailReceipt: extra.email !== '',
     callbackUrl: '',
     redirectUrl: body.return_url,
     branchCode: body.kod_cawangan,

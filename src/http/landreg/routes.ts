@@ -7,7 +7,8 @@ import { createChooseMethod } from '../pay/choose-method.ts';
 import type { PayDependencies } from '../pay/dependencies.ts';
 import { createDownload } from '../pay/download.ts';
 import { createResponse } from '../pay/gateway-response.ts';
-import { createLoadPayment, createReadPayment } from '../pay/load-payment.ts';
+import { createReceiptRedirect } from '../pay/lead-to-receipt.ts';
+import { createLoadHead, createLoadPayment, createReadPayment } from '../pay/load-payment.ts';
 import { createPageTokens } from '../pay/page-token.ts';
 import { createShowPaymentPage } from '../pay/payment-page.ts';
 import { createShowReceipt } from '../pay/receipt-page.ts';
@@ -30,16 +31,28 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
   const startPayment = createStartPayment({ config, execute, links, tokens });
 
   const { authenticateSystem, authenticatePayer } = createLandregAuth({ ...config, runtime });
-  const loadPayment = createLoadPayment(readPayment);
-  const loadPaymentByReference = createLoadPayment(readPayment, (ctx) =>
-    landregTransactionId(transactionIdKey, ctx.params.reference ?? ''),
-  );
+  const { leadToReceipt, toldOf } = createReceiptRedirect('landreg', { config, links, runtime });
+  const loadPayment = createLoadPayment(readPayment, toldOf);
+  const loadHead = createLoadHead('landreg', dependencies);
   const check = createCheck({ about: () => ({ service: 'Land registry payments' }), config, runtime });
   const requestPayment = createRequestPayment({ config, startPayment, runtime });
   const showPaymentPage = createShowPaymentPage({ config, links, tokens });
-  const chooseMethod = createChooseMethod({ config, execute, links, runtime, tokens });
-  const recordResponse = createResponse({ channel: 'landreg', config, execute, links, quarantine, runtime });
-  const requery = createRequery({ ask: registry.askByTransaksiId, execute, runtime });
+  const chooseMethod = createChooseMethod({ config, execute, leadToReceipt, links, runtime, tokens });
+  const recordResponse = createResponse({
+    channel: 'landreg',
+    config,
+    execute,
+    leadToReceipt,
+    quarantine,
+    runtime,
+  });
+  const requery = createRequery({
+    idOf: (ctx) => landregTransactionId(transactionIdKey, ctx.params.reference ?? ''),
+    ask: registry.askByTransaksiId,
+    execute,
+    readPayment,
+    runtime,
+  });
 
   router.get('/landreg/check', authenticateSystem, check);
   router.post(
@@ -50,9 +63,9 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
     requestPayment,
   );
   router.get('/landreg/pay/:id', authenticatePayer('pay'), loadPayment, showPaymentPage);
-  router.post('/landreg/pay/:id', authenticatePayer('pay'), formBody, loadPayment, chooseMethod);
+  router.post('/landreg/pay/:id', authenticatePayer('pay'), formBody, loadHead, chooseMethod);
   router.post('/landreg/response', anyBody, recordResponse);
-  router.get('/landreg/requery/:reference', authenticateSystem, loadPaymentByReference, requery);
+  router.get('/landreg/requery/:reference', authenticateSystem, requery);
   router.get('/landreg/receipt/:id', authenticatePayer('receipt'), loadPayment, createShowReceipt(links));
   router.get('/landreg/download/:id', authenticatePayer('download'), loadPayment, createDownload(config));
 }

@@ -1,8 +1,8 @@
 /** The bodies that both payment channels answer, as structs whose types are those of the handlers. */
-import { enums, literal, object, refine, type Struct, string } from 'superstruct';
+import { enums, literal, object, optional, refine, type Struct, string } from 'superstruct';
 import { withJsonSchema } from '../../kernel/with-json-schema.ts';
 import type { PaymentFields } from '../../receipts/payment-fields.ts';
-import { id, matching, withDescription } from '../server/openapi/structs.ts';
+import { id, matching, time, withDescription } from '../server/openapi/structs.ts';
 
 export const amount = matching(/^\d+\.\d{2}$/);
 const statusCode = enums(['0', '1', '2', '3']);
@@ -15,7 +15,7 @@ const url = withJsonSchema(
 export const refusal = object({ status: literal(false), message: string() });
 export const requeryRefusal = object({ success: literal(false), message: string() });
 
-export const paymentFields: Struct<PaymentFields, unknown> = object({
+const fields = {
   transaction_id: withDescription(id, 'Transaction id of the service'),
   trans_id: withDescription(string(), 'The merchant’s own reference'),
   status: withDescription(statusCode, '0 failed, 1 success, 2 cancelled, 3 pending'),
@@ -32,7 +32,8 @@ export const paymentFields: Struct<PaymentFields, unknown> = object({
   merchant_code: withDescription(string(), 'Who is paid'),
   description: withDescription(string(), 'What the payment is for'),
   service: withDescription(string(), 'Name of the service'),
-});
+};
+export const paymentFields: Struct<PaymentFields, unknown> = object(fields);
 
 export const paymentStarted = object({
   status: literal(true),
@@ -44,4 +45,14 @@ export const paymentStarted = object({
   }),
 });
 
-export const requeryAnswer = object({ success: literal(true), data: paymentFields, message: string() });
+export const requeryAnswer = object({
+  success: literal(true),
+  data: object({
+    ...fields,
+    as_at: withDescription(
+      optional(time),
+      'Only while the event log cannot be read: the time of the last event that is known; there may be later ones',
+    ),
+  }),
+  message: string(),
+});

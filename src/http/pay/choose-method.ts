@@ -13,7 +13,8 @@ import { HttpProblem } from '../server/errors.ts';
 import { scriptHash } from '../server/inline-style.ts';
 import { pagePolicy } from '../server/security-headers.ts';
 import type { PayDependencies } from './dependencies.ts';
-import type { LoadedPayment } from './load-payment.ts';
+import type { LeadToReceipt } from './lead-to-receipt.ts';
+import type { PaymentWithHead } from './load-payment.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
 import { drawPaymentPage, type FormFault, isSettled, type PaymentPageDependencies } from './payment-page.ts';
 import { texts } from './texts.ts';
@@ -21,19 +22,20 @@ import { texts } from './texts.ts';
 type ChooseDependencies = PaymentPageDependencies & {
   config: Pick<Config, 'gateway'>;
   execute: PayDependencies['execute'];
+  leadToReceipt: LeadToReceipt;
   runtime: Pick<Runtime, 'now'>;
 };
 
 export function createChooseMethod(dependencies: ChooseDependencies) {
-  const { config, links } = dependencies;
+  const { config, leadToReceipt, links } = dependencies;
   // Browsers also check the redirects that follow a post, and only the gateway knows its banks' addresses.
   const policy = pagePolicy(scriptHash, `${new URL(config.gateway.url).origin} https:`);
 
-  return async (ctx: Context<LoadedPayment>): Promise<void> => {
-    const { payment } = ctx.state;
+  return async (ctx: Context<PaymentWithHead>): Promise<void> => {
+    const { head, payment } = ctx.state;
     const { transactionId } = payment.request;
     const attempt = readToken(ctx, transactionId, dependencies);
-    if (isSettled(payment)) return seeOther(ctx, links.receipt(transactionId));
+    if (isSettled(payment)) return leadToReceipt(ctx, transactionId, head.revision);
 
     const choice = readChoice(ctx, offersFor(payment, config));
     if ('error' in choice) {
@@ -52,7 +54,7 @@ type Choice = { offer: Offer; bankCode: string };
 
 /** Records the choice; returns its attempt, or null when the payment has been settled meanwhile. */
 async function choose(
-  ctx: Context<LoadedPayment>,
+  ctx: Context<PaymentWithHead>,
   attempt: number,
   { offer, bankCode }: Choice,
   { execute, runtime }: ChooseDependencies,
@@ -78,7 +80,7 @@ async function choose(
 /** The attempt that this form's page starts. Throws HttpProblem 401. */
 function readToken(ctx: Context, transactionId: string, { tokens, links }: ChooseDependencies): number {
   const read = tokens.read(bodyText(ctx, 'token'), transactionId);
-  if (typeof read === 'object') return read.attempt;
+  if (typeof read === 'object') return read.number;
   const actionUrl = links.pay(transactionId);
   throw read === 'expired'
     ? new HttpProblem(401, 'This payment page has expired', { kind: 'expired', actionUrl })

@@ -4,10 +4,11 @@ import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import type { Quarantine } from '../../commands/unmatched.ts';
 import type { Config } from '../../config/config.ts';
-import type { Payment } from '../../events/payment.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import type { PaymentRow } from '../../projections/payments/queries.ts';
+import type { KnownHeads } from '../server/known-heads.ts';
 
 export type PayDependencies = {
   config: Pick<
@@ -23,8 +24,10 @@ export type PayDependencies = {
   >;
   execute: ExecuteOf<typeof paymentDecider>;
   eventStore: Pick<EventStore, 'load'>;
+  /** Of the streams that `execute` and `eventStore` write and read. */
+  heads: Pick<KnownHeads, 'revisionOf'>;
   /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down. */
-  findPayment(transactionId: string): Promise<{ state: Payment } | null>;
+  findPayment(transactionId: string): Promise<PaymentRow | null>;
   registry: TransactionRegistry;
   quarantine: Quarantine;
   log: Log;

@@ -8,7 +8,8 @@ import type { LoadedPayment } from './load-payment.ts';
 export function createDownload(config: { baseUrl: string; transactionIdKey: string }) {
   const receiptFile = createReceiptFiles(config);
   return (ctx: Context<LoadedPayment>): void => {
-    const { name, pdf } = receiptFile(receiptOf(ctx.state.payment), languageOf(ctx));
+    const { payment, asAt } = ctx.state;
+    const { name, pdf } = receiptFile(receiptOf(payment, asAt), languageOf(ctx));
     ctx.type = 'application/pdf';
     ctx.set('Content-Disposition', `inline; filename="${name}"`);
     // The policy of the pages would also apply to the elements that browsers build their PDF viewers from.

@@ -10,19 +10,20 @@ import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Config } from '../../config/config.ts';
 import { type Channel, paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
-import type { Links } from '../../receipts/payment-links.ts';
-import { type Context, causeOf, seeOther } from '../server/context.ts';
+import type { ExpectedRevision } from '../../eventstore/event-store.ts';
+import { type Context, causeOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import type { PayDependencies } from './dependencies.ts';
+import type { LeadToReceipt } from './lead-to-receipt.ts';
 
 type ResponseDependencies = Pick<PayDependencies, 'execute' | 'quarantine' | 'runtime'> & {
   channel: Channel;
   config: Pick<Config, 'gateway' | 'merchants'>;
-  links: Links;
+  leadToReceipt: LeadToReceipt;
 };
 
 export function createResponse(dependencies: ResponseDependencies) {
-  const { channel, config, links, quarantine, runtime } = dependencies;
+  const { channel, config, leadToReceipt, quarantine, runtime } = dependencies;
   return async (ctx: Context): Promise<void> => {
     const raw = fieldsOf(ctx.request.body);
     const verified = authenticate(raw, config.gateway);
@@ -41,33 +42,34 @@ export function createResponse(dependencies: ResponseDependencies) {
       await keepUnmatched('unknown_agency');
       throw new HttpProblem(404, 'Agency not found', { kind: 'agencyNotFound' });
     }
-    if (!(await record(ctx, reported, verified, dependencies))) {
+    const revision = await record(ctx, reported, verified, dependencies);
+    if (revision === null) {
       await keepUnmatched('unknown_transaction');
       throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
     }
     // The result is durable by now, even if this answer is lost.
-    seeOther(ctx, links.receipt(reported.transactionId));
+    leadToReceipt(ctx, reported.transactionId, revision);
   };
 }
 
-/** False when the result matches no payment. */
+/** The revision at which the payment holds the result; null when the result matches no payment. */
 async function record(
   ctx: Context,
   { transactionId, merchantCode, result }: GatewayResult,
   verified: boolean,
   { channel, execute, runtime }: ResponseDependencies,
-): Promise<boolean> {
-  if (!transactionIdPattern.test(transactionId)) return false;
+): Promise<ExpectedRevision | null> {
+  if (!transactionIdPattern.test(transactionId)) return null;
   const at = runtime.now().toISOString();
   try {
-    await execute(
+    const { revision } = await execute(
       paymentStream(transactionId),
       { type: 'RecordGatewayResult', at, source: 'gateway', verified, channel, merchantCode, result },
       causeOf(ctx, 'gateway'),
     );
-    return true;
+    return revision;
   } catch (error) {
-    if (error instanceof Refused && error.code === 'unmatched_result') return false;
+    if (error instanceof Refused && error.code === 'unmatched_result') return null;
     throw error;
   }
 }

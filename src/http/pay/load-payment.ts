@@ -1,61 +1,92 @@
-/** Loads a payment for a page, which must never show less than what happened. */
+/** Loads a payment: to show it, which its row may be enough for, or to decide about it, which takes its stream. */
 import type { Next } from 'koa';
 import { type Head, loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import { type Channel, type Payment, paymentStream, type RequestedPayment } from '../../events/payment.ts';
+import {
+  type Channel,
+  noPayment,
+  type Payment,
+  paymentStream,
+  type RequestedPayment,
+} from '../../events/payment.ts';
 import type { Context } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
+import { createReadState } from '../server/read-state.ts';
 import type { PayDependencies } from './dependencies.ts';
 
+/** A payment to show. */
 export type LoadedPayment = {
   payment: RequestedPayment;
-  /** The end of its stream, for a command on it; null if the row of the read model was enough. */
-  head: Head<Payment> | null;
+  /** Null if it holds all that happened; otherwise the time of its last event, because later ones cannot be read now. */
+  asAt: Date | null;
 };
 
-export type ReadPayment = (transactionId: string) => Promise<LoadedPayment>;
+/** A payment to decide about, with the head of its stream. */
+export type PaymentWithHead = { payment: RequestedPayment; head: Head<Payment> };
 
-/**
- * A row that says succeeded is final. Any other row may be behind, and the row or Postgres may be missing; then the
- * stream is folded. A payment of another channel counts as unknown. The function returned throws HttpProblem 404 and
- * EventStoreUnavailable.
- */
+/** `told` is the revision that the reader must see at least; null if only the newest will do. */
+export type ReadPayment = (transactionId: string, told?: number | null) => Promise<LoadedPayment>;
+
+/** The function returned throws HttpProblem 404, EventStoreUnavailable and UnreadableEvent. */
 export function createReadPayment(
   channel: Channel,
-  { eventStore, findPayment, log }: Pick<PayDependencies, 'eventStore' | 'findPayment' | 'log'>,
+  {
+    eventStore,
+    findPayment,
+    heads,
+    log,
+  }: Pick<PayDependencies, 'eventStore' | 'findPayment' | 'heads' | 'log'>,
 ): ReadPayment {
-  async function findFinal(transactionId: string): Promise<RequestedPayment | null> {
-    try {
-      const row = await findPayment(transactionId);
-      return row?.state.status === 'succeeded' ? row.state : null;
-    } catch (error) {
-      // Not the error's message: knex puts the query's values into it, and an id opens a receipt.
-      const reason = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
-      log.warn({ reason }, 'payments cannot be read from Postgres; streams are folded instead');
-      return null;
-    }
-  }
-
-  return async (transactionId) => {
+  const readState = createReadState({
+    streamOf: paymentStream,
+    decider: paymentDecider,
+    findRow: findPayment,
+    // A payment never leaves success.
+    isFinal: ({ status }) => status === 'succeeded',
+    eventStore,
+    heads,
+    log,
+  });
+  return async (transactionId, told) => {
     const isId = transactionIdPattern.test(transactionId);
-    const final = isId ? await findFinal(transactionId) : null;
-    const head =
-      isId && !final ? await loadHead(eventStore, paymentStream(transactionId), paymentDecider) : null;
-    const payment = final ?? head?.state;
-    if (!payment || payment.status === 'none' || payment.request.channel !== channel)
-      throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
-    return { payment, head };
+    const { state, outdated } = isId
+      ? await readState(transactionId, told)
+      : { state: noPayment, outdated: null };
+    return { payment: ofChannel(state, channel), asAt: outdated?.updatedAt ?? null };
   };
 }
 
-/** Koa middleware that loads the payment of a path into the state; `idOf` is its transaction id. */
-export function createLoadPayment<State>(
+/**
+ * Koa middleware that reads the payment of a path into the state; `toldOf` is the revision that a request proves to
+ * know of.
+ */
+export function createLoadPayment(
   readPayment: ReadPayment,
-  idOf: (ctx: Context<State>) => string = (ctx) => ctx.params.id ?? '',
+  toldOf: (ctx: Context, transactionId: string) => number | null,
 ) {
-  return async (ctx: Context<State & LoadedPayment>, next: Next): Promise<void> => {
-    Object.assign(ctx.state, await readPayment(idOf(ctx)));
+  return async (ctx: Context<LoadedPayment>, next: Next): Promise<void> => {
+    const { id = '' } = ctx.params;
+    Object.assign(ctx.state, await readPayment(id, toldOf(ctx, id)));
     await next();
   };
 }
+
+/** Koa middleware that folds the payment of a path, for a decision. Throws HttpProblem 404 and EventStoreUnavailable. */
+export function createLoadHead(channel: Channel, { eventStore }: Pick<PayDependencies, 'eventStore'>) {
+  return async (ctx: Context<PaymentWithHead>, next: Next): Promise<void> => {
+    const { id = '' } = ctx.params;
+    if (!transactionIdPattern.test(id)) throw notFound();
+    ctx.state.head = await loadHead(eventStore, paymentStream(id), paymentDecider);
+    ctx.state.payment = ofChannel(ctx.state.head.state, channel);
+    await next();
+  };
+}
+
+/** A payment of another channel counts as unknown. */
+function ofChannel(payment: Payment, channel: Channel): RequestedPayment {
+  if (payment.status === 'none' || payment.request.channel !== channel) throw notFound();
+  return payment;
+}
+
+const notFound = () => new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });

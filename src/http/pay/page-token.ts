@@ -1,31 +1,37 @@
-/** Proves that a form comes from a page that this service made recently for this payment. */
+/** Tokens by which a page or a link proves that this service made it recently, for one payment and with one number. */
 import { createExpiringSignatures } from '../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import { knownForMs } from '../server/known-heads.ts';
 
-const lifetimeMs = 60 * 60 * 1000;
-const form = /^(\d{1,4})\.(.*)$/;
+const form = /^(\d{1,9})\.(.*)$/;
 
-export type PageTokens = ReturnType<typeof createPageTokens>;
+type Dependencies = { transactionIdKey: string; runtime: Pick<Runtime, 'now'> };
 
-export function createPageTokens({
-  transactionIdKey,
-  runtime,
-}: {
-  transactionIdKey: string;
-  runtime: Pick<Runtime, 'now'>;
-}) {
-  const signatures = createExpiringSignatures(transactionIdKey, 'payment page token');
+export type PageTokens = ReturnType<typeof createTokens>;
+
+/** For the form of the payment page; the number is the attempt that the page starts. */
+export const createPageTokens = (dependencies: Dependencies): PageTokens =>
+  createTokens('payment page token', 60 * 60 * 1000, dependencies);
+
+/**
+ * For a redirect after a write; the number is the revision that was written. It expires when the head of a stream would
+ * not count as known any more: from then on the page reads the stream.
+ */
+export const createRevisionTokens = (dependencies: Dependencies): PageTokens =>
+  createTokens('revision of a payment', knownForMs, dependencies);
+
+function createTokens(use: string, lifetimeMs: number, { transactionIdKey, runtime }: Dependencies) {
+  const signatures = createExpiringSignatures(transactionIdKey, use);
   return {
-    /** A token for the page that starts the payment's `attempt`. */
-    issue(transactionId: string, attempt: number): string {
+    issue(transactionId: string, number: number): string {
       const expiresAtMs = runtime.now().getTime() + lifetimeMs;
-      return `${attempt}.${signatures.sign(`${transactionId}.${attempt}`, expiresAtMs)}`;
+      return `${number}.${signatures.sign(`${transactionId}.${number}`, expiresAtMs)}`;
     },
-    /** The attempt of a token, or why the token is invalid. */
-    read(token: string, transactionId: string): { attempt: number } | 'expired' | 'invalid' {
-      const [, attempt = '', signature = ''] = form.exec(token) ?? [];
-      const checked = signatures.check(signature, `${transactionId}.${attempt}`, runtime.now());
-      return checked === 'valid' ? { attempt: Number(attempt) } : checked;
+    /** The number of a token, or why the token is invalid. */
+    read(token: string, transactionId: string): { number: number } | 'expired' | 'invalid' {
+      const [, number = '', signature = ''] = form.exec(token) ?? [];
+      const checked = signatures.check(signature, `${transactionId}.${number}`, runtime.now());
+      return checked === 'valid' ? { number: Number(number) } : checked;
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { displaySen } from '../../kernel/money.ts';
 import type { Links } from '../../receipts/payment-links.ts';
-import type { Language } from '../../receipts/texts.ts';
+import { type Language, timeText } from '../../receipts/texts.ts';
 import { type Context, languageOf, seeOther } from '../server/context.ts';
 import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
@@ -23,9 +23,11 @@ export type FormFault = { error: keyof Texts['formErrors']; chosenMode: string; 
 
 export function createShowPaymentPage(dependencies: PaymentPageDependencies) {
   return async (ctx: Context<LoadedPayment>): Promise<void> => {
-    const { payment } = ctx.state;
+    const { payment, asAt } = ctx.state;
     if (isSettled(payment)) return seeOther(ctx, dependencies.links.receipt(payment.request.transactionId));
-    await drawPaymentPage(ctx, payment, dependencies);
+    await drawPaymentPage(ctx, payment, dependencies, {
+      asAt: asAt && timeText(asAt.toISOString(), languageOf(ctx)),
+    });
   };
 }
 
@@ -39,7 +41,7 @@ export function drawPaymentPage(
   ctx: Context,
   payment: RequestedPayment,
   { config, links, tokens }: PaymentPageDependencies,
-  fault?: FormFault,
+  more: FormFault | { asAt: string | null } = { asAt: null },
 ): Promise<void> {
   const { transactionId } = payment.request;
   const token = tokens.issue(transactionId, payment.attempts.length + 1);
@@ -49,7 +51,7 @@ export function drawPaymentPage(
     links,
     offers: offersFor(payment, config),
   });
-  return ctx.render('payment.njk', { ...page, ...fault });
+  return ctx.render('payment.njk', { ...page, ...more });
 }
 
 /** Texts are in the page's language, and amounts read `RM 1,234.50`. */

@@ -1,5 +1,4 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or the statement of a payment that has not succeeded. */
-import type { RequestedPayment } from '../../events/payment.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { historyText, statusName, texts, timeText } from '../../receipts/texts.ts';
@@ -8,18 +7,19 @@ import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
 
 export function createShowReceipt(links: Links) {
-  return (ctx: Context<LoadedPayment>): Promise<void> => drawReceipt(ctx, ctx.state.payment, links);
+  return (ctx: Context<LoadedPayment>): Promise<void> => drawReceipt(ctx, ctx.state, links);
 }
 
-export function drawReceipt(ctx: Context, payment: RequestedPayment, links: Links): Promise<void> {
+export function drawReceipt(ctx: Context, { payment, asAt }: LoadedPayment, links: Links): Promise<void> {
   const lang = languageOf(ctx);
-  const { items, history, ...receipt } = receiptOf(payment);
+  const { items, history, ...receipt } = receiptOf(payment, asAt);
   const { transactionId, status } = receipt;
   const canTryAgain = status === 'failed' || status === 'cancelled';
   const isOpen = status === 'requested' || status === 'pending';
   return ctx.render('receipt.njk', {
     ...receipt,
     lang,
+    asAt: receipt.asAt && timeText(receipt.asAt, lang),
     otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),
     status: statusName(status),
     dateTime: timeText(receipt.at, lang),

@@ -1,42 +1,66 @@
 /** GET /<channel>/requery/{transaksi_id}: asks the transaction registry what became of a payment, and records its answer. */
 import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../events/payment.ts';
 import type { RegistryAnswer, RegistryStatus } from '../../events/payment-result.ts';
+import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
+import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import type { PayDependencies } from './dependencies.ts';
-import type { LoadedPayment } from './load-payment.ts';
+import type { LoadedPayment, ReadPayment } from './load-payment.ts';
 
-export function createRequery({
+/** `idOf` is the transaction id that a request's reference leads to. */
+export function createRequery<State>({
+  idOf,
   ask,
   execute,
+  readPayment,
   runtime,
 }: {
+  idOf: (ctx: Context<State>) => string;
   ask: (request: PaymentRequested) => Promise<RegistryAnswer>;
   execute: PayDependencies['execute'];
+  readPayment: ReadPayment;
   runtime: Pick<Runtime, 'now'>;
 }) {
-  return async (ctx: Context<LoadedPayment>): Promise<void> => {
-    const { head, payment: asked } = ctx.state;
-    const { channel, merchant, transactionId } = asked.request;
-    const answer = await ask(asked.request);
+  /** The payment after the registry's answer, and its new events: null when the event store cannot take any. */
+  async function record(
+    ctx: Context<State>,
+    { channel, merchant, transactionId }: PaymentRequested,
+    answer: RegistryAnswer,
+  ): Promise<LoadedPayment & { events: readonly PaymentEvent[] | null }> {
     const at = runtime.now().toISOString();
-    const { events, state: payment } = await execute(
-      paymentStream(transactionId),
-      { type: 'RecordRequeryAnswer', at, channel, merchantCode: merchant.code, answer },
-      causeOf(ctx, 'registry'),
-      { from: head },
-    );
-    if (payment.status === 'none') throw new Error('A payment that was requeried has no state');
+    try {
+      const { events, state: payment } = await execute(
+        paymentStream(transactionId),
+        { type: 'RecordRequeryAnswer', at, channel, merchantCode: merchant.code, answer },
+        causeOf(ctx, 'registry'),
+      );
+      if (payment.status === 'none') throw new Error('A payment that was requeried has no state');
+      return { payment, asAt: null, events };
+    } catch (error) {
+      if (!(error instanceof EventStoreUnavailable)) throw error;
+      return { ...(await readPayment(transactionId)), events: null };
+    }
+  }
+
+  return async (ctx: Context<State>): Promise<void> => {
+    const { request } = (await readPayment(idOf(ctx), requestRevision)).payment;
+    const answer = await ask(request);
+    const { payment, asAt, events } = await record(ctx, request, answer);
     if (answer.status === 'not_found') {
       const message = 'The transaction registry has no record of this transaction';
       throw new HttpProblem(404, message, { kind: 'paymentNotFound' });
     }
-    const data = paymentFields(payment);
-    ctx.body = { success: true, data, message: messageOf(answer, events, data) };
+    const fields = paymentFields(payment);
+    const data = asAt ? { ...fields, as_at: toIsoWithOffset(asAt.toISOString()) } : fields;
+    ctx.body = { success: true, data, message: messageOf(answer, events, fields) };
   };
 }
+
+/** Any row has the request, which never changes. */
+const requestRevision = 0;
 
 const answerTexts: Readonly<Record<RegistryStatus, string>> = {
   succeeded: 'successful',
@@ -56,8 +80,15 @@ const reviewTexts: Partial<Record<PaymentEvent['type'], string>> = {
 const appliedTypes: readonly PaymentEvent['type'][] = ['PaymentSucceeded', 'PaymentFailed', 'PaymentPending'];
 
 /** Ends with what happened to the status. */
-function messageOf(answer: RegistryAnswer, events: readonly PaymentEvent[], data: PaymentFields): string {
+function messageOf(
+  answer: RegistryAnswer,
+  events: readonly PaymentEvent[] | null,
+  data: PaymentFields,
+): string {
+  const said = `The registry says ${answerTexts[answer.status]}`;
+  if (!events)
+    return `${said}, which cannot be recorded at the moment: status remains ${data.payment_status}`;
   const review = events.map(({ type }) => reviewTexts[type] ?? '').join('');
   const became = events.some(({ type }) => appliedTypes.includes(type)) ? 'updated to' : 'remains';
-  return `The registry says ${answerTexts[answer.status]}: ${review}status ${became} ${data.payment_status}`;
+  return `${said}: ${review}status ${became} ${data.payment_status}`;
 }

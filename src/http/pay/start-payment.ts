@@ -24,7 +24,7 @@ export function createStartPayment(
     if (payment.status === 'none') throw new Error('A payment that was requested has no state');
     if (!wantsJson(ctx))
       return isSettled(payment)
-        ? drawReceipt(ctx, payment, links)
+        ? drawReceipt(ctx, { payment, asAt: null }, links)
         : drawPaymentPage(ctx, payment, dependencies);
     ctx.body = {
       status: true,

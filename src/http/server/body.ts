@@ -9,6 +9,22 @@ import { bodyProblem, HttpProblem } from './errors.ts';
 
 const limitBytes = 64 * 1024;
 
+/** So many bodies may arrive at once in this process, to limit the memory that they take. */
+const maxBodies = 1_000;
+let bodies = 0;
+
+/** Receives one body. Throws HttpProblem 503 while too many others are being received. */
+async function receive<Body>(read: () => Promise<Body>): Promise<Body> {
+  if (bodies >= maxBodies)
+    throw new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds');
+  bodies += 1;
+  try {
+    return await read();
+  } finally {
+    bodies -= 1;
+  }
+}
+
 const forms: Partial<KoaBodyMiddlewareOptions> = {
   urlencoded: true,
   formLimit: limitBytes,
@@ -69,12 +85,11 @@ function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): 
       ctx.request.body = await readMultipart(ctx.req);
       return next();
     }
-    return read(ctx, () => {
-      const hasBody = ctx.get('Transfer-Encoding') !== '' || (ctx.request.length ?? 0) > 0;
-      if (ctx.request.body === undefined && hasBody)
-        throw new HttpProblem(415, `The Content-Type must be ${types}`);
-      return next();
-    });
+    await receive(() => read(ctx, async () => {}));
+    const hasBody = ctx.get('Transfer-Encoding') !== '' || (ctx.request.length ?? 0) > 0;
+    if (ctx.request.body === undefined && hasBody)
+      throw new HttpProblem(415, `The Content-Type must be ${types}`);
+    return next();
   };
 }
 
@@ -92,7 +107,7 @@ async function readMultipart(request: IncomingMessage): Promise<Record<string, s
 
 /** A form with its files, held in memory. Throws HttpProblem. */
 export async function readFormData(request: IncomingMessage, maxBytes: number): Promise<FormData> {
-  const bytes = await readLimited(request, maxBytes);
+  const bytes = await receive(() => readLimited(request, maxBytes));
   const headers = { 'content-type': request.headers['content-type'] ?? '' };
   return await new Response(bytes, { headers }).formData().catch((error) => {
     throw bodyProblem(error);

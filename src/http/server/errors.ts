@@ -136,7 +136,6 @@ export function createErrorAnswers({
 export function bodyProblem(error: Error): HttpProblem {
   const status: unknown = Reflect.get(error, 'status') ?? Reflect.get(error, 'httpCode');
   if (status === 413) return new HttpProblem(413, 'The request body is too large');
-  if (status === 415) return new HttpProblem(415, 'This encoding of the body is not supported');
   return new HttpProblem(400, 'The request body is malformed');
 }
 

@@ -1,6 +1,6 @@
 /**
  * One row per payment: the state that its events fold to, and the columns by which payments are found. What the state
- * calls for goes into the tables of deliveries and exceptions.
+ * leaves for staff goes into the table of exceptions.
  */
 import { readPaymentEvent } from '../../events/codec.ts';
 import {
@@ -12,7 +12,6 @@ import {
 } from '../../events/payment.ts';
 import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import { indexable } from '../../postgres/table.ts';
-import { carryLeasesOver, deliveriesIndexes, deliveriesTable, writeDeliveries } from '../deliveries/table.ts';
 import { exceptionsIndexes, exceptionsTable, writeExceptions } from '../exceptions/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { streamProjection } from '../runtime/stream-projection.ts';
@@ -21,7 +20,7 @@ import { searchTokens } from './search-tokens.ts';
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 6,
+    version: 8,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {
@@ -61,11 +60,8 @@ export const payments: Projection = {
         search_tokens: searchTokens(request.payer),
       };
     },
-    moreTables: [deliveriesTable, exceptionsTable],
-    async writeMore(changed, db) {
-      await writeDeliveries(changed, db);
-      await writeExceptions(changed, db);
-    },
+    moreTables: [exceptionsTable],
+    writeMore: writeExceptions,
   }),
 
   indexes: [
@@ -75,20 +71,12 @@ export const payments: Projection = {
     'payments_by_payer on payments using gin (search_tokens)',
     'payments_by_time on payments (requested_at)',
     'payments_by_paid_at on payments (paid_at) where paid_at is not null',
-    ...deliveriesIndexes,
     ...exceptionsIndexes,
   ],
-
-  async carryOver(db, { schema, isSameVersion }) {
-    // Tables of another version may have other columns. A delivery that loses its lease may be sent twice, with one id.
-    if (isSameVersion) await carryLeasesOver(db, schema);
-    return true;
-  },
 
   notDerived: {
     // Postponed while the registry has no answer.
     payments: ['requery_at'],
-    deliveries: ['lease_until', 'leased_by', 'leased_delivery'],
   },
 };
 

@@ -11,13 +11,18 @@ export type LatestPayment = Pick<
   'transactionId' | 'merchantCode' | 'reference' | 'status' | 'amountSen'
 >;
 
+/** A payment as far as it has been projected. `updatedAt` is the time of its last event, by the event store's clock. */
+export type PaymentRow = { revision: number; state: RequestedPayment; updatedAt: Date };
+
 const rows = (db: Knex) => db(`${payments.name}.payments`);
 
 export function createPaymentQueries(db: Knex) {
   return {
-    /** The payment as far as it has been projected, null when there is no row (yet). When it rejects, read the stream. */
-    async findPayment(transactionId: string): Promise<{ revision: number; state: RequestedPayment } | null> {
-      const query = rows(db).where('transaction_id', transactionId).first('revision', 'state');
+    /** Null when there is no row (yet). When it rejects, read the stream. */
+    async findPayment(transactionId: string): Promise<PaymentRow | null> {
+      const query = rows(db)
+        .where('transaction_id', transactionId)
+        .first('revision', 'state', { updatedAt: 'updated_at' });
       return (await query.timeout(2_000)) ?? null;
     },
 

@@ -5,7 +5,7 @@ import { isAfter } from '../../eventstore/position.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { readBatches } from '../runtime/batches.ts';
 import { prepare } from '../runtime/checkpoints.ts';
-import type { Projection } from '../runtime/projection.ts';
+import { type Projection, selectionOf } from '../runtime/projection.ts';
 import { writeBatch } from '../runtime/write-batch.ts';
 import { createMeter, type RebuildProgress } from './progress.ts';
 
@@ -35,7 +35,6 @@ export async function openShadowTables({
   onProgress,
 }: ShadowOptions & { schema: string }) {
   const target = { projection, schema, db, commitsLater: true };
-  const { streamPrefixes } = projection;
   const meter = createMeter(runtime);
   let { position, events } = await prepare(db, projection, schema);
 
@@ -48,7 +47,14 @@ export async function openShadowTables({
     const head = (await eventStore.head()) ?? upTo;
     const report = () => onProgress({ events, position, head, eventsPerSecond: meter(events) });
     report();
-    const reading = { eventStore, streamPrefixes, after: position, upTo, runtime, signal };
+    const reading = {
+      eventStore,
+      selection: selectionOf(projection),
+      after: position,
+      upTo,
+      runtime,
+      signal,
+    };
     for await (const batch of readBatches({ ...reading, maxEvents: maxEventsInBatch })) {
       await writeBatch(target, position, batch);
       position = batch.position;

@@ -2,7 +2,7 @@
  * A subscription in batches, at the consumer's pace: while one batch is written the next one gathers, so that a quiet log
  * is followed event by event and a busy one in full batches, without a timer in between.
  */
-import type { EventStore, Position, RecordedEvent } from '../../eventstore/event-store.ts';
+import type { EventStore, Position, RecordedEvent, Selection } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 
@@ -26,7 +26,7 @@ const bareCheckpointMs = 1_000;
  */
 export async function* readBatches({
   eventStore,
-  streamPrefixes,
+  selection,
   after,
   upTo,
   maxEvents = 500,
@@ -34,7 +34,7 @@ export async function* readBatches({
   signal,
 }: {
   eventStore: Pick<EventStore, 'subscribe'>;
-  streamPrefixes: readonly string[];
+  selection: Selection;
   after: Position | null;
   upTo?: Position;
   maxEvents?: number;
@@ -52,7 +52,7 @@ export async function* readBatches({
   let cancelTimer: (() => void) | undefined;
 
   async function gather(): Promise<void> {
-    for await (const message of eventStore.subscribe({ streamPrefixes, after, signal: until })) {
+    for await (const message of eventStore.subscribe({ ...selection, after, signal: until })) {
       if (message.kind === 'caught_up') {
         if (upTo) return;
         continue;

@@ -2,7 +2,7 @@
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { ProjectionStatus } from './checkpoints.ts';
-import type { Projection } from './projection.ts';
+import { type Followed, selectionOf } from './projection.ts';
 
 /**
  * The oldest event that the projection has not processed, according to the statuses; null when there is none. Throws
@@ -10,12 +10,12 @@ import type { Projection } from './projection.ts';
  */
 export function firstUntaken(
   eventStore: Pick<EventStore, 'firstAfter'>,
-  { name, streamPrefixes }: Pick<Projection, 'name' | 'streamPrefixes'>,
+  followed: Followed,
   statuses: readonly ProjectionStatus[],
   signal: AbortSignal,
 ): Promise<RecordedEvent | null> {
-  const after = statuses.find((status) => status.name === name)?.position ?? null;
-  return eventStore.firstAfter({ streamPrefixes, after, signal });
+  const after = statuses.find(({ name }) => name === followed.name)?.position ?? null;
+  return eventStore.firstAfter({ ...selectionOf(followed), after, signal });
 }
 
 export type LagSources = {
@@ -32,7 +32,7 @@ const pollMs = 200;
  * that is behind is given `waitMs` to catch up. Throws EventStoreUnavailable and what `projectionStatus` throws.
  */
 export async function isReady(
-  projection: Projection,
+  projection: Followed,
   { until, waitMs }: { until: Date; waitMs: number },
   { eventStore, projectionStatus, runtime }: LagSources,
 ): Promise<boolean> {
@@ -46,6 +46,31 @@ export async function isReady(
     if (runtime.monotonicMs() >= giveUpMs) return false;
     await runtime.sleep(pollMs);
   }
+}
+
+/**
+ * Resolves once the projection has processed everything that was recorded before this call, or has halted, or the signal
+ * aborts. Outages are waited out.
+ */
+export async function untilCaughtUp(
+  projection: Followed,
+  {
+    eventStore,
+    projectionStatus,
+    runtime,
+    signal,
+  }: LagSources & { runtime: Pick<Runtime, 'now'>; signal: AbortSignal },
+): Promise<void> {
+  const begun = runtime.now();
+  const hasCaughtUp = async () => {
+    const statuses = await projectionStatus();
+    const status = statuses.find(({ name }) => name === projection.name);
+    if (status?.version !== projection.version) return false;
+    if (status.fault) return true;
+    const untaken = await firstUntaken(eventStore, projection, statuses, runtime.timeout(answerWithinMs));
+    return untaken === null || untaken.created > begun;
+  };
+  while (!signal.aborted && !(await hasCaughtUp().catch(() => false))) await runtime.sleep(pollMs, signal);
 }
 
 /** An event is in the log at most this long after its own time, whichever machine's clock that was. */

@@ -17,12 +17,20 @@ export function listProjection<State>(
 
 /** Every query rejects within a few seconds when Postgres is down. */
 export function createListQueries<Entry>(db: Knex, projectionName: string) {
-  const rows = () => db<{ id: string }>(`${projectionName}.${projectionName}`);
+  const rows = () =>
+    db<{ id: string; revision: number; state: Entry }>(`${projectionName}.${projectionName}`);
   const has = async (id: string) => (await rows().where({ id }).first('id').timeout(2_000)) !== undefined;
 
   return {
     /** Whether the list holds the entry (yet). */
     has,
+
+    /** An entry as far as it has been projected, null when there is no row (yet). */
+    async find(id: string): Promise<{ revision: number; state: Entry } | null> {
+      const query = rows().where({ id }).first('revision', 'state');
+      return ((await query.timeout(2_000)) as { revision: number; state: Entry } | undefined) ?? null;
+    },
+
     /**
      * At most `limit` entries in order of creation, starting after the entry `after` or with the first. Null when there
      * is no entry `after`.

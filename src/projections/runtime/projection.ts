@@ -1,16 +1,21 @@
 /** What a projection is: tables made from events. run.ts feeds it, keeps its checkpoint and halts it. */
 import type { Knex } from 'knex';
-import type { RecordedEvent } from '../../eventstore/event-store.ts';
+import type { RecordedEvent, Selection } from '../../eventstore/event-store.ts';
 
-export type Projection = {
+/** What is needed to tell how far a projection has come. `Selection` says which events it processes. */
+export type Followed = Selection & Pick<Tables, 'name' | 'version' | 'isReadModel'>;
+
+export type Projection = Selection & Tables;
+
+type Tables = {
   /** Its tables are in a schema of this name; a rebuild makes them in another schema, which is then renamed. */
   name: string;
   /** The name of an earlier release: the schema and the checkpoint of that name are dropped. */
   formerName?: string;
   /** Raised when tables or fold change: rows of an older version are made again, never mixed with new ones. */
   version: number;
-  /** It processes the events of the streams whose names start with one of these. */
-  streamPrefixes: readonly string[];
+  /** False for the reactors' to-do list, which nobody may have rebuilt. */
+  isReadModel?: boolean;
   /** Creates the tables in an empty schema. Names no schema: the search path leads to the right one. */
   createTables(db: Knex.Transaction): Promise<void>;
   /** Indexes that queries need and `project` does not, as `<name> on <table> …`: a rebuild makes them last. */
@@ -30,6 +35,13 @@ export type Projection = {
    */
   project(events: readonly RecordedEvent[], db: Knex.Transaction): Promise<void>;
 };
+
+/** Which events it processes, without everything else that it is. */
+export function selectionOf(followed: Followed): Selection {
+  return 'eventTypes' in followed
+    ? { eventTypes: followed.eventTypes }
+    : { streamPrefixes: followed.streamPrefixes };
+}
 
 /** Rows to compare by their key. */
 export type ComparedRows = {

@@ -12,7 +12,7 @@ import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { readBatches } from './batches.ts';
 import { prepare, recordFault } from './checkpoints.ts';
 import { ProjectionHalted } from './failures.ts';
-import type { Projection } from './projection.ts';
+import { type Projection, selectionOf } from './projection.ts';
 import { writeBatch } from './write-batch.ts';
 
 export type ProjectionRun = {
@@ -32,6 +32,8 @@ type Dependencies = {
   runtime: Runtime;
   /** The schema of the tables and the name of the checkpoint, if not the projection's name. */
   schema?: string;
+  /** Called after each batch that was committed. */
+  onCommitted?: () => void;
 };
 
 /**
@@ -53,7 +55,7 @@ export function runProjection(dependencies: Dependencies): ProjectionRun {
   };
 }
 
-type Run = Required<Dependencies>;
+type Run = Dependencies & { schema: string };
 
 async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
   const { databaseUrl, schema, log, runtime } = run;
@@ -87,12 +89,18 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
         `Its tables are of version ${version}, made by a newer program than this one, which knows ${projection.version}`,
         null,
       );
-    const { streamPrefixes } = projection;
     let from = position;
-    for await (const batch of readBatches({ eventStore, streamPrefixes, after: from, runtime, signal })) {
+    for await (const batch of readBatches({
+      eventStore,
+      selection: selectionOf(projection),
+      after: from,
+      runtime,
+      signal,
+    })) {
       await writeBatch(run, from, batch);
       from = batch.position;
       onProgress();
+      run.onCommitted?.();
     }
   } catch (error) {
     if (error instanceof ProjectionHalted) await recordFault(db, schema, error.fault);

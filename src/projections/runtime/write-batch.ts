@@ -1,6 +1,6 @@
 /** Writes a batch of events into a projection's tables, together with the checkpoint; finds the one event at fault. */
 import type { Knex } from 'knex';
-import type { Position } from '../../eventstore/event-store.ts';
+import { EventStoreUnavailable, type Position } from '../../eventstore/event-store.ts';
 import { isOverload, isRefusal } from '../../postgres/error-codes.ts';
 import type { Batch } from './batches.ts';
 import { advance } from './checkpoints.ts';
@@ -58,7 +58,9 @@ async function commit(target: Target, from: Position | null, batch: Batch): Prom
     try {
       await projection.project(batch.events, trx);
     } catch (error) {
-      const isOutage = queryErrors.has(error) && !isRefusal(error) && !isOverload(error);
+      const isOutage =
+        error instanceof EventStoreUnavailable ||
+        (queryErrors.has(error) && !isRefusal(error) && !isOverload(error));
       if (isOutage) throw error;
       throw new BatchRefused('The projection refused a batch', { cause: error });
     }

@@ -35,12 +35,13 @@ export function createLandRegistryCallback({
   };
 }
 
-export function paidItemOf({ payment, delivery }: Pick<DeliveryTask, 'payment' | 'delivery'>): PaidItem {
+export function paidItemOf({ payment, planned }: Pick<DeliveryTask, 'payment' | 'planned'>): PaidItem {
+  if (planned.kind !== 'item') throw new Error(`${planned.key} is no item`);
   const { request } = payment;
   const receipt = receiptOf(payment);
-  const index = Number(delivery.key.replace('item-', '')) - 1;
+  const index = planned.item - 1;
   const [item, itemOfReceipt] = [request.items[index], receipt.items[index]];
-  if (!item || !itemOfReceipt) throw new Error(`The payment has no ${delivery.key}`);
+  if (!item || !itemOfReceipt) throw new Error(`The payment has no ${planned.key}`);
   return {
     accountNo: textOf(request.extra.account_no) || request.payer.icNo,
     titleId: item.titleId,

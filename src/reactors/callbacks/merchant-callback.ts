@@ -18,6 +18,8 @@ export function createMerchantCallback({
   runtime: Pick<Runtime, 'now'>;
 }): PerformDelivery {
   return async (task) => {
+    const { planned } = task;
+    if (planned.kind !== 'callback') throw new Error(`${planned.key} is no callback`);
     const { request } = task.payment;
     const merchant = merchants.get(request.merchant.code);
     const fields = paymentFields(task.payment);
@@ -34,7 +36,7 @@ export function createMerchantCallback({
       ...(secrets.length > 0 && { 'webhook-signature': signaturesOf(secrets, { id, now, body }) }),
     };
     try {
-      const answer = await post({ url: request.callbackUrl, headers, body, signal: task.signal });
+      const answer = await post({ url: planned.url, headers, body, signal: task.signal });
       return isSuccess(answer)
         ? { kind: 'delivered', status: answer.status, messageId: id }
         : outcomeOfRefusal(answer, runtime.now());

@@ -4,20 +4,21 @@ import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliver
 import { type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
-import type { Delivery } from '../../events/deliveries.ts';
+import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
 import {
   evolve,
   noPayment,
   type Payment,
   paymentStream,
+  plannedDeliveries,
   type RequestedPayment,
 } from '../../events/payment.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
 import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import type { ClaimedDelivery } from '../../projections/deliveries/queue.ts';
-import { attemptsOf, orderingKeyOf } from '../../projections/deliveries/table.ts';
+import type { ClaimedDelivery } from '../../to-do/queue.ts';
+import { attemptsOf, orderingKeyOf } from '../../to-do/table.ts';
 import { type DeliveryOutcome, failure, type PerformDelivery } from './delivery-task.ts';
 import { interrupted, recordedOutcome } from './retry-schedule.ts';
 
@@ -83,8 +84,8 @@ export async function attemptDelivery(
   }
 }
 
-/** The event that called for a delivery, and the payment as that event left it. */
-type Call = { cause: RecordedEvent; payment: RequestedPayment };
+/** The event that called for a delivery, what it says of it, and the payment as that event left it. */
+type Call = { cause: RecordedEvent; planned: PlannedDelivery; payment: RequestedPayment };
 type Loaded = { head: Head<RequestedPayment>; calls: ReadonlyMap<string, Call> };
 /** `head` is the end of the payment's stream. */
 type CalledDelivery = Call & { delivery: Delivery; head: Head<Payment> };
@@ -98,10 +99,11 @@ async function load(
   const calls = new Map<string, Call>();
   let state: Payment = noPayment;
   for (const event of events) {
-    state = evolve(state, readPaymentEvent(event));
-    if (state.status === 'none') continue;
-    for (const { key } of state.deliveries)
-      if (!calls.has(key)) calls.set(key, { cause: event, payment: state });
+    const read = readPaymentEvent(event);
+    state = evolve(state, read);
+    if (state.status === 'none' || !('deliveries' in read.data)) continue;
+    for (const planned of plannedDeliveries(state, read.data.deliveries))
+      if (!calls.has(planned.key)) calls.set(planned.key, { cause: event, planned, payment: state });
   }
   if (state.status === 'none' || attemptsOf(orderingKey, state.deliveries) !== attempts) return null;
   return { head: { state, ...endOf(events) }, calls };

@@ -1,11 +1,13 @@
 /** The contract between the delivery worker and the functions that perform its deliveries: callbacks, items, emails. */
-import type { Delivery } from '../../events/deliveries.ts';
+import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 
 export type DeliveryTask = {
   /** As it was when its outcome called for the delivery, so that every attempt sends the same content. */
   payment: RequestedPayment;
   delivery: Delivery;
+  /** As the event of that outcome has it: where a callback goes, which item it is. */
+  planned: PlannedDelivery;
   /** Aborts when the attempt takes too long, or when the process has to end. */
   signal: AbortSignal;
 };

@@ -4,7 +4,7 @@
  */
 import type { DeliveryKind } from '../../events/deliveries.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
-import type { ClaimedDelivery, DeliveryQueue } from '../../projections/deliveries/queue.ts';
+import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/queue.ts';
 import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
 
@@ -15,24 +15,29 @@ export type DeliveryWorker = {
   stop(): Promise<void>;
 };
 
-type Dependencies = Omit<AttemptDependencies, 'giveBack'> & {
-  kind: DeliveryKind;
-  queue: DeliveryQueue;
-  /** Longer than an attempt can take. */
-  leaseMs?: number;
-};
+/** What a worker does: the deliveries of one kind. */
+export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
+
+type Dependencies = WorkerTask &
+  Omit<AttemptDependencies, 'giveBack'> & {
+    queue: DeliveryQueue;
+    /** Nothing is claimed before it resolves: the list must know what was delivered already. */
+    ready?: Promise<void>;
+    /** Longer than an attempt can take. */
+    leaseMs?: number;
+  };
 
 /** While it waits, an attempt costs little more than a socket; one receiver or merchant gets only a part of them. */
 const maxAttempts = 256;
 const maxPerReceiver = 8;
 /** A merchant may name any number of receivers: together they get no more than this. */
 const maxPerMerchant = 32;
-/** How often it polls: for retries, and in case a notification was missed. */
+/** How often it polls, for retries that become due. */
 const pollMs = 1_000;
 const drainMs = 10_000;
 
 export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
-  const { kind, name, queue, runtime, leaseMs = 60_000 } = dependencies;
+  const { kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
   const log = dependencies.log.child({ reactor: name });
   const holder = runtime.uuid();
   const breaker = createBreaker(runtime);
@@ -42,6 +47,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   let isStopping = false;
 
   async function work(): Promise<void> {
+    await ready;
     while (!isStopping) {
       for (const claimed of await claim()) begin(claimed);
       if (!isStopping) await runtime.sleep(pollMs, wakeUp.signal);

@@ -42,6 +42,8 @@ export const en = {
       requested:
         'No outcome has reached us yet. If you have just paid, wait a moment and check again. Do not pay twice.',
     },
+    asAt: (time: string) =>
+      `This is the record as at ${time}. Anything later cannot be shown at the moment: look again in a few minutes.`,
     payee: 'Payee',
     receiptNo: 'Receipt number',
     dateTime: 'Date and time',

@@ -43,6 +43,8 @@ export const ms: ReceiptTexts = {
       requested:
         'Kami belum menerima sebarang keputusan. Jika anda baru membayar, tunggu seketika dan semak semula. Jangan bayar dua kali.',
     },
+    asAt: (time) =>
+      `Ini ialah rekod setakat ${time}. Perkara selepas itu tidak dapat dipaparkan buat masa ini: sila semak semula dalam beberapa minit.`,
     payee: 'Penerima',
     receiptNo: 'No. resit',
     dateTime: 'Tarikh dan masa',

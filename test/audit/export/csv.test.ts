@@ -38,7 +38,7 @@ test('a row has the state of a payment, in RM and Malaysian time', (t) => {
     duplicated(result(1, 'succeeded', { gatewayTransactionId: 'P2' }), 'P1'),
     {
       type: 'ExceptionResolved',
-      data: { at: resultAt, resultNo: 3, resolution: 'refunded', note: 'given back' },
+      data: { at: resultAt, resultNo: 3, resolution: 'refunded', note: 'given back', postingRule: 1 },
     },
   ];
   t.deepEqual(read(stored(events, 'ID')), [

@@ -163,7 +163,7 @@ test('the summary has status, amount, attempts, receipt, undelivered deliveries,
     duplicated(result(1, 'succeeded', { gatewayTransactionId: 'P2' }), 'P1'),
     {
       type: 'ExceptionResolved',
-      data: { at: resultAt, resultNo: 4, resolution: 'refunded', note: 'Aminah rang' },
+      data: { at: resultAt, resultNo: 4, resolution: 'refunded', note: 'Aminah rang', postingRule: 1 },
     },
     {
       type: 'ReceiptEmailAbandoned',

@@ -195,7 +195,7 @@ test('a registry that never answers, or never ends its answer, times out', async
       url: registry.url,
       token: 't',
       log,
-      timeoutMs: 200,
+      timeoutMs: 1_000,
     }).ask(id);
   registry.answer(() => undefined);
   t.is((await t.throwsAsync(ask(), { instanceOf: RegistryUnavailable }))?.fault, 'too_late');

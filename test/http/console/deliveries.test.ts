@@ -132,8 +132,8 @@ test.serial('a refusal does not keep the others from being sent', async (t) => {
   const overtaken = await payment([chosen(1), applied(result(1, 'pending')), abandoned]);
   await caughtUp();
   // A row whose payment does not exist.
-  const [row] = await db('payments.deliveries').where('transaction_id', id);
-  await db('payments.deliveries').insert({
+  const [row] = await db('reactor_deliveries.deliveries').where('transaction_id', id);
+  await db('reactor_deliveries.deliveries').insert({
     ...row,
     transaction_id: 'Y'.repeat(26),
     ordering_key: 'callback',

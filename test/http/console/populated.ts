@@ -8,14 +8,16 @@ import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { accessLog } from '../../../src/projections/access-log/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
+import { selectionOf } from '../../../src/projections/runtime/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
+import { createToDoList } from '../../../src/to-do/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
 import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { chosen, duplicated, request, result, succeeded } from '../../support/payments.ts';
 
-const projections = [payments, unmatched, reconciliation, accessLog];
+const readModels = [payments, unmatched, reconciliation, accessLog];
 
 export type Populated = {
   app: TestApp;
@@ -31,6 +33,7 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
   const { db, url: databaseUrl } = await emptyDatabase(t, postgres);
   const app = await startApp({ console: { db } });
   const { eventStore } = app;
+  const projections = [...readModels, createToDoList({ eventStore }).projection];
   const runs = projections.map((projection) =>
     runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
   );
@@ -43,12 +46,16 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
     app,
     db,
     async caughtUp() {
-      for (const { name, streamPrefixes } of projections)
+      for (const projection of projections)
         await until(async () => {
-          const status = await statusOf(db, name);
+          const status = await statusOf(db, projection.name);
           if (!status) return false;
           const signal = AbortSignal.timeout(10_000);
-          const next = await eventStore.firstAfter({ streamPrefixes, after: status.position, signal });
+          const next = await eventStore.firstAfter({
+            ...selectionOf(projection),
+            after: status.position,
+            signal,
+          });
           return next === null;
         });
     },

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { codeBlock } from '../../../src/http/docs/code.ts';
 import { parseMarkdown } from '../../../src/http/docs/markdown.ts';
 
 const routes = new Map([
@@ -6,7 +7,7 @@ const routes = new Map([
   ['decisions/1.md', '/docs/first-decision'],
 ]);
 const parse = (markdown: string, file = 'page.md') => parseMarkdown({ file, markdown }, routes);
-const html = (markdown: string, file?: string) => parse(markdown, file).render();
+const html = (markdown: string, file?: string) => parse(markdown, file).render({ codeBlock });
 const headings = (markdown: string) =>
   parse(markdown)
     .sections.slice(1)

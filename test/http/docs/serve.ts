@@ -35,7 +35,7 @@ export async function serveDocs(
   }: { folder?: string; production?: boolean; lookAgainMs?: number } = {},
 ): Promise<string> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
-  addDocsRoutes(router, {
+  await addDocsRoutes(router, {
     config: { baseUrl: 'https://pay.example', production },
     log: pino({ level: 'silent' }),
     runtime: testRuntime(),

@@ -2,7 +2,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
-import { paymentStream } from '../../../src/events/payment.ts';
+import { evolve, noPayment, paymentStream } from '../../../src/events/payment.ts';
+import type { PaymentRow } from '../../../src/projections/payments/queries.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { listOf, type Registry, registryRecord, startRegistry } from '../../support/registry.ts';
@@ -276,7 +277,7 @@ test('no connection to the registry: 502', async (t) => {
   t.notRegex(JSON.stringify(app.logged), /secret-token/);
 });
 
-test('a requery loads the payment once', async (t) => {
+test('a requery loads the payment once, to decide: its row has the request', async (t) => {
   const registry = await startRegistry(t);
   const client = createTransactionRegistry({
     runtime: testRuntime(),
@@ -285,7 +286,13 @@ test('a requery loads the payment once', async (t) => {
     log,
   });
   const { eventStore, loadsOf } = countLoads(store.eventStore);
-  const app = await startApp({ registry: client, eventStore }, store);
+  const findPayment = async (transactionId: string): Promise<PaymentRow> => {
+    const events = await store.events(transactionId);
+    const state = events.reduce(evolve, noPayment);
+    if (state.status === 'none') throw new Error('no such payment');
+    return { revision: events.length - 1, state, updatedAt: new Date() };
+  };
+  const app = await startApp({ registry: client, eventStore, findPayment }, store);
   t.teardown(() => app.close());
   const id = await paymentAtTheBank(app, 'COUNTED-1');
   registry.answer(listOf(registryRecord(id)));

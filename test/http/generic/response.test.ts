@@ -50,6 +50,13 @@ test('a success is recorded with all its fields, then the payer is redirected to
       buyerName: 'AMINAH BINTI ISMAIL',
       raw: fields,
     },
+    orderNo: `${id}-1`,
+    merchantCode: 'council',
+    deliveries: [
+      { key: 'callback-1', kind: 'callback', url: 'https://council.example/callback' },
+      { key: 'email', kind: 'email' },
+    ],
+    postingRule: 1,
   });
 });
 

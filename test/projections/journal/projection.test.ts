@@ -223,7 +223,13 @@ test.serial('a statement opens with what was there, and closes with it and its l
   const other = mismatched(result(1, 'succeeded', { amountSen: sen(70) }));
   const credited: PaymentEvent = {
     type: 'ExceptionResolved',
-    data: { at: '2026-11-20T16:00:00.000Z', resultNo: 1, resolution: 'credited', note: 'ours' },
+    data: {
+      at: '2026-11-20T16:00:00.000Z',
+      resultNo: 1,
+      resolution: 'credited',
+      note: 'ours',
+      postingRule: 1,
+    },
   };
   const [requested, ...paying] = paid({ no: 2, at: '2026-11-20T15:59:59.999Z' });
   if (!requested) return t.fail();

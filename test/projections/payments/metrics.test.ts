@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { currentResult, type RequestedPayment } from '../../../src/events/payment.ts';
-import { type DayMetrics, dayMetrics, delayBoundsMs } from '../../../src/projections/payments/metrics.ts';
+import { type DayMetrics, dayMetrics } from '../../../src/projections/payments/metrics.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../filled.ts';
 
@@ -27,11 +27,6 @@ function expectedFigures(filled: readonly Filled[]) {
   });
   const sum = (rows: typeof paid) => rows.reduce((total, { amountSen }) => total + amountSen, 0);
   const withMode = requested.filter((state) => modeOf(state) !== '');
-  const delays = states
-    .flatMap(({ deliveries }) => deliveries.filter(({ kind }) => kind === 'callback').slice(-1))
-    .filter(({ calledAt, state }) => state === 'delivered' && inDay(calledAt))
-    .map(({ calledAt, settledAt }) => Date.parse(settledAt ?? '') - Date.parse(calledAt))
-    .toSorted((a, b) => a - b);
   return {
     requested: countBy(requested, ({ status }) => status),
     paid: { count: paid.length, amountSen: sum(paid) },
@@ -44,53 +39,33 @@ function expectedFigures(filled: readonly Filled[]) {
       };
     }),
     methods: countBy(withMode, (state) => `${modeOf(state)} ${state.status}`),
-    delivered: delays.length,
-    percentiles: [0.5, 0.95, 0.99].map((share) => percentile(delays, share)),
-    histogram: [...delayBoundsMs, Number.POSITIVE_INFINITY].map(
-      (bound, index) =>
-        delays.filter((ms) => ms < bound && ms >= (delayBoundsMs[index - 1] ?? Number.NEGATIVE_INFINITY))
-          .length,
-    ),
   };
 }
 
-/** Between the two nearest ranks. */
-function percentile(sorted: readonly number[], share: number): number | null {
-  const rank = share * (sorted.length - 1);
-  const below = sorted[Math.floor(rank)];
-  const above = sorted[Math.ceil(rank)];
-  return below === undefined || above === undefined ? null : Math.round(below + (above - below) * (rank % 1));
-}
-
-/** Without what is zero, and to the millisecond. */
-function comparable({ requested, methods, delay, ...figures }: DayMetrics) {
+/** Without what is zero. */
+function comparable({ requested, methods, ...figures }: DayMetrics) {
   const present = (counts: object, prefix = '') =>
     Object.entries(counts).flatMap(([name, count]) => (count > 0 ? [[`${prefix}${name}`, count]] : []));
   return {
     ...figures,
     requested: Object.fromEntries(present(requested)),
     methods: Object.fromEntries(methods.flatMap(({ mode, byStatus }) => present(byStatus, `${mode} `))),
-    delivered: delay.delivered,
-    percentiles: [delay.medianMs, delay.p95Ms, delay.p99Ms].map((ms) => ms && Math.round(ms)),
-    histogram: delay.histogram,
   };
 }
 
 test.serial('whatever the payments, each figure is what a count over their states is', async (t) => {
   const db = await emptyTables(t, postgres);
-  let delivered = 0;
   let paid = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(historyOfDay, { maxLength: 12 }), async (histories) => {
       const filled = await fillPayments(db, histories);
       const figures = await dayMetrics(db, day);
       t.deepEqual(comparable(figures), expectedFigures(filled));
-      delivered += figures.delay.delivered;
       paid += figures.paid.count;
     }),
     { numRuns: 60 },
   );
-  t.true(delivered > 0 && paid > 0);
+  t.true(paid > 0);
 });
 
 test.serial('a day on which nothing happened', async (t) => {
@@ -101,12 +76,5 @@ test.serial('a day on which nothing happened', async (t) => {
     paid: { count: 0, amountSen: 0 },
     hours: Array.from({ length: 24 }, () => ({ requested: 0, paid: 0, paidSen: 0 })),
     methods: [],
-    delay: {
-      delivered: 0,
-      medianMs: null,
-      p95Ms: null,
-      p99Ms: null,
-      histogram: [...delayBoundsMs, 0].map(() => 0),
-    },
   });
 });

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { callbackFields, createLandRegistry } from '../../../src/clients/land-registry/callback.ts';
 import { createOutbound, type PostOutbound } from '../../../src/clients/outbound/post.ts';
+import type { PlannedDelivery } from '../../../src/events/deliveries.ts';
 import { evolve, noPayment, type RequestedPayment } from '../../../src/events/payment.ts';
 import type { PaymentMode } from '../../../src/kernel/payment-modes.ts';
 import {
@@ -31,7 +32,8 @@ function paid(change: Change = {}, mode: PaymentMode | '' = 'fpx'): RequestedPay
 function itemOf(payment: RequestedPayment, key: string) {
   const delivery = payment.deliveries.find((each) => each.key === key);
   if (!delivery) throw new Error(`no ${key}`);
-  return { payment, delivery };
+  const planned: PlannedDelivery = { key, kind: 'item', item: Number(key.replace('item-', '')) };
+  return { payment, delivery, planned };
 }
 
 const fieldsOf = (payment: RequestedPayment, key = 'item-01') =>
@@ -98,7 +100,7 @@ type Options = {
 
 /** Performs one try of the first item. */
 function callback({ url, attemptsBefore = 0, timeoutMs = 10_000, attempts = 3, post }: Options) {
-  const { payment, delivery } = itemOf(paid(), 'item-01');
+  const { delivery, ...task } = itemOf(paid(), 'item-01');
   const runtime = testRuntime({ now: () => new Date('2026-11-20T01:05:02.000Z') });
   const landRegistry = createLandRegistry({
     config: {
@@ -121,7 +123,7 @@ function callback({ url, attemptsBefore = 0, timeoutMs = 10_000, attempts = 3, p
   });
   const perform = createLandRegistryCallback({ landRegistry, runtime });
   const signal = AbortSignal.timeout(20_000);
-  return perform({ payment, delivery: { ...delivery, attempts: attemptsBefore }, signal });
+  return perform({ ...task, delivery: { ...delivery, attempts: attemptsBefore }, signal });
 }
 
 const say =

@@ -108,6 +108,8 @@ for (const [outcome, code, text] of [
   });
 }
 
+const to = ({ url }: Receiver) => ({ key: 'callback-1', kind: 'callback', url }) as const;
+
 type Settings = { webhookSecrets: string[]; callbackFormat: 'json' | 'form' };
 
 function callback(receiver: Receiver, settings?: Settings, signal = AbortSignal.timeout(20_000)) {
@@ -120,7 +122,7 @@ function callback(receiver: Receiver, settings?: Settings, signal = AbortSignal.
   const payment = paymentOf({ type: 'PaymentRequested', data }, ...paid.slice(1));
   const [delivery] = payment.deliveries;
   if (!delivery) throw new Error('no delivery');
-  return perform({ payment, delivery, signal });
+  return perform({ payment, delivery, planned: to(receiver), signal });
 }
 
 test('json, with id and time, unsigned where there is no secret', async (t) => {
@@ -166,7 +168,7 @@ test('the published verifier accepts each secret while two are in use, and no ot
   const payment = paymentOf({ type: 'PaymentRequested', data }, ...paid.slice(1));
   const [delivery] = payment.deliveries;
   if (!delivery) return t.fail();
-  await perform({ payment, delivery, signal: AbortSignal.timeout(20_000) });
+  await perform({ payment, delivery, planned: to(receiver), signal: AbortSignal.timeout(20_000) });
   const [received] = receiver.received;
   const headers = received?.headers as Record<string, string>;
   const body = received?.body ?? '';

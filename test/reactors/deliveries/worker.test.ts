@@ -3,10 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
-import { paymentStream } from '../../../src/events/payment.ts';
-import { payments } from '../../../src/projections/payments/projection.ts';
+import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
+import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
+import { untilCaughtUp } from '../../../src/projections/runtime/lag.ts';
+import { toDoList } from '../../../src/to-do/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
-import { append, end, reached, run } from '../../projections/helpers.ts';
+import { append, emptyDatabase, end, reached, startStore } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { applied, result } from '../../support/payments.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
@@ -14,10 +17,13 @@ import {
   forkCallbacks,
   historyOf,
   isReady,
+  type Ledger,
   makePayment,
   paymentEvents,
+  runToDo,
   startCallbacks,
   startLedger,
+  stillClock,
   until,
   untilHistory,
 } from '../helpers.ts';
@@ -34,7 +40,10 @@ test.serial('a callback is sent once, and the history says so', async (t) => {
   const [delivered] = await untilHistory(ledger, 'P1', 1);
   t.like(delivered, { type: 'CallbackDelivered', data: { delivery: 'callback-1', attempt: 1, status: 200 } });
   const [row] = await until(async () => {
-    const rows = await query(postgres.url, `select * from payments.deliveries where state = 'delivered'`);
+    const rows = await query(
+      postgres.url,
+      `select * from reactor_deliveries.deliveries where state = 'delivered'`,
+    );
     return rows.length > 0 && rows;
   });
   t.like(row, {
@@ -114,7 +123,7 @@ test.serial('callbacks of one payment arrive in order, without superseded ones',
   const revision = events.length;
   const stream = ledger.store.eventStore;
   const position = await append(stream, 'P1', [applied(failure), applied(success)], revision);
-  await reached(ledger.database.db, payments.name, position);
+  await reached(ledger.database.db, toDoList.name, position);
   ledger.clock.set(ledger.clock.now().getTime() + 10 * minute);
   reactor.wake();
 
@@ -148,7 +157,7 @@ test.serial('a status that comes while an older one is on its way waits for it',
     [applied(result(1, 'succeeded'))],
     events.length - 1,
   );
-  await reached(ledger.database.db, payments.name, position);
+  await reached(ledger.database.db, toDoList.name, position);
   reactor.wake();
   await sleep(100);
   t.is(receiver.received.length, 1);
@@ -243,7 +252,7 @@ test.serial(
     receiver.answer = ok;
     const newer = applied(result(1, 'succeeded'));
     const position = await append(ledger.store.eventStore, 'P1', [newer], events.length - 1);
-    await reached(ledger.database.db, payments.name, position);
+    await reached(ledger.database.db, toDoList.name, position);
     forkCallbacks(t, ledger, 1_000);
     const history = await untilHistory(ledger, 'P1', 3);
     t.deepEqual(
@@ -288,12 +297,78 @@ test.serial('rows dropped and projected anew: nothing is sent again', async (t) 
   });
   const sentBefore = receiver.received.length;
 
-  await query(postgres.url, 'drop schema payments cascade; drop table checkpoints');
-  run(t, payments, ledger.store, ledger.database);
+  await query(postgres.url, 'drop schema reactor_deliveries cascade; drop table checkpoints');
+  runToDo(t, ledger);
   const last = await append(ledger.store.eventStore, 'Q', paymentEvents('Q', receiver.url, 'succeeded'));
-  await reached(ledger.database.db, payments.name, last);
+  await reached(ledger.database.db, toDoList.name, last);
   await untilHistory(ledger, 'Q', 1);
   t.is(receiver.received.length, sentBefore + 1);
+});
+
+/** As version 1 of the program stored it. */
+function ofVersion1(event: PaymentEvent): { type: string; data: unknown } {
+  const added = new Set(['orderNo', 'merchantCode', 'deliveries', 'postingRule', 'emailReceipt']);
+  const entries = Object.entries(event.data).filter(([name]) => !added.has(name));
+  return { type: event.type, data: Object.fromEntries(entries) };
+}
+
+async function appendVersion1({ store }: Ledger, id: string, events: readonly PaymentEvent[]): Promise<void> {
+  const stored = events.map((event) => ({
+    ...ofVersion1(event),
+    id: systemRuntime.uuid(),
+    metadata: { schemaVersion: 1 },
+  }));
+  await store.eventStore.append(paymentStream(id), stored, 'no_stream');
+}
+
+const delivered: PaymentEvent = {
+  type: 'CallbackDelivered',
+  data: { at: '2026-11-20T01:05:00.000Z', delivery: 'callback-1', attempt: 1, durationMs: 5, status: 200 },
+};
+
+test.serial('the first start on the log of version 1: what was delivered is not sent again', async (t) => {
+  const database = await emptyDatabase(t, postgres);
+  const ledger = { database, store: await startStore(t), clock: stillClock() };
+  const receiver = await startReceiver(t);
+  for (let index = 0; index < 30; index += 1) {
+    const id = `P${index}`;
+    const events = paymentEvents(id, receiver.url, 'succeeded');
+    await appendVersion1(ledger, id, index % 3 === 0 ? events : [...events, delivered]);
+  }
+  const ready = untilCaughtUp(toDoList, {
+    eventStore: ledger.store.eventStore,
+    projectionStatus: () => projectionStatus(database.db),
+    runtime: systemRuntime,
+    signal: new AbortController().signal,
+  });
+  startCallbacks(t, ledger, { ready });
+  await sleep(200);
+  t.is(receiver.received.length, 0);
+  runToDo(t, ledger);
+  await until(() => receiver.received.length >= 10);
+  await sleep(300);
+  t.deepEqual(
+    receiver.received.map(({ headers }) => headers['webhook-id']).toSorted(),
+    Array.from({ length: 10 }, (_, index) => `P${index * 3}-callback-1`).toSorted(),
+  );
+});
+
+test.serial('a row that is behind its stream is not sent', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  const events = paymentEvents('P1', receiver.url, 'succeeded');
+  await makePayment(ledger, 'P1', events);
+  // As if the list had not read the last event yet: it is at the end of the log, and the row as it was before.
+  const { db } = ledger.database;
+  const [before] = await db('reactor_deliveries.deliveries');
+  const last = await append(ledger.store.eventStore, 'P1', [delivered], events.length - 1);
+  await reached(db, toDoList.name, last);
+  const { state, attempts, settled_at } = before;
+  await db('reactor_deliveries.deliveries').update({ state, attempts, settled_at });
+  startCallbacks(t, ledger);
+  await until(async () => (await db('reactor_deliveries.deliveries'))[0].lease_until !== null);
+  await until(async () => (await db('reactor_deliveries.deliveries'))[0].leased_by === null);
+  t.is(receiver.received.length, 0);
 });
 
 test.serial('hanging receivers take no other receiver’s place', async (t) => {
@@ -329,13 +404,13 @@ test.serial('a merchant with many hanging receivers takes no other merchant’s 
       await append(ledger.store.eventStore, id, events);
     }
   const last = await append(ledger.store.eventStore, 'P1', paymentEvents('P1', healthy.url, 'succeeded'));
-  await reached(ledger.database.db, payments.name, last);
+  await reached(ledger.database.db, toDoList.name, last);
   const reactor = startCallbacks(t, ledger);
   const hung = () => hanging.reduce((sum, { received }) => sum + received.length, 0);
   await until(() => hung() >= 32);
   t.like((await untilHistory(ledger, 'P1', 1))[0], { type: 'CallbackDelivered' });
   const second = await append(ledger.store.eventStore, 'P2', paymentEvents('P2', healthy.url, 'succeeded'));
-  await reached(ledger.database.db, payments.name, second);
+  await reached(ledger.database.db, toDoList.name, second);
   reactor.wake();
   t.like((await untilHistory(ledger, 'P2', 1))[0], { type: 'CallbackDelivered' });
   t.is(hung(), 32, 'no more than its share at a time');

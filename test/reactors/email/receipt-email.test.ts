@@ -32,7 +32,7 @@ async function paid(over: Record<string, unknown> = {}): Promise<RequestedPaymen
 function emailOf({ deliveries }: RequestedPayment) {
   const delivery = deliveries.find(({ kind }) => kind === 'email');
   if (!delivery) throw new Error('No email is due');
-  return delivery;
+  return { delivery, planned: { key: 'email', kind: 'email' } as const };
 }
 
 for (const lang of ['en', 'ms'] as const) {
@@ -50,7 +50,7 @@ for (const lang of ['en', 'ms'] as const) {
       config,
       runtime,
     });
-    t.deepEqual(await perform({ payment, delivery: emailOf(payment), signal }), {
+    t.deepEqual(await perform({ payment, ...emailOf(payment), signal }), {
       kind: 'delivered',
       status: null,
       messageId: `<${transactionId}-email@ledger.example>`,
@@ -81,7 +81,7 @@ test('a language that is none of ours is English', async (t) => {
   };
   for (const lang of ['fr', 1, ['ms'], null, 'MS']) {
     const payment = await paid({ extra: { lang } });
-    await createReceiptEmail({ mailer, config, runtime })({ payment, delivery: emailOf(payment), signal });
+    await createReceiptEmail({ mailer, config, runtime })({ payment, ...emailOf(payment), signal });
   }
   for (const subject of subjects) t.regex(subject, /^Official receipt /);
   t.is(subjects.length, 5);
@@ -99,7 +99,7 @@ test('the link in the land registry’s email opens the receipt, with nothing bu
       return { kind: 'sent', messageId: '<x>' };
     },
   };
-  await createReceiptEmail({ mailer, config, runtime })({ payment, delivery: emailOf(payment), signal });
+  await createReceiptEmail({ mailer, config, runtime })({ payment, ...emailOf(payment), signal });
   const links = texts.join().match(/http:\S+/g) ?? [];
   t.is(links.length, 2);
   for (const link of links) {
@@ -127,5 +127,5 @@ for (const [outcome, expected] of outcomes)
   test(`the mailer says ${JSON.stringify(outcome)}`, async (t) => {
     const payment = await paid();
     const perform = createReceiptEmail({ mailer: { send: async () => outcome }, config, runtime });
-    t.deepEqual(await perform({ payment, delivery: emailOf(payment), signal }), expected);
+    t.deepEqual(await perform({ payment, ...emailOf(payment), signal }), expected);
   });

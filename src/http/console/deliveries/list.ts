@@ -4,7 +4,7 @@ import {
   type DeliveryFilter,
   type ListedDelivery,
   listDeliveries,
-} from '../../../projections/deliveries/queries.ts';
+} from '../../../to-do/queries.ts';
 import {
   cursorText,
   type Fields,

@@ -1,6 +1,6 @@
 /** /console/deliveries/send-again: sends a whole list again, after staff have seen how many deliveries it holds. */
 import { kindsOfMachines, requestDeliveries } from '../../../commands/send-again.ts';
-import { countDeliveries, findDeliveries } from '../../../projections/deliveries/queries.ts';
+import { countDeliveries, findDeliveries } from '../../../to-do/queries.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';

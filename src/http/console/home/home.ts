@@ -3,9 +3,10 @@ import { unsealed } from '../../../audit/seals/stored-seals.ts';
 import type { PaymentStatus } from '../../../events/payment.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
 import { displaySen } from '../../../kernel/money.ts';
-import { countDeliveries } from '../../../projections/deliveries/queries.ts';
 import { countOpenExceptions, listedKinds } from '../../../projections/exceptions/queries.ts';
 import { type DayMetrics, dayMetrics } from '../../../projections/payments/metrics.ts';
+import { callbackDelays } from '../../../to-do/delays.ts';
+import { countDeliveries } from '../../../to-do/queries.ts';
 import { maxCounted } from '../deliveries/list.ts';
 import { kindTexts } from '../exceptions/texts.ts';
 import { queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
@@ -22,8 +23,9 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
   const span = spanOfDay(day);
   const countIn = (state: 'due' | 'abandoned') =>
     countDeliveries(db, { states: [state], kinds: [] }, maxCounted + 1);
-  const [metrics, open, due, abandoned] = await askReadModels(ctx, [
+  const [metrics, delay, open, due, abandoned] = await askReadModels(ctx, [
     dayMetrics(db, span),
+    callbackDelays(db, span),
     countOpenExceptions(db),
     countIn('due'),
     countIn('abandoned'),
@@ -51,7 +53,7 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
     })),
     hours: hoursPlot(metrics.hours),
     methods: methodsPlot(metrics.methods, day),
-    delay: delayPlot(metrics.delay),
+    delay: delayPlot(delay),
     deliveredUrl: `/console/deliveries${queryOf({ state: 'delivered', kind: 'callback', day })}`,
   });
 };

@@ -1,7 +1,8 @@
 /** The metrics of a day as plots, each with its numbers for the table below it. */
 import { displaySen } from '../../../kernel/money.ts';
-import { type DayMetrics, delayBoundsMs } from '../../../projections/payments/metrics.ts';
+import type { DayMetrics } from '../../../projections/payments/metrics.ts';
 import { texts } from '../../../receipts/texts.ts';
+import { type CallbackDelays, delayBoundsMs } from '../../../to-do/delays.ts';
 import { queryOf } from '../frame/forms-and-lists.ts';
 import { columnPlot, sharePlot } from './plots.ts';
 
@@ -59,7 +60,7 @@ const shortUnits = [
 ] as const;
 
 /** How long callbacks took to be delivered. */
-export function delayPlot({ delivered, medianMs, p95Ms, p99Ms, histogram }: DayMetrics['delay']) {
+export function delayPlot({ delivered, medianMs, p95Ms, p99Ms, histogram }: CallbackDelays) {
   const bounds = delayBoundsMs.map(boundText);
   const rows = histogram.map((count, slot) => ({ name: slotText(bounds, slot), count }));
   return {

@@ -46,7 +46,7 @@ export const showPayment: Page = async (ctx, { eventStore, show }) => {
 function summaryOf(payment: RequestedPayment) {
   const { receipt, request, status } = payment;
   const result = currentResult(payment);
-  const attempt = result ? attemptOf(payment, result) : payment.attempts.at(-1);
+  const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
   const mode = result?.mode || attempt?.mode;
   return {
     status,

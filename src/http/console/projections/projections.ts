@@ -2,7 +2,7 @@
 import { projectionStream } from '../../../events/rebuild.ts';
 import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.ts';
 import { firstUntaken } from '../../../projections/runtime/lag.ts';
-import type { Projection } from '../../../projections/runtime/projection.ts';
+import type { Followed } from '../../../projections/runtime/projection.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
 import { leadTo } from '../frame/frame.ts';
@@ -43,9 +43,14 @@ export const showProjections: Page = async (ctx, dependencies) => {
 };
 
 /** `lagMs` is null if it is unknown. */
-function rowOf({ name, version }: Projection, status: ProjectionStatus | undefined, lagMs: number | null) {
+function rowOf(
+  { name, version, isReadModel = true }: Followed,
+  status: ProjectionStatus | undefined,
+  lagMs: number | null,
+) {
   return {
     name,
+    isReadModel,
     status: statusOf(status, lagMs),
     lag: lagMs === null ? 'not known' : lagText(lagMs),
     position: status?.position?.commit.toLocaleString('en') ?? '',
@@ -65,7 +70,9 @@ function lagText(lagMs: number): string {
 }
 
 export const requestRebuild: Page = async (ctx, { executeRebuild, projections, runtime }) => {
-  const projection = projections.find(({ name }) => name === ctx.params.name);
+  const projection = projections.find(
+    ({ isReadModel, name }) => isReadModel !== false && name === ctx.params.name,
+  );
   if (!projection) throw new HttpProblem(404, 'There is no such projection');
   const at = runtime.now().toISOString();
   const command = { type: 'RequestRebuild' as const, at, projection: projection.name };

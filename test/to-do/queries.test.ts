@@ -1,7 +1,7 @@
 // What staff ask of deliveries: the list, page by page, its count and what would be sent again, against the fold.
 import test from 'ava';
 import fc from 'fast-check';
-import { indexable } from '../../../src/postgres/table.ts';
+import { indexable } from '../../src/postgres/table.ts';
 import {
   countDeliveries,
   type DeliveryFilter,
@@ -9,10 +9,10 @@ import {
   findDeliveries,
   type ListedDelivery,
   listDeliveries,
-} from '../../../src/projections/deliveries/queries.ts';
-import { attemptsOf, orderingKeyOf } from '../../../src/projections/deliveries/table.ts';
-import { createDatabase } from '../../support/postgres.ts';
-import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../filled.ts';
+} from '../../src/to-do/queries.ts';
+import { attemptsOf, orderingKeyOf } from '../../src/to-do/table.ts';
+import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../projections/filled.ts';
+import { createDatabase } from '../support/postgres.ts';
 
 const postgres = await createDatabase();
 

@@ -2,46 +2,28 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
-import type { PaymentEvent } from '../../../src/events/payment.ts';
-import { evolve, noPayment } from '../../../src/events/payment.ts';
-import { createTables } from '../../../src/postgres/table.ts';
-import { type Claim, createDeliveryQueue } from '../../../src/projections/deliveries/queue.ts';
-import {
-  attemptsOf,
-  deliveriesTable,
-  orderingKeyOf,
-  writeDeliveries,
-} from '../../../src/projections/deliveries/table.ts';
-import { applied, chosen, request, result, succeeded } from '../../support/payments.ts';
-import { createDatabase } from '../../support/postgres.ts';
-import { type Database, emptyDatabase } from '../helpers.ts';
-import { history } from '../histories.ts';
+import type { PaymentEvent } from '../../src/events/payment.ts';
+import { evolve, noPayment } from '../../src/events/payment.ts';
+import { type Claim, createDeliveryQueue } from '../../src/to-do/queue.ts';
+import { attemptsOf, orderingKeyOf } from '../../src/to-do/table.ts';
+import { emptyTables, feedToDo } from '../projections/filled.ts';
+import { emptyDatabase } from '../projections/helpers.ts';
+import { history } from '../projections/histories.ts';
+import { applied, chosen, request, result, succeeded } from '../support/payments.ts';
+import { createDatabase } from '../support/postgres.ts';
 
 const postgres = await createDatabase();
 
 const now = new Date('2026-11-20T01:05:00.000Z');
 const later = (ms: number) => new Date(now.getTime() + ms);
 
-async function emptyList(t: ExecutionContext): Promise<Database> {
-  const database = await emptyDatabase(t, postgres);
-  await database.db.transaction(async (trx) => {
-    await trx.raw('create schema payments');
-    await inSchema(trx);
-    await createTables(trx, deliveriesTable);
-  });
-  return database;
-}
-const inSchema = (trx: Knex.Transaction) => trx.raw('set local search_path to payments');
-
-async function write(db: Knex, transactionId: string, events: readonly PaymentEvent[]): Promise<void> {
-  await db.transaction(async (trx) => {
-    await inSchema(trx);
-    const state = events.reduce(evolve, noPayment);
-    if (state.status !== 'none') await writeDeliveries([{ id: transactionId, state }], trx);
-  });
+async function emptyList(t: ExecutionContext): Promise<{ db: Knex }> {
+  return { db: await emptyTables(t, postgres) };
 }
 
-const rows = (db: Knex) => db('payments.deliveries').orderBy(['transaction_id', 'ordering_key']);
+const write = feedToDo;
+
+const rows = (db: Knex) => db('reactor_deliveries.deliveries').orderBy(['transaction_id', 'ordering_key']);
 
 const payer = { ...request().payer, email: '' };
 function paid(callbackUrl: string, ...more: PaymentEvent[]): PaymentEvent[] {

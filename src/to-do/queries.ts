@@ -1,8 +1,8 @@
 /** Queries of staff on the to-do list of deliveries. Each rejects within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
-import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
-import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
-import { payments } from '../payments/projection.ts';
+import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
+import { indexable, type TimeSpan, within } from '../postgres/table.ts';
+import { toDoSchema } from './table.ts';
 
 /** Null, or an empty list, means all. */
 export type DeliveryFilter = {
@@ -79,7 +79,7 @@ function filtered(
   db: Knex,
   { states, kinds, receiver = null, merchantCode = null, called = null }: DeliveryFilter,
 ) {
-  const query = db(`${payments.name}.deliveries`);
+  const query = db(`${toDoSchema}.deliveries`);
   if (states.length > 0) query.whereIn('state', states);
   if (kinds.length > 0) query.whereIn('kind', kinds);
   if (receiver !== null) query.where('receiver', indexable(receiver));

@@ -1,8 +1,8 @@
 /** How reactors claim rows of the to-do list, any number of them at a time. */
 import type { Knex } from 'knex';
-import type { DeliveryKind } from '../../events/deliveries.ts';
-import { emptyIfUndefined } from '../../postgres/error-codes.ts';
-import { payments } from '../payments/projection.ts';
+import type { DeliveryKind } from '../events/deliveries.ts';
+import { emptyIfUndefined } from '../postgres/error-codes.ts';
+import { toDoSchema } from './table.ts';
 
 /** A row claimed by one reactor until its lease ends. */
 export type ClaimedDelivery = {
@@ -33,7 +33,7 @@ export type Claim = {
   merchantLimits: ReadonlyMap<string, number>;
 };
 
-const table = `${payments.name}.deliveries`;
+const table = `${toDoSchema}.deliveries`;
 
 export type DeliveryQueue = ReturnType<typeof createDeliveryQueue>;
 

@@ -1,13 +1,15 @@
 /**
- * The to-do list of the reactors: a row for each thing that a payment's outcome calls for. The projection `payments`
- * writes this table in the transaction that shows the outcome. queue.ts claims rows, queries.ts lists them.
+ * The rows of the to-do list: one for each thing that the outcomes of a payment set in motion. projection.ts writes them,
+ * queue.ts claims them, queries.ts lists them.
  */
 import type { Knex } from 'knex';
-import type { Delivery, DeliveryKind } from '../../events/deliveries.ts';
-import type { RequestedPayment } from '../../events/payment.ts';
-import { indexable, insertGiven, type Row, type Table } from '../../postgres/table.ts';
+import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
+import { indexable, insertGiven, type Row, type Table } from '../postgres/table.ts';
 
-/** The Postgres channel that announces rows that are due. */
+/** The schema of the list's tables, and the name of the projection that fills them. */
+export const toDoSchema = 'reactor_deliveries';
+
+/** The Postgres channel that announces rows that are due; the payload is who announces them. */
 export const dueChannel = 'deliveries_due';
 
 const derivedColumns = {
@@ -42,22 +44,6 @@ export const deliveriesIndexes = [
 ];
 
 /**
- * Copies the leases from the table in another schema to the one in the current schema. Claims wait until the
- * transaction ends; they then find the new table with the leases.
- */
-export async function carryLeasesOver(db: Knex.Transaction, schema: string): Promise<void> {
-  await db.raw('lock table ??.deliveries in share row exclusive mode', [schema]);
-  await db.raw(
-    `update deliveries as mine set
-       lease_until = theirs.lease_until, leased_by = theirs.leased_by, leased_delivery = theirs.leased_delivery
-     from ??.deliveries as theirs
-     where theirs.state = 'due' and theirs.lease_until is not null
-       and mine.transaction_id = theirs.transaction_id and mine.ordering_key = theirs.ordering_key`,
-    [schema],
-  );
-}
-
-/**
  * Deliveries with the same key are sent one after the other and share a row, which is about the newest. All callbacks
  * of a payment share a key; each item of the land registry and the email has its own.
  */
@@ -72,39 +58,49 @@ export function attemptsOf(orderingKey: string, deliveries: readonly Delivery[])
     .reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
+/** A delivery, and whom it goes to. */
+export type AddressedDelivery = Delivery & { receiver: string };
+
+/** All deliveries of a payment so far. */
+export type PaymentDeliveries = {
+  transactionId: string;
+  merchantCode: string;
+  deliveries: readonly AddressedDelivery[];
+};
+
+/** Resolves to the kinds of which something is due now; other processes are told by `announcer`. */
 export async function writeDeliveries(
-  payments: readonly { id: string; state: RequestedPayment }[],
+  payments: readonly PaymentDeliveries[],
+  announcer: string,
   db: Knex.Transaction,
-): Promise<void> {
-  const rows = payments.flatMap(({ id, state }) => rowsOf(id, state));
-  if (rows.length > 0) await db.raw(upsertAndAnnounce, [JSON.stringify(rows), dueChannel]);
+): Promise<DeliveryKind[]> {
+  const rows = payments.flatMap(rowsOf);
+  if (rows.length === 0) return [];
+  const parameters = [JSON.stringify(rows), dueChannel, announcer];
+  const { rows: due } = await db.raw<{ rows: { kind: DeliveryKind }[] }>(upsertAndAnnounce, parameters);
+  return due.map(({ kind }) => kind);
 }
 
 /** The newest delivery of each ordering key. */
-function rowsOf(
-  transactionId: string,
-  { deliveries, request }: RequestedPayment,
-): Row<keyof typeof derivedColumns>[] {
+function rowsOf({
+  transactionId,
+  merchantCode,
+  deliveries,
+}: PaymentDeliveries): Row<keyof typeof derivedColumns>[] {
   const newest = new Map(deliveries.map((delivery) => [orderingKeyOf(delivery), delivery]));
   return Array.from(newest, ([orderingKey, delivery]) => ({
     transaction_id: transactionId,
     ordering_key: orderingKey,
     delivery: delivery.key,
     kind: delivery.kind,
-    receiver: receiverOf(delivery.kind, request.callbackUrl),
-    merchant_code: indexable(request.merchant.code),
+    receiver: delivery.receiver,
+    merchant_code: indexable(merchantCode),
     state: delivery.state,
     due_at: delivery.dueAt,
     attempts: attemptsOf(orderingKey, deliveries),
     called_at: delivery.calledAt,
     settled_at: delivery.settledAt,
   }));
-}
-
-/** Deliveries are limited by receiver, so that one that hangs or is down does not delay the others. */
-function receiverOf(kind: DeliveryKind, callbackUrl: string): string {
-  if (kind === 'callback') return (URL.parse(callbackUrl)?.origin ?? 'unreadable').slice(0, 300);
-  return { item: 'land registry', email: 'mail server' }[kind];
 }
 
 // A lease ends when its attempt is recorded, by any process; no other change affects it. A row that was postponed can
@@ -122,6 +118,8 @@ const upsertAndAnnounce = `
       leased_delivery = case when excluded.attempts = deliveries.attempts then deliveries.leased_delivery end
     where (deliveries.delivery, deliveries.state, deliveries.due_at, deliveries.attempts, deliveries.settled_at)
       is distinct from (excluded.delivery, excluded.state, excluded.due_at, excluded.attempts, excluded.settled_at)
-    returning state, due_at
+    returning kind, state, due_at
   )
-  select pg_notify(?, '') from written where state = 'due' and due_at <= now() limit 1`;
+  select kind, pg_notify(?, ?) from (
+    select distinct kind from written where state = 'due' and due_at <= now()
+  ) as due`;

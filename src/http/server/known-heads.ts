@@ -1,0 +1,64 @@
+/** The heads of streams that this process has written or read a moment ago. */
+import type { EventStore } from '../../eventstore/event-store.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
+
+/**
+ * How long a head counts as known. Other processes append too, so a page that relies on a known head may be this much
+ * behind, and never more.
+ */
+export const knownForMs = 10_000;
+
+/** Beyond this number of streams, the one used least recently is forgotten: its next reader reads the stream. */
+const maxStreams = 10_000;
+
+export type KnownHeads = {
+  /** The revision at which the stream ended at some time in the last `knownForMs`; null if that is not known. */
+  revisionOf(streamName: string): number | null;
+  /** The same store; whatever is appended or loaded through it is known afterwards. */
+  watch<Store extends Pick<EventStore, 'append' | 'load'>>(eventStore: Store): Store;
+};
+
+export function createKnownHeads(
+  runtime: Pick<Runtime, 'monotonicMs'>,
+  { most = maxStreams }: { most?: number } = {},
+): KnownHeads {
+  const heads = new Map<string, { revision: number; atMs: number }>();
+
+  /** Moved to the end, so that the first is the one unused for the longest. */
+  function know(streamName: string, head: { revision: number; atMs: number }): void {
+    const known = heads.get(streamName);
+    heads.delete(streamName);
+    // An answer that was overtaken by a later one.
+    heads.set(streamName, known && known.revision > head.revision ? known : head);
+    const [oldest] = heads.keys();
+    if (heads.size > most && oldest !== undefined) heads.delete(oldest);
+  }
+
+  return {
+    revisionOf(streamName) {
+      const head = heads.get(streamName);
+      return head && runtime.monotonicMs() - head.atMs < knownForMs ? head.revision : null;
+    },
+
+    watch: (eventStore) => ({
+      ...eventStore,
+
+      async append(streamName, events, expected) {
+        // The time before the call: others may append before its answer arrives.
+        const atMs = runtime.monotonicMs();
+        const appended = await eventStore.append(streamName, events, expected);
+        know(streamName, { revision: appended.revision, atMs });
+        return appended;
+      },
+
+      async load(streamName, from, limit) {
+        const atMs = runtime.monotonicMs();
+        const events = await eventStore.load(streamName, from, limit);
+        const last = events.at(-1);
+        // A part of a stream does not show where it ends.
+        if (last && limit === undefined) know(streamName, { revision: last.revision, atMs });
+        return events;
+      },
+    }),
+  };
+}

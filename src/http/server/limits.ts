@@ -1,0 +1,40 @@
+/** What a request may cost before anybody knows who sent it. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Next } from 'koa';
+import type { Context } from './context.ts';
+import { HttpProblem } from './errors.ts';
+
+/** Each may hold a body of 64 KiB. */
+const maxConnections = 2_000;
+/** Node answers 431 to more, and counts the address. */
+const maxHeaderBytes = 8 * 1024;
+const maxQueryBytes = 2 * 1024;
+const maxQueryParameters = 50;
+
+/** An HTTP server with limits on connections, headers and time; beyond `maxConnections` it closes new ones at once. */
+export function createLimitedServer(handle: RequestListener): Server {
+  const limits = { requestTimeout: 30_000, headersTimeout: 10_000, maxHeaderSize: maxHeaderBytes };
+  const server = createServer(limits, handle);
+  server.maxConnections = maxConnections;
+  return server;
+}
+
+/**
+ * Koa middleware. Throws HttpProblem 400 for a long query, because parsing takes the square of the number of
+ * parameters, and 415 for an encoded body, because a few bytes may decode to many.
+ */
+export function refuseCostly(ctx: Context, next: Next): Promise<unknown> {
+  const { querystring } = ctx;
+  const isLong =
+    querystring.length > maxQueryBytes ||
+    querystring.split('&', maxQueryParameters + 1).length > maxQueryParameters;
+  if (isLong) {
+    // The page of the error would parse it to find its language.
+    ctx.querystring = '';
+    const message = `The query must have at most ${maxQueryBytes} bytes and ${maxQueryParameters} parameters`;
+    throw new HttpProblem(400, message, { code: 'invalid_parameter' });
+  }
+  if (!['', 'identity'].includes(ctx.get('Content-Encoding')))
+    throw new HttpProblem(415, 'The body must not have a Content-Encoding');
+  return next();
+}

@@ -1,0 +1,75 @@
+/**
+ * Reads the state of a stream for somebody who looks at it: from its row in Postgres if that is recent enough, otherwise
+ * from the stream. Decision 17. What decides about a command loads the stream itself.
+ */
+import type { Decider } from '../../commands/decider.ts';
+import { loadHead } from '../../commands/execute.ts';
+import { type EventStore, EventStoreUnavailable } from '../../eventstore/event-store.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { KnownHeads } from './known-heads.ts';
+
+type Row<State> = { revision: number; state: State };
+
+export type Found<State, ItsRow> = {
+  state: State;
+  /** The row that the state is from, if events may be missing in it because the stream could not be read; else null. */
+  outdated: ItsRow | null;
+};
+
+/**
+ * The function returned reads one state; `told` is the revision that the reader has been told of and must see, null if
+ * there is none. A row serves if it is final, or not behind what the reader was told and this process knows to be the
+ * head. If neither says anything, if the row is behind, and if Postgres does not answer, the stream is folded. If the
+ * event store does not answer either, the row serves all the same, and says that it is outdated.
+ *
+ * Throws EventStoreUnavailable, if there is no row, and UnreadableEvent.
+ */
+export function createReadState<State, Event, ItsRow extends Row<State>>({
+  streamOf,
+  decider,
+  findRow,
+  isFinal,
+  eventStore,
+  heads,
+  log,
+}: {
+  streamOf: (id: string) => string;
+  decider: Pick<Decider<State, never, Event>, 'initial' | 'read' | 'evolve'>;
+  /** Null when there is no row (yet). Rejects when Postgres is down. */
+  findRow: (id: string) => Promise<ItsRow | null>;
+  /** Whether no later event changes anything that is shown of the state. */
+  isFinal: (state: ItsRow['state']) => boolean;
+  eventStore: Pick<EventStore, 'load'>;
+  heads: Pick<KnownHeads, 'revisionOf'>;
+  log: Log;
+}) {
+  const reasonOf = (error: unknown) =>
+    // Not the error's message: knex puts the query's values into it, and an id opens a receipt.
+    error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
+
+  async function tryToFind(id: string): Promise<ItsRow | null> {
+    try {
+      return await findRow(id);
+    } catch (error) {
+      log.warn({ reason: reasonOf(error) }, 'a row cannot be read from Postgres; its stream is read instead');
+      return null;
+    }
+  }
+
+  return async (id: string, told: number | null = null): Promise<Found<State, ItsRow>> => {
+    const streamName = streamOf(id);
+    const row = await tryToFind(id);
+    const known = heads.revisionOf(streamName);
+    const needed =
+      told === null && known === null ? Number.POSITIVE_INFINITY : Math.max(told ?? 0, known ?? 0);
+    if (row && (row.revision >= needed || isFinal(row.state))) return { state: row.state, outdated: null };
+    try {
+      const { state } = await loadHead(eventStore, streamName, decider);
+      return { state, outdated: null };
+    } catch (error) {
+      if (!row || !(error instanceof EventStoreUnavailable)) throw error;
+      log.warn({ reason: reasonOf(error) }, 'a stream cannot be read; its row is shown instead');
+      return { state: row.state, outdated: row };
+    }
+  };
+}

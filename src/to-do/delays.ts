@@ -1,0 +1,47 @@
+/** How long callbacks took, for the metrics of a day. */
+import type { Knex } from 'knex';
+import type { TimeSpan } from '../postgres/table.ts';
+import { toDoSchema } from './table.ts';
+
+const hourMs = 3_600_000;
+/** 1, 5 and 30 seconds, 5 and 30 minutes, 2 and 24 hours. */
+export const delayBoundsMs = [1_000, 5_000, 30_000, 300_000, 1_800_000, 2 * hourMs, 24 * hourMs] as const;
+
+type Found = { delivered: number; percentiles: (number | null)[] | null; buckets: number[] | null };
+
+/**
+ * The time from the outcome to the receiver's answer, for delivered callbacks whose outcome was in the span. Rejects
+ * within a few seconds when Postgres is down.
+ */
+export async function callbackDelays(db: Knex, span: TimeSpan) {
+  const query = db.raw<{ rows: Found[] }>(
+    `with delays as (
+       select extract(epoch from settled_at - called_at)::float8 * 1000 as ms
+       from ${toDoSchema}.deliveries
+       where state = 'delivered' and kind = 'callback' and called_at >= :start and called_at < :end
+     ),
+     slots as (
+       select width_bucket(ms, :bounds::float8[]) as slot, count(*)::integer as count from delays group by 1
+     )
+     select count(*) as delivered,
+       percentile_cont(array[0.5, 0.95, 0.99]) within group (order by ms) as percentiles,
+       (select json_object_agg(slot, count) from slots) as buckets
+     from delays`,
+    { ...span, bounds: delayBoundsMs },
+  );
+  const [found] = (await query.timeout(10_000)).rows;
+  const { delivered = 0, percentiles = null, buckets = null } = found ?? {};
+  const [medianMs = null, p95Ms = null, p99Ms = null] = percentiles ?? [];
+  const histogram = Array.from({ length: delayBoundsMs.length + 1 }, (_, slot) => buckets?.[slot] ?? 0);
+  return {
+    delivered,
+    /** Null when there are none, like the other two. */
+    medianMs,
+    p95Ms,
+    p99Ms,
+    /** How many took less than each of `delayBoundsMs` but not less than the one before; the last counts the rest. */
+    histogram,
+  };
+}
+
+export type CallbackDelays = Awaited<ReturnType<typeof callbackDelays>>;

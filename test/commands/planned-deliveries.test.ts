@@ -1,0 +1,51 @@
+// Which deliveries a new status sets in motion, on either channel.
+import test from 'ava';
+import { deliveriesFor } from '../../src/commands/planned-deliveries.ts';
+import { evolve, noPayment, type PaymentEvent, type PaymentRequested } from '../../src/events/payment.ts';
+import { outcomes } from '../../src/events/payment-result.ts';
+import { applied, chosen, request, result } from '../support/payments.ts';
+
+const url = 'https://council.example/callback';
+const noEmail = { ...request().payer, email: '' };
+
+function paymentAfter(over: Partial<PaymentRequested>, ...events: PaymentEvent[]) {
+  const first: PaymentEvent = { type: 'PaymentRequested', data: request(over) };
+  const payment = [first, chosen(1), ...events].reduce(evolve, noPayment);
+  if (payment.status === 'none') throw new Error('There is a request');
+  return payment;
+}
+
+for (const outcome of outcomes)
+  test(`every status has a callback of its own, ${outcome} too`, (t) => {
+    const [first] = deliveriesFor(paymentAfter({}), outcome);
+    t.deepEqual(first, { key: 'callback-1', kind: 'callback', url });
+    const later = paymentAfter({}, applied(result(1, 'pending')), applied(result(1, 'failed')));
+    t.deepEqual(deliveriesFor(later, outcome)[0], { key: 'callback-3', kind: 'callback', url });
+  });
+
+test('without a callback URL there is no callback', (t) => {
+  t.deepEqual(deliveriesFor(paymentAfter({ callbackUrl: '' }), 'failed'), []);
+});
+
+test('only a success is emailed, and only if there is an address', (t) => {
+  const kinds = (over: Partial<PaymentRequested>) =>
+    outcomes.filter((outcome) =>
+      deliveriesFor(paymentAfter(over), outcome).some(({ kind }) => kind === 'email'),
+    );
+  t.deepEqual(kinds({}), ['succeeded']);
+  t.deepEqual(kinds({ payer: noEmail }), []);
+});
+
+test('the land registry gets every item of a success', (t) => {
+  const landreg = paymentAfter({ channel: 'landreg', payer: noEmail });
+  t.deepEqual(deliveriesFor(landreg, 'succeeded'), [
+    { key: 'item-01', kind: 'item', item: 1 },
+    { key: 'item-02', kind: 'item', item: 2 },
+  ]);
+  t.deepEqual(deliveriesFor(landreg, 'failed'), []);
+});
+
+test('items of the other channel are not reported', (t) => {
+  const { items } = request({ channel: 'landreg' });
+  t.deepEqual(deliveriesFor(paymentAfter({ items, payer: noEmail, callbackUrl: '' }), 'succeeded'), []);
+});

@@ -1,0 +1,37 @@
+// Deliveries need only the event store, Postgres and the reactors: without the projections role nothing waits.
+import test from 'ava';
+import { readPaymentEvent } from '../../src/events/codec.ts';
+import { paymentStream } from '../../src/events/payment.ts';
+import { connectEventStore } from '../../src/eventstore/client.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { until } from '../embedded/helpers.ts';
+import { startReceiver } from '../reactors/receiver.ts';
+import { gatewayResult, log, paymentRequest, postResult, requestPayment, startDeployment } from './ledger.ts';
+
+test('callbacks and emails leave while the projections role is dead', async (t) => {
+  const ledger = await startDeployment(t);
+  const receiver = await startReceiver(t);
+  const eventStore = connectEventStore({ url: ledger.esdbUrl, log, runtime: systemRuntime });
+  t.teardown(() => eventStore.close());
+  await ledger.projections.kill();
+
+  const body = paymentRequest('ALONE-1', { callback_url: receiver.url });
+  const asked = await requestPayment(ledger.baseUrl, body);
+  const { data } = (await asked.json()) as { data: { transaction_id: string } };
+  const id = data.transaction_id;
+  t.is((await postResult(ledger.baseUrl, gatewayResult(id))).status, 303);
+  const types = async () =>
+    (await eventStore.load(paymentStream(id))).map((event) => readPaymentEvent(event).type).toSorted();
+  await until(async () => (await types()).length === 4);
+  t.deepEqual(await types(), [
+    'CallbackDelivered',
+    'PaymentRequested',
+    'PaymentSucceeded',
+    'ReceiptEmailSent',
+  ]);
+  t.is(receiver.received[0]?.headers['webhook-id'], `${id}-callback-1`);
+
+  await ledger.reactors.crash();
+  t.is((await postResult(ledger.baseUrl, gatewayResult(id))).status, 303);
+  t.is(receiver.received.length, 1, 'and once');
+});

@@ -1,0 +1,295 @@
+// What payers, merchants and callers of /api/v1 are shown while a store is away, the projection stands or a process has
+// just started; on real stores, which end during the test.
+import test, { type ExecutionContext } from 'ava';
+import { startPostgres } from '../../../packages/embedded/postgres.ts';
+import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
+import type { Account } from '../../../src/events/user.ts';
+import { connectEventStore } from '../../../src/eventstore/client.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
+import { connectPostgres } from '../../../src/postgres/pool.ts';
+import { payments } from '../../../src/projections/payments/projection.ts';
+import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
+import { createListQueries } from '../../../src/projections/runtime/list-projection.ts';
+import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
+import { users } from '../../../src/projections/users/projection.ts';
+import { temporaryFolder, until } from '../../embedded/helpers.ts';
+import { log } from '../../projections/helpers.ts';
+import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
+import { type Changes, startApp, type TestApp } from '../../support/app.ts';
+import { countLoads } from '../../support/count-loads.ts';
+import { startServerProcess } from '../../support/event-store.ts';
+import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
+import {
+  chooseMethod,
+  createPayment,
+  merchantHeaders,
+  postResult,
+  resultFields,
+  signed,
+} from '../generic/helpers.ts';
+import { createLandPayment, reportLandResult } from '../landreg/helpers.ts';
+
+/** Both stores, the projections and one process of the HTTP role; `beside` starts another. */
+async function start(t: ExecutionContext) {
+  const dataDir = await temporaryFolder(t);
+  const server = await startServerProcess(t);
+  const postgres = await startPostgres({ dataDir, log });
+  t.teardown(() => postgres.stop());
+  const eventStore = connectEventStore({ url: server.url, log, runtime: systemRuntime });
+  t.teardown(() => eventStore.close());
+  const db = connectPostgres({ url: postgres.url, log });
+  t.teardown(() => db.destroy());
+  const queries = createPaymentQueries(db);
+  const userQueries = createListQueries<Account>(db, users.name);
+  let runs: ProjectionRun[] = [];
+  const project = () => {
+    runs = [payments, users].map((projection) =>
+      runProjection({ projection, eventStore, db, databaseUrl: postgres.url, log, runtime: systemRuntime }),
+    );
+  };
+  const stopProjections = () => Promise.all(runs.map((run) => run.stop()));
+  t.teardown(stopProjections);
+  project();
+  await until(() =>
+    Promise.all([queries.findPayment(''), userQueries.has('')]).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const beside = async (changes: Changes = {}): Promise<TestApp> => {
+    const app = await startApp({ ...queries, ...changes, content: { users: userQueries } }, { eventStore });
+    t.teardown(() => app.close());
+    return app;
+  };
+  /** Waits until the row of a payment is at the head of its stream. */
+  const projected = async (id: string) => {
+    const { length } = await eventStore.load(paymentStream(id));
+    await until(async () => (await queries.findPayment(id))?.revision === length - 1);
+  };
+  return { beside, eventStore, postgres, project, projected, server, stopProjections, userQueries };
+}
+
+const states = {
+  requested: { status: null, shown: 'Awaiting payment' },
+  failed: { status: '0', shown: 'Failed' },
+  succeeded: { status: '1', shown: 'Successful' },
+  cancelled: { status: '2', shown: 'Cancelled' },
+  pending: { status: '3', shown: 'Pending' },
+} as const;
+
+type Ids = Record<keyof typeof states, string>;
+
+async function paymentsInEveryState(app: TestApp): Promise<Ids> {
+  const entries = Object.entries(states).map(async ([name, { status }]) => {
+    const id = await createPayment(app, { trans_id: `IN-${name}` });
+    if (status !== null) await postResult(app, signed(resultFields(id, { STATUS: status })));
+    return [name, id] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries)) as Ids;
+}
+
+const asAt = /This is the record as at \d+ \w+ \d{4}/;
+const asAtMalay = /Ini ialah rekod setakat \d+ \w+ \d{4}/;
+
+/** Opens the receipt, the PDF and the page to pay of each payment; each says its state, and its time if it is outdated. */
+async function openAll(t: ExecutionContext, app: TestApp, ids: Ids, isOutdated: boolean) {
+  const opened = Object.entries(states).map(async ([name, { shown }]) => {
+    const id = ids[name as keyof Ids];
+    const isMarked = isOutdated && name !== 'succeeded';
+    const get = (path: string) => fetch(`${app.url}/generic/${path}`, { redirect: 'manual' });
+    const [receipt, malay, pdf, pay] = await Promise.all([
+      get(`receipt/${id}?lang=en`),
+      get(`receipt/${id}?lang=ms`),
+      get(`download/${id}?lang=en`),
+      get(`pay/${id}?lang=en`),
+    ]);
+    const html = await receipt.text();
+    t.deepEqual([receipt.status, malay.status, pdf.status], [200, 200, 200], name);
+    t.true(html.includes(shown), name);
+    t.is(asAt.test(html), isMarked, name);
+    t.is(asAtMalay.test(await malay.text()), isMarked, name);
+    const drawn = Buffer.from(await pdf.arrayBuffer());
+    if (hasPoppler) t.is(asAt.test(textOf(drawn)), isMarked, name);
+    const isSettled = name === 'succeeded' || name === 'pending';
+    t.is(pay.status, isSettled ? 303 : 200, name);
+    if (!isSettled) t.is(asAt.test(await pay.text()), isMarked, name);
+  });
+  await Promise.all(opened);
+}
+
+test.serial(
+  'with the event store killed, and then with Postgres gone: receipts in every state, requery and users',
+  async (t) => {
+    t.timeout(180_000);
+    const stores = await start(t);
+    const registry = await startRegistry(t);
+    const client = createTransactionRegistry({
+      runtime: systemRuntime,
+      url: registry.url,
+      token: 'a-token',
+      log,
+    });
+    const app = await stores.beside({ registry: client });
+    const ids = await paymentsInEveryState(app);
+    const created = await fetch(`${app.url}/api/v1/users`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Aminah', email: 'a@agency.example' }),
+    });
+    const user = (await created.json()) as { id: string };
+    await Promise.all(Object.values(ids).map(stores.projected));
+    await until(() => stores.userQueries.has(user.id));
+    await openAll(t, app, ids, false);
+
+    await stores.server.end('SIGKILL');
+    // It knows nothing about any stream.
+    const restarted = await stores.beside({ registry: client });
+    const requery = (name: string) =>
+      fetch(`${restarted.url}/generic/requery/IN-${name}`, { headers: merchantHeaders });
+    const startedMs = performance.now();
+    await openAll(t, restarted, ids, true);
+    t.log(`pages without the event store: ${Math.round(performance.now() - startedMs)} ms`);
+    // It knows a success of whatever it is asked about.
+    registry.answer((request, response) => {
+      const id = new URL(request.url ?? '', registry.url).searchParams.get('merchant_trans_id') ?? '';
+      listOf(registryRecord(id))(request, response);
+    });
+    const [failed, paid] = await Promise.all([requery('failed'), requery('succeeded')]);
+    const answer = (await failed.json()) as { data: Record<string, string>; message: string };
+    t.is(failed.status, 200);
+    t.like(answer.data, { transaction_id: ids.failed, status: '0', payment_status: 'Failed' });
+    t.regex(answer.data.as_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00$/);
+    t.is(
+      answer.message,
+      'The registry says successful, which cannot be recorded at the moment: status remains Failed',
+    );
+    const final = (await paid.json()) as { data: Record<string, string> };
+    t.is(final.data.payment_status, 'Successful');
+    t.false('as_at' in final.data, 'a success is final');
+    for (const each of [app, restarted]) {
+      const shown = await fetch(`${each.url}/api/v1/users/${user.id}`);
+      t.deepEqual([shown.status, await shown.json()], [200, user]);
+    }
+    // What decides needs the stream.
+    const form = await fetch(`${restarted.url}/generic/pay/${ids.requested}`, {
+      method: 'POST',
+      body: new URLSearchParams({ token: 'any', method: 'cc' }),
+    });
+    t.is(form.status, 503);
+    t.is((await fetch(`${restarted.url}/generic/receipt/${'0'.repeat(26)}`)).status, 503, 'there may be one');
+
+    await stores.server.start();
+    await stores.stopProjections();
+    await stores.postgres.stop();
+    const folding = await stores.beside({ registry: client });
+    await openAll(t, folding, ids, false);
+    const folded = await fetch(`${folding.url}/generic/requery/IN-failed`, { headers: merchantHeaders });
+    t.like(await folded.json(), {
+      data: { payment_status: 'Successful' },
+      message: 'The registry says successful: status updated to Successful',
+    });
+    const shown = await fetch(`${folding.url}/api/v1/users/${user.id}`);
+    t.deepEqual([shown.status, await shown.json()], [200, user]);
+  },
+);
+
+test.serial('with the projection stopped, the payer sees what was written, in any process', async (t) => {
+  t.timeout(120_000);
+  const stores = await start(t);
+  const app = await stores.beside();
+  const other = await stores.beside();
+  const id = await createPayment(app);
+  const { transactionId } = await createLandPayment(app);
+  await Promise.all([stores.projected(id), stores.projected(transactionId)]);
+  await stores.stopProjections();
+
+  // The redirect of the generic channel, to the process that wrote.
+  const redirect = await postResult(app, signed(resultFields(id, { STATUS: '0' })));
+  t.is(redirect.headers.get('location'), `${app.url}/generic/receipt/${id}`, 'exactly as documented');
+  t.regex(await (await fetch(`${app.url}/generic/receipt/${id}`)).text(), /Failed/);
+  t.regex(await (await fetch(`${other.url}/generic/receipt/${id}`)).text(), /Failed/);
+
+  // The land registry's leads to a process that has seen an earlier state a moment ago.
+  const linkTo = (process: TestApp, link: string) => link.replace(app.url, process.url);
+  const first = (await reportLandResult(app, transactionId, { STATUS: '3' })).headers.get('location') ?? '';
+  t.regex(await (await fetch(linkTo(other, first))).text(), /Pending/);
+  await stores.project();
+  await stores.projected(transactionId);
+  await stores.stopProjections();
+  const second = (await reportLandResult(app, transactionId)).headers.get('location') ?? '';
+  t.regex(await (await fetch(linkTo(other, second))).text(), /Official receipt/);
+});
+
+test.serial('the revision in a link is signed, and enough for a row after a restart', async (t) => {
+  t.timeout(120_000);
+  const stores = await start(t);
+  const startedAt = new Date();
+  const app = await stores.beside({ clock: () => startedAt });
+  const { transactionId } = await createLandPayment(app);
+  const location =
+    (await reportLandResult(app, transactionId, { STATUS: '0' })).headers.get('location') ?? '';
+  await stores.projected(transactionId);
+  const { eventStore, loadsOf } = countLoads(stores.eventStore);
+  /** How often a process that has just started reads the stream to answer the link, for which it answers 200. */
+  const loadsFor = async (link: URL, now = startedAt): Promise<number> => {
+    const restarted = await stores.beside({ eventStore, clock: () => now });
+    const before = loadsOf(paymentStream(transactionId));
+    const response = await fetch(link.href.replace(app.url, restarted.url));
+    t.is(response.status, 200);
+    t.regex(await response.text(), /Failed/);
+    return loadsOf(paymentStream(transactionId)) - before;
+  };
+  const link = new URL(location);
+  t.is(await loadsFor(link), 0);
+  const inAMinute = new Date(startedAt.getTime() + 60_000);
+  t.is(await loadsFor(link, inAMinute), 1, 'it expires, and the page reads the stream');
+  const at = link.searchParams.get('at') ?? '';
+  const { transactionId: another } = await createLandPayment(app);
+  const anothers = (await reportLandResult(app, another)).headers.get('location') ?? '';
+  const foreign = new URL(anothers).searchParams.get('at') ?? '';
+  for (const forged of ['', '0', at.replace(/^\d+/, '0'), at.replace(/^\d+/, '9'), `${at}x`, foreign]) {
+    link.searchParams.set('at', forged);
+    t.is(await loadsFor(link), 1, forged);
+  }
+});
+
+test.serial('how often the life of a payment reads its stream', async (t) => {
+  t.timeout(120_000);
+  const stores = await start(t);
+  const { eventStore, loadsOf } = countLoads(stores.eventStore);
+  // What is known stays known, however slow the machine is.
+  const app = await stores.beside({ eventStore, monotonicMs: () => 0 });
+  const counts: Record<string, number> = {};
+  let before = 0;
+  const count = async (what: string, id: string, visit: Promise<unknown>) => {
+    await visit;
+    counts[what] = loadsOf(paymentStream(id)) - before;
+    await stores.projected(id);
+    before = loadsOf(paymentStream(id));
+  };
+  const get = (path: string) => fetch(`${app.url}/generic/${path}`).then((response) => response.text());
+  const id = await createPayment(app);
+  await stores.projected(id);
+  before = loadsOf(paymentStream(id));
+  await count('page', id, get(`pay/${id}`));
+  await count('page, again', id, get(`pay/${id}`));
+  // The form itself and its page, which the helper opens for the token.
+  await count('choice', id, chooseMethod(app, id, { method: 'cc' }));
+  await count('failure', id, postResult(app, signed(resultFields(id, { STATUS: '0' }))));
+  await count('statement', id, get(`receipt/${id}`));
+  await count('statement as PDF', id, get(`download/${id}`));
+  await count('success', id, postResult(app, signed(resultFields(id))));
+  await count('receipt', id, get(`receipt/${id}`));
+  t.log(counts);
+  t.deepEqual(counts, {
+    page: 0,
+    'page, again': 0,
+    choice: 1,
+    failure: 1,
+    statement: 0,
+    'statement as PDF': 0,
+    success: 1,
+    receipt: 0,
+  });
+});

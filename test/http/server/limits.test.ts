@@ -1,0 +1,172 @@
+// Requests that cost much before anybody knows who sent them: long queries, encoded bodies, bodies that never end, and
+// connections without number.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import test from 'ava';
+import { landregAccessKey, startApp } from '../../support/app.ts';
+import { createPayment, postRequest, requestBody } from '../generic/helpers.ts';
+
+const app = await startApp({ config: { sandbox: { enabled: true } } });
+test.after.always(() => app.close());
+const port = Number(new URL(app.url).port);
+
+/** Opens a connection and sends text. */
+async function send(text: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  // A connection that the server closes may break.
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+/** All that the server sends until it closes the connection. */
+async function answerTo(text: string): Promise<string> {
+  const socket = await send(text);
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (chunk) => (answer += chunk));
+  await once(socket, 'close');
+  return answer;
+}
+
+/** Opens so many connections, few at a time: those that overflow the system's queue would only look open. */
+async function sendMany(count: number, text: string): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < count) {
+    sockets.push(...(await Promise.all(Array.from({ length: 50 }, () => send(text)))));
+    // An answer shows that the server has accepted those before it.
+    await fetch(app.url, { method: 'HEAD' });
+  }
+  return sockets;
+}
+
+async function closeAll(sockets: readonly Socket[]): Promise<void> {
+  await Promise.all(
+    sockets.map(async (socket) => {
+      if (socket.destroyed) return;
+      const closed = once(socket, 'close');
+      socket.destroy();
+      await closed;
+    }),
+  );
+}
+
+const longQueries = {
+  '8,000 parameters': 'a&'.repeat(8_000),
+  'as many as the headers allow': 'a&'.repeat(3_900),
+  '51 parameters': 'a&'.repeat(50),
+  '2,049 bytes': 'a'.repeat(2_049),
+  '2,049 bytes of a known parameter': `lang=${'m'.repeat(2_044)}`,
+};
+const paths = [
+  '/',
+  '/verify/R-1',
+  `/generic/receipt/${'0'.repeat(26)}`,
+  '/generic/debug',
+  '/generic/nothing',
+  `/landreg/pay/${'0'.repeat(26)}`,
+  '/api/v1/users',
+  '/docs/search',
+  '/console/payments',
+];
+
+for (const [title, query] of Object.entries(longQueries))
+  test(`a query of ${title} is refused at every path`, async (t) => {
+    for (const path of paths) {
+      const response = await fetch(`${app.url}${path}?${query}`, { redirect: 'manual' });
+      t.is(response.status, query.length > 8_000 ? 431 : 400, path);
+    }
+  });
+
+test('the refusal has the form of each interface', async (t) => {
+  const query = 'lang=ms&'.repeat(51);
+  const message = 'The query must have at most 2048 bytes and 50 parameters';
+  const api = await fetch(`${app.url}/api/v1/users?${query}`);
+  t.deepEqual(await api.json(), { code: 'invalid_parameter', message });
+  const check = await fetch(`${app.url}/generic/check?${query}`);
+  t.deepEqual(await check.json(), { status: false, message });
+  const page = await fetch(`${app.url}/generic/receipt/x?${query}`, { headers: { accept: 'text/html' } });
+  t.regex(await page.text(), /We could not read this request/);
+});
+
+test('50 parameters and 2,048 bytes are answered', async (t) => {
+  const id = await createPayment(app);
+  for (const query of ['a&'.repeat(49), `lang=${'m'.repeat(2_043)}`])
+    t.is((await fetch(`${app.url}/generic/receipt/${id}?${query}`)).status, 200);
+});
+
+test.serial('300 long queries take less than three seconds of CPU', async (t) => {
+  const query = 'a&'.repeat(3_900);
+  await fetch(`${app.url}/?${query}`);
+  const before = process.cpuUsage();
+  for (let sent = 0; sent < 300; sent += 1)
+    await (await fetch(`${app.url}/generic/receipt/x?${query}`)).text();
+  const { user, system } = process.cpuUsage(before);
+  const seconds = (user + system) / 1_000_000;
+  t.log(`${seconds.toFixed(2)} s`);
+  t.true(seconds < 3);
+});
+
+const takesBody: [method: string, path: string, headers?: string][] = [
+  ['GET', '/generic/check'],
+  ['POST', '/generic/request'],
+  ['POST', '/generic/response'],
+  ['POST', `/generic/pay/${'0'.repeat(26)}`],
+  ['POST', '/generic/simulate'],
+  ['POST', '/landreg/request', `Authorization: Bearer ${landregAccessKey}\r\n`],
+  ['POST', '/landreg/response'],
+  ['POST', '/api/v1/users'],
+  ['POST', '/console/sign-in'],
+  ['POST', '/console/reconciliation'],
+];
+
+test('an encoded body is refused before any of it arrives', async (t) => {
+  for (const [method, path, more = ''] of takesBody)
+    for (const encoding of ['br', 'gzip', 'deflate', 'zstd', 'identity, br', 'IDENTITY', 'x']) {
+      const head = `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${more}`;
+      const answer = await answerTo(
+        `${head}Content-Type: application/json\r\nContent-Encoding: ${encoding}\r\nContent-Length: 14\r\n\r\n`,
+      );
+      t.regex(answer, /^HTTP\/1\.1 415 /, `${path} ${encoding}`);
+    }
+  const plain = await postRequest(app, requestBody(), { 'content-encoding': 'identity' });
+  t.is(plain.status, 200);
+});
+
+const request = (body: string) =>
+  `POST /api/v1/users HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n${body}`;
+
+test.serial('a thousand bodies that never end: the next one is 503, and pages go on', async (t) => {
+  t.timeout(60_000);
+  const id = await createPayment(app);
+  const slow = await sendMany(1_000, request('{'));
+  try {
+    const answer = await answerTo(request('{'));
+    t.true(answer.startsWith('HTTP/1.1 503 '));
+    t.regex(answer, /\r\nRetry-After: 5\r\n/);
+    t.regex(answer, /"code":"unavailable"/);
+    const form = new FormData();
+    form.set('STATUS', '1');
+    const multipart = await fetch(`${app.url}/generic/response`, { method: 'POST', body: form });
+    t.is(multipart.status, 503);
+    t.is((await fetch(`${app.url}/generic/receipt/${id}`)).status, 200);
+  } finally {
+    await closeAll(slow);
+  }
+  let response = await postRequest(app, requestBody());
+  while (response.status === 503) response = await postRequest(app, requestBody());
+  t.is(response.status, 200, 'the places are free again');
+});
+
+test.serial('two thousand connections: the next one is closed, until others are', async (t) => {
+  t.timeout(60_000);
+  const get = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+  // The connection that checks each group counts too.
+  const idle = await sendMany(1_950, '');
+  for (let more = 0; more < 50; more += 1) idle.push(await send(''));
+  let answer = await answerTo(get);
+  t.is(answer, '');
+  await closeAll(idle);
+  while (answer === '') answer = await answerTo(get);
+  t.regex(answer, /^HTTP\/1\.1 200 /);
+});

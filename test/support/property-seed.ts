@@ -1,0 +1,6 @@
+// Every worker of ava loads this first: property tests draw the same values in every run, so that a change is never
+// blamed for a value that was drawn by chance. PROPERTY_SEED takes another number, or `random`; a failure names its seed.
+import fc from 'fast-check';
+
+const { PROPERTY_SEED = '1' } = process.env;
+if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED) });

@@ -1,0 +1,63 @@
+// How long callbacks of a day took, against a count over what the payments fold to.
+import test from 'ava';
+import fc from 'fast-check';
+import { callbackDelays, delayBoundsMs } from '../../src/to-do/delays.ts';
+import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../projections/filled.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const postgres = await createDatabase();
+
+const inDay = (at: string) => at >= day.start && at < day.end;
+
+function expectedDelays(filled: readonly Filled[]) {
+  const states = filled.map(({ state }) => state);
+  const delays = states
+    .flatMap(({ deliveries }) => deliveries.filter(({ kind }) => kind === 'callback').slice(-1))
+    .filter(({ calledAt, state }) => state === 'delivered' && inDay(calledAt))
+    .map(({ calledAt, settledAt }) => Date.parse(settledAt ?? '') - Date.parse(calledAt))
+    .toSorted((a, b) => a - b);
+  return {
+    delivered: delays.length,
+    percentiles: [0.5, 0.95, 0.99].map((share) => percentile(delays, share)),
+    histogram: [...delayBoundsMs, Number.POSITIVE_INFINITY].map(
+      (bound, index) =>
+        delays.filter((ms) => ms < bound && ms >= (delayBoundsMs[index - 1] ?? Number.NEGATIVE_INFINITY))
+          .length,
+    ),
+  };
+}
+
+/** Between the two nearest ranks. */
+function percentile(sorted: readonly number[], share: number): number | null {
+  const rank = share * (sorted.length - 1);
+  const below = sorted[Math.floor(rank)];
+  const above = sorted[Math.ceil(rank)];
+  return below === undefined || above === undefined ? null : Math.round(below + (above - below) * (rank % 1));
+}
+
+test.serial('whatever the payments, each figure is what a count over their states is', async (t) => {
+  const db = await emptyTables(t, postgres);
+  let delivered = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(historyOfDay, { maxLength: 12 }), async (histories) => {
+      const filled = await fillPayments(db, histories);
+      const { medianMs, p95Ms, p99Ms, ...figures } = await callbackDelays(db, day);
+      const percentiles = [medianMs, p95Ms, p99Ms].map((ms) => ms && Math.round(ms));
+      t.deepEqual({ ...figures, percentiles }, expectedDelays(filled));
+      delivered += figures.delivered;
+    }),
+    { numRuns: 60 },
+  );
+  t.true(delivered > 0);
+});
+
+test.serial('a day on which nothing was delivered', async (t) => {
+  const db = await emptyTables(t, postgres);
+  t.deepEqual(await callbackDelays(db, day), {
+    delivered: 0,
+    medianMs: null,
+    p95Ms: null,
+    p99Ms: null,
+    histogram: [...delayBoundsMs, 0].map(() => 0),
+  });
+});

@@ -1,0 +1,231 @@
+// The to-do list from the log: old events and new ones, outages, and rebuilds of read models beside it.
+import test from 'ava';
+import fc from 'fast-check';
+import { Refused } from '../../src/commands/decider.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import { channels, type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
+import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { payments } from '../../src/projections/payments/projection.ts';
+import { rebuild } from '../../src/projections/rebuild/rebuild.ts';
+import { projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
+import { untilCaughtUp } from '../../src/projections/runtime/lag.ts';
+import { runProjection } from '../../src/projections/runtime/run.ts';
+import { createToDoList, toDoList } from '../../src/to-do/projection.ts';
+import { createDeliveryQueue } from '../../src/to-do/queue.ts';
+import { until } from '../embedded/helpers.ts';
+import { emptyTables, feedToDo } from '../projections/filled.ts';
+import { append, emptyDatabase, log, reached, run, startStore, statusOf } from '../projections/helpers.ts';
+import { results } from '../support/arbitraries.ts';
+import { countLoads } from '../support/count-loads.ts';
+import {
+  applied,
+  asOfVersion1,
+  chosen,
+  record,
+  request,
+  requested,
+  result,
+  succeeded,
+} from '../support/payments.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const postgres = await createDatabase();
+const { decide, evolve, initial } = paymentDecider;
+
+/** What the decider makes of these results, one after the other. */
+function decided(first: PaymentEvent, reported: readonly ReturnType<typeof record>[]): PaymentEvent[] {
+  const events = [first, chosen(1)];
+  let state = events.reduce(evolve, initial);
+  for (const command of reported) {
+    const added = decide(command, state);
+    if (added instanceof Refused) continue;
+    events.push(...added);
+    state = added.reduce(evolve, state);
+  }
+  return events;
+}
+
+const firsts = fc
+  .tuple(
+    fc.constantFrom(...channels),
+    fc.constantFrom('', 'https://one.example/callback'),
+    fc.constantFrom('', 'aminah@example.my'),
+  )
+  .map(
+    ([channel, callbackUrl, email]): PaymentEvent => ({
+      type: 'PaymentRequested',
+      data: request({ channel, callbackUrl, payer: { ...request().payer, email } }),
+    }),
+  );
+
+test.serial('the rows of a payment are the same, whichever version its events are of', async (t) => {
+  const db = await emptyTables(t, postgres);
+  let serial = 0;
+  let rows = 0;
+  await fc.assert(
+    fc.asyncProperty(firsts, fc.array(results, { maxLength: 8 }), async (first, reported) => {
+      const channel = first.type === 'PaymentRequested' ? first.data.channel : 'generic';
+      const events = decided(
+        first,
+        reported.map((each) => record(each, { channel })),
+      );
+      serial += 1;
+      await feedToDo(db, `new${serial}`, events);
+      await feedToDo(db, `old${serial}`, events.map(asOfVersion1));
+      const rowsOf = async (id: string) =>
+        (await db('reactor_deliveries.deliveries').where('transaction_id', id).orderBy('ordering_key')).map(
+          ({ transaction_id: _, ...row }) => row,
+        );
+      const found = await rowsOf(`new${serial}`);
+      rows += found.length;
+      t.deepEqual(await rowsOf(`old${serial}`), found);
+    }),
+    { numRuns: 60 },
+  );
+  t.true(rows > 20);
+});
+
+test.serial('only a payment with an event of version 1 is loaded, once in a batch', async (t) => {
+  const [{ db, url }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const deliveries = [{ key: 'callback-1', kind: 'callback', url: 'https://one.example/' }] as const;
+  const says = { merchantCode: 'council', deliveries: [...deliveries] };
+  await append(eventStore, 'NEW', [requested(), succeeded(result(1, 'succeeded'), says)]);
+  const pending = applied(result(1, 'pending'));
+  const last = await append(eventStore, 'OLD', [requested(), pending, applied(result(1, 'failed'))]);
+  const counted = countLoads(eventStore);
+  const { projection, takeDue } = createToDoList(counted);
+  const due: string[] = [];
+  const running = runProjection({
+    projection,
+    eventStore,
+    db,
+    databaseUrl: url,
+    log,
+    runtime: systemRuntime,
+    onCommitted: () => due.push(...takeDue()),
+  });
+  t.teardown(running.stop);
+  await reached(db, toDoList.name, last);
+  t.deepEqual(
+    ['NEW', 'OLD'].map((id) => counted.loadsOf(paymentStream(id))),
+    [0, 1],
+  );
+  const rows = await db('reactor_deliveries.deliveries').orderBy('transaction_id');
+  t.deepEqual(
+    rows.map(({ delivery, receiver, merchant_code, state }) => [delivery, receiver, merchant_code, state]),
+    [
+      ['callback-1', 'https://one.example', 'council', 'due'],
+      ['callback-2', 'https://council.example', 'council', 'due'],
+    ],
+  );
+  await until(() => due.length > 0);
+  t.deepEqual([...new Set(due)], ['callback'], 'what became due is told after the commit');
+});
+
+test.serial('an event store that goes away while an old payment is loaded halts nothing', async (t) => {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  let failures = 0;
+  const { projection } = createToDoList({
+    eventStore: {
+      async load(streamName) {
+        failures += 1;
+        if (failures <= 2) throw new EventStoreUnavailable('The event store did not answer in time');
+        return await store.eventStore.load(streamName);
+      },
+    },
+  });
+  run(t, projection, store, database);
+  await reached(
+    database.db,
+    toDoList.name,
+    await append(store.eventStore, 'P', [requested(), applied(result(1, 'failed'))]),
+  );
+  t.is(failures, 3);
+  t.is((await statusOf(database.db, toDoList.name))?.fault, null);
+  t.is((await database.db('reactor_deliveries.deliveries')).length, 1);
+});
+
+test.serial('rebuilds of payments under load touch no due row', async (t) => {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { db, url } = database;
+  const { eventStore } = store;
+  run(t, payments, store, database);
+  run(t, createToDoList({ eventStore }).projection, store, database);
+  const pay = (id: string) => append(eventStore, id, [requested(), applied(result(1, 'failed'))]);
+  for (let index = 0; index < 40; index += 1) await pay(`P${index}`);
+  await Promise.all(
+    [payments, toDoList].map(async ({ name }) => reached(db, name, await pay(`last-${name}`))),
+  );
+  const now = new Date();
+  const claimed = await createDeliveryQueue(db).claim({
+    kind: 'callback',
+    now,
+    leaseUntil: new Date(now.getTime() + 60_000),
+    holder: 'one',
+    limit: 10,
+    limitPerReceiver: 100,
+    receiverLimits: new Map(),
+    limitPerMerchant: 100,
+    merchantLimits: new Map(),
+  });
+  t.is(claimed.length, 10);
+  // The table and the version of each row: both change when anything is written or replaced.
+  const rows = async () =>
+    (
+      await db.raw(
+        `select tableoid::text, ctid::text, xmin::text, d.* from reactor_deliveries.deliveries d
+         where transaction_id like 'P%' order by transaction_id`,
+      )
+    ).rows;
+  const before = await rows();
+  t.is(before.length, 40);
+
+  let rebuilding = true;
+  const load = (async () => {
+    for (let index = 0; rebuilding; index += 1) await pay(`L${index}`);
+  })();
+  const signal = new AbortController().signal;
+  const onProgress = () => undefined;
+  for (let round = 0; round < 3; round += 1)
+    await rebuild({
+      projection: payments,
+      eventStore,
+      db,
+      databaseUrl: url,
+      log,
+      runtime: systemRuntime,
+      signal,
+      onProgress,
+    });
+  rebuilding = false;
+  await load;
+  t.deepEqual(await rows(), before);
+});
+
+test.serial('the list has caught up once it holds what was recorded before the question', async (t) => {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { eventStore } = store;
+  await append(eventStore, 'P', [requested(), applied(result(1, 'failed'))]);
+  const stopping = new AbortController();
+  const sources = {
+    eventStore,
+    projectionStatus: () => projectionStatus(database.db),
+    runtime: systemRuntime,
+    signal: stopping.signal,
+  };
+  let rows = -1;
+  const caughtUp = untilCaughtUp(toDoList, sources).then(async () => {
+    rows = (await database.db('reactor_deliveries.deliveries')).length;
+  });
+  await systemRuntime.sleep(300);
+  t.is(rows, -1, 'it has never run');
+  run(t, createToDoList({ eventStore }).projection, store, database);
+  await caughtUp;
+  t.is(rows, 1);
+
+  await database.db('checkpoints').update({ version: 0 });
+  const given = untilCaughtUp(toDoList, sources);
+  stopping.abort();
+  await t.notThrowsAsync(given, 'who stops does not wait');
+});
