@@ -74,7 +74,7 @@ export const knownFaults: readonly KnownFault[] = [
   {
     name: 'clocks-refuse-requests',
     what: 'A process whose clock is slow by seconds answers 503, as the deadlines of its appends have passed',
-    invariants: ['slow-answer', 'charge-unknown', 'program-fault'],
+    invariants: ['slow-answer'],
     needs: hasFault('clock'),
   },
   {
