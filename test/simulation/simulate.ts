@@ -151,6 +151,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
 
   let position = 0;
   const runUntil = async (endMs: number, isDone = () => false) => {
+    // What was begun outside of an event comes to rest before time goes on.
+    await scheduler.settle();
     while (scheduler.nowMs() < endMs && !isDone() && (await scheduler.step())) {
       const last = cluster.lastPosition();
       if (last !== position) logCheck.look();
