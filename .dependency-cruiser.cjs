@@ -17,7 +17,7 @@ const only = (folder, ...allowed) => ({
 /** What every interface of the HTTP role may import outside http/. */
 const belowHttp = [
   ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
-  ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit'),
+  ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit', 'personal-data'),
   anyLibrary,
 ];
 const httpFolders = (...names) => folders(...names.map((name) => `http/${name}`));
@@ -63,6 +63,11 @@ module.exports = {
       'src/projections',
       ...folders('kernel', 'events', 'eventstore', 'postgres'),
       ...library('knex', 'pg', 'pino'),
+    ),
+    only(
+      'src/personal-data',
+      ...folders('kernel', 'events', 'eventstore', 'commands', 'postgres', 'projections'),
+      ...library('knex', 'pino'),
     ),
     {
       name: 'projections-runtime-knows-no-read-model',

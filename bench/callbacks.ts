@@ -96,6 +96,7 @@ async function startRoles(folder: string, databaseUrl: string, children: ChildPr
         REGISTRY_TOKEN: secret,
         REQUERY_SCHEDULE: 'off',
         TRANSACTION_ID_KEY: secret,
+        DATA_KEY: Buffer.alloc(32).toString('base64'),
         SEAL_KEY: '5ea1'.repeat(16),
         LOG_LEVEL: 'warn',
       },

@@ -4,10 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { loadConfig } from '../src/config/config.ts';
-import { connectEventStore } from '../src/eventstore/client.ts';
 import { createLog } from '../src/kernel/log.ts';
-import { systemRuntime } from '../src/kernel/system-runtime.ts';
 import { startHttp } from '../src/roles/http.ts';
+import { openStores } from '../src/roles/lifecycle.ts';
 
 const [page = ''] = process.argv.slice(2);
 const secret = 'a-secret-of-this-benchmark-alone-long-enough';
@@ -25,6 +24,7 @@ const config = loadConfig({
   REGISTRY_URL: 'https://registry.example',
   REGISTRY_TOKEN: secret,
   TRANSACTION_ID_KEY: secret,
+  DATA_KEY: Buffer.alloc(32).toString('base64'),
   SMTP_URL: 'smtp://127.0.0.1:9',
   MAIL_FROM: 'no-reply@agency.example',
   API_KEYS: secret,
@@ -32,12 +32,7 @@ const config = loadConfig({
   LOG_LEVEL: 'warn',
 });
 const log = createLog(config.logLevel, 'bench');
-const { port } = await startHttp({
-  config,
-  eventStore: connectEventStore({ url: config.esdbUrl, log, runtime: systemRuntime }),
-  log,
-  runtime: systemRuntime,
-});
+const { port } = await startHttp(openStores(config, log));
 const answer = await fetch(`http://127.0.0.1:${port}${page}`, { headers: { 'accept-encoding': 'identity' } });
 const bytes = Buffer.from(await answer.arrayBuffer());
 

@@ -67,16 +67,15 @@ function historyOf(transactionId: string, number: number): PaymentEvent[] {
     paidAt: at(2),
     receiptNo: '',
     buyerBank: 'Maybank2U',
-    buyerName: 'NURUL BINTI ABDULLAH',
-    raw: {
-      STATUS: '1',
-      PAYMENT_MODE: 'fpx',
-      TRANS_ID: transactionId,
-      PAYMENT_TRANS_ID: `FPX${number}`,
-      AMOUNT: (amountSen / 100).toFixed(2),
-      BUYER_NAME: 'NURUL BINTI ABDULLAH',
-      CHECKSUM: 'a'.repeat(64),
-    },
+  };
+  const evidence = {
+    STATUS: '1',
+    PAYMENT_MODE: 'fpx',
+    TRANS_ID: transactionId,
+    PAYMENT_TRANS_ID: `FPX${number}`,
+    AMOUNT: (amountSen / 100).toFixed(2),
+    BUYER_NAME: 'NURUL BINTI ABDULLAH',
+    CHECKSUM: 'a'.repeat(64),
   };
   const callbackUrl = 'https://agency.example/callback';
   const merchant = { code: `agency-${number % 50}`, id: number % 50, name: 'Agency' };
@@ -84,6 +83,8 @@ function historyOf(transactionId: string, number: number): PaymentEvent[] {
     source: 'gateway' as const,
     verified: true,
     result,
+    personal: { plain: { buyerName: 'NURUL BINTI ABDULLAH' } },
+    evidence: { plain: evidence },
     orderNo: sellerOrderNo,
     merchantCode: merchant.code,
     deliveries: [
@@ -106,22 +107,12 @@ function historyOf(transactionId: string, number: number): PaymentEvent[] {
         service: 'Licences',
         description: 'Business licence 2026',
         items: [],
-        payer: {
-          name: 'Nurul binti Abdullah',
-          email: `nurul.${number}@example.com`,
-          icNo: '',
-          address1: '1 Jalan Contoh',
-          address2: '',
-          city: 'Ipoh',
-          postcode: '30000',
-          state: 'Perak',
-          phoneNo: '',
-        },
+        personal: { plain: { payer: payerOf(number), extra: { account_no: `A-${number}` } } },
+        fingerprint: null,
         emailReceipt: true,
         callbackUrl,
         redirectUrl: 'https://agency.example/done',
         branchCode: '',
-        extra: { account_no: `A-${number}` },
       },
     },
     {
@@ -139,3 +130,15 @@ function historyOf(transactionId: string, number: number): PaymentEvent[] {
     },
   ];
 }
+
+const payerOf = (number: number) => ({
+  name: 'Nurul binti Abdullah',
+  email: `nurul.${number}@example.com`,
+  icNo: '',
+  address1: '1 Jalan Contoh',
+  address2: '',
+  city: 'Ipoh',
+  postcode: '30000',
+  state: 'Perak',
+  phoneNo: '',
+});

@@ -12,6 +12,7 @@ const receipt: Receipt = {
   agency: 'Example City Council',
   receiptNo: '7-20261120-BJ6HYDFE',
   at: '2026-11-20T01:04:30.000Z',
+  access: { kind: 'open' },
   payerName: 'Aminah binti Ismail',
   icNo: '********5678',
   service: 'Assessment tax',

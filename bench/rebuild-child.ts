@@ -2,12 +2,12 @@
 // projection, and reports how long it took and how much memory it used.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { connectEventStore } from '../src/eventstore/client.ts';
 import { systemRuntime } from '../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../src/postgres/pool.ts';
 import { allProjections } from '../src/projections/all.ts';
 import type { RebuildProgress } from '../src/projections/rebuild/progress.ts';
 import { rebuild } from '../src/projections/rebuild/rebuild.ts';
+import { openStores } from '../src/roles/lifecycle.ts';
 
 export type Measured = {
   events: number;
@@ -19,7 +19,10 @@ export type Measured = {
 
 const [what = '', total = '', esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 const log = pino({ level: 'warn' });
-const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
+// The events of this log are in plain text: the key is for the blind index.
+const dataKeys = { current: Buffer.alloc(32).toString('base64'), previous: [] };
+const stores = openStores({ esdbUrl, databaseUrl, dataKeys }, log);
+const { eventStore } = stores;
 let residentPeak = 0;
 const heaps: number[] = [];
 const watch = setInterval(() => {
@@ -60,6 +63,7 @@ async function rebuildOne(name: string): Promise<number> {
     eventStore,
     db,
     databaseUrl,
+    personalData: stores.personalData,
     log,
     runtime: systemRuntime,
     signal,

@@ -29,7 +29,12 @@ export async function benchRequestsDuringRebuilds(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-rebuild-requests-'));
   fill(join(folder, 'eventstore.db'), events);
   const key = () => randomBytes(32).toString('hex');
-  const keys = { TRANSACTION_ID_KEY: key(), GATEWAY_SECRET: key(), SEAL_KEY: key() };
+  const keys = {
+    TRANSACTION_ID_KEY: key(),
+    GATEWAY_SECRET: key(),
+    SEAL_KEY: key(),
+    DATA_KEY: Buffer.alloc(32).toString('base64'),
+  };
   writeFileSync(join(folder, 'keys.json'), JSON.stringify(keys));
   const [port, sandboxPort] = [await freePort(), await freePort()];
   const env = {

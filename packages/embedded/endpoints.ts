@@ -12,24 +12,31 @@ export type Variables = Readonly<Record<string, string>>;
 
 /**
  * The development keys of a data folder, whose lock the caller holds. They are generated at the first start and never
- * changed, because every transaction id in the folder is derived from one of them. A missing seal key is added.
+ * changed, because every transaction id in the folder is derived from one of them, and personal data can be read only
+ * with another. A key that a folder of an earlier release lacks is added.
  *
  * @throws StartError if the keys cannot be read, or if they are missing although the folder holds events
  */
 export function developmentKeys(dataDir: string): Variables {
   const file = join(dataDir, 'keys.json');
   const existing = readJson(file);
-  if (existing?.SEAL_KEY) return existing;
-  if (existing) return keep(dataDir, { ...existing, SEAL_KEY: newKey() });
+  if (existing?.SEAL_KEY && existing.DATA_KEY) return existing;
+  if (existing) return keep(dataDir, { SEAL_KEY: newKey(), DATA_KEY: newDataKey(), ...existing });
   if (existsSync(join(dataDir, 'eventstore.db')))
     throw new StartError(
       `${file} is missing, but eventstore.db beside it holds events whose transaction ids were derived from a key ` +
         'in it. Restore keys.json from the backup of this folder, or set DATA_DIR to another folder.',
     );
-  return keep(dataDir, { TRANSACTION_ID_KEY: newKey(), GATEWAY_SECRET: newKey(), SEAL_KEY: newKey() });
+  return keep(dataDir, {
+    TRANSACTION_ID_KEY: newKey(),
+    GATEWAY_SECRET: newKey(),
+    SEAL_KEY: newKey(),
+    DATA_KEY: newDataKey(),
+  });
 }
 
 const newKey = () => randomBytes(32).toString('hex');
+const newDataKey = () => randomBytes(32).toString('base64');
 
 function keep(dataDir: string, keys: Variables): Variables {
   writeJson(dataDir, 'keys.json', keys);

@@ -1,20 +1,35 @@
 /** `ledger export`: the payments of a range of time, for an auditor to keep. */
 import { beginExport, ExportImpossible, readExportRequest } from '../audit/export/export.ts';
 import { InvalidFields } from '../commands/fields.ts';
-import { type Command, text, UsageError } from './command.ts';
+import { recordToolAccess } from './access.ts';
+import { type Command, flag, text, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { fail, withStores } from './stores.ts';
 
-export const exportPayments: Command = {
+const options = {
+  from: text,
+  to: text,
+  merchant: text,
+  format: text,
+  output: text,
+  'with-personal-data': flag,
+} as const;
+
+export const exportPayments: Command<typeof options> = {
   summary: 'the payments of a range of time: all their events as JSON lines, or a CSV row each',
-  usage: '--from TIME --to TIME [--merchant CODE] [--format jsonl|csv] [--output FILE]',
-  options: { from: text, to: text, merchant: text, format: text, output: text },
-  async run({ output, ...values }) {
-    const request = readRequest(values);
+  usage:
+    '--from TIME --to TIME [--merchant CODE] [--format jsonl|csv] [--with-personal-data] [--output FILE]',
+  options,
+  async run({ output, 'with-personal-data': isOpened = false, ...values }) {
+    const request = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
     checkOutput(output);
     return await withStores('export', async (stores) => {
       try {
         const { pieces, totals } = await beginExport(request, stores);
+        if (isOpened) {
+          const detail = `${request.span.start} to ${request.span.end}`;
+          await recordToolAccess(stores, { what: 'exportOpened', detail });
+        }
         await writeOutput(pieces, output);
         const { events, payments, checksum } = totals();
         const whole = `${payments} ${payments === 1 ? 'payment' : 'payments'}`;

@@ -5,10 +5,9 @@ import type { Knex } from 'knex';
 import { Refused } from '../commands/decider.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import type { Cause } from '../events/envelope.ts';
-import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
-import { systemRuntime } from '../kernel/system-runtime.ts';
-import { loadRoleConfig, type RoleDependencies } from '../roles/lifecycle.ts';
+import { connectPostgres } from '../postgres/pool.ts';
+import { loadRoleConfig, openStores, type RoleDependencies } from '../roles/lifecycle.ts';
 import { UsageError } from './command.ts';
 
 export type Context = RoleDependencies;
@@ -34,8 +33,6 @@ export async function withStores(
   work: (context: ContextWithDatabase) => Promise<number>,
   options: { longestQueryMs?: number } = {},
 ): Promise<number> {
-  // Loaded here, because commands without a database start faster without its driver.
-  const { connectPostgres } = await import('../postgres/pool.ts');
   return await connected(name, async (context) => {
     const { databaseUrl } = context.config;
     const db = connectPostgres({ url: databaseUrl, log: context.log, ...options });
@@ -65,13 +62,11 @@ export async function withJournal(
 
 async function connected(name: string, work: (context: Context) => Promise<number>): Promise<number> {
   const config = loadRoleConfig();
-  const log = createLog('warn', name);
-  const runtime = systemRuntime;
-  const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime });
+  const stores = openStores(config, createLog('warn', name));
   try {
-    return await work({ config, eventStore, log, runtime });
+    return await work(stores);
   } finally {
-    await eventStore.close();
+    await stores.stop();
   }
 }
 

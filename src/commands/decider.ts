@@ -26,6 +26,7 @@ export type RefusalCode =
   | 'unknown_exception'
   | 'exception_resolved'
   | 'no_money_in_suspense'
+  | 'personal_data_added'
   | 'email_taken'
   | 'unknown_user'
   | 'own_account'

@@ -1,5 +1,6 @@
 /** Load → decide → append at the expected revision; after a conflict, load and decide again. */
 import { type Cause, chain, type Envelope, hashIn } from '../events/envelope.ts';
+import { isPlain, sealedValuesOf } from '../events/personal-data.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -37,21 +38,40 @@ export type ExecuteOf<D> =
   D extends Decider<infer State, infer Command, infer Event> ? Execute<State, Command, Event> : never;
 
 /**
+ * Seals the personal data of events, which deciders give in plain text, before the events are chained: the hashes cover
+ * what is sealed. Throws KeysUnavailable.
+ */
+export type SealEvents = <Sealing extends { type: string; data: unknown }>(
+  streamName: string,
+  events: readonly Sealing[],
+) => readonly Sealing[];
+
+/** Of streams that hold no personal data. Nothing is ever appended in plain text. */
+const sealNothing: SealEvents = (_, events) => {
+  for (const { type, data } of events)
+    if (sealedValuesOf(data).some(({ value }) => isPlain(value)))
+      throw new Error(`${type} would be appended with personal data in plain text`);
+  return events;
+};
+
+/**
  * Creates the function that executes a decider's commands. `load` replaces the store's own where a decision needs only
  * part of a stream; it must return the last event too.
  *
- * The function throws Refused, EventStoreUnavailable, and UnreadableEvent, also for a new event that could not be read
+ * The function throws Refused, EventStoreUnavailable, KeysUnavailable, and UnreadableEvent, also for a new event that could not be read
  * back, which is then not written.
  */
 export function createExecute<State, Command, Event extends { type: string; data: unknown }>({
   eventStore,
   decider,
   load = eventStore.load,
+  seal = sealNothing,
   maxConflicts = 50,
 }: {
   eventStore: Pick<EventStore, 'append' | 'load'>;
   decider: Decider<State, Command, Event>;
   load?: (streamName: string) => Promise<readonly RecordedEvent[]>;
+  seal?: SealEvents;
   /** A stream that changes more often than this while a command waits is under attack, not under load. */
   maxConflicts?: number;
 }): Execute<State, Command, Event> {
@@ -60,8 +80,9 @@ export function createExecute<State, Command, Event extends { type: string; data
   return async (streamName, command, cause, { creates = false, from = null } = {}) => {
     let head = from ?? (creates ? headOf([], decider) : await loadAgain(streamName));
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
-      const events = decider.decide(command, head.state);
-      if (events instanceof Refused) throw events;
+      const decided = decider.decide(command, head.state);
+      if (decided instanceof Refused) throw decided;
+      const events = seal(streamName, decided);
       const chained: Envelope<Event>[] = chain(events, head.hash, cause);
       const last = chained.at(-1);
       if (!last) return { ...head, events };

@@ -8,7 +8,13 @@ import {
   type RecordedResult,
   type RequestedPayment,
 } from '../events/payment.ts';
-import { attemptOf, type Outcome, type PaymentResult, type Source } from '../events/payment-result.ts';
+import {
+  attemptOf,
+  type Outcome,
+  type PaymentResult,
+  type ReportedResult,
+  type Source,
+} from '../events/payment-result.ts';
 // The rule of version 1 is still the one that decides.
 import { orderByRule1 as sellerOrderOf } from '../events/upcast-rules.ts';
 import { toDigits } from '../kernel/malaysian-time.ts';
@@ -23,7 +29,7 @@ export type RecordGatewayResult = {
   verified: boolean;
   channel: Channel;
   merchantCode: string;
-  result: PaymentResult;
+  result: ReportedResult;
 };
 
 /** Implements the state table of content/docs/payment-states.md. */
@@ -72,8 +78,10 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
 const postingRule = 1 as const;
 
 /** What every event that records a result has. */
-function recorded({ at, source, verified, result }: RecordGatewayResult, state: RequestedPayment) {
-  return { at, source, verified, result, orderNo: sellerOrderOf(state, result) };
+function recorded({ at, source, verified, result: reported }: RecordGatewayResult, state: RequestedPayment) {
+  const { buyerName, raw, ...result } = reported;
+  const sealed = { personal: { plain: { buyerName } }, evidence: { plain: raw } };
+  return { at, source, verified, result, ...sealed, orderNo: sellerOrderOf(state, result) };
 }
 
 function setInMotion(state: RequestedPayment, outcome: Outcome) {

@@ -14,7 +14,9 @@ import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
+import { type ErasePersonalData, erasePersonalData } from './erasure.ts';
 import { type ResolveException, resolveException } from './exceptions.ts';
+import { isSameContent } from './fingerprint.ts';
 import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
 import { type RecordRequeryAnswer, recordRequeryAnswer } from './requery.ts';
 
@@ -36,6 +38,7 @@ export type PaymentCommand =
   | RecordGatewayResult
   | RecordRequeryAnswer
   | ResolveException
+  | ErasePersonalData
   | DeliveryCommand;
 
 /** Limits the length of the stream. A payer who still cannot pay by then needs help from a person. */
@@ -57,6 +60,8 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
         return recordRequeryAnswer(command, state);
       case 'ResolveException':
         return resolveException(command, state);
+      case 'ErasePersonalData':
+        return erasePersonalData(command, state);
       default:
         return decideDelivery(command, state);
     }
@@ -65,12 +70,17 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
 
 function requestPayment({ request }: RequestPayment, state: Payment): readonly PaymentEvent[] | Refused {
   if (state.status === 'none') return [{ type: 'PaymentRequested', data: request }];
-  if (contentOf(request) === contentOf(state.request)) return [];
+  if (contentOf(request) === contentOf(state.request) && isSamePerson(state.request, request)) return [];
   return new Refused('request_differs', 'This reference was already used for a payment with other content');
 }
 
-/** What the merchant asked for: the request without its time and without what our own configuration added. */
-function contentOf({ at: _, merchant, ...content }: PaymentRequested): string {
+function isSamePerson(held: RequestedPayment['request'], given: PaymentRequested): boolean {
+  return isSameContent({ ...held, content: held.personal }, { ...given, content: given.personal });
+}
+
+/** What the merchant asked for, without personal data, its time, and what our own configuration added. */
+function contentOf(request: RequestedPayment['request']): string {
+  const { at: _, personal: __, fingerprint: ___, merchant, ...content } = request;
   return canonicalJson({ ...content, merchantCode: merchant.code });
 }
 

@@ -41,7 +41,7 @@ export function recordRequeryAnswer(
     known = added.reduce(evolve, known);
   }
   if (news.length > 0 || isRepeated(command, state)) return news;
-  return [{ type: 'RequeryAnswered', data: { at, status: answer.status, raw: answer.raw } }];
+  return [{ type: 'RequeryAnswered', data: { at, status: answer.status, evidence: { plain: answer.raw } } }];
 }
 
 /** A registry that lags behind the gateway, or reports a cancellation as a failure, contradicts nothing. */

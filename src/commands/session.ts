@@ -18,9 +18,12 @@ export type ViewPersonalData = {
   detail: string;
 };
 
+/** An access by a command, which has no session: `userId` is its actor, and the stream is of this access alone. */
+export type RecordToolAccess = Omit<ViewPersonalData, 'type'> & { type: 'RecordToolAccess'; userId: string };
+
 export type SignOut = { type: 'SignOut'; at: string };
 
-export type SessionCommand = IssueSignInLink | SignIn | ViewPersonalData | SignOut;
+export type SessionCommand = IssueSignInLink | SignIn | ViewPersonalData | RecordToolAccess | SignOut;
 
 export const sessionDecider: Decider<Session | null, SessionCommand, SessionEvent> = {
   initial: null,
@@ -45,6 +48,11 @@ export const sessionDecider: Decider<Session | null, SessionCommand, SessionEven
         return [
           { type: 'PersonalDataViewed', data: { at, userId: state.userId, what, transactionId, detail } },
         ];
+      }
+      case 'RecordToolAccess': {
+        if (state) return new Refused('session_over', 'This is a session of the console');
+        const { type: _, ...data } = command;
+        return [{ type: 'PersonalDataViewed', data }];
       }
       case 'SignOut':
         return state?.status === 'open' ? [{ type: 'SignedOut', data: { at: command.at } }] : [];

@@ -1,6 +1,7 @@
 /** Gateway results that match no payment: how the quarantine keeps them, and how staff resolve one. */
 import { readUnmatchedEvent, readUnmatchedResult } from '../events/codec.ts';
 import type { Cause } from '../events/envelope.ts';
+import type { ReceivedFields } from '../events/personal-data.ts';
 import {
   evolveUnmatched,
   type GatewayResultUnmatched,
@@ -11,9 +12,9 @@ import {
   unmatchedStream,
 } from '../events/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
-import { canonicalJson } from '../kernel/canonical-json.ts';
 import { type Decider, Refused } from './decider.ts';
-import { createExecute } from './execute.ts';
+import { createExecute, type SealEvents } from './execute.ts';
+import { type Fingerprint, isSameContent } from './fingerprint.ts';
 
 /** Decided from the last result in quarantine: a gateway that repeats itself at once adds nothing. */
 const quarantineDecider: Decider<GatewayResultUnmatched | null, GatewayResultUnmatched, QuarantineEvent> = {
@@ -25,19 +26,35 @@ const quarantineDecider: Decider<GatewayResultUnmatched | null, GatewayResultUnm
 };
 
 function isSameResult(a: GatewayResultUnmatched, b: GatewayResultUnmatched): boolean {
-  return a.channel === b.channel && canonicalJson(a.raw) === canonicalJson(b.raw);
+  return (
+    a.channel === b.channel && isSameContent({ ...a, content: a.evidence }, { ...b, content: b.evidence })
+  );
 }
 
-/** Stores one result permanently. Throws EventStoreUnavailable. */
-export type Quarantine = (result: GatewayResultUnmatched, cause: Cause) => Promise<void>;
+/** `raw` is every field as received. */
+export type UnmatchedReport = Omit<GatewayResultUnmatched, 'evidence' | 'fingerprint'> & {
+  raw: ReceivedFields;
+};
+
+/** Stores one result permanently. Throws EventStoreUnavailable and KeysUnavailable. */
+export type Quarantine = (report: UnmatchedReport, cause: Cause) => Promise<void>;
 
 /**
  * Appends to `gateway-unmatched`. All results go to that one stream, so this process appends one at a time and races
  * only with other processes.
  */
-export function createQuarantine(eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>): Quarantine {
+export function createQuarantine({
+  eventStore,
+  seal,
+  fingerprint,
+}: {
+  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>;
+  seal: SealEvents;
+  fingerprint: Fingerprint;
+}): Quarantine {
   const execute = createExecute({
     eventStore,
+    seal,
     decider: quarantineDecider,
     async load(streamName) {
       const last = await eventStore.loadLast(streamName);
@@ -45,7 +62,8 @@ export function createQuarantine(eventStore: Pick<EventStore, 'append' | 'load' 
     },
   });
   let turn: Promise<unknown> = Promise.resolve();
-  return async (result, cause) => {
+  return async ({ raw, ...report }, cause) => {
+    const result = { ...report, evidence: { plain: raw }, fingerprint: fingerprint(raw) };
     const kept = turn.then(() => execute(unmatchedStream, result, cause));
     turn = kept.catch(() => undefined);
     await kept;

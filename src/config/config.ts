@@ -9,6 +9,7 @@ import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.
 import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
 import { loadMerchants } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
+import { readDataKeys, readRetention } from './personal-data.ts';
 import type { VariableName } from './variables.ts';
 import { ConfigError } from './yaml-file.ts';
 
@@ -56,6 +57,9 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     merchants,
     methods,
     transactionIdKey: readSecret(env, 'TRANSACTION_ID_KEY'),
+    dataKeys: readDataKeys(env),
+    /** Null: personal data are erased only on request. */
+    retention: readRetention(env),
     /** `''` in a process that seals nothing. */
     sealKey: env.matching('SEAL_KEY', /^[0-9a-f]{64}$/i, 'be 64 hexadecimal digits', { required: seals }),
     maxAmountSen: readMaxAmount(env),

@@ -47,6 +47,21 @@ export const variableGroups = {
       otherwise: embedded,
       meaning: 'PostgreSQL: `postgres://`; `ledger serve` can bring its own',
     },
+    DATA_KEY: {
+      otherwise: generated,
+      meaning:
+        'The keys of personal data are encrypted under it: 32 bytes in base64, from `openssl rand -base64 32`. Without it, no personal data can be read',
+    },
+    DATA_KEY_PREVIOUS: {
+      otherwise: 'none',
+      meaning:
+        'Comma list of earlier values of DATA_KEY, until `ledger keys rewrap` has moved everything to the present one',
+    },
+    RETENTION: {
+      otherwise: 'none: nothing is erased by itself',
+      meaning:
+        'How long after the last event of a payment its personal data are kept, such as `7y`, `18m` or `90d`',
+    },
     SEAL_KEY: {
       otherwise: 'generated in `DATA_DIR`; `ledger projections` and `ledger serve` need one',
       meaning:

@@ -8,7 +8,6 @@ import {
   literal,
   nullable,
   object,
-  record,
   refine,
   type Struct,
   string,
@@ -16,15 +15,16 @@ import {
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { sen, utc } from '../kernel/structs.ts';
 import { PlannedDelivery } from './deliveries.ts';
+import { Buyer, ReceivedFields, sealed } from './personal-data.ts';
 import { type AttemptedPayment, orderByRule1 } from './upcast-rules.ts';
 
 export const outcomes = ['succeeded', 'failed', 'cancelled', 'pending'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** Fields are `''` or null where the report had nothing readable. */
+/** Without anything about a person. Fields are `''` or null where the report had nothing readable. */
 export const PaymentResult = object({
   outcome: enums(outcomes),
-  /** `''` if no method is named, or an unknown one (`raw` keeps it). */
+  /** `''` if no method is named, or an unknown one (the evidence keeps it). */
   mode: enums(['', ...paymentModes]),
   sellerOrderNo: string(),
   gatewayTransactionId: string(),
@@ -34,11 +34,11 @@ export const PaymentResult = object({
   paidAt: nullable(utc),
   receiptNo: string(),
   buyerBank: string(),
-  buyerName: string(),
-  /** The fields as received, for evidence. */
-  raw: record(string(), string()),
 });
 export type PaymentResult = Infer<typeof PaymentResult>;
+
+/** A result as it was read, with the name that the bank gives and, for evidence, the fields as received. */
+export type ReportedResult = PaymentResult & Buyer & { raw: ReceivedFields };
 
 export const sources = ['gateway', 'requery', 'staff'] as const;
 export type Source = (typeof sources)[number];
@@ -50,6 +50,10 @@ export const resultRecorded = {
   /** False only for an unsigned gateway result accepted in development. */
   verified: boolean(),
   result: PaymentResult,
+  /** Who the bank says has paid. */
+  personal: sealed(Buyer),
+  /** The fields as received. */
+  evidence: sealed(ReceivedFields),
   /** The seller order that it is about, `''` before the first attempt; null in events of version 1, which had none. */
   orderNo: nullable(string()),
 };
@@ -82,9 +86,9 @@ export type RegistryStatus = (typeof registryStatuses)[number];
 export type RegistryAnswer = {
   status: RegistryStatus;
   /** The results in its records, oldest first: several only if all are successes; none if none is known. */
-  results: readonly PaymentResult[];
+  results: readonly ReportedResult[];
   /** The record with this status, as received; empty where there is none. */
-  raw: Record<string, string>;
+  raw: ReceivedFields;
 };
 
 /** The seller order that a result is about, as its event says; events of version 1 leave it to rule 1. */

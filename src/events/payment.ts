@@ -3,19 +3,7 @@
  * state, `evolve`. Commands are decided in src/commands/payment.ts, results (also late and second ones) in
  * src/commands/payment-result.ts.
  */
-import {
-  array,
-  boolean,
-  enums,
-  type Infer,
-  integer,
-  literal,
-  min,
-  object,
-  record,
-  string,
-  unknown,
-} from 'superstruct';
+import { array, boolean, enums, type Infer, integer, literal, min, object, string } from 'superstruct';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
 import {
@@ -26,6 +14,7 @@ import {
   newDelivery,
   type PlannedDelivery,
 } from './deliveries.ts';
+import { paymentRequested } from './payment-request.ts';
 import {
   type Outcome,
   orderOf,
@@ -38,32 +27,20 @@ import {
   type Source,
   statusChanged,
 } from './payment-result.ts';
+import {
+  type Buyer,
+  erasureReasons,
+  type Held,
+  type HeldKeys,
+  holding,
+  holdsNothing,
+  ReceivedFields,
+  type RequestDetails,
+  sealed,
+} from './personal-data.ts';
 import { deliveriesByRule1 } from './upcast-rules.ts';
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────────
-
-export const channels = ['generic', 'landreg'] as const;
-export type Channel = (typeof channels)[number];
-
-const PaymentItem = object({
-  description: string(),
-  /** Land title id (id_hakmilik); `''` where there is none. */
-  titleId: string(),
-  amountSen: sen,
-});
-
-/** Who pays, as the merchant gave it; every field may be `''`. */
-const Payer = object({
-  name: string(),
-  email: string(),
-  icNo: string(),
-  address1: string(),
-  address2: string(),
-  city: string(),
-  postcode: string(),
-  state: string(),
-  phoneNo: string(),
-});
 
 /**
  * What staff did about money in suspense: refunded it to the payer, credited it to the merchant, or explained in a note
@@ -78,27 +55,7 @@ export type Resolution = (typeof resolutions)[number];
 const postingRule = literal(1);
 
 export const paymentEvents = {
-  PaymentRequested: object({
-    at: utc,
-    transactionId: string(),
-    channel: enums(channels),
-    merchant: object({ code: string(), id: integer(), name: string() }),
-    /** The merchant's own: trans_id, or the land registry's transaksi_id. */
-    reference: string(),
-    amountSen: sen,
-    service: string(),
-    description: string(),
-    items: array(PaymentItem),
-    payer: Payer,
-    /** An email address was given, so the payer gets the receipt by email. */
-    emailReceipt: boolean(),
-    /** `''` on the land-registry channel, whose callback address is configuration. */
-    callbackUrl: string(),
-    redirectUrl: string(),
-    /** Land-registry branch (kod_cawangan); `''` on the generic channel. */
-    branchCode: string(),
-    extra: record(string(), unknown()),
-  }),
+  PaymentRequested: paymentRequested,
   PaymentMethodChosen: object({
     at: utc,
     attempt: min(integer(), 1),
@@ -136,7 +93,12 @@ export const paymentEvents = {
     object({ ...resultRecorded, postingRule, firstGatewayTransactionId: string() }),
   ),
   /** The registry was asked and reported nothing new: the status stays. */
-  RequeryAnswered: object({ at: utc, status: enums(registryStatuses), raw: record(string(), string()) }),
+  RequeryAnswered: object({
+    at: utc,
+    status: enums(registryStatuses),
+    /** Its record with this status, as received. */
+    evidence: sealed(ReceivedFields),
+  }),
   /** Staff settled what a result left open; `resultNo` counts the payment's recorded results from 1. */
   ExceptionResolved: object({
     at: utc,
@@ -145,11 +107,14 @@ export const paymentEvents = {
     note: string(),
     postingRule,
   }),
+  /** The keys of all personal data that earlier events hold have been destroyed; those of version 1 are in plain text. */
+  PersonalDataErased: object({ at: utc, reason: enums(erasureReasons), keys: array(string()) }),
   ...deliveryEvents,
 };
 
 export type PaymentEvent = EventOf<typeof paymentEvents>;
 export type PaymentRequested = Infer<typeof paymentEvents.PaymentRequested>;
+export type Channel = PaymentRequested['channel'];
 
 export const paymentStreamPrefix = 'payment-';
 export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}${transactionId}`;
@@ -159,7 +124,8 @@ export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}$
 export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'attempt'>;
 
 /** One recorded result without its evidence. Its `sellerOrderNo` is that of the attempt that it is about. */
-export type RecordedResult = Omit<PaymentResult, 'raw'> & {
+export type RecordedResult = PaymentResult & {
+  personal: Held<Buyer>;
   at: string;
   source: Source;
   /** It set the payment's status, or it is an exception for staff. */
@@ -172,7 +138,7 @@ export type PaymentStatus = 'requested' | Outcome;
 
 export type RequestedPayment = {
   status: PaymentStatus;
-  request: PaymentRequested;
+  request: Omit<PaymentRequested, 'personal'> & { personal: Held<RequestDetails> };
   attempts: readonly Attempt[];
   /** Every result ever recorded, in order. */
   results: readonly RecordedResult[];
@@ -184,6 +150,7 @@ export type RequestedPayment = {
   lastRequery: { at: string; status: RegistryStatus | Outcome } | null;
   /** In the order in which outcomes called for them. */
   deliveries: readonly Delivery[];
+  personalData: HeldKeys;
 };
 
 /** Plain JSON: a state that was stored and read back folds on exactly as before. */
@@ -193,6 +160,14 @@ export const noPayment: Payment = { status: 'none' };
 
 /** Folds one event into the state. Total: an event that makes no sense in this state changes nothing. */
 export function evolve(state: Payment, event: PaymentEvent): Payment {
+  const next = fold(state, event);
+  // Also of an event that changes nothing else.
+  if (next.status === 'none') return next;
+  const personalData = holding(next.personalData, event.data);
+  return personalData === next.personalData ? next : { ...next, personalData };
+}
+
+function fold(state: Payment, event: PaymentEvent): Payment {
   if (state.status === 'none') {
     if (event.type !== 'PaymentRequested') return state;
     return {
@@ -204,6 +179,7 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       closedAttempts: 0,
       lastRequery: null,
       deliveries: [],
+      personalData: holdsNothing,
     };
   }
   switch (event.type) {
@@ -243,6 +219,8 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
       );
       return { ...state, results };
     }
+    case 'PersonalDataErased':
+      return withoutPersonalData(state, event.data.at);
     case 'PaymentRequested':
       return state;
     default:
@@ -284,15 +262,28 @@ function recorded(
   event: ResultEvent,
   role: RecordedResult['role'],
 ): RequestedPayment {
-  const { raw: _, ...result } = event.data.result;
-  const { at, source } = event.data;
+  const { at, personal, result, source } = event.data;
   const sellerOrderNo = orderOf(state, event.data);
-  const results = [...state.results, { ...result, sellerOrderNo, at, source, role, resolved: null }];
+  const added = { ...result, sellerOrderNo, personal, at, source, role, resolved: null };
+  const results = [...state.results, added];
   const lastRequery = source === 'requery' ? { at, status: result.outcome } : state.lastRequery;
   return { ...state, results, lastRequery };
 }
 
+/** The payment without personal data, as they are erased at a time: nothing else changes. */
+export function withoutPersonalData(payment: RequestedPayment, at: string | null): RequestedPayment {
+  const personal = { erased: true } as const;
+  return {
+    ...payment,
+    request: { ...payment.request, personal },
+    results: payment.results.map((result) => ({ ...result, personal })),
+    personalData: { ...holdsNothing, erasedAt: at },
+  };
+}
+
 /** The result that gave the payment its present status, or null before the first. */
-export function currentResult(payment: RequestedPayment): RecordedResult | null {
+export function currentResult<Result extends RecordedResult>(payment: {
+  results: readonly Result[];
+}): Result | null {
   return payment.results.findLast(({ role }) => role === 'applied') ?? null;
 }

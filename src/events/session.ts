@@ -3,7 +3,16 @@ import { enums, nullable, object, optional, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
 /** The kinds of access to personal data that are recorded. */
-export const accessKinds = ['payer', 'evidence', 'search', 'history', 'export'] as const;
+export const accessKinds = [
+  'payer',
+  'evidence',
+  'search',
+  'history',
+  'export',
+  /** An export with personal data. */
+  'exportOpened',
+  'subjectAccess',
+] as const;
 export type AccessKind = (typeof accessKinds)[number];
 
 export const sessionEvents = {

@@ -2,9 +2,10 @@
  * Gateway results that match no payment. One stream, the quarantine, keeps them all; each resolution by staff has a
  * stream of its own.
  */
-import { boolean, enums, type Infer, integer, min, object, record, string } from 'superstruct';
+import { boolean, enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
-import { channels } from './payment.ts';
+import { channels } from './payment-request.ts';
+import { ReceivedFields, sealed } from './personal-data.ts';
 
 export const unmatchedStream = 'gateway-unmatched';
 
@@ -20,7 +21,10 @@ export const GatewayResultUnmatched = object({
   channel: enums(channels),
   verified: boolean(),
   reason: enums(unmatchedReasons),
-  raw: record(string(), string()),
+  /** The fields as received. */
+  evidence: sealed(ReceivedFields),
+  /** By which the same result is recognised (commands/fingerprint.ts); null in events of version 1. */
+  fingerprint: nullable(string()),
 });
 export type GatewayResultUnmatched = Infer<typeof GatewayResultUnmatched>;
 

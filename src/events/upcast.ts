@@ -11,7 +11,7 @@ type Lifts = Record<number, Record<string, (data: unknown) => unknown>>;
 
 const lifts: Lifts = {
   1: {
-    PaymentRequested: withEmailReceipt,
+    PaymentRequested: request,
     PaymentSucceeded: (data) => ({ ...outcome(data), postingRule: 1 }),
     PaymentFailed: outcome,
     PaymentCancelled: outcome,
@@ -20,18 +20,30 @@ const lifts: Lifts = {
     AmountMismatchDetected: (data) => ({ ...result(data), postingRule: 1 }),
     DuplicatePaymentDetected: (data) => ({ ...result(data), postingRule: 1 }),
     ExceptionResolved: (data) => ({ ...(data as object), postingRule: 1 }),
+    RequeryAnswered: received,
+    GatewayResultUnmatched: (data) => ({ ...received(data), fingerprint: null }),
   },
 };
 
-/** Data that are no such object get fields too, and then fail their schema. */
-function withEmailReceipt(data: unknown): object {
-  const { payer } = (data ?? {}) as { payer?: { email?: unknown } };
-  return { ...(data as object), emailReceipt: payer?.email !== '' };
+// Data that are no such object get fields too, and then fail their schema. Version 1 held personal data in plain text.
+
+function request(data: unknown): object {
+  const { payer, extra, ...rest } = (data ?? {}) as { payer?: { email?: unknown }; extra?: unknown };
+  const emailReceipt = payer?.email !== '';
+  return { ...rest, emailReceipt, personal: { plain: { payer, extra } }, fingerprint: null };
 }
 
 /** Version 1 left to the fold what a result was about and what it set in motion: upcast-rules.ts. */
 function result(data: unknown): object {
-  return { ...(data as object), orderNo: null };
+  const all = (data ?? {}) as { result?: { buyerName?: unknown; raw?: unknown } };
+  const { buyerName, raw, ...rest } = all.result ?? {};
+  const sealed = { personal: { plain: { buyerName } }, evidence: { plain: raw } };
+  return { ...all, result: rest, ...sealed, orderNo: null };
+}
+
+function received(data: unknown): object {
+  const { raw, ...rest } = (data ?? {}) as { raw?: unknown };
+  return { ...rest, evidence: { plain: raw } };
 }
 
 function outcome(data: unknown): object {

@@ -2,6 +2,8 @@
 import { METHODS } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Next } from 'koa';
+import type { SealEvents } from '../commands/execute.ts';
+import { createFingerprint } from '../commands/fingerprint.ts';
 import { createQuarantine } from '../commands/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { ApiDependencies } from './api/dependencies.ts';
@@ -34,20 +36,25 @@ export type Dependencies = Omit<GenericDependencies & LandregDependencies, 'quar
   ApiDependencies &
   ConsoleDependencies & {
     eventStore: Pick<EventStore, 'append'>;
+    personalData: { seal: SealEvents };
     /** The documentation; by default the project's own. */
     docsFolder?: string;
   };
 
 /** Rejects with a ConfigError if the documentation has faults. */
 export async function createApp(dependencies: Dependencies): Promise<Koa<RequestState>> {
-  const { config, eventStore, log, runtime } = dependencies;
+  const { config, eventStore, log, personalData, runtime } = dependencies;
   // One address per page, because what is logged and how errors look depend on the path.
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
   const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
   router.get('/', createHome(config));
   router.get('/verify/:receiptNo', createVerify(dependencies));
   // One for both channels, because their unmatched results share a stream.
-  const quarantine = createQuarantine(eventStore);
+  const quarantine = createQuarantine({
+    eventStore,
+    seal: personalData.seal,
+    fingerprint: createFingerprint(config.transactionIdKey),
+  });
   addGenericRoutes(router, { ...dependencies, quarantine });
   addLandregRoutes(router, { ...dependencies, quarantine });
   addApiRoutes(router, dependencies);

@@ -1,5 +1,6 @@
 /** A payment as callbacks and requeries report it to merchants: all the documented fields, as texts. */
-import { currentResult, type PaymentStatus, type RequestedPayment } from '../events/payment.ts';
+import type { OpenPayment } from '../events/open-payment.ts';
+import { currentResult, type PaymentStatus } from '../events/payment.ts';
 import { toDateTime } from '../kernel/malaysian-time.ts';
 import { formatSen, type Sen } from '../kernel/money.ts';
 import { receiptOf } from './receipt.ts';
@@ -21,7 +22,7 @@ export const statusCodeOf = (status: PaymentStatus) => codes[status];
 export type PaymentFields = ReturnType<typeof paymentFields>;
 
 /** `''` where nothing is known. Amounts are in RM with two decimals; `amount` is what the payer pays in all. */
-export function paymentFields(payment: RequestedPayment) {
+export function paymentFields(payment: OpenPayment) {
   const { request } = payment;
   const { bank, fpxNo, mode, orderNo, receiptNo, totalSen } = receiptOf(payment);
   const result = currentResult(payment);

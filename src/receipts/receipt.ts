@@ -1,4 +1,5 @@
 /** What a receipt says in any language: one logic for the page, the PDF and the email. */
+import type { OpenPayment } from '../events/open-payment.ts';
 import { currentResult, type RecordedResult, type RequestedPayment } from '../events/payment.ts';
 import { attemptOf } from '../events/payment-result.ts';
 import { addSen, displaySen, type Sen } from '../kernel/money.ts';
@@ -17,8 +18,8 @@ export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
  * The receipt of a payment that succeeded, or the statement of a payment in any other state. Texts are `''` if there is
  * nothing to say. Amounts read `RM 1,234.50`, times are UTC. `asAt` is given if what happened later may be missing.
  */
-export function receiptOf(payment: RequestedPayment, asAt: Date | null = null) {
-  const { request, status } = payment;
+export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
+  const { access, request, status } = payment;
   const result = currentResult(payment);
   const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
   const mode: PaymentMode | '' = result?.mode || (attempt?.mode ?? '');
@@ -35,6 +36,7 @@ export function receiptOf(payment: RequestedPayment, asAt: Date | null = null) {
     receiptNo,
     /** When the status was reached: the bank's time where it gave one. */
     at: result?.paidAt ?? result?.at ?? request.at,
+    access,
     payerName: request.payer.name || (result?.buyerName ?? ''),
     icNo: masked(request.payer.icNo),
     service: request.service,

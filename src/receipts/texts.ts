@@ -1,4 +1,5 @@
 // Every text of a receipt, by language.
+import type { Access } from '../events/open-payment.ts';
 import type { PaymentStatus } from '../events/payment.ts';
 import type { HistoryEntry, Receipt } from './receipt.ts';
 import { en, type ReceiptTexts } from './texts/en.ts';
@@ -23,6 +24,16 @@ export function timeText(utc: string, lang: Language): string {
   return times[lang].format(new Date(utc));
 }
 
+const dateFormat = (locale: string) =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'Asia/Kuala_Lumpur' });
+
+const dates = { en: dateFormat('en-GB'), ms: dateFormat('ms-MY') };
+
+/** The Malaysian day of a moment in UTC: `20 November 2026`. */
+export function dateText(utc: string, lang: Language): string {
+  return dates[lang].format(new Date(utc));
+}
+
 export function historyText(entry: HistoryEntry, lang: Language): string {
   const { history, modes } = texts[lang];
   return entry.kind === 'methodChosen' ? history.methodChosen(modes[entry.mode]) : history[entry.kind];
@@ -34,13 +45,21 @@ export type StatusName = keyof ReceiptTexts['statuses'];
 export const statusName = (status: PaymentStatus): StatusName =>
   status === 'succeeded' ? 'success' : status;
 
+/** Why a receipt does not say who has paid; `''` if it does. */
+export function withheldText({ access }: { access: Access }, lang: Language): string {
+  const { erased, erasedOn, unavailable } = texts[lang].personalData;
+  if (access.kind === 'open') return '';
+  if (access.kind === 'unavailable') return unavailable;
+  return access.at === null ? erased : erasedOn(dateText(access.at, lang));
+}
+
 /** The labelled lines of a receipt, the same in the PDF and in the email: only facts that are known. */
 export function factsOf(receipt: Receipt, lang: Language): (readonly [label: string, text: string])[] {
   const words = texts[lang];
   const facts: [string, string][] = [
     [words.receipt.receiptNo, receipt.receiptNo],
     [words.receipt.dateTime, timeText(receipt.at, lang)],
-    [words.payer, receipt.payerName],
+    [words.payer, receipt.payerName || withheldText(receipt, lang)],
     [words.receipt.icNo, receipt.icNo],
     [words.service, receipt.service],
     [words.description, receipt.description],

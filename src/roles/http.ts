@@ -25,22 +25,31 @@ import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
 import { toDoList } from '../to-do/projection.ts';
+import { createEraser } from './eraser.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
 /** How long requests that have begun may still take when the process is asked to stop. */
 const drainMs = 10_000;
 
+/**
+ * How long the start waits for the first data keys. While PostgreSQL is away there are none: payments and results are
+ * then answered with 503, and everything else works.
+ */
+const firstKeysMs = 3_000;
+
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
-  const { config, log, runtime } = dependencies;
+  const { config, log, personalData, runtime } = dependencies;
   const heads = createKnownHeads(runtime);
   const eventStore = heads.watch(dependencies.eventStore);
+  await Promise.race([personalData.start(), runtime.sleep(firstKeysMs)]);
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
   const closing = new AbortController();
   const app = await createApp({
     config,
-    execute: createExecute({ eventStore, decider: paymentDecider }),
+    execute: createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal }),
+    personalData,
     eventStore,
     heads,
     ...createPaymentQueries(db),
@@ -61,6 +70,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       executeSession: createExecuteSession(eventStore),
       executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
       executeDiscrepancy: createExecute({ eventStore, decider: reconciliationDecider }),
+      erase: createEraser(dependencies, db).erase,
       mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime }),
     },
     log,

@@ -7,12 +7,56 @@ import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
+import { wrappingKeys } from '../personal-data/data-keys.ts';
+import { createPersonalData, type PersonalData } from '../personal-data/personal-data.ts';
+import { createPostgresKeyStore, destroyedChannel } from '../personal-data/postgres-key-store.ts';
+import { listenForNotifications } from '../postgres/notifications.ts';
+import { connectPostgres } from '../postgres/pool.ts';
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
 
-/** What a role is started with. Roles in a process share the event store: only one connection can append. */
-export type RoleDependencies = { config: Config; eventStore: EventStore; log: Log; runtime: Runtime };
+/**
+ * What a role is started with. Roles in a process share the event store, since only one connection can append, and the
+ * keys of personal data that are kept ahead.
+ */
+export type RoleDependencies = {
+  config: Config;
+  eventStore: EventStore;
+  personalData: PersonalData;
+  log: Log;
+  runtime: Runtime;
+};
+
+/** The stores of the configuration, which other parts of a process share. Nothing is connected until it is used. */
+export function openStores<Needed extends Pick<Config, 'esdbUrl' | 'databaseUrl' | 'dataKeys'>>(
+  config: Needed,
+  log: Log,
+): Omit<RoleDependencies, 'config'> & { config: Needed } & Running {
+  const runtime = systemRuntime;
+  const { databaseUrl, dataKeys, esdbUrl } = config;
+  const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
+  const db = connectPostgres({ url: databaseUrl, log });
+  const wrapping = wrappingKeys(dataKeys.current, dataKeys.previous);
+  const personalData = createPersonalData({
+    store: createPostgresKeyStore({ db, wrapping, runtime }),
+    listen: (onNotification) =>
+      listenForNotifications({ databaseUrl, channel: destroyedChannel, onNotification, log, runtime }),
+    log,
+    runtime,
+  });
+  return {
+    config,
+    eventStore,
+    personalData,
+    log,
+    runtime,
+    async stop() {
+      await personalData.stop();
+      await Promise.all([db.destroy(), eventStore.close()]);
+    },
+  };
+}
 
 /**
  * The configuration of a command that runs alongside `ledger serve` and uses its embedded stores where no URL is set.
@@ -46,10 +90,9 @@ export function roleCommand({
       const config = loadRoleConfig({ seals });
       const log = createLog(config.logLevel, name);
       return runUntilSignal(log, async () => {
-        const runtime = systemRuntime;
-        const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime });
-        const role = await start({ config, eventStore, log, runtime });
-        return { stop: () => stopAll([{ stop: eventStore.close }, role]) };
+        const stores = openStores(config, log);
+        const role = await start(stores);
+        return { stop: () => stopAll([stores, role]) };
       });
     },
   };

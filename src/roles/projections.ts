@@ -10,13 +10,19 @@ import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts
 import { rebuildInProcess } from './start-rebuild-child.ts';
 
 /** Starts every projection and the sealer. Each waits for its stores, and stands by while another process leads. */
-export function startProjections({ config, eventStore, log, runtime }: RoleDependencies): Running {
+export function startProjections({
+  config,
+  eventStore,
+  log,
+  personalData,
+  runtime,
+}: RoleDependencies): Running {
   const { databaseUrl } = config;
   const db = connectPostgres({ url: databaseUrl, log });
   const runs = new Map<string, ProjectionRun>();
   const halted = new Set<string>();
   const launch = (projection: Projection) => {
-    const run = runProjection({ projection, eventStore, db, databaseUrl, log, runtime });
+    const run = runProjection({ projection, eventStore, db, databaseUrl, personalData, log, runtime });
     runs.set(projection.name, run);
     void run.ended.then(() => halted.add(projection.name));
   };

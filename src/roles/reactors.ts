@@ -8,6 +8,7 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
 import type { Runtime } from '../kernel/runtime.ts';
+import { startRetention } from '../personal-data/retention.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
@@ -21,16 +22,19 @@ import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts'
 import { createToDoList } from '../to-do/projection.ts';
 import { createDeliveryQueue } from '../to-do/queue.ts';
 import { dueChannel } from '../to-do/table.ts';
+import { createEraser } from './eraser.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
-/** Starts the to-do list and every reactor; each waits for its stores. */
-export function startReactors({ config, eventStore, log, runtime }: RoleDependencies): Running {
+/** Starts the to-do list, every reactor and what erases by itself; each waits for its stores. */
+export function startReactors({ config, eventStore, log, personalData, runtime }: RoleDependencies): Running {
   const { databaseUrl } = config;
+  // The answers of the registry are sealed.
+  void personalData.start();
   const db = connectPostgres({ url: databaseUrl, log });
   const stopping = new AbortController();
   const announcer = runtime.uuid();
   const { projection, takeDue } = createToDoList({ eventStore, announcer });
-  const execute = createExecute({ eventStore, decider: paymentDecider });
+  const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const common = {
     ready: untilCaughtUp(projection, {
       eventStore,
@@ -41,6 +45,7 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
     queue: createDeliveryQueue(db),
     eventStore,
     execute,
+    openSealed: personalData.open,
     scheduleMs: config.callbacks.scheduleMs,
     runtime,
     log,
@@ -51,6 +56,7 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
   const list = runProjection({
     projection,
     eventStore,
+    personalData,
     db,
     databaseUrl,
     log,
@@ -73,18 +79,32 @@ export function startReactors({ config, eventStore, log, runtime }: RoleDependen
   const requery = config.registry.scheduled
     ? startScheduledRequery({ eventStore, execute, registry, db, databaseUrl, log, runtime })
     : null;
+  const eraser = createEraser({ config, eventStore, log, personalData, runtime }, db);
+  const retention = startRetention({
+    ...eraser,
+    retention: config.retention,
+    db,
+    databaseUrl,
+    log,
+    runtime,
+  });
   return {
     async stop() {
       stopping.abort();
       await Promise.all([listener.stop(), list.stop()]);
-      await Promise.all([...[...workers.values()].map((worker) => worker.stop()), requery?.stop()]);
+      const others = [requery?.stop(), retention.stop()];
+      await Promise.all([...[...workers.values()].map((worker) => worker.stop()), ...others]);
       await db.destroy();
     },
   };
 }
 
 /** What the workers do, one for each kind of delivery. */
-function tasksOf({ config, log, runtime }: Omit<RoleDependencies, 'eventStore'>): WorkerTask[] {
+function tasksOf({
+  config,
+  log,
+  runtime,
+}: Pick<RoleDependencies, 'config' | 'log' | 'runtime'>): WorkerTask[] {
   const { production, callbacks, landRegistry, mail, dataDir, merchants } = config;
   const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
   const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });

@@ -1,13 +1,12 @@
 /** The process that start-rebuild-child.ts starts. Exit code 0: the request has ended. */
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
-import { connectEventStore } from '../eventstore/client.ts';
 import { createLog } from '../kernel/log.ts';
-import { systemRuntime as runtime } from '../kernel/system-runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
+import { openStores } from './lifecycle.ts';
 import type { RebuildTask } from './start-rebuild-child.ts';
 
 const interrupt = new AbortController();
@@ -17,19 +16,19 @@ process.once('SIGTERM', () => interrupt.abort());
 process.once('disconnect', () => interrupt.abort());
 setPriority(constants.priority.PRIORITY_LOW);
 const [task] = (await once(process, 'message')) as [RebuildTask];
-const { projection: name, databaseUrl, esdbUrl, logLevel } = task;
-const log = createLog(logLevel, 'rebuild');
-const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
+const { projection: name, databaseUrl } = task;
+const log = createLog(task.logLevel, 'rebuild');
+const stores = openStores(task, log);
 const db = connectPostgres({ url: databaseUrl, log });
 const { signal } = interrupt;
 try {
   const projection = allProjections.find((each) => each.name === name);
-  if (projection) await rebuildAsRequested({ projection, eventStore, db, databaseUrl, log, runtime, signal });
+  if (projection) await rebuildAsRequested({ ...stores, projection, db, databaseUrl, signal });
 } catch (error) {
   process.exitCode = 1;
   if (!(error instanceof RebuildUnderWay || error instanceof RebuildInterrupted))
     log.warn({ projection: name, reason: describeRebuildFailure(error) }, 'a rebuild was interrupted');
 } finally {
-  await Promise.all([eventStore.close(), db.destroy()]);
+  await Promise.all([stores.stop(), db.destroy()]);
   if (process.connected) process.disconnect();
 }

@@ -10,11 +10,10 @@ import { startSandboxGateway } from '@ledger/sandbox/gateway.ts';
 import type { Command } from '../cli/command.ts';
 import { registerSampleProjects } from '../cli/projects.ts';
 import { type Config, loadConfig } from '../config/config.ts';
-import { connectEventStore } from '../eventstore/client.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { startHttp } from './http.ts';
-import { type Running, runUntilSignal, stopAll } from './lifecycle.ts';
+import { openStores, type Running, runUntilSignal, stopAll } from './lifecycle.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
 import { welcome } from './welcome.ts';
@@ -43,6 +42,7 @@ function placeholders(): Variables {
       TRANSACTION_ID_KEY: 'embedded',
       GATEWAY_SECRET: 'embedded',
       SEAL_KEY: '0'.repeat(64),
+      DATA_KEY: Buffer.alloc(32).toString('base64'),
     }),
     ...(!isProduction &&
       process.env.SANDBOX !== 'false' && {
@@ -106,12 +106,10 @@ async function start(plan: Config, log: Log): Promise<Running> {
     };
     writeEndpoints(folder.path, endpoints);
     const config = loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
-    const events = connectEventStore({ url: config.esdbUrl, log, runtime });
-    started({ stop: events.close });
-    const role = { config, eventStore: events, log, runtime };
+    const role = started(openStores(config, log));
     started(startProjections(role));
     if (!config.production)
-      registerSampleProjects(events, config).catch((err: unknown) =>
+      registerSampleProjects(role.eventStore, config).catch((err: unknown) =>
         log.warn({ err }, 'the sample projects could not be registered'),
       );
     started(startReactors(role));

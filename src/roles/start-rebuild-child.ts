@@ -11,7 +11,10 @@ import type { Runtime } from '../kernel/runtime.ts';
 import { isUnderWay, RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 
 /** Sent to the process as a message, because everyone on the machine can read its arguments. */
-export type RebuildTask = { projection: string } & Pick<Config, 'esdbUrl' | 'databaseUrl' | 'logLevel'>;
+export type RebuildTask = { projection: string } & Pick<
+  Config,
+  'esdbUrl' | 'databaseUrl' | 'dataKeys' | 'logLevel'
+>;
 
 const modulePath = fileURLToPath(new URL('./rebuild-child.ts', import.meta.url));
 
@@ -23,7 +26,7 @@ export async function rebuildInProcess(
   projection: string,
   { config, log, runtime, signal }: { config: Config; log: Log; runtime: Runtime; signal: AbortSignal },
 ): Promise<void> {
-  const { esdbUrl, databaseUrl, logLevel } = config;
+  const { esdbUrl, databaseUrl, dataKeys, logLevel } = config;
   // Checking here is cheaper than starting a process that finds it out.
   if (await isUnderWay({ name: projection, databaseUrl, runtime, signal }))
     throw new RebuildUnderWay(`A rebuild of ${projection} is already running`);
@@ -32,7 +35,7 @@ export async function rebuildInProcess(
   const interrupt = () => void child.kill('SIGTERM');
   signal.addEventListener('abort', interrupt);
   if (signal.aborted) interrupt();
-  child.send({ projection, esdbUrl, databaseUrl, logLevel } satisfies RebuildTask, (error) => {
+  child.send({ projection, esdbUrl, databaseUrl, dataKeys, logLevel } satisfies RebuildTask, (error) => {
     if (error)
       log.warn({ projection, reason: error.message }, 'the process of a rebuild did not get its task');
   });

@@ -11,6 +11,7 @@ import { type LogResult, verifyLog } from '../../src/audit/verify/log.ts';
 import { verifySeals } from '../../src/audit/verify/seals.ts';
 import { createViolations, type Violation, type ViolationKind } from '../../src/audit/verify/violations.ts';
 import { createExecute, type ExecuteOf } from '../../src/commands/execute.ts';
+import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { projectDecider } from '../../src/commands/project.ts';
 import { createQuarantine } from '../../src/commands/unmatched.ts';
@@ -23,9 +24,11 @@ import { userStream } from '../../src/events/user.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import type { PersonalData } from '../../src/personal-data/personal-data.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
-import { choose, record, request, requestPayment, result } from '../support/payments.ts';
+import { payer as aminah, choose, record, requestPayment, result } from '../support/payments.ts';
+import { personalData } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
 
 export const key: SealKey = sealKeyOf('5ea1'.repeat(16));
@@ -47,8 +50,11 @@ export function cause(): Cause {
 export const filled = 45;
 
 /** Nine payments of four events each, of which every third fails first; a user, a project and an unmatched result. */
-export async function fill(eventStore: EventStore): Promise<void> {
-  const pay = createExecute({ eventStore, decider: paymentDecider });
+export async function fill(
+  eventStore: EventStore,
+  { seal }: Pick<PersonalData, 'seal'> = personalData,
+): Promise<void> {
+  const pay = createExecute({ eventStore, decider: paymentDecider, seal });
   for (let number = 1; number <= 9; number += 1) await makePayment(pay, number);
   const at = '2026-11-20T01:00:00.000Z';
   const user = { name: 'Aminah', email: 'aminah@agency.example', role: 'member' as const };
@@ -63,7 +69,11 @@ export async function fill(eventStore: EventStore): Promise<void> {
     { type: 'RegisterProject', at, id: projectId, project },
     cause(),
   );
-  await createQuarantine(eventStore)(
+  await createQuarantine({
+    eventStore,
+    seal,
+    fingerprint: createFingerprint('a key of the tests'),
+  })(
     { at, channel: 'generic', verified: true, reason: 'unknown_transaction', raw: { TRANS_ID: 'X' } },
     cause(),
   );
@@ -75,7 +85,7 @@ async function makePayment(pay: Pay, number: number): Promise<void> {
   const transactionId = paymentId(number);
   const stream = paymentStream(transactionId);
   const order = { sellerOrderNo: `${transactionId}-1` };
-  const payer = { ...request().payer, email: '' };
+  const payer = { ...aminah, email: '' };
   const asked = requestPayment({ transactionId, reference: `R-${number}`, payer });
   await pay(stream, asked, cause(), { creates: true });
   await pay(stream, choose(1), cause());

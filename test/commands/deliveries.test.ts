@@ -4,6 +4,7 @@ import type { DeliveryCommand, RecordDeliveryAttempt } from '../../src/commands/
 import type { DeliveryEvent } from '../../src/events/deliveries.ts';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import {
+  payer as aminah,
   applied,
   chosen,
   duplicated,
@@ -193,7 +194,7 @@ test('a result that changes no status calls for nothing', (t) => {
 });
 
 test('no callback without an address, no email without one', (t) => {
-  const silent = request({ callbackUrl: '', payer: { ...request().payer, email: '' } });
+  const silent = request({ callbackUrl: '', payer: { ...aminah, email: '' } });
   t.deepEqual(keysOf([{ type: 'PaymentRequested', data: silent }, ...paid.slice(1)]), []);
 });
 

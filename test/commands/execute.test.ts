@@ -15,15 +15,16 @@ import { open, startServer } from '../eventstore/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import { countLoads } from '../support/count-loads.ts';
 import {
+  payer as aminah,
   choose,
   orderNo,
   record,
-  request,
   requestPayment,
   result,
   sen,
   transactionId,
 } from '../support/payments.ts';
+import { personalData } from '../support/personal-data.ts';
 
 // Serial, as only one connection of a process can append at a time.
 
@@ -41,7 +42,7 @@ function cause(): Cause {
 async function start(t: ExecutionContext) {
   const eventStore = open(t, (await startServer(t)).port);
   const through = (store: Pick<EventStore, 'append' | 'load'>) =>
-    createExecute({ eventStore: store, decider: paymentDecider });
+    createExecute({ eventStore: store, decider: paymentDecider, seal: personalData.seal });
   const execute = through(eventStore);
   return {
     eventStore,
@@ -143,7 +144,7 @@ test.serial(
   async (t) => {
     const { create, run, eventStore, load } = await start(t);
     const { eventStore: counted, loadsOf } = countLoads(eventStore);
-    const execute = createExecute({ eventStore: counted, decider: paymentDecider });
+    const execute = createExecute({ eventStore: counted, decider: paymentDecider, seal: personalData.seal });
     await create(requestPayment());
     const from = await loadHead(eventStore, stream, paymentDecider);
     const chosen = await execute(stream, choose(1), cause(), { from });
@@ -229,7 +230,7 @@ test.serial('a refused command throws and writes nothing', async (t) => {
 
 test.serial('an event that could not be read back is never written', async (t) => {
   const { create, load } = await start(t);
-  const command = requestPayment({ at: 'today', payer: { ...request().payer, icNo: '' } });
+  const command = requestPayment({ at: 'today', payer: { ...aminah, icNo: '' } });
   await t.throwsAsync(create(command), { instanceOf: UnreadableEvent });
   t.deepEqual(await load(), []);
 });
@@ -271,12 +272,10 @@ test.serial('a command that loses every race gives up in the end', async (t) => 
 test.serial('text of any kind comes back from the store as it was, hash included', async (t) => {
   const { create, run, load } = await start(t);
   const extra = { 'key"': 'é😀\u2028', list: [1, 0.1, null, { z: true, a: [] }], big: 1e21, small: 5e-324 };
-  await create(requestPayment({ extra, payer: { ...request().payer, name: 'Nur \ud800 \u0000' } }));
+  await create(requestPayment({ extra, payer: { ...aminah, name: 'Nur \ud800 \u0000' } }));
   await run(record(result(1, 'succeeded', { raw: { BUYER_NAME: 'Söhne & \u0000 \udfff', __proto__x: '' } })));
   const stored = await load();
   checkChain(t, stored);
-  const again = await create(
-    requestPayment({ extra, payer: { ...request().payer, name: 'Nur \ud800 \u0000' } }),
-  );
+  const again = await create(requestPayment({ extra, payer: { ...aminah, name: 'Nur \ud800 \u0000' } }));
   t.is(again.events.length, 0);
 });

@@ -6,7 +6,8 @@ import {
   maxAttempts,
   paymentDecider,
 } from '../../src/commands/payment.ts';
-import { channels, type PaymentEvent } from '../../src/events/payment.ts';
+import type { PaymentEvent } from '../../src/events/payment.ts';
+import { channels } from '../../src/events/payment-request.ts';
 import { applied, choose, chosen, orderNo, requested, result, sen, succeeded } from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
 

@@ -5,11 +5,12 @@ import { Refused } from '../../src/commands/decider.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import type { Payment, PaymentEvent } from '../../src/events/payment.ts';
-import { channels } from '../../src/events/payment.ts';
-import type { PaymentResult } from '../../src/events/payment-result.ts';
+import { channels } from '../../src/events/payment-request.ts';
+import type { ReportedResult } from '../../src/events/payment-result.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import { choices, results } from '../support/arbitraries.ts';
 import {
+  payer as aminah,
   amountSen,
   asOfVersion1,
   chosen,
@@ -81,9 +82,7 @@ const requests = fc
     fc.constantFrom('', 'https://council.example/callback'),
     fc.constantFrom('', 'aminah@example.my'),
   )
-  .map(([channel, callbackUrl, email]) =>
-    request({ channel, callbackUrl, payer: { ...request().payer, email } }),
-  );
+  .map(([channel, callbackUrl, email]) => request({ channel, callbackUrl, payer: { ...aminah, email } }));
 
 test('what events say of deliveries and orders is what version 1 derived', (t) => {
   fc.assert(
@@ -128,7 +127,7 @@ test('a recorded result that names an order or a transaction never adds anything
   t.pass();
 });
 
-function isNamed({ sellerOrderNo, gatewayTransactionId }: PaymentResult): boolean {
+function isNamed({ sellerOrderNo, gatewayTransactionId }: ReportedResult): boolean {
   return sellerOrderNo !== '' || gatewayTransactionId !== '';
 }
 
@@ -157,19 +156,19 @@ const named = results.map((reported) => ({
   ...reported,
   sellerOrderNo: reported.sellerOrderNo === orderNo(2) ? orderNo(2) : orderNo(1),
 }));
-const matches = ({ outcome, sellerOrderNo, amountSen: paidSen, currency }: PaymentResult) =>
+const matches = ({ outcome, sellerOrderNo, amountSen: paidSen, currency }: ReportedResult) =>
   outcome === 'succeeded' &&
   paidSen === (sellerOrderNo === orderNo(2) ? charged : amountSen) &&
   currency !== 'USD';
 
 /** What was sent, and the order in which it arrives: all of it, some of it twice. */
-const deliveries = (reported: fc.Arbitrary<PaymentResult>) =>
+const deliveries = (reported: fc.Arbitrary<ReportedResult>) =>
   fc
     .array(fc.tuple(reported, fc.boolean()), { maxLength: 8 })
     .map((sent) => sent.flatMap(([each, twice]) => (twice ? [each, each] : [each])))
     .chain((sent) => fc.shuffledSubarray(sent, { minLength: sent.length }));
 
-const deliver = (order: readonly PaymentResult[]) =>
+const deliver = (order: readonly ReportedResult[]) =>
   carryOut(
     order.map((reported) => record(reported)),
     opened,

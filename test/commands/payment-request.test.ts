@@ -1,8 +1,10 @@
 // Asking for a payment: the first time, again with the same content, and with other content.
 import test from 'ava';
 import { paymentDecider, type RequestPayment } from '../../src/commands/payment.ts';
-import { channels, type PaymentEvent, type PaymentRequested } from '../../src/events/payment.ts';
+import type { PaymentEvent, PaymentRequested } from '../../src/events/payment.ts';
+import { channels } from '../../src/events/payment-request.ts';
 import {
+  payer as aminah,
   applied,
   chosen,
   request,
@@ -55,11 +57,11 @@ const other: Record<string, PaymentRequested> = {
   'added item': request({ items: [{ description: 'Quit rent', titleId: '', amountSen: sen(1) }] }),
   'extra, other value': request({ extra: { account_no: 'A-2' } }),
   'extra, other type': request({ extra: { account_no: 1 } }),
-  'extra, one more': request({ extra: { ...plain.extra, note: null } }),
+  'extra, one more': request({ extra: { account_no: 'A-1', note: null } }),
   'extra, gone': request({ extra: {} }),
 };
-for (const field of Object.keys(plain.payer)) {
-  other[`payer's ${field}`] = request({ payer: { ...plain.payer, [field]: 'another' } });
+for (const field of Object.keys(aminah)) {
+  other[`payer's ${field}`] = request({ payer: { ...aminah, [field]: 'another' } });
 }
 
 for (const [name, differing] of Object.entries(other)) {

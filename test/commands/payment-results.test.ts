@@ -1,8 +1,9 @@
 // The state table: every result of a gateway or the registry, on every state a payment can be in.
 import test from 'ava';
 import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
-import { channels, type PaymentEvent } from '../../src/events/payment.ts';
-import { type PaymentResult, sources } from '../../src/events/payment-result.ts';
+import type { PaymentEvent } from '../../src/events/payment.ts';
+import { channels } from '../../src/events/payment-request.ts';
+import { type ReportedResult, sources } from '../../src/events/payment-result.ts';
 import {
   applied,
   chosen,
@@ -18,7 +19,7 @@ import {
 } from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
 
-type Case = { given: PaymentEvent[]; when: PaymentResult; expect: Spec<never, PaymentEvent>['expect'] };
+type Case = { given: PaymentEvent[]; when: ReportedResult; expect: Spec<never, PaymentEvent>['expect'] };
 
 const success = result(1, 'succeeded');
 const failure = result(1, 'failed');
@@ -242,7 +243,7 @@ add({
 });
 
 /** Success of something else than was asked, on an open payment and on a paid one. */
-const wrong: Record<string, PaymentResult> = {
+const wrong: Record<string, ReportedResult> = {
   'one sen less': { ...success, amountSen: sen(12_049) },
   'one sen more': { ...success, amountSen: sen(12_051) },
   nothing: { ...success, amountSen: sen(0) },

@@ -1,14 +1,21 @@
 // Which deliveries a new status sets in motion, on either channel.
 import test from 'ava';
 import { deliveriesFor } from '../../src/commands/planned-deliveries.ts';
-import { evolve, noPayment, type PaymentEvent, type PaymentRequested } from '../../src/events/payment.ts';
+import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { outcomes } from '../../src/events/payment-result.ts';
-import { applied, chosen, request, result } from '../support/payments.ts';
+import {
+  payer as aminah,
+  applied,
+  chosen,
+  type RequestChanges,
+  request,
+  result,
+} from '../support/payments.ts';
 
 const url = 'https://council.example/callback';
-const noEmail = { ...request().payer, email: '' };
+const noEmail = { ...aminah, email: '' };
 
-function paymentAfter(over: Partial<PaymentRequested>, ...events: PaymentEvent[]) {
+function paymentAfter(over: RequestChanges, ...events: PaymentEvent[]) {
   const first: PaymentEvent = { type: 'PaymentRequested', data: request(over) };
   const payment = [first, chosen(1), ...events].reduce(evolve, noPayment);
   if (payment.status === 'none') throw new Error('There is a request');
@@ -28,7 +35,7 @@ test('without a callback URL there is no callback', (t) => {
 });
 
 test('only a success is emailed, and only if there is an address', (t) => {
-  const kinds = (over: Partial<PaymentRequested>) =>
+  const kinds = (over: RequestChanges) =>
     outcomes.filter((outcome) =>
       deliveriesFor(paymentAfter(over), outcome).some(({ kind }) => kind === 'email'),
     );

@@ -1,8 +1,9 @@
 // Decisions about an answer of the registry: given, when, then.
 import test from 'ava';
 import type { RecordRequeryAnswer } from '../../src/commands/requery.ts';
-import { channels, type PaymentEvent } from '../../src/events/payment.ts';
-import type { PaymentResult, RegistryAnswer, RegistryStatus } from '../../src/events/payment-result.ts';
+import type { PaymentEvent } from '../../src/events/payment.ts';
+import { channels } from '../../src/events/payment-request.ts';
+import type { RegistryAnswer, RegistryStatus, ReportedResult } from '../../src/events/payment-result.ts';
 import {
   applied,
   chosen,
@@ -20,9 +21,9 @@ import { checkSpec, type Spec } from '../support/spec.ts';
 
 const raw = { id: '77', eps_status: '0' };
 /** A record names no order of ours. */
-const told = (outcome: 'succeeded' | 'failed' | 'pending', over: Partial<PaymentResult> = {}) =>
+const told = (outcome: 'succeeded' | 'failed' | 'pending', over: Partial<ReportedResult> = {}) =>
   result(1, outcome, { sellerOrderNo: '', ...over });
-const results = (...reported: PaymentResult[]): RegistryAnswer => ({
+const results = (...reported: ReportedResult[]): RegistryAnswer => ({
   status: (reported[0]?.outcome ?? 'not_found') as RegistryStatus,
   results: reported,
   raw,
@@ -44,7 +45,7 @@ const byRequery = (event: PaymentEvent) =>
   ({ ...event, data: { ...event.data, source: 'requery' } }) as PaymentEvent;
 const answered = (status: RegistryStatus, at = resultAt): PaymentEvent => ({
   type: 'RequeryAnswered',
-  data: { at, status, raw },
+  data: { at, status, evidence: { plain: raw } },
 });
 
 const open = [chosen(1)];

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { transactionIdOf, transactionIdPattern } from '../../src/commands/transaction-id.ts';
-import { channels } from '../../src/events/payment.ts';
+import { channels } from '../../src/events/payment-request.ts';
 
 /** The same by another way: the bits as text, in groups of five. */
 function expected(key: string, text: string): string {

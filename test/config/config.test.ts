@@ -13,6 +13,7 @@ const complete = {
   ESDB_URL: 'esdb://127.0.0.1:2113?tls=false',
   DATABASE_URL: 'postgres://127.0.0.1/ledger',
   TRANSACTION_ID_KEY: secret,
+  DATA_KEY: Buffer.alloc(32, 'a').toString('base64'),
   GATEWAY_SECRET: secret,
   GATEWAY_URL: 'https://gateway.example/pay',
   REGISTRY_URL: 'https://registry.example',
@@ -102,6 +103,7 @@ test('production refuses insecure defaults, naming every one', (t) => {
     'ESDB_URL',
     'DATABASE_URL',
     'TRANSACTION_ID_KEY',
+    'DATA_KEY',
     'GATEWAY_SECRET',
     'GATEWAY_URL',
     'REGISTRY_URL',
@@ -139,6 +141,29 @@ test('production starts with what it asks for, and without the sandbox', (t) => 
   t.false(config.gateway.acceptUnsigned);
   t.is(config.mail.smtpUrl, 'smtps://ledger:password@mail.example');
   t.deepEqual(config.mail.from, { name: 'Payments', address: 'no-reply@agency.example' });
+});
+
+test('the keys of personal data have 32 bytes each', (t) => {
+  const previous = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+  t.deepEqual(loadConfig({ DATA_KEY_PREVIOUS: previous.join(', ') }, complete).dataKeys, {
+    current: complete.DATA_KEY,
+    previous,
+  });
+  for (const key of ['short', Buffer.alloc(31).toString('base64'), secret]) {
+    t.deepEqual(faultsOf(t, { ...complete, DATA_KEY: key }), ['DATA_KEY must be 32 bytes in base64']);
+    t.deepEqual(faultsOf(t, { ...complete, DATA_KEY_PREVIOUS: `${complete.DATA_KEY},${key}` }), [
+      'DATA_KEY_PREVIOUS must be a comma list of keys of 32 bytes in base64',
+    ]);
+  }
+});
+
+test('the retention is a number of years, months or days, and there is none by default', (t) => {
+  t.is(loadConfig({}, complete).retention, null);
+  t.deepEqual(loadConfig({ RETENTION: '7y' }, complete).retention, { count: 7, unit: 'years' });
+  t.deepEqual(loadConfig({ RETENTION: '18m' }, complete).retention, { count: 18, unit: 'months' });
+  t.deepEqual(loadConfig({ RETENTION: '90d' }, complete).retention, { count: 90, unit: 'days' });
+  for (const RETENTION of ['0y', '7', 'y', '7 years', '-1d'])
+    t.deepEqual(faultsOf(t, { ...complete, RETENTION }), ['RETENTION must be a time such as 7y, 18m or 90d']);
 });
 
 test('a process that seals the log needs the key, and no other does', (t) => {

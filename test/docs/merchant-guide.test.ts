@@ -12,7 +12,7 @@ import { paymentRequestBody } from '../../src/http/generic/request-body.ts';
 import { signaturesOf } from '../../src/reactors/callbacks/merchant-callback.ts';
 import { paymentFields } from '../../src/receipts/payment-fields.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
-import { requested, sen } from '../support/payments.ts';
+import { opened, requested, sen } from '../support/payments.ts';
 
 const guide = readFileSync(new URL('../../content/docs/merchant-guide.md', import.meta.url), 'utf8');
 const blockOf = (language: string) =>
@@ -158,5 +158,5 @@ test('the guide names every field of a callback', (t) => {
   if (payment.status === 'none') return t.fail();
   const table = /\| field \| example(.*?)\n\n/s.exec(guide)?.[1] ?? '';
   const named = table.split('\n').flatMap((line) => line.split('|')[1]?.match(/[a-z_]{3,}/g) ?? []);
-  t.deepEqual(named.sort(), Object.keys(paymentFields(payment)).sort());
+  t.deepEqual(named.sort(), Object.keys(paymentFields(opened(payment))).sort());
 });

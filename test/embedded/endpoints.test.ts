@@ -17,7 +17,7 @@ test('keys are generated at the first start and kept; addresses are read with th
   t.deepEqual(readEndpoints(folder), { ...keys, ESDB_URL: 'esdb://127.0.0.1:1' });
 });
 
-test('a folder older than seals gets a seal key and keeps its other keys', async (t) => {
+test('a folder of an earlier release gets the keys that it lacks and keeps its other keys', async (t) => {
   const folder = await temporaryFolder(t);
   const old = { TRANSACTION_ID_KEY: 'a'.repeat(64), GATEWAY_SECRET: 'b'.repeat(64) };
   await writeFile(join(folder, 'keys.json'), JSON.stringify(old));
@@ -25,6 +25,7 @@ test('a folder older than seals gets a seal key and keeps its other keys', async
   const keys = developmentKeys(folder);
   t.like(keys, old);
   t.regex(keys.SEAL_KEY ?? '', /^[0-9a-f]{64}$/);
+  t.is(Buffer.from(keys.DATA_KEY ?? '', 'base64').length, 32);
   t.deepEqual(developmentKeys(folder), keys);
 });
 

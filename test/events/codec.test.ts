@@ -3,8 +3,10 @@ import test from 'ava';
 import { readPaymentEvent, UnreadableEvent } from '../../src/events/codec.ts';
 import { schemaVersion, upcast } from '../../src/events/upcast.ts';
 import {
+  payer as aminah,
   applied,
   chosen,
+  plain,
   recorded,
   request,
   requested,
@@ -57,14 +59,21 @@ const version1 = (type: string, data: unknown) =>
   readPaymentEvent({ type, data, metadata: { schemaVersion: 1 } }).data;
 
 test('a result of version 1 leaves to rule 1 what it is about and sets in motion', (t) => {
-  const { at, source, verified, result: reported } = recorded(result(1, 'failed'));
+  const reported = result(1, 'failed');
+  const { at, source, verified } = recorded(reported);
   t.deepEqual(version1('PaymentFailed', { at, source, verified, result: reported }), failure.data);
 });
 
 for (const email of ['', 'aminah@example.my'])
   test(`a request of version 1 with the email "${email}" says whether the receipt is emailed`, (t) => {
-    const { emailReceipt: _, ...data } = request({ payer: { ...request().payer, email } });
-    t.deepEqual(version1('PaymentRequested', data), { ...data, emailReceipt: email !== '' });
+    const payer = { ...aminah, email };
+    const { emailReceipt: _, personal, fingerprint: __, ...data } = request({ payer });
+    t.deepEqual(version1('PaymentRequested', { ...data, ...plain(personal) }), {
+      ...data,
+      personal,
+      fingerprint: null,
+      emailReceipt: email !== '',
+    });
   });
 
 const event = (type: string, data: unknown, more: object = {}) => ({ type, data, metadata, ...more });
@@ -138,8 +147,9 @@ for (const [name, stored] of Object.entries(unreadable)) {
 }
 
 test('the error of an unreadable event holds none of its values', (t) => {
-  const payer = { ...request().payer, icNo: 900101145678 };
-  const stored = event('PaymentRequested', { ...request(), payer });
+  const payer = { ...aminah, icNo: 900101145678 };
+  const personal = { plain: { payer, extra: {} } };
+  const stored = event('PaymentRequested', { ...request(), personal });
   const error = t.throws(() => readPaymentEvent(stored), { instanceOf: UnreadableEvent });
-  t.is(error?.message, 'PaymentRequested does not fit its schema at payer.icNo');
+  t.is(error?.message, 'PaymentRequested does not fit its schema at personal.plain.payer.icNo');
 });

@@ -17,7 +17,7 @@ function after(...happened: readonly PaymentEvent[]): RequestedPayment {
 
 const answeredAt = (at: string): PaymentEvent => ({
   type: 'RequeryAnswered',
-  data: { at, status: 'attempted', raw: {} },
+  data: { at, status: 'attempted', evidence: { plain: {} } },
 });
 
 /** Milliseconds after the attempt at which each question is due, when each is asked the moment it is. */

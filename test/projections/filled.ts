@@ -18,6 +18,7 @@ import type { Projection } from '../../src/projections/runtime/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { createToDoList } from '../../src/to-do/projection.ts';
 import { query } from '../embedded/helpers.ts';
+import { personalData } from '../support/personal-data.ts';
 import { emptyDatabase, type Postgres } from './helpers.ts';
 import { history } from './histories.ts';
 
@@ -55,7 +56,7 @@ export async function feed(
   );
   streams.set(streamName, recorded);
   const selected = 'eventTypes' in projection ? recorded.filter(isOneOf(projection.eventTypes)) : recorded;
-  await inSchema(db, projection, (trx) => projection.project(selected, trx));
+  await inSchema(db, projection, (trx) => projection.project(selected, trx, personalData));
 }
 
 const isOneOf =

@@ -17,6 +17,7 @@ import {
   type PaymentRequested,
   paymentStream,
 } from '../../src/events/payment.ts';
+import type { RequestDetails } from '../../src/events/personal-data.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { type EventStore, EventStoreUnavailable, type Position } from '../../src/eventstore/event-store.ts';
 import type { Sen } from '../../src/kernel/money.ts';
@@ -27,6 +28,7 @@ import type { Projection } from '../../src/projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../../src/projections/runtime/run.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { startServer, startServerProcess } from '../support/event-store.ts';
+import { personalData } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
@@ -93,6 +95,7 @@ export function run(
     eventStore,
     db,
     databaseUrl: url,
+    personalData,
     log,
     runtime: systemRuntime,
     schema,
@@ -169,10 +172,25 @@ export async function foldAfresh(
   };
 }
 
+export const nobody = {
+  name: '',
+  email: '',
+  icNo: '',
+  address1: '',
+  address2: '',
+  city: '',
+  postcode: '',
+  state: '',
+  phoneNo: '',
+};
+
 /** The first event of a payment. */
-export function paymentRequested(change: Partial<PaymentRequested> = {}): PaymentEvent {
-  const payer = { name: 'Aminah', email: '', icNo: '', address1: '', address2: '' };
-  const emailReceipt = Boolean(change.payer?.email);
+export function paymentRequested({
+  payer = { ...nobody, name: 'Aminah' },
+  extra = {},
+  ...change
+}: Partial<PaymentRequested & RequestDetails> = {}): PaymentEvent {
+  const emailReceipt = payer.email !== '';
   const data = {
     at: '2026-11-20T01:02:03.000Z',
     transactionId: '',
@@ -183,12 +201,12 @@ export function paymentRequested(change: Partial<PaymentRequested> = {}): Paymen
     service: '',
     description: '',
     items: [],
-    payer: { ...payer, city: '', postcode: '', state: '', phoneNo: '' },
+    personal: { plain: { payer, extra } },
+    fingerprint: null,
     emailReceipt,
     callbackUrl: '',
     redirectUrl: '',
     branchCode: '',
-    extra: {},
   };
   return { type: 'PaymentRequested', data: { ...data, ...change } };
 }

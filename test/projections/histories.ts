@@ -1,6 +1,7 @@
 /** Made-up histories of payments, for fast-check: what a stream may hold, not only what a well-behaved gateway sends. */
 import fc from 'fast-check';
-import { channels, type PaymentEvent, resolutions } from '../../src/events/payment.ts';
+import { type PaymentEvent, resolutions } from '../../src/events/payment.ts';
+import { channels } from '../../src/events/payment-request.ts';
 import { type Outcome, outcomes, sources } from '../../src/events/payment-result.ts';
 import type { Sen } from '../../src/kernel/money.ts';
 import { paymentModes } from '../../src/kernel/payment-modes.ts';
@@ -35,9 +36,9 @@ const recorded = (...allowed: Outcome[]) => ({
     paidAt: fc.option(at),
     receiptNo: text,
     buyerBank: text,
-    buyerName: text,
-    raw: fc.dictionary(text, text, { maxKeys: 3 }),
   }),
+  personal: fc.record({ plain: fc.record({ buyerName: text }) }),
+  evidence: fc.record({ plain: fc.dictionary(text, text, { maxKeys: 3 }) }),
   orderNo: fc.option(text),
 });
 
@@ -54,6 +55,18 @@ const statusChanged = (outcome: Outcome) => ({
 });
 const postingRule = fc.constant(1);
 
+const payer = fc.record({
+  name: text,
+  email: text,
+  icNo: text,
+  address1: text,
+  address2: text,
+  city: text,
+  postcode: text,
+  state: text,
+  phoneNo: text,
+});
+
 const requested: fc.Arbitrary<PaymentEvent> = fc.record({
   type: fc.constant('PaymentRequested'),
   data: fc.record({
@@ -66,22 +79,14 @@ const requested: fc.Arbitrary<PaymentEvent> = fc.record({
     service: text,
     description: text,
     items: fc.array(fc.record({ description: text, titleId: text, amountSen: sen }), { maxLength: 3 }),
-    payer: fc.record({
-      name: text,
-      email: text,
-      icNo: text,
-      address1: text,
-      address2: text,
-      city: text,
-      postcode: text,
-      state: text,
-      phoneNo: text,
+    personal: fc.record({
+      plain: fc.record({ payer, extra: fc.dictionary(text, jsonValue, { maxKeys: 3 }) }),
     }),
+    fingerprint: fc.oneof(fc.constant(null), text),
     emailReceipt: fc.boolean(),
     callbackUrl: text,
     redirectUrl: text,
     branchCode: text,
-    extra: fc.dictionary(text, jsonValue, { maxKeys: 3 }),
   }),
 });
 

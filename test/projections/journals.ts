@@ -8,6 +8,7 @@ import { connectPostgres } from '../../src/postgres/pool.ts';
 import { journal } from '../../src/projections/journal/projection.ts';
 import { prepare } from '../../src/projections/runtime/checkpoints.ts';
 import { chosen, request, result, sen, succeeded } from '../support/payments.ts';
+import { personalData } from '../support/personal-data.ts';
 import { log, type Postgres } from './helpers.ts';
 
 /** An empty journal; tests run one after the other. */
@@ -28,7 +29,7 @@ export async function clearJournal(db: Knex): Promise<void> {
 export async function feed(db: Knex, events: readonly RecordedEvent[]): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw('set local search_path to journal');
-    await journal.project(events, trx);
+    await journal.project(events, trx, personalData);
   });
 }
 

@@ -4,6 +4,7 @@ import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { rebuild } from '../../src/projections/rebuild/rebuild.ts';
+import { personalData } from '../support/personal-data.ts';
 import { log } from './helpers.ts';
 
 const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
@@ -12,6 +13,7 @@ await rebuild({
   eventStore: connectEventStore({ url: esdbUrl, log, runtime: systemRuntime }),
   db: connectPostgres({ url: databaseUrl, log }),
   databaseUrl,
+  personalData,
   log,
   runtime: systemRuntime,
   signal: new AbortController().signal,

@@ -4,6 +4,7 @@ import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { runProjection } from '../../src/projections/runtime/run.ts';
+import { personalData } from '../support/personal-data.ts';
 import { eventCounts } from './event-counts.ts';
 import { log } from './helpers.ts';
 
@@ -11,5 +12,5 @@ const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const db = connectPostgres({ url: databaseUrl, log });
 for (const projection of [payments, eventCounts])
-  runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime });
+  runProjection({ projection, eventStore, db, databaseUrl, personalData, log, runtime: systemRuntime });
 process.on('disconnect', () => process.exit());

@@ -32,7 +32,8 @@ import {
   run,
   startStore,
 } from '../projections/helpers.ts';
-import { applied, chosen, request, result } from '../support/payments.ts';
+import { payer as aminah, applied, chosen, request, result } from '../support/payments.ts';
+import { personalData } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
 
 export { log, until };
@@ -90,7 +91,12 @@ export function startCallbacks(
     }),
     queue: createDeliveryQueue(database.db),
     eventStore: store.eventStore,
-    execute: createExecute({ eventStore: store.eventStore, decider: paymentDecider }),
+    execute: createExecute({
+      eventStore: store.eventStore,
+      decider: paymentDecider,
+      seal: personalData.seal,
+    }),
+    openSealed: personalData.open,
     scheduleMs,
     runtime: testRuntime({ now: clock.now, random: () => 0.5 }),
     log,
@@ -136,7 +142,7 @@ export function paymentEvents(
   callbackUrl: string,
   ...outcomes: Parameters<typeof result>[1][]
 ): PaymentEvent[] {
-  const silentPayer = { ...request().payer, email: '' };
+  const silentPayer = { ...aminah, email: '' };
   return [
     { type: 'PaymentRequested', data: request({ transactionId, callbackUrl, payer: silentPayer }) },
     chosen(1),

@@ -6,7 +6,7 @@ import type { PaymentEvent } from '../../src/events/payment.ts';
 import { createLandRegistryCallback } from '../../src/reactors/callbacks/land-registry-callback.ts';
 import type { DeliveryWorker } from '../../src/reactors/deliveries/worker.ts';
 import { registryToken } from '../sandbox/helpers.ts';
-import { chosen, request, result, sen, succeeded } from '../support/payments.ts';
+import { payer as aminah, chosen, request, result, sen, succeeded } from '../support/payments.ts';
 import { testRuntime } from '../support/runtime.ts';
 import { type Ledger, startCallbacks } from './helpers.ts';
 
@@ -44,7 +44,7 @@ export function paymentOfItems(transactionId: string, count: number): PaymentEve
     amountSen: sen(10_000 + index),
   }));
   const amountSen = sen(items.reduce((sum, item) => sum + item.amountSen, 0));
-  const payer = { ...request().payer, email: '' };
+  const payer = { ...aminah, email: '' };
   const data = request({ channel: 'landreg', transactionId, items, amountSen, payer });
   const success = result(1, 'succeeded', { amountSen });
   return [

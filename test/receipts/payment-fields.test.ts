@@ -3,8 +3,10 @@ import test from 'ava';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { paymentFields } from '../../src/receipts/payment-fields.ts';
 import {
+  payer as aminah,
   applied,
   chosen,
+  opened,
   request,
   requested,
   result,
@@ -16,7 +18,7 @@ import {
 function fieldsAfter(...events: readonly PaymentEvent[]) {
   const payment = events.reduce(evolve, noPayment);
   if (payment.status === 'none') throw new Error('nothing was requested');
-  return paymentFields(payment);
+  return paymentFields(opened(payment));
 }
 
 test('a success fills every field', (t) => {
@@ -43,7 +45,7 @@ test('a success fills every field', (t) => {
 });
 
 test('before any result unknown fields are empty, and none is missing', (t) => {
-  const nobody = { ...request().payer, name: '' };
+  const nobody = { ...aminah, name: '' };
   const fields = fieldsAfter({ type: 'PaymentRequested', data: request({ payer: nobody }) });
   t.deepEqual(Object.keys(fields), Object.keys(fieldsAfter(requested(), applied(result(1, 'succeeded')))));
   t.like(fields, { status: '3', payment_status: 'Pending', amount: '120.50', fpx_charge: '0.00' });

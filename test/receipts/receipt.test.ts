@@ -4,11 +4,13 @@ import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.t
 import { statusCodeOf } from '../../src/receipts/payment-fields.ts';
 import { receiptOf } from '../../src/receipts/receipt.ts';
 import {
+  payer as aminah,
   applied,
   chosen,
   contradicted,
   duplicated,
   mismatched,
+  opened,
   orderNo,
   succeeded as paid,
   request,
@@ -21,7 +23,7 @@ import {
 function receiptAfter(...events: PaymentEvent[]) {
   const payment = events.reduce(evolve, noPayment);
   if (payment.status === 'none') throw new Error('no payment');
-  return receiptOf(payment);
+  return receiptOf(opened(payment));
 }
 
 const succeeded = (attempt: number, over = {}, late = false) =>
@@ -109,7 +111,7 @@ for (const [icNo, shown] of [
   ['', ''],
 ] as const) {
   test(`the IC number "${icNo}" is shown as "${shown}"`, (t) => {
-    const payer = { ...request().payer, icNo };
+    const payer = { ...aminah, icNo };
     t.is(receiptAfter({ type: 'PaymentRequested', data: request({ payer }) }).icNo, shown);
   });
 }

@@ -1,18 +1,27 @@
 // Receipts of payments in every state, made by the fold from events as everywhere else.
-import { evolve, noPayment, type PaymentEvent, type PaymentRequested } from '../../src/events/payment.ts';
+import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { type Receipt, receiptOf } from '../../src/receipts/receipt.ts';
-import { amountSen, applied, chosen, request, result, succeeded } from '../support/payments.ts';
+import {
+  amountSen,
+  applied,
+  chosen,
+  opened,
+  type RequestChanges,
+  request,
+  result,
+  succeeded,
+} from '../support/payments.ts';
 
-export function receiptAfter(events: readonly PaymentEvent[], over: Partial<PaymentRequested> = {}): Receipt {
+export function receiptAfter(events: readonly PaymentEvent[], over: RequestChanges = {}): Receipt {
   const payment = [{ type: 'PaymentRequested', data: request(over) } as const, ...events].reduce(
     evolve,
     noPayment,
   );
   if (payment.status === 'none') throw new Error('Nothing was requested');
-  return receiptOf(payment);
+  return receiptOf(opened(payment));
 }
 
-export const paid = (over: Partial<PaymentRequested> = {}): Receipt =>
+export const paid = (over: RequestChanges = {}): Receipt =>
   receiptAfter(
     [chosen(1), succeeded(result(1, 'succeeded', { amountSen: over.amountSen ?? amountSen }))],
     over,

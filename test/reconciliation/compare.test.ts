@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../../src/events/payment.ts';
-import type { PaymentResult } from '../../src/events/payment-result.ts';
+import type { ReportedResult } from '../../src/events/payment-result.ts';
 import { type ExportSource, exportSources, theirStatuses } from '../../src/events/reconciliation.ts';
 import { compareRecords } from '../../src/reconciliation/compare.ts';
 import type { ExportRecord } from '../../src/reconciliation/export-format.ts';
@@ -147,7 +147,7 @@ for (const [name, payment, records, expected, source] of cases) {
 /** Payments as results make them, whatever comes in which order. */
 const payments = fc.array(results, { maxLength: 6 }).map((reported) =>
   reported.reduce<Payment>(
-    (state, each: PaymentResult) => {
+    (state, each: ReportedResult) => {
       const events = paymentDecider.decide(command(each), state);
       return events instanceof Refused ? state : events.reduce(evolve, state);
     },

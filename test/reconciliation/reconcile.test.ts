@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { PaymentEvent } from '../../src/events/payment.ts';
-import type { PaymentResult } from '../../src/events/payment-result.ts';
+import type { ReportedResult } from '../../src/events/payment-result.ts';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
 import { listDiscrepancies } from '../../src/projections/reconciliation/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
@@ -17,7 +17,7 @@ import { type GatewayRow, gatewayCsv, idOf, type Ledger, startLedger } from './h
 
 const postgres = await createDatabase();
 
-const paid = (gatewayTransactionId: string, over: Partial<PaymentResult> = {}): PaymentEvent =>
+const paid = (gatewayTransactionId: string, over: Partial<ReportedResult> = {}): PaymentEvent =>
   succeeded(result(1, 'succeeded', { gatewayTransactionId, sellerOrderNo: '', ...over }));
 const row = (number: number, gatewayTransactionId: string, over: GatewayRow = {}): GatewayRow => ({
   TRANS_ID: idOf(number),

@@ -14,19 +14,23 @@ import { unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { userDecider } from '../../src/commands/user.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
-import { readPaymentEvent } from '../../src/events/codec.ts';
+import { readPaymentEvent, readUnmatchedResult } from '../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
+import { sealedValuesOf } from '../../src/events/personal-data.ts';
+import { unmatchedStream } from '../../src/events/unmatched.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
-import type { EventStore } from '../../src/eventstore/event-store.ts';
+import type { EventStore, RecordedEvent } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
 import { createKnownHeads } from '../../src/http/server/known-heads.ts';
 import { createLimitedServer } from '../../src/http/server/limits.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { createErase } from '../../src/personal-data/erase.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
+import { memoryErasures, personalData } from './personal-data.ts';
 import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
@@ -37,8 +41,10 @@ export const landregAccessKey = 'a-key-of-the-land-registry';
 export type TestApp = {
   url: string;
   eventStore: EventStore;
-  /** The payment's events as the program reads them. */
+  /** The payment's events as the program reads them, with personal data in plain text. */
   events(transactionId: string): Promise<PaymentEvent[]>;
+  /** The last of the results that no payment took, with the fields as received. */
+  lastUnmatched(): Promise<Record<string, unknown> | undefined>;
   /** Lines of the log, parsed. */
   logged: Record<string, unknown>[];
   /** Emails that the console sent. */
@@ -101,6 +107,17 @@ export type Changes = {
   monotonicMs?: () => number;
 };
 
+async function openEvent(stored: RecordedEvent): Promise<PaymentEvent> {
+  const { type, data } = readPaymentEvent(stored);
+  const opened = await Promise.all(
+    sealedValuesOf(data).map(async ({ field, value }) => {
+      const result = await personalData.open(value, { stream: stored.streamName, field });
+      return [field, result.kind === 'open' ? { plain: result.value } : value];
+    }),
+  );
+  return { type, data: { ...data, ...Object.fromEntries(opened) } } as PaymentEvent;
+}
+
 const noRegistry = () => Promise.reject(new Error('no registry'));
 
 /** Starts the app. Only the first in a process may be the one that appends: pass `beside` to share its store. */
@@ -151,7 +168,8 @@ export async function startApp(
       sandbox: { enabled: false },
       ...changes.config,
     },
-    execute: createExecute({ eventStore: parts, decider: paymentDecider }),
+    execute: createExecute({ eventStore: parts, decider: paymentDecider, seal: personalData.seal }),
+    personalData,
     eventStore: parts,
     heads,
     findPayment: changes.findPayment ?? (async () => null),
@@ -171,6 +189,15 @@ export async function startApp(
       db,
       executeSession: createExecuteSession(parts),
       mailer: { send },
+      // In the memory of the test, as its keys are; nothing interrupts it.
+      erase: createErase({
+        store: personalData.store,
+        erasures: memoryErasures(),
+        eventStore: parts,
+        execute: createExecute({ eventStore: parts, decider: paymentDecider }),
+        onErased: async () => undefined,
+        runtime: testRuntime(changes.clock && { now: changes.clock }),
+      }),
       executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
       executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider }),
       closing: new AbortController().signal,
@@ -191,7 +218,14 @@ export async function startApp(
     mails,
     consoleRoutes: consoleRoutes(),
     events: async (transactionId) =>
-      (await eventStore.load(paymentStream(transactionId))).map(readPaymentEvent),
+      await Promise.all((await eventStore.load(paymentStream(transactionId))).map(openEvent)),
+    async lastUnmatched() {
+      const stored = await eventStore.loadLast(unmatchedStream);
+      if (!stored) return undefined;
+      const { evidence, ...data } = readUnmatchedResult(stored).data;
+      const opened = await personalData.open(evidence, { stream: unmatchedStream, field: 'evidence' });
+      return { ...data, raw: opened.kind === 'open' ? opened.value : opened.kind };
+    },
     async close() {
       const closed = once(server, 'close');
       server.close();

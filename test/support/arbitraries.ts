@@ -2,11 +2,12 @@
 import fc from 'fast-check';
 import type { ChoosePaymentMethod } from '../../src/commands/payment.ts';
 import type { PlannedDelivery } from '../../src/events/deliveries.ts';
-import { channels, type PaymentEvent, type Resolution, resolutions } from '../../src/events/payment.ts';
+import { type PaymentEvent, type Resolution, resolutions } from '../../src/events/payment.ts';
+import { channels } from '../../src/events/payment-request.ts';
 import {
   outcomes,
-  type PaymentResult,
   type RegistryStatus,
+  type ReportedResult,
   registryStatuses,
   sources,
 } from '../../src/events/payment-result.ts';
@@ -20,7 +21,7 @@ const amounts = fc.constantFrom(amountSen, sen(amountSen + 150), sen(1));
 const orderNos = fc.constantFrom('', 'unknown', orderNo(1), orderNo(2), orderNo(3));
 const gatewayTransactionIds = fc.constantFrom('', 'P1', 'P2', 'P3');
 
-export const results: fc.Arbitrary<PaymentResult> = fc.record({
+export const results: fc.Arbitrary<ReportedResult> = fc.record({
   outcome: fc.constantFrom(...outcomes),
   mode: fc.constantFrom('', ...paymentModes),
   sellerOrderNo: orderNos,
@@ -80,7 +81,7 @@ function resolvedEvent([at, resultNo, resolution, note]: [string, number, Resolu
 }
 
 function answeredEvent([at, status]: [string, RegistryStatus]): PaymentEvent {
-  return { type: 'RequeryAnswered', data: { at, status, raw: {} } };
+  return { type: 'RequeryAnswered', data: { at, status, evidence: { plain: {} } } };
 }
 
 function deliveryEvents(): fc.Arbitrary<PaymentEvent> {
@@ -116,7 +117,7 @@ function chosenEvent({ type: _, ...choice }: ChoosePaymentMethod, sellerOrderNo:
 }
 
 function resultEvent([result, source, kind, flag, orderNo, deliveries]: [
-  PaymentResult,
+  ReportedResult,
   (typeof sources)[number],
   number,
   boolean,

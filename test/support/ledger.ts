@@ -14,6 +14,7 @@ export function settingsFor({ esdbUrl, databaseUrl }: { esdbUrl: string; databas
     ESDB_URL: esdbUrl,
     DATABASE_URL: databaseUrl,
     TRANSACTION_ID_KEY: 'a key of the tests',
+    DATA_KEY: Buffer.from('a data key of the tests, 32 byte').toString('base64'),
     GATEWAY_URL: 'http://127.0.0.1:9',
     GATEWAY_SECRET: 'a gateway secret of the tests',
     REGISTRY_URL: 'http://127.0.0.1:9',

@@ -1,10 +1,13 @@
 // Payment events and commands with everything filled in: a test names only what it is about.
 
 import { Refused } from '../../src/commands/decider.ts';
+import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { type ChoosePaymentMethod, paymentDecider, type RequestPayment } from '../../src/commands/payment.ts';
 import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
-import type { Channel, PaymentEvent, PaymentRequested } from '../../src/events/payment.ts';
-import type { Outcome, PaymentResult } from '../../src/events/payment-result.ts';
+import type { OpenPayment } from '../../src/events/open-payment.ts';
+import type { Channel, PaymentEvent, PaymentRequested, RequestedPayment } from '../../src/events/payment.ts';
+import type { Outcome, ReportedResult } from '../../src/events/payment-result.ts';
+import type { Held, RequestDetails } from '../../src/events/personal-data.ts';
 import type { Sen } from '../../src/kernel/money.ts';
 
 type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>['data'];
@@ -25,20 +28,22 @@ const common = {
   amountSen,
   service: 'Assessment tax',
   description: 'Second half of 2026',
-  payer: {
-    name: 'Aminah binti Ismail',
-    email: 'aminah@example.my',
-    icNo: '900101145678',
-    address1: '1 Jalan Contoh',
-    address2: '',
-    city: 'Ipoh',
-    postcode: '30000',
-    state: 'Perak',
-    phoneNo: '0123456789',
-  },
   redirectUrl: 'https://council.example/paid',
-  extra: { account_no: 'A-1' },
 };
+
+export const payer = {
+  name: 'Aminah binti Ismail',
+  email: 'aminah@example.my',
+  icNo: '900101145678',
+  address1: '1 Jalan Contoh',
+  address2: '',
+  city: 'Ipoh',
+  postcode: '30000',
+  state: 'Perak',
+  phoneNo: '0123456789',
+};
+
+const fingerprint = createFingerprint('a key of the tests');
 
 const byChannel = {
   generic: {
@@ -58,13 +63,39 @@ const byChannel = {
   },
 } as const;
 
-export function request(over: Partial<PaymentRequested> = {}): PaymentRequested {
+export type RequestChanges = Partial<PaymentRequested & RequestDetails>;
+
+/** As the decider is given it: the personal data are not sealed yet. */
+export function request({ payer: who = payer, extra, ...over }: RequestChanges = {}): PaymentRequested {
   const { items, ...channel } = byChannel[over.channel ?? 'generic'];
-  const emailReceipt = (over.payer ?? common.payer).email !== '';
-  return { ...common, ...channel, items: [...items], emailReceipt, ...over };
+  const details = { payer: who, extra: extra ?? { account_no: 'A-1' } };
+  return {
+    ...common,
+    ...channel,
+    items: [...items],
+    personal: { plain: details },
+    fingerprint: fingerprint(details),
+    emailReceipt: who.email !== '',
+    ...over,
+  };
 }
 
-export function requestPayment(over: Partial<PaymentRequested> = {}): RequestPayment {
+export function plain<T>(held: Held<T>): T {
+  if (!('plain' in held)) throw new Error('It is not in plain text');
+  return held.plain;
+}
+
+/** A payment whose events hold personal data in plain text, as whoever may see them gets it. */
+export function opened(payment: RequestedPayment): OpenPayment {
+  return {
+    ...payment,
+    request: { ...payment.request, ...plain(payment.request.personal) },
+    results: payment.results.map((each) => ({ ...each, ...plain(each.personal) })),
+    access: { kind: 'open' },
+  };
+}
+
+export function requestPayment(over: RequestChanges = {}): RequestPayment {
   return { type: 'RequestPayment', request: request(over) };
 }
 
@@ -90,7 +121,11 @@ export function chosen(attempt: number, over: Partial<DataOf<'PaymentMethodChose
 }
 
 /** What the gateway reports of an attempt; both ids are of that attempt unless said otherwise. */
-export function result(attempt: number, outcome: Outcome, over: Partial<PaymentResult> = {}): PaymentResult {
+export function result(
+  attempt: number,
+  outcome: Outcome,
+  over: Partial<ReportedResult> = {},
+): ReportedResult {
   return {
     outcome,
     mode: 'fpx',
@@ -108,7 +143,7 @@ export function result(attempt: number, outcome: Outcome, over: Partial<PaymentR
 }
 
 export function record(
-  reported: PaymentResult,
+  reported: ReportedResult,
   over: Partial<RecordGatewayResult> = {},
 ): RecordGatewayResult {
   return {
@@ -127,8 +162,17 @@ export function record(
  * What every event made of a result carries. These events are as those of version 1 are read: the fold finds by rule 1
  * what they are about and what they set in motion.
  */
-export function recorded(reported: PaymentResult) {
-  return { at: resultAt, source: 'gateway', verified: true, result: reported, orderNo: null } as const;
+export function recorded(reported: ReportedResult) {
+  const { buyerName, raw, ...result } = reported;
+  return {
+    at: resultAt,
+    source: 'gateway',
+    verified: true,
+    result,
+    personal: { plain: { buyerName } },
+    evidence: { plain: raw },
+    orderNo: null,
+  } as const;
 }
 
 const statusChanged = { merchantCode: null, deliveries: 'rule 1' } as const;
@@ -150,7 +194,7 @@ export function asOfVersion1(event: PaymentEvent): PaymentEvent {
 }
 
 export function succeeded(
-  reported: PaymentResult,
+  reported: ReportedResult,
   over: Partial<DataOf<'PaymentSucceeded'>> = {},
 ): PaymentEvent {
   return {
@@ -173,21 +217,21 @@ const typeOf = {
 } as const;
 
 /** PaymentFailed, PaymentCancelled or PaymentPending, as the result says. */
-export function applied(reported: PaymentResult): PaymentEvent {
+export function applied(reported: ReportedResult): PaymentEvent {
   if (reported.outcome === 'succeeded') return succeeded(reported);
   return { type: typeOf[reported.outcome], data: { ...recorded(reported), ...statusChanged } };
 }
 
-export function contradicted(reported: PaymentResult, standing: Outcome): PaymentEvent {
+export function contradicted(reported: ReportedResult, standing: Outcome): PaymentEvent {
   return { type: 'GatewayResultContradicted', data: { ...recorded(reported), standing } };
 }
 
-export function mismatched(reported: PaymentResult, expectedSen: Sen = amountSen): PaymentEvent {
+export function mismatched(reported: ReportedResult, expectedSen: Sen = amountSen): PaymentEvent {
   const data = { ...recorded(reported), postingRule: 1, expectedSen, currency: 'MYR' } as const;
   return { type: 'AmountMismatchDetected', data };
 }
 
-export function duplicated(reported: PaymentResult, firstGatewayTransactionId: string): PaymentEvent {
+export function duplicated(reported: ReportedResult, firstGatewayTransactionId: string): PaymentEvent {
   const data = { ...recorded(reported), postingRule: 1 as const, firstGatewayTransactionId };
   return { type: 'DuplicatePaymentDetected', data };
 }

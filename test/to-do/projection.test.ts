@@ -3,7 +3,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
-import { channels, type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
+import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
+import { channels } from '../../src/events/payment-request.ts';
 import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
@@ -19,6 +20,7 @@ import { append, emptyDatabase, log, reached, run, startStore, statusOf } from '
 import { results } from '../support/arbitraries.ts';
 import { countLoads } from '../support/count-loads.ts';
 import {
+  payer as aminah,
   applied,
   asOfVersion1,
   chosen,
@@ -28,6 +30,7 @@ import {
   result,
   succeeded,
 } from '../support/payments.ts';
+import { personalData } from '../support/personal-data.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const postgres = await createDatabase();
@@ -55,7 +58,7 @@ const firsts = fc
   .map(
     ([channel, callbackUrl, email]): PaymentEvent => ({
       type: 'PaymentRequested',
-      data: request({ channel, callbackUrl, payer: { ...request().payer, email } }),
+      data: request({ channel, callbackUrl, payer: { ...aminah, email } }),
     }),
   );
 
@@ -101,6 +104,7 @@ test.serial('only a payment with an event of version 1 is loaded, once in a batc
     eventStore,
     db,
     databaseUrl: url,
+    personalData,
     log,
     runtime: systemRuntime,
     onCommitted: () => due.push(...takeDue()),
@@ -193,6 +197,7 @@ test.serial('rebuilds of payments under load touch no due row', async (t) => {
       eventStore,
       db,
       databaseUrl: url,
+      personalData,
       log,
       runtime: systemRuntime,
       signal,

@@ -9,7 +9,7 @@ import { attemptsOf, orderingKeyOf } from '../../src/to-do/table.ts';
 import { emptyTables, feedToDo } from '../projections/filled.ts';
 import { emptyDatabase } from '../projections/helpers.ts';
 import { history } from '../projections/histories.ts';
-import { applied, chosen, request, result, succeeded } from '../support/payments.ts';
+import { payer as aminah, applied, chosen, request, result, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const postgres = await createDatabase();
@@ -25,7 +25,7 @@ const write = feedToDo;
 
 const rows = (db: Knex) => db('reactor_deliveries.deliveries').orderBy(['transaction_id', 'ordering_key']);
 
-const payer = { ...request().payer, email: '' };
+const payer = { ...aminah, email: '' };
 function paid(callbackUrl: string, ...more: PaymentEvent[]): PaymentEvent[] {
   return paidTo(request().merchant.code, callbackUrl, ...more);
 }

@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import { InvalidFields } from '../../commands/fields.ts';
 import { paymentStream } from '../../events/payment.ts';
+import type { OpenSealed, PersonalDataReader } from '../../events/personal-data.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { readSpan } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
@@ -13,6 +14,7 @@ import { paymentsInOrder } from '../../projections/payments/queries.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { isReady, recordedUntil } from '../../projections/runtime/lag.ts';
 import { timeForms } from '../history/history.ts';
+import { openData } from '../history/open-data.ts';
 import { csvHead, csvRows } from './csv.ts';
 import { createLines } from './lines.ts';
 
@@ -30,26 +32,34 @@ export type Export = {
   totals(): { events: number; payments: number; checksum: string };
 };
 
-type Dependencies = { eventStore: Pick<EventStore, 'firstAfter' | 'load'>; db: Knex; runtime: Runtime };
+type Dependencies = {
+  eventStore: Pick<EventStore, 'firstAfter' | 'load'>;
+  db: Knex;
+  personalData: Pick<PersonalDataReader, 'open'>;
+  runtime: Runtime;
+};
 
 /** Long enough for a running projection, even a busy one. */
 const catchUpMs = 5_000;
 
 /**
  * Reads the fields as people type them: the period in which payments were requested, and the merchant (null for all). A
- * day means the whole day; `to` itself is excluded. Throws InvalidFields.
+ * day means the whole day; `to` itself is excluded. `opened` is not empty to have personal data in readable form.
+ * Throws InvalidFields.
  */
 export function readExportRequest(
-  fields: Partial<Record<'from' | 'to' | 'merchant' | 'format', string | undefined>>,
+  fields: Partial<Record<'from' | 'to' | 'merchant' | 'format' | 'opened', string | undefined>>,
 ) {
-  const { from = '', to = '', merchant, format: named = 'jsonl' } = fields;
+  const { from = '', to = '', merchant, format: named = 'jsonl', opened = '' } = fields;
   const [first, last] = [readSpan(from), readSpan(to)];
   if (!first) throw new InvalidFields(`from ${timeForms}`);
   if (!last) throw new InvalidFields(`to ${timeForms}`);
   if (last.end <= first.start) throw new InvalidFields('to must be later than from');
   const format = (['jsonl', 'csv'] as const).find((each) => each === named);
   if (!format) throw new InvalidFields('format must be jsonl or csv');
-  return { span: { start: first.start, end: last.end }, merchantCode: merchant || null, format };
+  if (opened !== '' && format === 'csv') throw new InvalidFields('a CSV file holds nothing about payers');
+  const span = { start: first.start, end: last.end };
+  return { span, merchantCode: merchant || null, format, isOpened: opened !== '' };
 }
 
 /**
@@ -57,8 +67,8 @@ export function readExportRequest(
  * when it stays behind, EventStoreUnavailable and the database's errors.
  */
 export async function beginExport(request: ExportRequest, dependencies: Dependencies): Promise<Export> {
-  const { span, merchantCode, format } = request;
-  const { db, runtime } = dependencies;
+  const { span, merchantCode, format, isOpened } = request;
+  const { db, personalData, runtime } = dependencies;
   const now = runtime.now();
   const until = recordedUntil(new Date(span.end), now);
   const sources = { ...dependencies, projectionStatus: () => projectionStatus(db) };
@@ -72,10 +82,16 @@ export async function beginExport(request: ExportRequest, dependencies: Dependen
     const exportedAt = now.toISOString();
     yield lines.head({ version: 1, from: span.start, to: span.end, merchant: merchantCode, exportedAt });
     for await (const streams of streamsOf(request, dependencies))
-      for (const stream of streams) yield lines.payment(stream);
+      for (const stream of streams)
+        yield lines.payment(stream, isOpened ? await openAll(stream, personalData.open) : []);
     yield lines.end();
   }
   return { pieces: pieces(), totals: lines.totals };
+}
+
+/** What each event holds sealed, opened. */
+async function openAll(stream: readonly RecordedEvent[], open: OpenSealed): Promise<unknown[]> {
+  return await Promise.all(stream.map(({ data, streamName }) => openData(data, streamName, open)));
 }
 
 function csvExport(all: AsyncIterable<RecordedEvent[][]>): Export {

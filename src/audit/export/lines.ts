@@ -4,7 +4,7 @@
  * content/docs/audit.md says what the checksums do not prove.
  */
 import { createHash } from 'node:crypto';
-import { type Infer, integer, literal, min, nullable, object, string, unknown } from 'superstruct';
+import { type Infer, integer, literal, min, nullable, object, optional, string, unknown } from 'superstruct';
 import { genesisHash } from '../../events/envelope.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { utc } from '../../kernel/structs.ts';
@@ -33,6 +33,8 @@ export const EventLine = object({
   type: string(),
   data: unknown(),
   metadata: unknown(),
+  /** Only in an export with personal data: the data with what they hold sealed opened. Not part of the event. */
+  opened: optional(unknown()),
 });
 export type EventLine = Infer<typeof EventLine>;
 export const EndLine = object({ ...line, end: object({ events: count, payments: count }) });
@@ -66,10 +68,12 @@ export function createLines() {
 
   return {
     head: (range: ExportRange) => next({ export: range }),
-    payment(stored: readonly RecordedEvent[]): string {
+    /** `opened` has the data of each event with personal data opened, or is empty. */
+    payment(stored: readonly RecordedEvent[], opened: readonly unknown[] = []): string {
       payments += 1;
       events += stored.length;
-      return stored.map((event) => next(contentOf(event))).join('');
+      const withOpened = (index: number) => (opened.length > 0 ? { opened: opened[index] } : {});
+      return stored.map((event, index) => next({ ...contentOf(event), ...withOpened(index) })).join('');
     },
     end: () => next({ end: { events, payments } }),
     /** The checksum so far. After the end, it covers every byte of the file. */
@@ -77,7 +81,7 @@ export function createLines() {
   };
 }
 
-function contentOf(event: RecordedEvent): Omit<EventLine, 'line' | 'checksum'> {
+function contentOf(event: RecordedEvent): Omit<EventLine, 'line' | 'checksum' | 'opened'> {
   const { streamName, revision, position, id, created, type, data, metadata } = event;
   return {
     stream: streamName,

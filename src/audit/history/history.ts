@@ -3,7 +3,7 @@ import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { hashIn, isChainedOnto, metadataText } from '../../events/envelope.ts';
-import { evolve, noPayment, type Payment } from '../../events/payment.ts';
+import { evolve, noPayment, type Payment, withoutPersonalData } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { lastMomentOf } from '../../kernel/malaysian-time.ts';
 
@@ -54,9 +54,37 @@ export function historyOf(events: readonly RecordedEvent[]): History {
       fits: revision === index && isChainedOnto(event, hashIn(events[index - 1])),
     };
   });
+  const erased = entries.findLastIndex(({ type, at }) => type === 'PersonalDataErased' && at !== null);
+  return {
+    entries: entries.map((entry, index) => (index < erased ? withoutPlainText(entry) : entry)),
+    verdict: verdictOn(entries),
+  };
+}
+
+/** What the log holds of personal data in plain text since before they could be sealed is not shown once it is erased. */
+function withoutPlainText(entry: HistoryEntry): HistoryEntry {
+  const { data, state } = entry;
+  return {
+    ...entry,
+    data: scrubbed(data),
+    state: state.status === 'none' ? state : withoutPersonalData(state, state.personalData.erasedAt),
+  };
+}
+
+/** The fields of version 1 that held personal data; none of them is a field of a later version. */
+const plainFields = ['payer', 'extra', 'raw', 'buyerName'];
+
+function scrubbed(data: unknown): unknown {
+  if (typeof data !== 'object' || data === null) return data;
+  const entries = Object.entries(data).filter(([name]) => !plainFields.includes(name));
+  const rest = Object.fromEntries(entries);
+  return 'result' in rest ? { ...rest, result: scrubbed(rest.result) } : rest;
+}
+
+function verdictOn(entries: readonly HistoryEntry[]): HistoryVerdict {
   const fault = entries.find(({ fits, at }) => !fits || at === null);
-  if (!fault) return { entries, verdict: { kind: 'whole' } };
-  return { entries, verdict: { kind: fault.fits ? 'unreadable' : 'broken', revision: fault.revision } };
+  if (!fault) return { kind: 'whole' };
+  return { kind: fault.fits ? 'unreadable' : 'broken', revision: fault.revision };
 }
 
 /** The time, or the revision, up to which events count; null if all do. */

@@ -51,6 +51,12 @@ function factsOf(payment: RequestedPayment, entries: readonly HistoryEntry[]): F
     ['Reference', `${request.reference} of ${request.merchant.code} (${request.channel})`],
     ['Attempts', `${attempts.length}${lastAttempt}`],
     ['Receipt', receipt?.receiptNo ?? 'none'],
+    [
+      'Payer',
+      payment.personalData.erasedAt === null
+        ? 'see the console'
+        : `personal data erased on ${toIsoWithOffset(payment.personalData.erasedAt)}`,
+    ],
     ...listed('Undelivered', openDeliveries(payment)),
     ...listed('Exception', exceptions(payment)),
     ...listed('Staff', entries.flatMap(staffAction)),

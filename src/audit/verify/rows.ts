@@ -1,4 +1,5 @@
 /** Compares the rows of every read model and of the reactors' to-do list with rows freshly made from the log, and reports those that differ. */
+import { KeysUnavailable } from '../../events/personal-data.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
 import { allProjections } from '../../projections/all.ts';
@@ -40,6 +41,7 @@ export async function verifyRows(
 /** Throws an error that is not about the log, the tables or another comparison. */
 function reasonNotCompared(error: unknown): string {
   if (error instanceof RebuildRefused) return error.message;
+  if (error instanceof KeysUnavailable) return `They were not checked: ${error.message}`;
   if (error instanceof RebuildUnderWay) return `They were not checked: ${error.message}`;
   if (isRefusal(error)) return `They cannot be compared: ${describeFailure(error)}`;
   if (!(error instanceof ProjectionHalted)) throw error;

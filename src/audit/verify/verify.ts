@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
+import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
@@ -24,6 +25,7 @@ export type VerifyDependencies = {
   databaseUrl: string;
   /** Public keys as seals name them; null when there is none to check by, so that any signer is trusted. */
   trusted: readonly string[] | null;
+  personalData: PersonalDataReader;
   runtime: Runtime;
   log: Logger;
   signal: AbortSignal;

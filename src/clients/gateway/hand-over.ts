@@ -1,12 +1,17 @@
 /** The signed form that hands a payer over to the gateway. */
-import type { Attempt, PaymentRequested } from '../../events/payment.ts';
+import type { OpenPayment } from '../../events/open-payment.ts';
+import type { Attempt } from '../../events/payment.ts';
 import { addSen, formatSen } from '../../kernel/money.ts';
 import { signFields } from './checksum.ts';
 import type { GatewayFields } from './read-result.ts';
 
 /** The signed form that takes a payer to the gateway, which collects the amount and the fee of the attempt. */
 export function handOverFields(
-  { request, attempt, responseUrl }: { request: PaymentRequested; attempt: Attempt; responseUrl: string },
+  {
+    request,
+    attempt,
+    responseUrl,
+  }: { request: OpenPayment['request']; attempt: Attempt; responseUrl: string },
   secret: string,
 ): GatewayFields {
   const fields = {

@@ -1,5 +1,5 @@
 /** Reads the gateway's result fields, from a form or from a row of an export, as a payment result. */
-import type { Outcome, PaymentResult } from '../../events/payment-result.ts';
+import type { Outcome, ReportedResult } from '../../events/payment-result.ts';
 import { readGatewayTime } from '../../kernel/malaysian-time.ts';
 import { readAmount } from '../../kernel/money.ts';
 import { oneLine, readMode } from '../wire-fields.ts';
@@ -7,7 +7,7 @@ import { oneLine, readMode } from '../wire-fields.ts';
 /** Form fields as they travel: each name once, in any case; names and values are well-formed Unicode. */
 export type GatewayFields = Readonly<Record<string, string>>;
 
-export type GatewayResult = { transactionId: string; merchantCode: string; result: PaymentResult };
+export type GatewayResult = { transactionId: string; merchantCode: string; result: ReportedResult };
 
 /** By STATUS. */
 const outcomes: readonly Outcome[] = ['failed', 'succeeded', 'cancelled', 'pending'];

@@ -10,10 +10,12 @@ import type { sessionDecider } from '../../commands/session.ts';
 import type { unmatchedDecider } from '../../commands/unmatched.ts';
 import type { userDecider } from '../../commands/user.ts';
 import type { Config } from '../../config/config.ts';
+import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { Account } from '../../events/user.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import type { Erase } from '../../personal-data/erase.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Followed } from '../../projections/runtime/projection.ts';
@@ -22,6 +24,7 @@ export type ConsoleDependencies = {
   config: Pick<Config, 'baseUrl' | 'merchants' | 'transactionIdKey'>;
   execute: ExecuteOf<typeof paymentDecider>;
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
+  personalData: PersonalDataReader;
   registry: TransactionRegistry;
   log: Log;
   runtime: Runtime;
@@ -39,6 +42,7 @@ export type ConsoleDependencies = {
     executeDiscrepancy: ExecuteOf<typeof reconciliationDecider>;
     executeRebuild: ExecuteOf<typeof rebuildDecider>;
     mailer: Mailer;
+    erase: Erase;
     /** Aborts when the process is asked to stop, which ends open streams of events. */
     closing: AbortSignal;
     /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */

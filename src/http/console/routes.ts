@@ -26,6 +26,7 @@ import { showHome } from './home/home.ts';
 import { downloadAccount, showAccount } from './journal/account.ts';
 import { downloadCollectionCsv, downloadCollectionPdf, showCollection } from './journal/collection.ts';
 import { showTrialBalance } from './journal/trial-balance.ts';
+import { confirmErase, eraseNow } from './payments/erase.ts';
 import { showEvent } from './payments/event.ts';
 import { answerHistory } from './payments/history.ts';
 import { showPayer } from './payments/payer.ts';
@@ -72,6 +73,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/payments/:id/payer', 'viewPersonalData', showPayer),
     get('/console/payments/:id/events/:revision', 'viewPersonalData', showEvent),
     get('/console/payments/:id/history.json', 'viewPersonalData', answerHistory),
+    get('/console/payments/:id/erase', 'erase', confirmErase),
+    post('/console/payments/:id/erase', 'erase', eraseNow),
     post('/console/payments/:id/send-again', 'sendAgain', sendAgainFromPayment),
     post('/console/payments/:id/requery', 'requery', requery),
 

@@ -5,6 +5,7 @@
 import { signFields } from '../../clients/gateway/checksum.ts';
 import type { GatewayFields } from '../../clients/gateway/read-result.ts';
 import type { Config } from '../../config/config.ts';
+import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { toDateTime, toDigits } from '../../kernel/malaysian-time.ts';
 import { addSen, displaySen, formatSen } from '../../kernel/money.ts';
@@ -66,7 +67,7 @@ export function createDebug({ config, latestPayments, links, readPayment, runtim
 }
 
 /** The most likely result for the latest attempt. */
-function likelyResult({ request, attempts }: RequestedPayment, now: Date): GatewayFields {
+function likelyResult({ request, attempts }: OpenPayment, now: Date): GatewayFields {
   const attempt = attempts.at(-1);
   const time = now.toISOString();
   return {
@@ -95,7 +96,7 @@ function queryText(ctx: Context, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-async function find(transactionId: string, readPayment: ReadPayment): Promise<RequestedPayment | undefined> {
+async function find(transactionId: string, readPayment: ReadPayment): Promise<OpenPayment | undefined> {
   try {
     return (await readPayment(transactionId)).payment;
   } catch (error) {

@@ -27,12 +27,13 @@ export type GenericDependencies = PayDependencies &
   Pick<SimulateDependencies, 'fetchOwn'> & { config: { sandbox: { enabled: boolean } } };
 
 export function addGenericRoutes(router: Router<RequestState>, dependencies: GenericDependencies): void {
-  const { config, execute, fetchOwn, latestPayments, quarantine, registry, runtime } = dependencies;
+  const { config, execute, fetchOwn, latestPayments, personalData, quarantine, registry, runtime } =
+    dependencies;
   const { transactionIdKey } = config;
   const links = createLinks({ ...config, runtime }).generic;
   const tokens = createPageTokens({ transactionIdKey, runtime });
   const readPayment = createReadPayment('generic', dependencies);
-  const startPayment = createStartPayment({ config, execute, links, tokens });
+  const startPayment = createStartPayment({ config, execute, links, personalData, tokens });
 
   const authenticateMerchant = createAuthenticateMerchant(config.merchants);
   const { leadToReceipt, toldOf } = createReceiptRedirect('generic', { config, links, runtime });
@@ -60,6 +61,7 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
       transactionIdOf(transactionIdKey, 'generic', ctx.state.merchant.code, ctx.params.reference ?? ''),
     ask: ({ transactionId }) => registry.ask(transactionId),
     execute,
+    personalData,
     readPayment,
     runtime,
   });

@@ -1,7 +1,9 @@
 /** POST /landreg/request: the land registry requests a payment of up to 20 items to one of its agencies. */
+import { createFingerprint, type Fingerprint } from '../../commands/fingerprint.ts';
 import { landregTransactionId } from '../../commands/transaction-id.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import type { PaymentRequested } from '../../events/payment.ts';
+import type { RequestDetails } from '../../events/personal-data.ts';
 import { addSen, formatSen } from '../../kernel/money.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { checkRedirectHost } from '../pay/request-fields.ts';
@@ -24,6 +26,7 @@ export function createRequestPayment({
   startPayment: StartPayment;
   runtime: Pick<Runtime, 'now'>;
 }) {
+  const fingerprint = createFingerprint(config.transactionIdKey);
   const agencies = Array.from(config.merchants.values()).filter(({ branchCode }) => branchCode !== '');
   return async (ctx: Context<{ body: PaymentRequestBody }>): Promise<void> => {
     const { body } = ctx.state;
@@ -31,7 +34,8 @@ export function createRequestPayment({
     ctx.state.logFields = { merchant: agency.code };
     const transactionId = landregTransactionId(config.transactionIdKey, body.transaksi_id);
     const at = runtime.now().toISOString();
-    await startPayment(ctx, requestOf(body, agency, transactionId, at), 'land-registry');
+    const request = requestOf(body, agency, { transactionId, at, fingerprint });
+    await startPayment(ctx, request, 'land-registry');
   };
 }
 
@@ -54,10 +58,9 @@ export function checkRequest(body: PaymentRequestBody, agencies: readonly Mercha
 function requestOf(
   body: PaymentRequestBody,
   agency: Merchant,
-  transactionId: string,
-  at: string,
+  { transactionId, at, fingerprint }: { transactionId: string; at: string; fingerprint: Fingerprint },
 ): PaymentRequested {
-  const { extra } = body;
+  const details = detailsOf(body);
   return {
     at,
     transactionId,
@@ -72,23 +75,28 @@ function requestOf(
       titleId: item.id_hakmilik,
       amountSen: item.jumlah_bayaran,
     })),
-    payer: {
-      name: extra.name,
-      email: extra.email,
-      icNo: extra.ic_no,
-      address1: extra.address,
-      address2: '',
-      city: extra.city,
-      postcode: extra.postcode,
-      state: extra.state,
-      phoneNo: '',
-    },
-    emailReceipt: extra.email !== '',
+    personal: { plain: details },
+    fingerprint: fingerprint(details),
+    emailReceipt: details.payer.email !== '',
     callbackUrl: '',
     redirectUrl: body.return_url,
     branchCode: body.kod_cawangan,
-    extra: Object.fromEntries(Object.entries(extra).filter(([, value]) => value !== '')),
   };
+}
+
+function detailsOf({ extra }: PaymentRequestBody): RequestDetails {
+  const payer = {
+    name: extra.name,
+    email: extra.email,
+    icNo: extra.ic_no,
+    address1: extra.address,
+    address2: '',
+    city: extra.city,
+    postcode: extra.postcode,
+    state: extra.state,
+    phoneNo: '',
+  };
+  return { payer, extra: Object.fromEntries(Object.entries(extra).filter(([, value]) => value !== '')) };
 }
 
 /** The purposes of the items, each once. */

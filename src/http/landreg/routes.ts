@@ -23,12 +23,12 @@ import { paymentRequestBody } from './request-body.ts';
 export type LandregDependencies = PayDependencies & { config: { landregAccessKey: string } };
 
 export function addLandregRoutes(router: Router<RequestState>, dependencies: LandregDependencies): void {
-  const { config, execute, quarantine, registry, runtime } = dependencies;
+  const { config, execute, personalData, quarantine, registry, runtime } = dependencies;
   const { transactionIdKey } = config;
   const links = createLinks({ ...config, runtime }).landreg;
   const tokens = createPageTokens({ transactionIdKey, runtime });
   const readPayment = createReadPayment('landreg', dependencies);
-  const startPayment = createStartPayment({ config, execute, links, tokens });
+  const startPayment = createStartPayment({ config, execute, links, personalData, tokens });
 
   const { authenticateSystem, authenticatePayer } = createLandregAuth({ ...config, runtime });
   const { leadToReceipt, toldOf } = createReceiptRedirect('landreg', { config, links, runtime });
@@ -50,6 +50,7 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
     idOf: (ctx) => landregTransactionId(transactionIdKey, ctx.params.reference ?? ''),
     ask: registry.askByTransaksiId,
     execute,
+    personalData,
     readPayment,
     runtime,
   });

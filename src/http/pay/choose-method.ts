@@ -3,7 +3,8 @@ import { handOverFields } from '../../clients/gateway/hand-over.ts';
 import { Refused } from '../../commands/decider.ts';
 import { chosenAttempt } from '../../commands/payment.ts';
 import type { Config } from '../../config/config.ts';
-import { type Attempt, paymentStream, type RequestedPayment } from '../../events/payment.ts';
+import type { OpenPayment } from '../../events/open-payment.ts';
+import { type Attempt, paymentStream } from '../../events/payment.ts';
 import { addSen, displaySen } from '../../kernel/money.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
@@ -104,7 +105,7 @@ function readChoice(ctx: Context, offers: readonly Offer[]): Choice | FormFault 
 /** The page of a form that sends itself, or is sent by its button, to the gateway. */
 function handOverPage(
   ctx: Context,
-  { request }: RequestedPayment,
+  { request }: OpenPayment,
   attempt: Attempt,
   { offer, bankCode }: Choice,
   { config, links }: { config: Pick<Config, 'gateway'>; links: Links },

@@ -4,6 +4,7 @@ import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import type { Quarantine } from '../../commands/unmatched.ts';
 import type { Config } from '../../config/config.ts';
+import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
@@ -28,6 +29,7 @@ export type PayDependencies = {
   heads: Pick<KnownHeads, 'revisionOf'>;
   /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down. */
   findPayment(transactionId: string): Promise<PaymentRow | null>;
+  personalData: Pick<PersonalDataReader, 'open'>;
   registry: TransactionRegistry;
   quarantine: Quarantine;
   log: Log;

@@ -3,6 +3,7 @@ import type { Next } from 'koa';
 import { type Head, loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
+import { type OpenPayment, openPayment } from '../../events/open-payment.ts';
 import {
   type Channel,
   noPayment,
@@ -17,13 +18,13 @@ import type { PayDependencies } from './dependencies.ts';
 
 /** A payment to show. */
 export type LoadedPayment = {
-  payment: RequestedPayment;
+  payment: OpenPayment;
   /** Null if it holds all that happened; otherwise the time of its last event, because later ones cannot be read now. */
   asAt: Date | null;
 };
 
 /** A payment to decide about, with the head of its stream. */
-export type PaymentWithHead = { payment: RequestedPayment; head: Head<Payment> };
+export type PaymentWithHead = { payment: OpenPayment; head: Head<Payment> };
 
 /** `told` is the revision that the reader must see at least; null if only the newest will do. */
 export type ReadPayment = (transactionId: string, told?: number | null) => Promise<LoadedPayment>;
@@ -36,7 +37,8 @@ export function createReadPayment(
     findPayment,
     heads,
     log,
-  }: Pick<PayDependencies, 'eventStore' | 'findPayment' | 'heads' | 'log'>,
+    personalData,
+  }: Pick<PayDependencies, 'eventStore' | 'findPayment' | 'heads' | 'log' | 'personalData'>,
 ): ReadPayment {
   const readState = createReadState({
     streamOf: paymentStream,
@@ -53,7 +55,8 @@ export function createReadPayment(
     const { state, outdated } = isId
       ? await readState(transactionId, told)
       : { state: noPayment, outdated: null };
-    return { payment: ofChannel(state, channel), asAt: outdated?.updatedAt ?? null };
+    const payment = await openPayment(ofChannel(state, channel), personalData.open);
+    return { payment, asAt: outdated?.updatedAt ?? null };
   };
 }
 
@@ -73,12 +76,15 @@ export function createLoadPayment(
 }
 
 /** Koa middleware that folds the payment of a path, for a decision. Throws HttpProblem 404 and EventStoreUnavailable. */
-export function createLoadHead(channel: Channel, { eventStore }: Pick<PayDependencies, 'eventStore'>) {
+export function createLoadHead(
+  channel: Channel,
+  { eventStore, personalData }: Pick<PayDependencies, 'eventStore' | 'personalData'>,
+) {
   return async (ctx: Context<PaymentWithHead>, next: Next): Promise<void> => {
     const { id = '' } = ctx.params;
     if (!transactionIdPattern.test(id)) throw notFound();
     ctx.state.head = await loadHead(eventStore, paymentStream(id), paymentDecider);
-    ctx.state.payment = ofChannel(ctx.state.head.state, channel);
+    ctx.state.payment = await openPayment(ofChannel(ctx.state.head.state, channel), personalData.open);
     await next();
   };
 }

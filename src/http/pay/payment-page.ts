@@ -1,5 +1,6 @@
 /** GET /<channel>/pay/{id}: the page on which a payer chooses how to pay. */
 import type { Config } from '../../config/config.ts';
+import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { displaySen } from '../../kernel/money.ts';
 import type { Links } from '../../receipts/payment-links.ts';
@@ -39,7 +40,7 @@ export function isSettled({ status }: RequestedPayment): boolean {
 /** A merchant may relay the page from its own origin: every URL in it is absolute. */
 export function drawPaymentPage(
   ctx: Context,
-  payment: RequestedPayment,
+  payment: OpenPayment,
   { config, links, tokens }: PaymentPageDependencies,
   more: FormFault | { asAt: string | null } = { asAt: null },
 ): Promise<void> {
@@ -56,7 +57,7 @@ export function drawPaymentPage(
 
 /** Texts are in the page's language, and amounts read `RM 1,234.50`. */
 function paymentPage(
-  payment: RequestedPayment,
+  payment: OpenPayment,
   page: { lang: Language; token: string; links: Links; offers: readonly Offer[] },
 ) {
   const { request, status } = payment;

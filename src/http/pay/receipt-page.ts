@@ -1,7 +1,7 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or the statement of a payment that has not succeeded. */
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { historyText, statusName, texts, timeText } from '../../receipts/texts.ts';
+import { historyText, statusName, texts, timeText, withheldText } from '../../receipts/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
@@ -19,6 +19,7 @@ export function drawReceipt(ctx: Context, { payment, asAt }: LoadedPayment, link
   return ctx.render('receipt.njk', {
     ...receipt,
     lang,
+    withheld: withheldText(receipt, lang),
     asAt: receipt.asAt && timeText(receipt.asAt, lang),
     otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),
     status: statusName(status),

@@ -1,4 +1,5 @@
 /** GET /<channel>/requery/{transaksi_id}: asks the transaction registry what became of a payment, and records its answer. */
+import { openPayment } from '../../events/open-payment.ts';
 import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../events/payment.ts';
 import type { RegistryAnswer, RegistryStatus } from '../../events/payment-result.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
@@ -10,35 +11,39 @@ import { HttpProblem } from '../server/errors.ts';
 import type { PayDependencies } from './dependencies.ts';
 import type { LoadedPayment, ReadPayment } from './load-payment.ts';
 
+type Asked = Pick<PaymentRequested, 'channel' | 'merchant' | 'reference' | 'transactionId'>;
+
 /** `idOf` is the transaction id that a request's reference leads to. */
 export function createRequery<State>({
   idOf,
   ask,
   execute,
+  personalData,
   readPayment,
   runtime,
 }: {
   idOf: (ctx: Context<State>) => string;
-  ask: (request: PaymentRequested) => Promise<RegistryAnswer>;
+  ask: (request: Asked) => Promise<RegistryAnswer>;
   execute: PayDependencies['execute'];
+  personalData: PayDependencies['personalData'];
   readPayment: ReadPayment;
   runtime: Pick<Runtime, 'now'>;
 }) {
   /** The payment after the registry's answer, and its new events: null when the event store cannot take any. */
   async function record(
     ctx: Context<State>,
-    { channel, merchant, transactionId }: PaymentRequested,
+    { channel, merchant, transactionId }: Asked,
     answer: RegistryAnswer,
   ): Promise<LoadedPayment & { events: readonly PaymentEvent[] | null }> {
     const at = runtime.now().toISOString();
     try {
-      const { events, state: payment } = await execute(
+      const { events, state } = await execute(
         paymentStream(transactionId),
         { type: 'RecordRequeryAnswer', at, channel, merchantCode: merchant.code, answer },
         causeOf(ctx, 'registry'),
       );
-      if (payment.status === 'none') throw new Error('A payment that was requeried has no state');
-      return { payment, asAt: null, events };
+      if (state.status === 'none') throw new Error('A payment that was requeried has no state');
+      return { payment: await openPayment(state, personalData.open), asAt: null, events };
     } catch (error) {
       if (!(error instanceof EventStoreUnavailable)) throw error;
       return { ...(await readPayment(transactionId)), events: null };

@@ -1,5 +1,7 @@
 /** The end of POST /<channel>/request: records the payment, and shows the page on which to pay it. */
+import { openedAs, openPayment } from '../../events/open-payment.ts';
 import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
+import { isPlain } from '../../events/personal-data.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { PayDependencies } from './dependencies.ts';
@@ -10,29 +12,35 @@ import { drawReceipt } from './receipt-page.ts';
 export type StartPayment = (ctx: Context, request: PaymentRequested, actor: string) => Promise<void>;
 
 export function createStartPayment(
-  dependencies: PaymentPageDependencies & Pick<PayDependencies, 'execute'>,
+  dependencies: PaymentPageDependencies & Pick<PayDependencies, 'execute' | 'personalData'>,
 ): StartPayment {
-  const { execute, links } = dependencies;
+  const { execute, links, personalData } = dependencies;
   return async (ctx, request, actor) => {
     const { transactionId } = request;
-    const { state: payment } = await execute(
+    const { events, state } = await execute(
       paymentStream(transactionId),
       { type: 'RequestPayment', request },
       causeOf(ctx, actor),
       { creates: true },
     );
-    if (payment.status === 'none') throw new Error('A payment that was requested has no state');
-    if (!wantsJson(ctx))
+    if (state.status === 'none') throw new Error('A payment that was requested has no state');
+    if (!wantsJson(ctx)) {
+      // What has just been sealed need not be opened.
+      const payment =
+        events.length > 0 && isPlain(request.personal)
+          ? openedAs(state, request.personal.plain)
+          : await openPayment(state, personalData.open);
       return isSettled(payment)
         ? drawReceipt(ctx, { payment, asAt: null }, links)
         : drawPaymentPage(ctx, payment, dependencies);
+    }
     ctx.body = {
       status: true,
       message: 'Send the payer to payment_url',
       data: {
         transaction_id: transactionId,
         payment_url: links.pay(transactionId),
-        status: statusCodeOf(payment.status),
+        status: statusCodeOf(state.status),
       },
     };
   };

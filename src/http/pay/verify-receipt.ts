@@ -1,4 +1,5 @@
 /** GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. Says nothing about who paid. */
+import { unopened } from '../../events/open-payment.ts';
 import type { Payment } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { isReady, type LagSources } from '../../projections/runtime/lag.ts';
@@ -32,7 +33,7 @@ export function createVerify(dependencies: VerifyDependencies) {
     if (payment?.status !== 'succeeded')
       throw new HttpProblem(404, 'Receipt not found', { kind: 'receiptNotFound' });
     const lang = languageOf(ctx);
-    const receipt = receiptOf(payment);
+    const receipt = receiptOf(unopened(payment));
     await ctx.render('verify.njk', {
       lang,
       otherLanguageUrl: `${verificationUrl(baseUrl, key, receipt)}&lang=${otherLanguage(lang)}`,

@@ -3,6 +3,7 @@ import type { Next } from 'koa';
 import { type RegistryFault, RegistryUnavailable } from '../../clients/registry/answer.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
+import { KeysUnavailable } from '../../events/personal-data.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Context } from './context.ts';
@@ -82,6 +83,7 @@ const refusals: Readonly<Record<RefusalCode, { status: number; kind?: ErrorKind;
   unknown_exception: { status: 404 },
   exception_resolved: { status: 409 },
   no_money_in_suspense: { status: 409 },
+  personal_data_added: { status: 409 },
   email_taken: { status: 400, code: 'email_taken' },
   unknown_user: { status: 404 },
   own_account: { status: 409 },
@@ -148,6 +150,7 @@ function answerTo(error: unknown): ErrorAnswer {
   if (error instanceof InvalidFields)
     return new HttpProblem(400, error.message, { code: 'validation_failed' });
   if (error instanceof RegistryUnavailable) return new HttpProblem(...registryFaults[error.fault]);
-  if (error instanceof EventStoreUnavailable) return new HttpProblem(503, unavailable);
+  if (error instanceof EventStoreUnavailable || error instanceof KeysUnavailable)
+    return new HttpProblem(503, unavailable);
   return new HttpProblem(500, 'Internal error');
 }

@@ -5,11 +5,13 @@
 import type { Knex } from 'knex';
 import { readPaymentEvent } from '../../events/codec.ts';
 import { type PaymentRequested, paymentStreamPrefix } from '../../events/payment.ts';
+import { type OpenSealed, openOrWait, type Payer } from '../../events/personal-data.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { formatSen } from '../../kernel/money.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
 import { createTables, quoteIdentifier } from '../../postgres/table.ts';
 import type { Projection } from '../runtime/projection.ts';
+import { scrub } from './scrub.ts';
 import {
   allDetails,
   copyAgencyTables,
@@ -26,7 +28,7 @@ import {
 
 export const details: Projection = {
   name: detailsSchema,
-  version: 1,
+  version: 2,
   streamPrefixes: [paymentStreamPrefix],
 
   async createTables(db) {
@@ -37,17 +39,13 @@ export const details: Projection = {
   carryOver: haveSameAgencyTables,
   comparedIn: allDetails,
 
-  async project(events, db) {
-    const rows = events.flatMap(rowsOf);
-    if (rows.length === 0) return;
-    const tables = await findAgencyTables(db, [...new Set(rows.flatMap(({ table }) => table ?? []))]);
-    const shared: Row[] = [];
-    for (const [table, group] of Map.groupBy(rows, ({ table }) => table)) {
-      const columns = tables.get(table ?? '');
-      if (table === null || table === sharedTable || !columns) shared.push(...group);
-      else shared.push(...(await insertWhatFits(db, { name: table, columns }, group)));
-    }
-    if (shared.length > 0) await insert(db, { name: sharedTable, columns: [] }, shared);
+  async project(events, db, { open }) {
+    const requested = await Promise.all(events.map((event) => rowOf(event, open)));
+    await insertAll(
+      requested.filter((row) => row !== null),
+      db,
+    );
+    await scrub(events.filter(({ type }) => type === 'PersonalDataErased').map(idOf), db);
   },
 };
 
@@ -59,18 +57,36 @@ type Row = {
   extra: Readonly<Record<string, unknown>>;
 };
 
-/** A row for the first event of a generic payment, none for any other event. */
-function rowsOf(event: RecordedEvent): Row[] {
-  if (event.type !== 'PaymentRequested') return [];
-  const { type, data } = readPaymentEvent(event);
-  if (type !== 'PaymentRequested' || data.channel !== 'generic') return [];
-  const transactionId = event.streamName.slice(paymentStreamPrefix.length);
-  const table = detailsTableOf(data.merchant.code);
-  return [{ table, standard: standardFields(transactionId, data), extra: data.extra }];
+async function insertAll(rows: readonly Row[], db: Knex.Transaction): Promise<void> {
+  if (rows.length === 0) return;
+  const tables = await findAgencyTables(db, [...new Set(rows.flatMap(({ table }) => table ?? []))]);
+  const shared: Row[] = [];
+  for (const [table, group] of Map.groupBy(rows, ({ table }) => table)) {
+    const columns = tables.get(table ?? '');
+    if (table === null || table === sharedTable || !columns) shared.push(...group);
+    else shared.push(...(await insertWhatFits(db, { name: table, columns }, group)));
+  }
+  if (shared.length > 0) await insert(db, { name: sharedTable, columns: [] }, shared);
 }
 
-function standardFields(transactionId: string, request: PaymentRequested): Row['standard'] {
-  const { payer } = request;
+const idOf = ({ streamName }: RecordedEvent) => streamName.slice(paymentStreamPrefix.length);
+
+/** A row for the first event of a generic payment, none for any other event. Where data are erased, it is null. */
+async function rowOf(event: RecordedEvent, open: OpenSealed): Promise<Row | null> {
+  if (event.type !== 'PaymentRequested') return null;
+  const { type, data } = readPaymentEvent(event);
+  if (type !== 'PaymentRequested' || data.channel !== 'generic') return null;
+  const place = { stream: event.streamName, field: 'personal' } as const;
+  const details = await openOrWait(open, data.personal, place);
+  const standard = standardFields(idOf(event), data, details?.payer ?? null);
+  return { table: detailsTableOf(data.merchant.code), standard, extra: details?.extra ?? {} };
+}
+
+function standardFields(
+  transactionId: string,
+  request: PaymentRequested,
+  payer: Payer | null,
+): Row['standard'] {
   return {
     transaction_id: transactionId,
     merchant_code: request.merchant.code,
@@ -80,15 +96,15 @@ function standardFields(transactionId: string, request: PaymentRequested): Row['
     description: request.description,
     callback_url: request.callbackUrl,
     redirect_url: request.redirectUrl,
-    name: payer.name || null,
-    email: payer.email || null,
-    ic_no: payer.icNo || null,
-    address_1: payer.address1 || null,
-    address_2: payer.address2 || null,
-    city: payer.city || null,
-    postcode: payer.postcode || null,
-    state: payer.state || null,
-    phone_no: payer.phoneNo || null,
+    name: payer?.name || null,
+    email: payer?.email || null,
+    ic_no: payer?.icNo || null,
+    address_1: payer?.address1 || null,
+    address_2: payer?.address2 || null,
+    city: payer?.city || null,
+    postcode: payer?.postcode || null,
+    state: payer?.state || null,
+    phone_no: payer?.phoneNo || null,
     requested_at: request.at,
   };
 }

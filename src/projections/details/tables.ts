@@ -45,6 +45,19 @@ export type StandardColumn = Exclude<keyof typeof sharedDetails.columns, 'extra'
 /** The columns that every table of details has, `extra` aside. */
 export const standardColumns = Object.keys(sharedDetails.columns).filter((column) => column !== 'extra');
 
+/** The columns that hold personal data, beside `extra` and whatever an agency's own columns take from it. */
+export const personalColumns = [
+  'name',
+  'email',
+  'ic_no',
+  'address_1',
+  'address_2',
+  'city',
+  'postcode',
+  'state',
+  'phone_no',
+] as const satisfies readonly StandardColumn[];
+
 /** A column that an agency added, and its type as Postgres writes it. */
 export type OwnColumn = { name: string; type: string };
 
@@ -91,6 +104,14 @@ export async function findAgencyTables(
     [Object.keys(sharedDetails.columns), [...names]],
   );
   return new Map(rows.map(({ table, columns }) => [table, columns]));
+}
+
+/** Every agency's table in the current schema. */
+export async function allAgencyTables(
+  db: Knex.Transaction,
+): Promise<ReadonlyMap<string, readonly OwnColumn[]>> {
+  const { rows } = await db.raw<{ rows: { schema: string }[] }>('select current_schema() as schema');
+  return await findAgencyTables(db, await agencyTables(db, rows[0]?.schema ?? ''));
 }
 
 /** Creates the agencies' tables in a schema that a rebuild fills, like those in the serving schema. */

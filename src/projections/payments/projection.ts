@@ -1,6 +1,6 @@
 /**
  * One row per payment: the state that its events fold to, and the columns by which payments are found. What the state
- * leaves for staff goes into the table of exceptions.
+ * leaves for staff goes into the table of exceptions, and how its payer is found into that of payers.
  */
 import { readPaymentEvent } from '../../events/codec.ts';
 import {
@@ -10,12 +10,13 @@ import {
   paymentStreamPrefix,
   type RequestedPayment,
 } from '../../events/payment.ts';
+import { isHolding } from '../../events/personal-data.ts';
 import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import { indexable } from '../../postgres/table.ts';
 import { exceptionsIndexes, exceptionsTable, writeExceptions } from '../exceptions/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { streamProjection } from '../runtime/stream-projection.ts';
-import { searchTokens } from './search-tokens.ts';
+import { payersIndexes, payersTable, writePayers } from './payers.ts';
 
 export const payments: Projection = {
   ...streamProjection({
@@ -41,7 +42,7 @@ export const payments: Projection = {
       paid_at: 'timestamptz',
       requery_at: 'timestamptz',
       updated_at: 'timestamptz not null',
-      search_tokens: 'text[] not null',
+      holds_personal_data: 'boolean not null',
     },
     columnsOf({ state, last }) {
       const { request, receipt } = state;
@@ -57,18 +58,22 @@ export const payments: Projection = {
         paid_at: state.status === 'succeeded' ? paidAt(state) : null,
         requery_at: nextRequeryAt(state),
         updated_at: last.created,
-        search_tokens: searchTokens(request.payer),
+        holds_personal_data: isHolding(state.personalData),
       };
     },
-    moreTables: [exceptionsTable],
-    writeMore: writeExceptions,
+    moreTables: [exceptionsTable, payersTable],
+    async writeMore(changed, db, personalData) {
+      await writePayers(changed, db, personalData);
+      await writeExceptions(changed, db);
+    },
   }),
 
   indexes: [
     'payments_by_reference on payments (merchant_code, reference)',
     'payments_by_requery on payments (requery_at) where requery_at is not null',
     'payments_by_receipt_no on payments (receipt_no)',
-    'payments_by_payer on payments using gin (search_tokens)',
+    ...payersIndexes,
+    'payments_with_personal_data on payments (updated_at) where holds_personal_data',
     'payments_by_time on payments (requested_at)',
     'payments_by_paid_at on payments (paid_at) where paid_at is not null',
     ...exceptionsIndexes,

@@ -76,6 +76,19 @@ export async function postponeRequery(
   await due.update({ requery_at: until }).timeout(5_000);
 }
 
+/**
+ * Ids of at most `limit` payments that hold personal data and on which nothing has happened since `before`, in order,
+ * from after the id `after`. A row may be behind its stream.
+ */
+export async function findHoldingBefore(
+  db: Knex,
+  { before, after, limit }: { before: Date; after: string; limit: number },
+): Promise<string[]> {
+  const query = rows(db).where({ holds_personal_data: true }).where('updated_at', '<', before);
+  query.whereRaw('transaction_id collate "C" > ?', [after]).orderByRaw('transaction_id collate "C"');
+  return await query.limit(limit).pluck('transaction_id').timeout(10_000);
+}
+
 const pageSize = 500;
 
 /**
@@ -105,7 +118,7 @@ export async function* paymentsInOrder(
 export type PaymentFilter = {
   /** A merchant's reference, a transaction id or a receipt number, exactly. */
   named?: string | null;
-  /** All of these are among the payer's search tokens (search-tokens.ts). */
+  /** All of these are among the payer's search tokens (search-tokens.ts), as the blind index has them. */
   searchTokens?: readonly string[];
   merchantCode?: string | null;
   status?: PaymentStatus | null;
@@ -144,7 +157,11 @@ export async function searchPayments(
       for (const [column, value] of Object.entries(ids)) either.orWhere(column, value);
     });
   }
-  if (searchTokens.length > 0) query.whereRaw('search_tokens @> ?::text[]', [[...searchTokens]]);
+  if (searchTokens.length > 0)
+    query.whereRaw(
+      `transaction_id in (select transaction_id from ${payments.name}.payers where tokens @> ?::text[])`,
+      [[...searchTokens]],
+    );
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
   if (status !== null) query.where({ status });
   if (mode !== null) query.where({ mode });

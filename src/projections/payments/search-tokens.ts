@@ -1,12 +1,12 @@
 /** The words by which a payer is found: of the name, the email address, and numbers that identify a person. */
-import type { PaymentRequested } from '../../events/payment.ts';
+import type { Payer } from '../../events/personal-data.ts';
 import { indexable } from '../../postgres/table.ts';
 
 /** No name has more words. */
 const maxTerms = 40;
 
-/** The tokens of a payer, for the row. A number that was written in groups is found as one word, too. */
-export function searchTokens({ name, email, icNo, phoneNo }: PaymentRequested['payer']): string[] {
+/** The tokens of a payer, which the table of payers holds as a blind index. A number that was written in groups is found as one word, too. */
+export function searchTokens({ name, email, icNo, phoneNo }: Payer): string[] {
   const inOnePiece = [icNo, phoneNo].map((number) => number.replace(/\s/g, ''));
   return termsOf([...inOnePiece, email, icNo, phoneNo, name].join(' '));
 }

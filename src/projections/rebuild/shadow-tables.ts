@@ -1,5 +1,6 @@
 /** Shadow tables: a second set of a projection's tables in its own schema, fed from the log while the first serves. */
 import type { Knex } from 'knex';
+import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { EventStore, Position } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
@@ -13,6 +14,7 @@ export type ShadowOptions = {
   projection: Projection;
   eventStore: Pick<EventStore, 'subscribe' | 'head'>;
   db: Knex;
+  personalData: PersonalDataReader;
   runtime: Runtime;
   /** Interrupts the work; what was done is kept. */
   signal: AbortSignal;
@@ -30,11 +32,12 @@ export async function openShadowTables({
   schema,
   eventStore,
   db,
+  personalData,
   runtime,
   signal,
   onProgress,
 }: ShadowOptions & { schema: string }) {
-  const target = { projection, schema, db, commitsLater: true };
+  const target = { projection, schema, db, personalData, commitsLater: true };
   const meter = createMeter(runtime);
   let { position, events } = await prepare(db, projection, schema);
 

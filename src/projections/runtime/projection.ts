@@ -1,5 +1,6 @@
 /** What a projection is: tables made from events. run.ts feeds it, keeps its checkpoint and halts it. */
 import type { Knex } from 'knex';
+import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { RecordedEvent, Selection } from '../../eventstore/event-store.ts';
 
 /** What is needed to tell how far a projection has come. `Selection` says which events it processes. */
@@ -31,9 +32,14 @@ type Tables = {
   comparedIn?(db: Knex.Transaction, schema: string): Promise<readonly ComparedRows[]>;
   /**
    * Folds a batch in memory, then writes it set-based; committed together with the checkpoint. Names no schema. Throws
-   * on an event that it cannot process: the runner then finds that event and halts before it.
+   * on an event that it cannot process: the runner then finds that event and halts before it. Throws KeysUnavailable
+   * while personal data cannot be read: the runner then waits.
    */
-  project(events: readonly RecordedEvent[], db: Knex.Transaction): Promise<void>;
+  project(
+    events: readonly RecordedEvent[],
+    db: Knex.Transaction,
+    personalData: PersonalDataReader,
+  ): Promise<void>;
 };
 
 /** Which events it processes, without everything else that it is. */

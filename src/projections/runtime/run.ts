@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
+import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
@@ -28,6 +29,7 @@ type Dependencies = {
   db: Knex;
   /** The database of `db`: the lock of the leader needs a connection of its own. */
   databaseUrl: string;
+  personalData: PersonalDataReader;
   log: Logger;
   runtime: Runtime;
   /** The schema of the tables and the name of the checkpoint, if not the projection's name. */

@@ -1,5 +1,6 @@
 /** Read models with one row per stream: its folded state, and the columns by which rows are found. */
 import type { Knex } from 'knex';
+import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { createTables, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from './projection.ts';
@@ -32,7 +33,11 @@ export type StreamOptions<State, Column extends string> = {
   constantColumns?: readonly NoInfer<Column>[];
   /** Further tables, which `writeMore` fills in the same transaction. */
   moreTables?: readonly Table[];
-  writeMore?(changed: readonly ChangedStream<State>[], db: Knex.Transaction): Promise<void>;
+  writeMore?(
+    changed: readonly ChangedStream<State>[],
+    db: Knex.Transaction,
+    personalData: PersonalDataReader,
+  ): Promise<void>;
 };
 
 /** A projection that loads the rows of a batch's streams, folds the events that they lack, and writes them back. */
@@ -56,7 +61,7 @@ export function streamProjection<State, Column extends string = never>(
     version,
     streamPrefixes: [streamPrefix],
     createTables: (db) => createTables(db, table, ...moreTables),
-    async project(events, db) {
+    async project(events, db, personalData) {
       const ids = new Set(events.map(({ streamName }) => streamName.slice(streamPrefix.length)));
       const { rows } = await db.raw<{ rows: Stored<State>[] }>(
         `select ${idColumn} as id, revision, state from ${tableName} where ${idColumn} = any(?)`,
@@ -70,7 +75,7 @@ export function streamProjection<State, Column extends string = never>(
         state: JSON.stringify(stream.state),
       }));
       await upsert(db, table, written, updated);
-      if (changed.length > 0) await writeMore?.(changed, db);
+      if (changed.length > 0) await writeMore?.(changed, db, personalData);
     },
   };
 }

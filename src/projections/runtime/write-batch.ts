@@ -1,5 +1,6 @@
 /** Writes a batch of events into a projection's tables, together with the checkpoint; finds the one event at fault. */
 import type { Knex } from 'knex';
+import { KeysUnavailable, type PersonalDataReader } from '../../events/personal-data.ts';
 import { EventStoreUnavailable, type Position } from '../../eventstore/event-store.ts';
 import { isOverload, isRefusal } from '../../postgres/error-codes.ts';
 import type { Batch } from './batches.ts';
@@ -12,6 +13,7 @@ export type Target = {
   projection: Projection;
   schema: string;
   db: Knex;
+  personalData: PersonalDataReader;
   /**
    * Does not wait until a batch is on disk, for tables that nobody uses yet. A crash of Postgres may lose the last
    * batches, rows and checkpoint together; they are then read again.
@@ -46,7 +48,7 @@ export async function writeBatch(target: Target, from: Position | null, batch: B
 }
 
 async function commit(target: Target, from: Position | null, batch: Batch): Promise<void> {
-  const { db, projection, schema, commitsLater } = target;
+  const { db, personalData, projection, schema, commitsLater } = target;
   await db.transaction(async (trx) => {
     if (commitsLater) await trx.raw('set local synchronous_commit = off');
     // First, because it locks the row: a second runner waits here and then finds the checkpoint moved.
@@ -56,10 +58,11 @@ async function commit(target: Target, from: Position | null, batch: Batch): Prom
     const queryErrors = new Set<unknown>();
     trx.on('query-error', (error) => queryErrors.add(error));
     try {
-      await projection.project(batch.events, trx);
+      await projection.project(batch.events, trx, personalData);
     } catch (error) {
       const isOutage =
         error instanceof EventStoreUnavailable ||
+        error instanceof KeysUnavailable ||
         (queryErrors.has(error) && !isRefusal(error) && !isOverload(error));
       if (isOutage) throw error;
       throw new BatchRefused('The projection refused a batch', { cause: error });

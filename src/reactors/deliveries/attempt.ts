@@ -6,6 +6,7 @@ import type { paymentDecider } from '../../commands/payment.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
 import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
+import { type OpenPayment, openPayment } from '../../events/open-payment.ts';
 import {
   evolve,
   noPayment,
@@ -13,7 +14,9 @@ import {
   paymentStream,
   plannedDeliveries,
   type RequestedPayment,
+  withoutPersonalData,
 } from '../../events/payment.ts';
+import type { OpenSealed } from '../../events/personal-data.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
 import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
@@ -28,6 +31,7 @@ export type AttemptDependencies = {
   perform: PerformDelivery;
   eventStore: Pick<EventStore, 'load'>;
   execute: ExecuteOf<typeof paymentDecider>;
+  openSealed: OpenSealed;
   /** The pause before each attempt; the first is made at once. */
   scheduleMs: readonly number[];
   runtime: Runtime;
@@ -60,17 +64,18 @@ export async function attemptDelivery(
       return null;
     }
     const due = loaded && (await findDue(claimed, loaded, dependencies));
-    if (!due || stopping.aborted) {
+    const open = due && (await openDelivery(due, dependencies));
+    if (!open || stopping.aborted) {
       await giveBack(claimed, stopping.aborted ? 0 : postponeMs);
       return null;
     }
     isBegun = true;
     const startedMs = runtime.monotonicMs();
-    const outcome = await perform(due, stopping, dependencies);
+    const outcome = await perform(open, stopping, dependencies);
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
     // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
-    await record(due, isInterrupted ? interrupted : outcome, durationMs, dependencies);
+    await record(open, isInterrupted ? interrupted : outcome, durationMs, dependencies);
     return outcome;
   } catch (error) {
     const { transactionId, orderingKey } = claimed;
@@ -89,6 +94,7 @@ type Call = { cause: RecordedEvent; planned: PlannedDelivery; payment: Requested
 type Loaded = { head: Head<RequestedPayment>; calls: ReadonlyMap<string, Call> };
 /** `head` is the end of the payment's stream. */
 type CalledDelivery = Call & { delivery: Delivery; head: Head<Payment> };
+type OpenDelivery = Omit<CalledDelivery, 'payment'> & { payment: OpenPayment };
 
 /** Null when the row that was claimed is behind the stream. Throws EventStoreUnavailable and UnreadableEvent. */
 async function load(
@@ -133,6 +139,20 @@ async function findDue(
   return call && isDue ? { ...call, delivery, head } : null;
 }
 
+/** With the personal data that it needs; null while those cannot be read, because they would be missing in what is sent. */
+async function openDelivery(
+  { payment, ...due }: CalledDelivery,
+  { openSealed }: AttemptDependencies,
+): Promise<OpenDelivery | null> {
+  const { state } = due.head;
+  const erasedAt = state.status === 'none' ? null : state.personalData.erasedAt;
+  // The payment is from an earlier event. What was erased since must not be sent, even if it is there in plain text.
+  const isErased = erasedAt !== null && erasedAt !== payment.personalData.erasedAt;
+  const left = isErased ? withoutPersonalData(payment, erasedAt) : payment;
+  const opened = await openPayment(left, openSealed);
+  return opened.access.kind === 'unavailable' ? null : { ...due, payment: opened };
+}
+
 /** Records that callbacks overtaken by a newer status are not sent any more. Returns the new end of the stream. */
 async function recordSuperseded(
   { head, calls }: Loaded,
@@ -156,7 +176,7 @@ async function recordSuperseded(
 
 /** A fault of the program counts as a failure: it would recur at every attempt, and must eventually reach staff. */
 async function perform(
-  due: CalledDelivery,
+  due: OpenDelivery,
   stopping: AbortSignal,
   { log, perform, runtime }: AttemptDependencies,
 ): Promise<DeliveryOutcome> {

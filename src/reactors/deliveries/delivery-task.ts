@@ -1,10 +1,13 @@
 /** The contract between the delivery worker and the functions that perform its deliveries: callbacks, items, emails. */
 import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
-import type { RequestedPayment } from '../../events/payment.ts';
+import type { OpenPayment } from '../../events/open-payment.ts';
 
 export type DeliveryTask = {
-  /** As it was when its outcome called for the delivery, so that every attempt sends the same content. */
-  payment: RequestedPayment;
+  /**
+   * As it was when its outcome called for the delivery, so that every attempt sends the same content. Personal data are
+   * those that can be read now: none if they have been erased since.
+   */
+  payment: OpenPayment;
   delivery: Delivery;
   /** As the event of that outcome has it: where a callback goes, which item it is. */
   planned: PlannedDelivery;

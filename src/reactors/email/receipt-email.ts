@@ -20,6 +20,8 @@ export function createReceiptEmail({
   const receiptFile = createReceiptFiles(config);
   const links = createLinks({ ...config, runtime });
   return async ({ payment, delivery, signal }) => {
+    if (payment.access.kind === 'erased')
+      return { kind: 'abandoned', status: null, reason: 'personal data erased' };
     const { channel, transactionId, payer, extra } = payment.request;
     // In the language that the merchant names, else in English like the pages; it links to the other language.
     const lang = extra.lang === 'ms' ? 'ms' : 'en';

@@ -21,6 +21,12 @@ export const en = {
   description: 'Description',
   reference: 'Reference',
   payer: 'Payer',
+  /** In place of who has paid. */
+  personalData: {
+    erased: 'Personal data erased',
+    erasedOn: (date: string) => `Personal data erased on ${date}`,
+    unavailable: 'Cannot be shown at the moment',
+  },
   item: 'Item',
   amount: 'Amount',
   fee: 'Fee',

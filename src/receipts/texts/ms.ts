@@ -22,6 +22,11 @@ export const ms: ReceiptTexts = {
   description: 'Perihal',
   reference: 'No. rujukan',
   payer: 'Pembayar',
+  personalData: {
+    erased: 'Data peribadi telah dipadamkan',
+    erasedOn: (date) => `Data peribadi telah dipadamkan pada ${date}`,
+    unavailable: 'Tidak dapat dipaparkan buat masa ini',
+  },
   item: 'Perkara',
   amount: 'Amaun',
   fee: 'Caj',

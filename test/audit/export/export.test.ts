@@ -25,6 +25,7 @@ import {
 } from '../../projections/helpers.ts';
 import { runLedger, settingsFor } from '../../support/ledger.ts';
 import { applied, request, result } from '../../support/payments.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { stored } from '../helpers.ts';
 
@@ -87,7 +88,7 @@ test.serial(
     ]);
     run(t, payments, store, database);
     await reached(database.db, 'payments', last);
-    const dependencies = { eventStore, db: database.db, runtime: systemRuntime };
+    const dependencies = { eventStore, db: database.db, personalData, runtime: systemRuntime };
     const request = readExportRequest({ ...november, merchant: 'council' });
     const exported = await beginExport(request, dependencies);
     const text = await textOf(exported);
@@ -131,7 +132,12 @@ test.serial('an empty range is a complete export of nothing', async (t) => {
   const last = await ask(store.eventStore, { id: 'P' });
   run(t, payments, store, database);
   await reached(database.db, 'payments', last);
-  const dependencies = { eventStore: store.eventStore, db: database.db, runtime: systemRuntime };
+  const dependencies = {
+    eventStore: store.eventStore,
+    db: database.db,
+    personalData,
+    runtime: systemRuntime,
+  };
   const request = readExportRequest({ from: '2026-01-01', to: '2026-01-31' });
   const path = join(await temporaryFolder(t), 'export.jsonl');
   await writeFile(path, await textOf(await beginExport(request, dependencies)));
@@ -143,7 +149,7 @@ test.serial('an empty range is a complete export of nothing', async (t) => {
 test.serial('no export is made when the read model is behind or a stream is missing', async (t) => {
   const { store, database } = await start(t);
   const { eventStore } = store;
-  const dependencies = { eventStore, db: database.db, runtime: systemRuntime };
+  const dependencies = { eventStore, db: database.db, personalData, runtime: systemRuntime };
   const request = readExportRequest(november);
   const last = await ask(eventStore, { id: 'P1' });
   const projection = run(t, payments, store, database);

@@ -6,12 +6,12 @@ import { historyText } from '../../../src/audit/history/text.ts';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { history as histories } from '../../projections/histories.ts';
 import {
+  payer as aminah,
   applied,
   chosen,
   contradicted,
   duplicated,
   mismatched,
-  request,
   requested,
   requestedAt,
   result,
@@ -148,8 +148,7 @@ test('every event is shown with its time, its actor and the status after it, wit
   t.regex(text, /2 .*PaymentFailed +failed/);
   t.regex(text, /3 .*PaymentSucceeded +succeeded/);
   t.regex(text, /^The chain of 4 events is whole\.$/m);
-  const { payer } = request();
-  for (const value of Object.values(payer).filter((each) => each !== ''))
+  for (const value of Object.values(aminah).filter((each) => each !== ''))
     t.false(text.toLowerCase().includes(value.toLowerCase()), value);
 });
 

@@ -12,7 +12,7 @@ import { checksumOf, createLines, firstChecksum } from '../../../src/audit/expor
 import { verifyFile } from '../../../src/audit/verify/file.ts';
 import type { RecordedEvent } from '../../../src/eventstore/event-store.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
-import { applied, chosen, request, result } from '../../support/payments.ts';
+import { payer as aminah, applied, chosen, request, result } from '../../support/payments.ts';
 import { stored } from '../helpers.ts';
 
 const range = {
@@ -27,14 +27,14 @@ const range = {
 function payment(number: number): RecordedEvent[] {
   const at = new Date(Date.parse('2026-11-20T00:00:00.000Z') + number).toISOString();
   const id = `P${number}`;
-  const payer = { ...request().payer, name: `Nur Aïn 林 ${number}` };
+  const payer = { ...aminah, name: `Nur Aïn 林 ${number}` };
   const data = request({ at, transactionId: id, reference: `INV-${number}`, payer });
   return stored([{ type: 'PaymentRequested', data }, chosen(1), applied(result(1, 'succeeded'))], id);
 }
 
 function exported(payments: readonly RecordedEvent[][]): string {
   const lines = createLines();
-  return [lines.head(range), ...payments.map(lines.payment), lines.end()].join('');
+  return [lines.head(range), ...payments.map((events) => lines.payment(events)), lines.end()].join('');
 }
 
 const whole = exported([payment(1), payment(2), payment(3)]);

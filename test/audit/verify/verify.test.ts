@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import { reportText } from '../../../src/cli/verify.ts';
+import { loadConfig } from '../../../src/config/config.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
+import { openStores } from '../../../src/roles/lifecycle.ts';
 import { createToDoList, toDoList } from '../../../src/to-do/projection.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
@@ -35,6 +36,8 @@ import {
 let folder: string;
 let file: string;
 let template: URL;
+/** With the keys in the database, where the commands look for them. */
+let stores: ReturnType<typeof openStores>;
 
 /** A sealed ledger whose projections have caught up, in a file and a database that the tests take copies of. */
 test.before(async () => {
@@ -45,10 +48,14 @@ test.before(async () => {
   template.pathname = '/made';
   await query(url, 'create database made');
   const { eventStore, close } = await openStore(file);
-  await fill(eventStore);
+  const settings = settingsFor({ esdbUrl: 'esdb://127.0.0.1:9', databaseUrl: template.href });
+  stores = openStores(loadConfig(settings), log);
+  await stores.personalData.start();
+  await fill(eventStore, stores.personalData);
   await project(eventStore, template.href);
   await sealAll(eventStore, template.href, filled);
   await close();
+  await stores.stop();
 });
 test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
@@ -57,7 +64,7 @@ async function project(eventStore: EventStore, databaseUrl: string): Promise<voi
   const head = await eventStore.head();
   const projections = [...allProjections, createToDoList({ eventStore }).projection];
   const runs = projections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
+    runProjection({ ...stores, projection, eventStore, db, databaseUrl }),
   );
   if (head) for (const { name } of projections) await reached(db, name, head);
   for (const run of runs) await run.stop();
@@ -80,13 +87,16 @@ async function verdictAfter(t: ExecutionContext, { sql, log: edit = () => {}, no
   if (sql) await query(url.href, sql);
   const { eventStore } = await tampered(t, file, edit);
   const db = connectPostgres({ url: url.href, log });
-  t.teardown(() => db.destroy());
+  const { dataKeys } = loadConfig(settingsFor({ esdbUrl: 'esdb://127.0.0.1:9', databaseUrl: url.href }));
+  const copy = openStores({ esdbUrl: 'esdb://127.0.0.1:9', databaseUrl: url.href, dataKeys }, log);
+  t.teardown(() => Promise.all([db.destroy(), copy.stop()]));
   const { signal } = new AbortController();
   const report = await verify(
     {
       eventStore,
       db,
       databaseUrl: url.href,
+      personalData: copy.personalData,
       trusted: trusted ?? [key.publicKey],
       runtime: testRuntime({ now: () => new Date(now ?? '2026-11-20T02:00:00.000Z') }),
       log,

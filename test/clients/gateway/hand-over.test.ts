@@ -5,7 +5,8 @@ import { checksumOf } from '../../../packages/sandbox/checksum.ts';
 import { signFields, verifyFields } from '../../../src/clients/gateway/checksum.ts';
 import { handOverFields } from '../../../src/clients/gateway/hand-over.ts';
 import { readGatewayResult } from '../../../src/clients/gateway/read-result.ts';
-import { request, requestedAt, sen } from '../../support/payments.ts';
+import { evolve, noPayment } from '../../../src/events/payment.ts';
+import { opened, type RequestChanges, request, requestedAt, sen } from '../../support/payments.ts';
 
 const fields = fc.dictionary(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string({ unit: 'grapheme' }));
 
@@ -91,6 +92,12 @@ test('reading never throws, whatever the fields', (t) => {
   t.pass();
 });
 
+function requestOf(over: RequestChanges) {
+  const payment = evolve(noPayment, { type: 'PaymentRequested', data: request(over) });
+  if (payment.status === 'none') throw new Error('nothing was requested');
+  return opened(payment).request;
+}
+
 test('the hand-over form is signed, and its amount has two decimals', (t) => {
   const attempt = {
     at: requestedAt,
@@ -100,13 +107,13 @@ test('the hand-over form is signed, and its amount has two decimals', (t) => {
     sellerOrderNo: 'T-1',
   } as const;
   const responseUrl = 'https://pay.example/generic/response';
-  const order = { request: request({ amountSen: sen(3) }), attempt, responseUrl };
+  const order = { request: requestOf({ amountSen: sen(3) }), attempt, responseUrl };
   const handedOver = handOverFields(order, 'secret');
   t.is(handedOver.AMOUNT, '0.05');
   t.is(verifyFields(handedOver, 'secret'), 'valid');
   t.false('TRANSAKSI_ID' in handedOver);
   const ofLand = handOverFields(
-    { ...order, request: request({ channel: 'landreg', reference: 'T/1' }) },
+    { ...order, request: requestOf({ channel: 'landreg', reference: 'T/1' }) },
     'secret',
   );
   t.is(ofLand.TRANSAKSI_ID, 'T/1');

@@ -15,6 +15,7 @@ import { startServer } from '../../eventstore/helpers.ts';
 import { log, type Postgres } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import type { Server } from '../../support/event-store.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
 export type Service = TestApp & {
@@ -71,6 +72,7 @@ export async function startService(
             eventStore,
             db,
             databaseUrl: postgres.url,
+            personalData,
             log,
             runtime: systemRuntime,
           }),

@@ -19,6 +19,7 @@ import { log, reached } from '../../projections/helpers.ts';
 import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { type Member, signIn } from '../../support/console.ts';
 import { applied, request, result } from '../../support/payments.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 const { url } = await createDatabase();
@@ -34,6 +35,7 @@ const projection = runProjection({
   eventStore,
   db,
   databaseUrl: url,
+  personalData,
   log,
   runtime: systemRuntime,
 });

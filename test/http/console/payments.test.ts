@@ -9,7 +9,7 @@ import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 import { startApp } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
 import { type Member, memberOf, signIn } from '../../support/console.ts';
-import { applied, chosen, request, result, succeeded } from '../../support/payments.ts';
+import { payer as aminah, applied, chosen, result, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, paidTwice, startPopulated } from './populated.ts';
 
@@ -85,7 +85,7 @@ test.serial('a search by payer is recorded before it is made, and its results na
   const { app, payment, caughtUp } = await startPopulated(t, postgres);
   const member = await signIn(app, 'viewer');
   const id = await payment([]);
-  await payment([], { payer: { ...request().payer, name: 'Siti', email: '', icNo: '', phoneNo: '' } });
+  await payment([], { payer: { ...aminah, name: 'Siti', email: '', icNo: '', phoneNo: '' } });
   await caughtUp();
   const search = async (payer: string) => {
     const answer = await member.post('/console/payments/by-payer', { payer });

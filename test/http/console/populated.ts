@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
-import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../../src/events/payment.ts';
+import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { accessLog } from '../../../src/projections/access-log/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
@@ -15,7 +15,15 @@ import { createToDoList } from '../../../src/to-do/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
 import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
-import { chosen, duplicated, request, result, succeeded } from '../../support/payments.ts';
+import {
+  chosen,
+  duplicated,
+  type RequestChanges,
+  request,
+  result,
+  succeeded,
+} from '../../support/payments.ts';
+import { personalData } from '../../support/personal-data.ts';
 
 const readModels = [payments, unmatched, reconciliation, accessLog];
 
@@ -25,7 +33,7 @@ export type Populated = {
   /** Waits until the tables hold everything in the event store. */
   caughtUp(): Promise<void>;
   /** Writes a payment's stream; resolves to its id. */
-  payment(events: readonly PaymentEvent[], over?: Partial<PaymentRequested>): Promise<string>;
+  payment(events: readonly PaymentEvent[], over?: RequestChanges): Promise<string>;
 };
 
 export async function startPopulated(t: ExecutionContext, postgres: Postgres): Promise<Populated> {
@@ -35,7 +43,7 @@ export async function startPopulated(t: ExecutionContext, postgres: Postgres): P
   const { eventStore } = app;
   const projections = [...readModels, createToDoList({ eventStore }).projection];
   const runs = projections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, log, runtime: systemRuntime }),
+    runProjection({ projection, eventStore, db, databaseUrl, personalData, log, runtime: systemRuntime }),
   );
   t.teardown(async () => {
     await Promise.all(runs.map((run) => run.stop()));

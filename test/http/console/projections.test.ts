@@ -12,6 +12,7 @@ import { until } from '../../embedded/helpers.ts';
 import { append, emptyDatabase, log, paymentRequested, reached } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
@@ -31,6 +32,7 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
     eventStore,
     db,
     databaseUrl: url,
+    personalData,
     log,
     runtime: systemRuntime,
   });
@@ -75,6 +77,7 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
         eventStore,
         db,
         databaseUrl: url,
+        personalData,
         log,
         runtime: testRuntime(),
         signal,

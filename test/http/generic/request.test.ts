@@ -2,7 +2,7 @@
 import test from 'ava';
 import { parseAmount } from '../../../src/kernel/money.ts';
 import { apiKey, startApp } from '../../support/app.ts';
-import { sen } from '../../support/payments.ts';
+import { plain, sen } from '../../support/payments.ts';
 import { createPayment, postRequest, postResult, requestBody, resultFields, signed } from './helpers.ts';
 
 const app = await startApp({ config: { maxAmountSen: sen(100_000_000) } });
@@ -36,7 +36,9 @@ test('answers the payment page, and appends one event', async (t) => {
   const [event, ...more] = await app.events(id);
   t.deepEqual(more, []);
   if (event?.type !== 'PaymentRequested') return t.fail();
-  const { at, ...data } = event.data;
+  const { at, personal, fingerprint, ...rest } = event.data;
+  t.regex(fingerprint ?? '', /^[\w-]{43}$/);
+  const data = { ...rest, ...plain(personal) };
   t.regex(at, /^\d{4}-.*Z$/);
   t.deepEqual(data, {
     transactionId: id,
@@ -194,7 +196,7 @@ for (const name of ['陈美玲', 'தமிழ்ச்செல்வி', 'م�
     t.true(html.includes(escaped));
     const id = /generic\/pay\/(\w{26})/.exec(html)?.[1] ?? '';
     const [event] = await app.events(id);
-    t.is(event?.type === 'PaymentRequested' && event.data.payer.name, name);
+    t.is(event?.type === 'PaymentRequested' && plain(event.data.personal).payer.name, name);
   });
 }
 

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import test from 'ava';
 import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 import { startApp } from '../../support/app.ts';
+import { plain } from '../../support/payments.ts';
 import { type Body, createPayment, postResult, resultFields, signed } from './helpers.ts';
 
 const app = await startApp();
@@ -14,13 +15,6 @@ const receiptUrl = (id: string) => `${app.url}/generic/receipt/${id}`;
 async function results(id: string) {
   const events = await app.events(id);
   return events.flatMap((event) => ('result' in event.data ? [{ type: event.type, ...event.data }] : []));
-}
-
-/** The last of the results that no payment took. */
-async function lastUnmatched() {
-  return (await app.eventStore.loadLast('gateway-unmatched'))?.data as
-    | { reason: string; verified: boolean; raw: Record<string, string> }
-    | undefined;
 }
 
 const unmatchedCount = async () => (await app.eventStore.load('gateway-unmatched')).length;
@@ -47,9 +41,9 @@ test('a success is recorded with all its fields, then the payer is redirected to
       paidAt: '2026-11-20T01:04:30.000Z',
       receiptNo: 'R-1',
       buyerBank: 'Maybank2U',
-      buyerName: 'AMINAH BINTI ISMAIL',
-      raw: fields,
     },
+    personal: { plain: { buyerName: 'AMINAH BINTI ISMAIL' } },
+    evidence: { plain: fields },
     orderNo: `${id}-1`,
     merchantCode: 'council',
     deliveries: [
@@ -132,7 +126,7 @@ for (const [encoding, encode] of Object.entries(encodings)) {
     t.deepEqual(await results(id), []);
     t.is((await postResult(app, ...encode(fields))).status, 303);
     t.deepEqual(
-      (await results(id)).map(({ result }) => result.raw),
+      (await results(id)).map(({ evidence }) => plain(evidence)),
       [fields],
     );
   });
@@ -218,7 +212,7 @@ test.serial(
       const response = await postResult(app, fields);
       t.is(response.status, 404);
       t.deepEqual(await response.json(), { status: false, message: 'Transaction not found' });
-      t.like(await lastUnmatched(), { reason: 'unknown_transaction', verified: true, raw: fields });
+      t.like(await app.lastUnmatched(), { reason: 'unknown_transaction', verified: true, raw: fields });
     }
     t.deepEqual(await results(id), []);
   },
@@ -231,7 +225,7 @@ test.serial('a result with an unknown STATUS is quarantined and answered with 40
     const response = await postResult(app, fields);
     t.is(response.status, 400, STATUS);
     t.deepEqual(await response.json(), { status: false, message: 'STATUS must be 0, 1, 2 or 3' });
-    t.like(await lastUnmatched(), { reason: 'unreadable', raw: fields });
+    t.like(await app.lastUnmatched(), { reason: 'unreadable', raw: fields });
   }
   t.deepEqual(await results(id), []);
 });
@@ -392,9 +386,9 @@ test('control characters and very long texts stay in the raw fields only', async
   const id = await createPayment(app);
   const BUYER_NAME = `A\0B\r\nC${'𠮷'.repeat(300)}`;
   await postResult(app, signed(resultFields(id, { BUYER_NAME })));
-  const result = (await results(id))[0]?.result;
-  t.is(result?.buyerName, `A B C${'𠮷'.repeat(195)}`);
-  t.is(result?.raw.BUYER_NAME, BUYER_NAME);
+  const [result] = await results(id);
+  t.is(result && plain(result.personal).buyerName, `A B C${'𠮷'.repeat(195)}`);
+  t.is(result && plain(result.evidence).BUYER_NAME, BUYER_NAME);
 });
 
 test('while the event store is down the answer is 503, never a redirect', async (t) => {

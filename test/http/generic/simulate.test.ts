@@ -63,7 +63,7 @@ test('a JSON answer is shown with a link to the payment page', async (t) => {
   });
   t.true(html.includes(`<a class="button" href="${app.url}/generic/pay/${idOf(fields)}">`));
   t.like((await app.events(idOf(fields)))[0], {
-    data: { extra: { account_no: 'A-1' }, payer: { name: '' } },
+    data: { personal: { plain: { extra: { account_no: 'A-1' }, payer: { name: '' } } } },
   });
 });
 

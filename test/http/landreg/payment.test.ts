@@ -1,7 +1,7 @@
 // A land-registry payment from the page to the receipt, through signed links, and the results that the gateway may report.
 import test from 'ava';
 import { verifyFields } from '../../../src/clients/gateway/checksum.ts';
-import { gatewaySecret, startApp, type TestApp } from '../../support/app.ts';
+import { gatewaySecret, startApp } from '../../support/app.ts';
 import { hiddenFields, signed, tokenOf } from '../generic/helpers.ts';
 import { createLandPayment, landResult, reportLandResult } from './helpers.ts';
 
@@ -18,9 +18,6 @@ async function choose(payUrl: string, form: Record<string, string>): Promise<Res
   const body = new URLSearchParams({ ...form, token: tokenOf(html) });
   return fetch(linkTo(html, 'pay'), { method: 'POST', redirect: 'manual', body });
 }
-
-const lastUnmatched = async (from: TestApp) =>
-  (await from.eventStore.loadLast('gateway-unmatched'))?.data as Record<string, unknown> | undefined;
 
 test('20 items are paid through signed links: page, gateway, receipt, PDF, and back to the land registry', async (t) => {
   const items = Array.from({ length: 20 }, (_, index) => ({
@@ -160,7 +157,7 @@ test.serial(
     t.is(page.status, 404);
     t.true((await page.text()).includes('Do not pay again; contact the agency.'));
     t.is((await app.events(transactionId)).length, 1);
-    t.like(await lastUnmatched(app), {
+    t.like(await app.lastUnmatched(), {
       channel: 'landreg',
       reason: 'unknown_agency',
       verified: true,
@@ -180,7 +177,7 @@ test.serial(
         [response.status, await response.json()],
         [404, { status: false, message: 'Transaction not found' }],
       );
-      t.like(await lastUnmatched(app), { channel: 'landreg', reason: 'unknown_transaction' });
+      t.like(await app.lastUnmatched(), { channel: 'landreg', reason: 'unknown_transaction' });
     }
     t.is((await app.events(transactionId)).length, 1);
   },

@@ -19,6 +19,7 @@ import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { startServerProcess } from '../../support/event-store.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
 import {
   chooseMethod,
@@ -45,7 +46,15 @@ async function start(t: ExecutionContext) {
   let runs: ProjectionRun[] = [];
   const project = () => {
     runs = [payments, users].map((projection) =>
-      runProjection({ projection, eventStore, db, databaseUrl: postgres.url, log, runtime: systemRuntime }),
+      runProjection({
+        projection,
+        eventStore,
+        db,
+        databaseUrl: postgres.url,
+        personalData,
+        log,
+        runtime: systemRuntime,
+      }),
     );
   };
   const stopProjections = () => Promise.all(runs.map((run) => run.stop()));

@@ -10,6 +10,7 @@ import { verificationCheck, verificationKey } from '../../../src/receipts/check-
 import { until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
 
@@ -23,6 +24,7 @@ const project = () =>
     eventStore: app.eventStore,
     db,
     databaseUrl,
+    personalData,
     log,
     runtime: systemRuntime,
   });

@@ -1,7 +1,6 @@
 // The tables of request details: who goes where, what fills a column, and what no merchant and no agency can break.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import type { PaymentRequested } from '../../../src/events/payment.ts';
 import { details } from '../../../src/projections/details/projection.ts';
 import { createDetailsTable, detailsTableOf } from '../../../src/projections/details/tables.ts';
 import { query, until } from '../../embedded/helpers.ts';
@@ -39,7 +38,7 @@ const merchant = (code: string) => ({ code, id: 1, name: 'Demo' });
 /** Asks for payments, one per change, called A, B, …, and waits until their details are written. */
 async function ask(
   { database, store }: Parts,
-  changes: readonly Partial<PaymentRequested>[],
+  changes: readonly Parameters<typeof paymentRequested>[0][],
   schema = 'details',
 ): Promise<void> {
   for (const [index, change] of changes.entries()) {

@@ -89,7 +89,14 @@ test.serial('whatever happened and whatever is asked for, the list is what a fol
         const filled = await fillPayments(db, histories);
         const results = others.map(({ at, reason }) => ({
           type: 'GatewayResultUnmatched',
-          data: { at, reason, channel: 'generic', verified: true, raw: {} },
+          data: {
+            at,
+            reason,
+            channel: 'generic',
+            verified: true,
+            evidence: { plain: {} },
+            fingerprint: null,
+          },
         }));
         await feed(db, unmatched, unmatchedStream, results);
         for (const [revision, { resolution }] of others.entries()) {

@@ -96,8 +96,6 @@ test.serial('the columns hold what payments are found by', async (t) => {
     paidAt: '2026-11-20T01:05:00.000Z',
     receiptNo: 'R1',
     buyerBank: '',
-    buyerName: '',
-    raw: {},
   };
   const paid = {
     at: '2026-11-20T01:06:00.000Z',
@@ -106,6 +104,8 @@ test.serial('the columns hold what payments are found by', async (t) => {
     receiptNo: 'R1',
     late: false,
     result,
+    personal: { plain: { buyerName: '' } },
+    evidence: { plain: {} },
     orderNo: null,
     merchantCode: 'pejabat',
     deliveries: [],
@@ -138,7 +138,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     receipt_no: null,
     paid_at: null,
     requery_at: null,
-    search_tokens: ['aminah'],
+    holds_personal_data: true,
   });
   t.like(rows[1], {
     ...common,

@@ -2,9 +2,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { searchTokens, termsOf } from '../../../src/projections/payments/search-tokens.ts';
-import { request } from '../../support/payments.ts';
+import { payer as aminah } from '../../support/payments.ts';
 
-const payer = (over: object) => ({ ...request().payer, name: '', email: '', icNo: '', phoneNo: '', ...over });
+const payer = (over: object) => ({ ...aminah, name: '', email: '', icNo: '', phoneNo: '', ...over });
 
 /** Whether somebody who types `typed` finds the payer. */
 function finds(typed: string, over: object): boolean {

@@ -22,6 +22,7 @@ import type { Projection } from '../../../src/projections/runtime/projection.ts'
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { until } from '../../embedded/helpers.ts';
 import { result, succeeded } from '../../support/payments.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
@@ -58,6 +59,7 @@ const options = (
   eventStore: store.eventStore,
   db: database.db,
   databaseUrl: database.url,
+  personalData,
   log,
   runtime: systemRuntime,
   signal: new AbortController().signal,
@@ -100,6 +102,7 @@ test.serial('the rows are the same after, and the runner goes on without a word'
     eventStore,
     db,
     databaseUrl: url,
+    personalData,
     log: loud,
     runtime: systemRuntime,
   });
@@ -237,10 +240,11 @@ test.serial('an event that cannot be folded stops it, and the serving tables are
 
   const tolerant = {
     ...payments,
-    project: (events, trx) =>
+    project: (events, trx, ...rest) =>
       payments.project(
         events.filter(({ revision }) => revision === 0),
         trx,
+        ...rest,
       ),
   } satisfies Projection;
   await rebuild(options(tolerant, parts));
@@ -398,12 +402,12 @@ test.serial('rows that were edited, removed and added by hand are told, and no v
   const { db } = parts.database;
   run(t, payments, parts.store, parts.database);
   await fill(parts, ['payments']);
-  t.deepEqual(await compare(payments, parts), { rows: 40, differences: [], more: 0 });
+  t.deepEqual(await compare(payments, parts), { rows: 80, differences: [], more: 0 });
   await db.raw(`update payments.payments set amount_sen = 1, status = 'failed' where transaction_id = '7'`);
   await db.raw(`delete from payments.payments where transaction_id = '8'`);
   await db.raw(`update payments.payments set transaction_id = 'made up' where transaction_id = '9'`);
   const { rows, differences, more } = await compare(payments, parts);
-  t.is(rows, 39);
+  t.is(rows, 79);
   t.is(more, 0);
   t.deepEqual(differences, [
     { table: 'payments', key: '7', kind: 'changed', columns: ['status', 'amount_sen'] },
@@ -500,14 +504,14 @@ test.serial('a comparison whose session Postgres ends begins again', async (t) =
   let ended = 0;
   const interrupted: Projection = {
     ...payments,
-    async project(events, db) {
+    async project(events, db, ...rest) {
       if (ended === 0) {
         ended += 1;
         await db.raw('select pg_terminate_backend(pg_backend_pid())');
       }
-      await payments.project(events, db);
+      await payments.project(events, db, ...rest);
     },
   };
-  t.deepEqual(await compare(interrupted, parts), { rows: 1, differences: [], more: 0 });
+  t.deepEqual(await compare(interrupted, parts), { rows: 2, differences: [], more: 0 });
   t.is(ended, 1);
 });

@@ -113,7 +113,7 @@ test.serial('a poison event stops its own projection alone, after everything bef
 
   const mended = start({
     ...payments,
-    project: (events, trx) => payments.project(events.map(asKnown), trx),
+    project: (events, trx, ...rest) => payments.project(events.map(asKnown), trx, ...rest),
   });
   await reached(db, 'payments', last);
   await mended.stop();
@@ -163,9 +163,9 @@ test.serial('a batch that takes Postgres too long is taken in parts', async (t) 
     t,
     {
       ...eventCounts,
-      async project(events, trx) {
+      async project(events, trx, ...rest) {
         if (events.length > 2) await trx.raw('set local statement_timeout = 20; select pg_sleep(60)');
-        await eventCounts.project(events, trx);
+        await eventCounts.project(events, trx, ...rest);
       },
     },
     store,

@@ -10,11 +10,11 @@ import { emptyDatabase, reached, run, startStore, statusOf } from '../helpers.ts
 const postgres = await createDatabase();
 
 const at = '2026-11-20T01:02:03.000Z';
-const metadata = { schemaVersion: 1 };
+const metadata = { schemaVersion: 2 };
 const result = (reason: string, raw: Record<string, string> = {}) => ({
   id: randomUUID(),
   type: 'GatewayResultUnmatched',
-  data: { at, channel: 'landreg', verified: true, reason, raw },
+  data: { at, channel: 'landreg', verified: true, reason, evidence: { plain: raw }, fingerprint: null },
   metadata,
 });
 const resolution = (revision: number, said: string) => ({

@@ -5,38 +5,47 @@ import test, { type ExecutionContext } from 'ava';
 import { callbackFields, createLandRegistry } from '../../../src/clients/land-registry/callback.ts';
 import { createOutbound, type PostOutbound } from '../../../src/clients/outbound/post.ts';
 import type { PlannedDelivery } from '../../../src/events/deliveries.ts';
-import { evolve, noPayment, type RequestedPayment } from '../../../src/events/payment.ts';
+import type { OpenPayment } from '../../../src/events/open-payment.ts';
+import { evolve, noPayment } from '../../../src/events/payment.ts';
 import type { PaymentMode } from '../../../src/kernel/payment-modes.ts';
 import {
   createLandRegistryCallback,
   paidItemOf,
 } from '../../../src/reactors/callbacks/land-registry-callback.ts';
 import type { DeliveryOutcome } from '../../../src/reactors/deliveries/delivery-task.ts';
-import { chosen, request, result, succeeded, transactionId } from '../../support/payments.ts';
+import {
+  payer as aminah,
+  chosen,
+  opened,
+  request,
+  result,
+  succeeded,
+  transactionId,
+} from '../../support/payments.ts';
 import { testRuntime } from '../../support/runtime.ts';
 import { type Answer, hang, startReceiver, status } from '../receiver.ts';
 
 type Change = Partial<Parameters<typeof request>[0]>;
 
 /** A payment of two items that succeeded. */
-function paid(change: Change = {}, mode: PaymentMode | '' = 'fpx'): RequestedPayment {
+function paid(change: Change = {}, mode: PaymentMode | '' = 'fpx'): OpenPayment {
   const state = [
     { type: 'PaymentRequested', data: request({ channel: 'landreg', ...change }) } as const,
     ...(mode === '' ? [] : [chosen(1, { mode })]),
     succeeded(result(1, 'succeeded', { mode })),
   ].reduce(evolve, noPayment);
   if (state.status === 'none') throw new Error('no payment');
-  return state;
+  return opened(state);
 }
 
-function itemOf(payment: RequestedPayment, key: string) {
+function itemOf(payment: OpenPayment, key: string) {
   const delivery = payment.deliveries.find((each) => each.key === key);
   if (!delivery) throw new Error(`no ${key}`);
   const planned: PlannedDelivery = { key, kind: 'item', item: Number(key.replace('item-', '')) };
   return { payment, delivery, planned };
 }
 
-const fieldsOf = (payment: RequestedPayment, key = 'item-01') =>
+const fieldsOf = (payment: OpenPayment, key = 'item-01') =>
   callbackFields(paidItemOf(itemOf(payment, key)), 'EPAYMENT');
 
 test('every field, of each item its own', (t) => {
@@ -68,7 +77,7 @@ test('one item carries the receipt number as it is', (t) => {
 });
 
 test('the account number, else the IC number, else nothing', (t) => {
-  const nobody = { ...request().payer, icNo: '' };
+  const nobody = { ...aminah, icNo: '' };
   t.is(fieldsOf(paid({ extra: { account_no: 12_345 } })).accountNo, '12345');
   t.is(fieldsOf(paid({ extra: { account_no: '' } })).accountNo, '900101145678');
   t.is(fieldsOf(paid({ extra: {} })).accountNo, '900101145678');

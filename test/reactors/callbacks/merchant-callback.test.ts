@@ -3,12 +3,15 @@ import { createHmac } from 'node:crypto';
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import { createOutbound } from '../../../src/clients/outbound/post.ts';
-import { evolve, noPayment, type PaymentEvent, type RequestedPayment } from '../../../src/events/payment.ts';
+import type { OpenPayment } from '../../../src/events/open-payment.ts';
+import { evolve, noPayment, type PaymentEvent } from '../../../src/events/payment.ts';
 import { createMerchantCallback, signaturesOf } from '../../../src/reactors/callbacks/merchant-callback.ts';
 import { paymentFields } from '../../../src/receipts/payment-fields.ts';
 import {
+  payer as aminah,
   applied,
   chosen,
+  opened,
   request,
   requested,
   result,
@@ -40,10 +43,10 @@ const names = [
 const now = new Date('2026-11-20T01:05:02.750Z');
 const clock = () => now;
 
-function paymentOf(...events: PaymentEvent[]): RequestedPayment {
+function paymentOf(...events: PaymentEvent[]): OpenPayment {
   const state = events.reduce(evolve, noPayment);
   if (state.status === 'none') throw new Error('no payment');
-  return state;
+  return opened(state);
 }
 const paid = [requested(), chosen(1), succeeded(result(1, 'succeeded'))];
 
@@ -98,7 +101,7 @@ for (const [outcome, code, text] of [
       gatewayTransactionId: '',
       paidAt: null,
     } as const;
-    const stranger = request({ payer: { ...request().payer, name: '' } });
+    const stranger = request({ payer: { ...aminah, name: '' } });
     const fields = paymentFields(
       paymentOf({ type: 'PaymentRequested', data: stranger }, applied(result(1, outcome, silent))),
     );

@@ -12,6 +12,7 @@ import { postgresPids, query } from '../../embedded/helpers.ts';
 import { append, emptyDatabase, end, reached, startStore } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { applied, result } from '../../support/payments.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
 import {
   forkCallbacks,
@@ -61,7 +62,7 @@ test.serial('an attempt loads the payment once', async (t) => {
   const ledger = await startLedger(t, postgres);
   const receiver = await startReceiver(t);
   const { eventStore, loadsOf } = countLoads(ledger.store.eventStore);
-  const execute = createExecute({ eventStore, decider: paymentDecider });
+  const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   startCallbacks(t, ledger, { eventStore, execute });
   await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
   await untilHistory(ledger, 'P1', 1);

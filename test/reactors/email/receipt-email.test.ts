@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import test from 'ava';
 import PostalMime from 'postal-mime';
 import { createMailer, type Mailer, type MailOutcome } from '../../../src/clients/mail/mailer.ts';
-import { evolve, noPayment, type Payment, type RequestedPayment } from '../../../src/events/payment.ts';
+import type { OpenPayment } from '../../../src/events/open-payment.ts';
+import { evolve, noPayment, type Payment } from '../../../src/events/payment.ts';
 import type { DeliveryOutcome } from '../../../src/reactors/deliveries/delivery-task.ts';
 import { createReceiptEmail } from '../../../src/reactors/email/receipt-email.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import { chooseMethod, createPayment, postResult, resultFields, signed } from '../../http/generic/helpers.ts';
 import { createLandPayment, reportLandResult } from '../../http/landreg/helpers.ts';
 import { startApp } from '../../support/app.ts';
+import { opened } from '../../support/payments.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
 const app = await startApp();
@@ -20,16 +22,16 @@ const config = { baseUrl: app.url, transactionIdKey: 'a key of the tests' };
 const runtime = testRuntime();
 const signal = AbortSignal.timeout(60_000);
 
-async function paid(over: Record<string, unknown> = {}): Promise<RequestedPayment> {
+async function paid(over: Record<string, unknown> = {}): Promise<OpenPayment> {
   const id = await createPayment(app, over);
   await chooseMethod(app, id, { method: 'fpx', bank_fpx: 'MB2U0227' });
   await postResult(app, signed(resultFields(id)));
   const payment = (await app.events(id)).reduce<Payment>(evolve, noPayment);
   if (payment.status !== 'succeeded') throw new Error('It did not succeed');
-  return payment;
+  return opened(payment);
 }
 
-function emailOf({ deliveries }: RequestedPayment) {
+function emailOf({ deliveries }: OpenPayment) {
   const delivery = deliveries.find(({ kind }) => kind === 'email');
   if (!delivery) throw new Error('No email is due');
   return { delivery, planned: { key: 'email', kind: 'email' } as const };
@@ -90,8 +92,9 @@ test('a language that is none of ours is English', async (t) => {
 test('the link in the land registry’s email opens the receipt, with nothing but the link', async (t) => {
   const { transactionId } = await createLandPayment(app);
   await reportLandResult(app, transactionId);
-  const payment = (await app.events(transactionId)).reduce<Payment>(evolve, noPayment);
-  if (payment.status === 'none') return t.fail();
+  const folded = (await app.events(transactionId)).reduce<Payment>(evolve, noPayment);
+  if (folded.status === 'none') return t.fail();
+  const payment = opened(folded);
   const texts: string[] = [];
   const mailer: Mailer = {
     send: async ({ text }) => {

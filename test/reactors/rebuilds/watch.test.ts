@@ -21,6 +21,7 @@ import {
   run,
   startStore,
 } from '../../projections/helpers.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
@@ -53,6 +54,7 @@ function startRole(
         eventStore,
         db,
         databaseUrl: url,
+        personalData,
         log,
         runtime: testRuntime(),
         signal,

@@ -21,6 +21,7 @@ import {
   startStore,
 } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
 import { testRuntime } from '../../support/runtime.ts';
@@ -48,7 +49,7 @@ async function start(t: ExecutionContext) {
       timeoutMs: 2_000,
     }),
     eventStore,
-    execute: createExecute({ eventStore, decider: paymentDecider }),
+    execute: createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal }),
     db: database.db,
     log,
   };
@@ -238,7 +239,7 @@ test.serial('a question loads its payment once', async (t) => {
   await parts.atTheBank('A');
   parts.registryServer.answer(listOf(registryRecord('A')));
   const { eventStore, loadsOf } = countLoads(parts.eventStore);
-  const execute = createExecute({ eventStore, decider: paymentDecider });
+  const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const runtime = testRuntime({ now: () => new Date(parts.startedMs + 3 * minuteMs) });
   const pass = createRequeryPass({ ...parts, eventStore, execute, runtime });
   await pass(new AbortController().signal);

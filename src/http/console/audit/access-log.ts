@@ -14,6 +14,8 @@ const texts: Readonly<Record<AccessKind, string>> = {
   search: 'Search by payer',
   history: 'History',
   export: 'Export',
+  exportOpened: 'Export with personal data',
+  subjectAccess: 'All that is held about a person',
 };
 
 export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, show }) => {

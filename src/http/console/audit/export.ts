@@ -26,13 +26,13 @@ export const showExportForm: Page = async (ctx, dependencies) => {
 async function showForm(
   ctx: Context,
   { config, show }: PageDependencies,
-  { from = '', to = '', merchant = '', format = 'csv' }: Fields,
+  { from = '', to = '', merchant = '', format = 'csv', opened = '' }: Fields,
   problem: string | null,
 ): Promise<void> {
   await show(ctx, 'audit/export.njk', {
     title: 'Export',
     problem,
-    fields: { from, to, merchant, format },
+    fields: { from, to, merchant, format, opened },
     merchants: merchantOptions(config.merchants),
   });
 }
@@ -47,7 +47,8 @@ export const downloadExport: Page = async (ctx, dependencies) => {
   }
   const { pieces } = await beginOrProblem(ctx, request, dependencies);
   const detail = detailOf(request);
-  await dependencies.recordAccess(ctx, { what: 'export', transactionId: null, detail });
+  const what = request.isOpened ? 'exportOpened' : 'export';
+  await dependencies.recordAccess(ctx, { what, transactionId: null, detail });
   ctx.attachment(fileNameOf(request));
   ctx.type = types[request.format];
   ctx.body = Readable.from(pieces);
@@ -66,10 +67,10 @@ function readOrFault(fields: Fields): ExportRequest | string {
 async function beginOrProblem(
   ctx: Context,
   request: ExportRequest,
-  { db, eventStore, log, runtime }: PageDependencies,
+  { db, eventStore, log, personalData, runtime }: PageDependencies,
 ) {
   try {
-    return await beginExport(request, { eventStore, db, runtime });
+    return await beginExport(request, { eventStore, db, personalData, runtime });
   } catch (err) {
     if (err instanceof ExportImpossible) throw new HttpProblem(503, err.message);
     log.warn({ err, requestId: ctx.state.requestId }, 'an export cannot begin');

@@ -88,3 +88,9 @@ export const reasonTexts: Readonly<Record<UnmatchedReason, string>> = {
   unreadable: 'It cannot be read as a result',
   unknown_agency: 'Its agency is no longer in the configuration',
 };
+
+/** In place of what was received. */
+export const withheldTexts = {
+  erased: 'What was received has been erased.',
+  unavailable: 'What was received cannot be shown at the moment.',
+} as const;

@@ -19,7 +19,7 @@ import {
   showException,
   showOne,
 } from './exception-page.ts';
-import { kindTexts, reasonTexts, unmatchedResolutionTexts } from './texts.ts';
+import { kindTexts, reasonTexts, unmatchedResolutionTexts, withheldTexts } from './texts.ts';
 
 const source: ExceptionSource<UnmatchedResolution> = {
   template: 'unmatched.njk',
@@ -27,13 +27,13 @@ const source: ExceptionSource<UnmatchedResolution> = {
   find: async (ctx, dependencies) => (await findResult(ctx, dependencies)).found,
 };
 
-/** The result as an exception; and `raw`, which only the evidence page shows. */
+/** The result as an exception; and what was received, sealed, which only the evidence page shows. */
 async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDependencies) {
   const { revision: text = '' } = ctx.params;
   const revision = /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : null;
   const [stored] = revision === null ? [] : await eventStore.load(unmatchedStream, revision, 1);
   if (revision === null || !stored) throw new HttpProblem(404, 'There is no such unmatched result');
-  const { raw, ...result } = readUnmatchedResult(stored).data;
+  const { evidence, ...result } = readUnmatchedResult(stored).data;
   const stream = resolutionStream(revision);
   const resolutions = await eventStore.load(stream);
   const head = headOf(resolutions, unmatchedDecider);
@@ -54,7 +54,7 @@ async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDe
       return executeUnmatched(stream, command, cause, { from: head });
     },
   };
-  return { found, revision, raw };
+  return { found, revision, evidence };
 }
 
 export const showUnmatched = showOne(source);
@@ -62,8 +62,15 @@ export const resolveUnmatched = resolveOne(source);
 
 /** The same page with the result as it was received. */
 export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
-  const { found, revision, raw } = await findResult(ctx, dependencies);
+  const { found, revision, evidence } = await findResult(ctx, dependencies);
   const detail = `${unmatchedStream} ${revision}`;
   await dependencies.recordAccess(ctx, { what: 'evidence', transactionId: null, detail });
-  await showException(ctx, dependencies, source, found, { evidence: Object.entries(raw) });
+  const opened = await dependencies.personalData.open(evidence, {
+    stream: unmatchedStream,
+    field: 'evidence',
+  });
+  await showException(ctx, dependencies, source, found, {
+    evidence: opened.kind === 'open' ? Object.entries(opened.value) : [],
+    withheld: opened.kind === 'open' ? '' : withheldTexts[opened.kind],
+  });
 };

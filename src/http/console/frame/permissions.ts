@@ -17,6 +17,7 @@ export const permissions = {
   requery: helpers,
   readAccessLog: auditors,
   resolve: admins,
+  erase: admins,
   reconcile: admins,
   rebuild: admins,
   manageStaff: admins,

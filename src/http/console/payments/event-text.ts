@@ -43,6 +43,10 @@ export function eventText(event: PaymentEvent): string {
       return `${reported(event.data)}: successful, though already paid; the money is in suspense`;
     case 'RequeryAnswered':
       return `The registry was asked and reported nothing new (${event.data.status})`;
+    case 'PersonalDataErased':
+      return event.data.reason === 'retention'
+        ? 'Personal data erased, because the time for which they are kept is over'
+        : 'Personal data erased on request';
     case 'ExceptionResolved':
       return `Exception of result ${event.data.resultNo}: ${event.data.resolution}`;
     default:
@@ -57,7 +61,12 @@ function reported(data: { source: Source; verified: boolean; result: PaymentResu
   return `${sources[source]} reported${amount}${currency}${verified ? '' : ' (not signed)'}`;
 }
 
-type AboutPayment = 'PaymentRequested' | 'PaymentMethodChosen' | 'RequeryAnswered' | 'ExceptionResolved';
+type AboutPayment =
+  | 'PaymentRequested'
+  | 'PaymentMethodChosen'
+  | 'RequeryAnswered'
+  | 'ExceptionResolved'
+  | 'PersonalDataErased';
 type AboutDelivery = Exclude<PaymentEvent, { data: { source: Source } } | { type: AboutPayment }>;
 
 function deliveryText({ type, data }: AboutDelivery): string {

@@ -1,10 +1,12 @@
 /** GET /console/payments/{id}/events/{revision}: an event as it was recorded, as evidence. */
+import { openData } from '../../../audit/history/open-data.ts';
+import { paymentStream } from '../../../events/payment.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import type { Page } from '../frame/page.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
-export const showEvent: Page = async (ctx, { eventStore, recordAccess, show }) => {
+export const showEvent: Page = async (ctx, { eventStore, personalData, recordAccess, show }) => {
   const { entries } = await loadHistory(ctx, eventStore);
   const { id = '', revision: asked = '' } = ctx.params;
   const entry = entries.find(({ revision }) => String(revision) === asked);
@@ -12,11 +14,13 @@ export const showEvent: Page = async (ctx, { eventStore, recordAccess, show }) =
   const { state: _, ...evidence } = entry;
   const { revision } = entry;
   await recordAccess(ctx, { what: 'evidence', transactionId: id, detail: `event ${revision}` });
+  const opened = await openData(entry.data, paymentStream(id), personalData.open);
   await show(ctx, 'payments/event.njk', {
     title: `Event ${revision}, ${entry.type}`,
     backUrl: `${paymentsPath}/${id}`,
     entry,
     json: JSON.stringify(evidence, null, 2),
+    opened: opened !== entry.data ? JSON.stringify(opened, null, 2) : null,
     neighbours: entries.map((each) => each.revision).filter((each) => Math.abs(each - revision) === 1),
   });
 };

@@ -1,20 +1,23 @@
 /** GET /console/payments/{id}/payer: who pays, and for what. */
-import type { RequestedPayment } from '../../../events/payment.ts';
+import { type OpenPayment, openPayment } from '../../../events/open-payment.ts';
+import { withheldText } from '../../../receipts/texts.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import type { Page } from '../frame/page.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
-export const showPayer: Page = async (ctx, { eventStore, recordAccess, show }) => {
-  const { payment } = await loadHistory(ctx, eventStore);
-  if (!payment) throw new HttpProblem(404, 'This payment does not say who pays');
-  const { request } = payment;
-  const { transactionId } = request;
+export const showPayer: Page = async (ctx, { eventStore, personalData, recordAccess, show }) => {
+  const { payment: loaded } = await loadHistory(ctx, eventStore);
+  if (!loaded) throw new HttpProblem(404, 'This payment does not say who pays');
+  const { transactionId } = loaded.request;
   await recordAccess(ctx, { what: 'payer', transactionId, detail: '' });
+  const payment = await openPayment(loaded, personalData.open);
+  const { request } = payment;
   await show(ctx, 'payments/payer.njk', {
     title: `Payer of ${request.reference}`,
     backUrl: `${paymentsPath}/${transactionId}`,
     request,
+    withheld: withheldText(payment, 'en'),
     extra: Object.entries(request.extra).map(([name, value]) => ({
       name,
       value: typeof value === 'string' ? value : JSON.stringify(value),
@@ -24,7 +27,7 @@ export const showPayer: Page = async (ctx, { eventStore, recordAccess, show }) =
 };
 
 /** What the merchant and the bank say about the payer; empty fields are left out. */
-function factsAbout({ request, results }: RequestedPayment) {
+function factsAbout({ request, results }: OpenPayment) {
   const { payer } = request;
   const place = `${payer.postcode} ${payer.city}`.trim();
   const address = [payer.address1, payer.address2, place, payer.state].filter((line) => line !== '');

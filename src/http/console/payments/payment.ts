@@ -63,6 +63,7 @@ function summaryOf(payment: RequestedPayment) {
     paidAt: status === 'succeeded' ? (result?.paidAt ?? result?.at ?? '') : '',
     gatewayTransactionId: result?.gatewayTransactionId ?? '',
     lastRequery: payment.lastRequery,
+    erasedAt: payment.personalData.erasedAt,
   };
 }
 

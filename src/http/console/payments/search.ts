@@ -63,32 +63,38 @@ export const showPayments: Page = async (ctx, dependencies) => {
   // Works also when Postgres is down: the payment's page reads its stream.
   const id = asked.fields.q?.toUpperCase() ?? '';
   if (transactionIdPattern.test(id)) return seeOther(ctx, `${paymentsPath}/${id}`);
-  await showFound(ctx, dependencies, asked, query.after, '');
+  await showFound(ctx, dependencies, asked, query.after);
 };
 
 /** A POST, because names in an address end up in browser histories and in the logs of proxies. */
 export const searchByPayer: Page = async (ctx, dependencies) => {
   const { payer = '', after } = readForm(ctx);
-  const searchTokens = termsOf(payer.slice(0, maxPayerLength));
-  if (searchTokens.length === 0) return seeOther(ctx, paymentsPath);
-  const detail = `${searchTokens.length} ${searchTokens.length === 1 ? 'word' : 'words'}`;
+  const tokens = termsOf(payer.slice(0, maxPayerLength));
+  if (tokens.length === 0) return seeOther(ctx, paymentsPath);
+  const detail = `${tokens.length} ${tokens.length === 1 ? 'word' : 'words'}`;
   await dependencies.recordAccess(ctx, { what: 'search', transactionId: null, detail });
   const { fields } = readFilter({});
-  await showFound(ctx, dependencies, { fields, filter: { searchTokens } }, after, payer);
+  await showFound(ctx, dependencies, { fields, filter: {} }, after, { text: payer, tokens });
 };
 
 async function showFound(
   ctx: Context,
-  { askReadModels, config, db, show }: PageDependencies,
+  { askReadModels, config, db, personalData, show }: PageDependencies,
   { fields, filter }: Filter,
   after: string | undefined,
-  payer: string,
+  payer: { text: string; tokens: readonly string[] } = { text: '', tokens: [] },
 ): Promise<void> {
   const cursor = readCursor(after, 1);
   const key = cursor && { requestedAt: cursor.at, transactionId: cursor.ids[0] ?? '' };
   const [found] = await askReadModels(
     ctx,
-    [searchPayments(db, filter, { limit: size + 1, after: key })],
+    [
+      personalData
+        .blindIndex(payer.tokens)
+        .then((searchTokens) =>
+          searchPayments(db, { ...filter, searchTokens }, { limit: size + 1, after: key }),
+        ),
+    ],
     'Payments cannot be searched at the moment. Enter a transaction id to open its payment',
   );
   const { rows, ...links } = pageOf(found, {
@@ -104,9 +110,9 @@ async function showFound(
     modes: optionsOf(texts.en.modes),
     statuses: optionsOf(statusNames),
     filter: fields,
-    payer,
+    payer: payer.text,
     rows,
-    isFiltered: payer !== '' || Object.values(fields).some((field) => field !== null),
+    isFiltered: payer.text !== '' || Object.values(fields).some((field) => field !== null),
     ...links,
   });
 }

@@ -1,0 +1,55 @@
+/** `ledger subject-access`: what is held about one person, as JSON, to be handed out on request. */
+import { historyOf } from '../audit/history/history.ts';
+import { openData } from '../audit/history/open-data.ts';
+import { paymentStream } from '../events/payment.ts';
+import { KeysUnavailable } from '../events/personal-data.ts';
+import { recordToolAccess } from './access.ts';
+import { type Command, text, UsageError } from './command.ts';
+import { checkOutput, writeOutput } from './output.ts';
+import { findPayer } from './payer.ts';
+import { type ContextWithDatabase, fail, withStores } from './stores.ts';
+
+export const subjectAccess: Command = {
+  summary: 'what is held about one person, as JSON; the access log records it',
+  usage: '--payer "IC NUMBER OR EMAIL" [--output FILE]',
+  options: { payer: text, output: text },
+  async run({ payer = '', output }) {
+    if (payer.trim() === '') throw new UsageError('Name the person with --payer');
+    checkOutput(output);
+    return await withStores('subject-access', async (context) => {
+      try {
+        const payments = await findPayer(payer, context);
+        const detail = `${payments.length} ${payments.length === 1 ? 'payment' : 'payments'}`;
+        await recordToolAccess(context, { what: 'subjectAccess', detail });
+        const ids = payments.map(({ request }) => request.transactionId);
+        await writeOutput(pieces(ids, context), output);
+        return 0;
+      } catch (error) {
+        if (!(error instanceof KeysUnavailable)) throw error;
+        return fail(`${error.message}.`);
+      }
+    });
+  },
+};
+
+async function* pieces(ids: readonly string[], context: ContextWithDatabase): AsyncGenerator<string> {
+  yield `{"writtenAt":${JSON.stringify(context.runtime.now().toISOString())},"payments":[`;
+  for (const [index, id] of ids.entries())
+    yield `${index === 0 ? '\n' : ',\n'}${JSON.stringify(await heldAbout(id, context))}`;
+  yield '\n]}\n';
+}
+
+/** Every event of a payment, opened: when it happened, who caused it and what it says. */
+async function heldAbout(transactionId: string, { eventStore, personalData }: ContextWithDatabase) {
+  const stream = paymentStream(transactionId);
+  const { entries } = historyOf(await eventStore.load(stream));
+  const events = await Promise.all(
+    entries.map(async ({ at, type, actor, data }) => ({
+      at,
+      type,
+      actor,
+      data: await openData(data, stream, personalData.open),
+    })),
+  );
+  return { transactionId, events };
+}

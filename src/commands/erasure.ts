@@ -1,0 +1,25 @@
+/** The decision that a payment's personal data have been erased. What destroys their keys: src/personal-data/erase.ts. */
+import type { Payment, PaymentEvent } from '../events/payment.ts';
+import { type ErasureReason, isHolding } from '../events/personal-data.ts';
+import { Refused } from './decider.ts';
+
+export type ErasePersonalData = {
+  type: 'ErasePersonalData';
+  at: string;
+  reason: ErasureReason;
+  /** The ids of the keys that have been destroyed. */
+  destroyed: readonly string[];
+};
+
+/** Refused when an event has added personal data since the keys were destroyed: destroy those too, and ask again. */
+export function erasePersonalData(
+  { at, reason, destroyed }: ErasePersonalData,
+  state: Payment,
+): readonly PaymentEvent[] | Refused {
+  if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
+  const { keys } = state.personalData;
+  if (!isHolding(state.personalData)) return [];
+  if (keys.some((key) => !destroyed.includes(key)))
+    return new Refused('personal_data_added', 'Personal data were added while others were erased');
+  return [{ type: 'PersonalDataErased', data: { at, reason, keys: [...keys] } }];
+}

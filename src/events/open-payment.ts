@@ -1,0 +1,70 @@
+/** A payment with its personal data, for whoever shows them or sends them on. */
+import type { RecordedResult, RequestedPayment } from './payment.ts';
+import { paymentStream } from './payment.ts';
+import type { Buyer, Held, Opened, OpenSealed, RequestDetails } from './personal-data.ts';
+
+/** Whether personal data can be read. `at` is null for a moment, until the event that says so has been appended. */
+export type Access = { kind: 'open' } | { kind: 'erased'; at: string | null } | { kind: 'unavailable' };
+
+/** Where personal data are erased, or cannot be read at present, they are empty. */
+export type OpenPayment = Omit<RequestedPayment, 'request' | 'results'> & {
+  request: RequestedPayment['request'] & RequestDetails;
+  results: readonly (RecordedResult & Buyer)[];
+  access: Access;
+};
+
+const noDetails: RequestDetails = {
+  payer: {
+    name: '',
+    email: '',
+    icNo: '',
+    address1: '',
+    address2: '',
+    city: '',
+    postcode: '',
+    state: '',
+    phoneNo: '',
+  },
+  extra: {},
+};
+const noBuyer: Buyer = { buyerName: '' };
+
+export async function openPayment(payment: RequestedPayment, open: OpenSealed): Promise<OpenPayment> {
+  const place = { stream: paymentStream(payment.request.transactionId), field: 'personal' } as const;
+  const [details, ...buyers] = await Promise.all([
+    open<RequestDetails>(payment.request.personal, place),
+    ...payment.results.map(({ personal }) => open<Buyer>(personal as Held<Buyer>, place)),
+  ]);
+  return {
+    ...payment,
+    request: { ...payment.request, ...contentOf(details, noDetails) },
+    results: payment.results.map((result, index) => ({ ...result, ...contentOf(buyers[index], noBuyer) })),
+    access: accessOf(payment, [details, ...buyers]),
+  };
+}
+
+/** A payment that was requested just now, with these details: it has no results yet. */
+export function openedAs(payment: RequestedPayment, details: RequestDetails): OpenPayment {
+  return { ...unopened(payment), request: { ...payment.request, ...details }, access: { kind: 'open' } };
+}
+
+/** The payment with empty personal data, for whoever needs none of them. */
+export function unopened(payment: RequestedPayment): OpenPayment {
+  return {
+    ...payment,
+    request: { ...payment.request, ...noDetails },
+    results: payment.results.map((result) => ({ ...result, ...noBuyer })),
+    access: { kind: 'unavailable' },
+  };
+}
+
+function contentOf<T>(opened: Opened<unknown> | undefined, otherwise: T): T {
+  return opened?.kind === 'open' ? (opened.value as T) : otherwise;
+}
+
+function accessOf(payment: RequestedPayment, opened: readonly Opened<unknown>[]): Access {
+  if (opened.some(({ kind }) => kind === 'unavailable')) return { kind: 'unavailable' };
+  if (opened.some(({ kind }) => kind === 'erased'))
+    return { kind: 'erased', at: payment.personalData.erasedAt };
+  return { kind: 'open' };
+}

@@ -1,0 +1,36 @@
+/** What a merchant requests: the first event of a payment. */
+import { array, boolean, enums, integer, nullable, object, string } from 'superstruct';
+import { sen, utc } from '../kernel/structs.ts';
+import { RequestDetails, sealed } from './personal-data.ts';
+
+export const channels = ['generic', 'landreg'] as const;
+
+const PaymentItem = object({
+  description: string(),
+  /** Land title id (id_hakmilik); `''` where there is none. */
+  titleId: string(),
+  amountSen: sen,
+});
+
+export const paymentRequested = object({
+  at: utc,
+  transactionId: string(),
+  channel: enums(channels),
+  merchant: object({ code: string(), id: integer(), name: string() }),
+  /** The merchant's own: trans_id, or the land registry's transaksi_id. */
+  reference: string(),
+  amountSen: sen,
+  service: string(),
+  description: string(),
+  items: array(PaymentItem),
+  personal: sealed(RequestDetails),
+  /** By which the same request is recognised (commands/fingerprint.ts); null in events of version 1. */
+  fingerprint: nullable(string()),
+  /** An email address was given, so the payer gets the receipt by email. */
+  emailReceipt: boolean(),
+  /** `''` on the land-registry channel, whose callback address is configuration. */
+  callbackUrl: string(),
+  redirectUrl: string(),
+  /** Land-registry branch (kod_cawangan); `''` on the generic channel. */
+  branchCode: string(),
+});

@@ -1,0 +1,78 @@
+/** Blocks of data keys in memory, for opening: limited in number and in age. */
+import type { Runtime } from '../kernel/runtime.ts';
+import type { KeyBlock, KeyStore } from './key-store.ts';
+
+/** 4 MiB of keys. */
+const maxBlocks = 128;
+/** How long a key that another process has destroyed may still open, if its notification was lost. */
+const maxAgeMs = 60_000;
+
+export function createKeyCache({
+  store,
+  runtime,
+}: {
+  store: Pick<KeyStore, 'read'>;
+  runtime: Pick<Runtime, 'monotonicMs'>;
+}) {
+  /** The least recently used first. */
+  const blocks = new Map<string, { keys: Buffer; readMs: number }>();
+  let wanted: { ids: Set<string>; read: Promise<ReadonlyMap<string, Buffer>> } | null = null;
+  /** Counts the times that everything was forgotten: what was being read then must not be kept. */
+  let generation = 0;
+
+  function keep({ id, keys }: KeyBlock): void {
+    blocks.delete(id);
+    blocks.set(id, { keys, readMs: runtime.monotonicMs() });
+    for (const [oldest] of blocks) {
+      if (blocks.size <= maxBlocks) break;
+      blocks.delete(oldest);
+    }
+  }
+
+  /** Blocks that are asked for in the same turn of the event loop are read in one query. */
+  function read(id: string): Promise<ReadonlyMap<string, Buffer>> {
+    if (!wanted) {
+      const ids = new Set<string>();
+      const begun = generation;
+      const reading = Promise.resolve().then(async () => {
+        wanted = null;
+        const found = await store.read([...ids]);
+        if (begun === generation) for (const [block, keys] of found) keep({ id: block, keys });
+        return found;
+      });
+      wanted = { ids, read: reading };
+    }
+    wanted.ids.add(id);
+    return wanted.read;
+  }
+
+  return {
+    keep,
+
+    /** A block that is in memory and fresh, or undefined: then `read` it. */
+    fresh(id: string): Buffer | undefined {
+      const found = blocks.get(id);
+      return found && runtime.monotonicMs() - found.readMs < maxAgeMs ? found.keys : undefined;
+    },
+
+    /**
+     * A block from the store; null if it has none. While the store is away, a block that is no longer fresh still
+     * serves: nothing can be destroyed meanwhile, because that needs the same store. Throws the store's error.
+     */
+    async read(id: string): Promise<Buffer | null> {
+      try {
+        return (await read(id)).get(id) ?? null;
+      } catch (error) {
+        const old = blocks.get(id);
+        if (!old) throw error;
+        return old.keys;
+      }
+    },
+
+    /** When keys have been destroyed, or may have been. */
+    forget(): void {
+      generation += 1;
+      blocks.clear();
+    },
+  };
+}

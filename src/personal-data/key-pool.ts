@@ -1,0 +1,123 @@
+/**
+ * Data keys that are ready to be used. A process stores blocks of new keys ahead, and then draws from them in memory:
+ * neither a request nor a result waits for the key store, and both are taken while it is away.
+ */
+import type { Logger } from 'pino';
+import { KeysUnavailable } from '../events/personal-data.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
+import { retry } from '../kernel/retry.ts';
+import type { Runtime } from '../kernel/runtime.ts';
+import { blockBytes, type KeyBlock, type KeyStore, keyIdOf, keyIn, keysPerBlock } from './key-store.ts';
+
+/** How many keys a process keeps ahead. */
+const defaultAhead = 98_304;
+/** The share of what was kept ahead that is for results alone, so that none is refused before requests are. */
+const resultsShare = 1 / 3;
+
+/** Blocks that are stored in one statement. */
+const blocksAtOnce = 8;
+
+export type KeyPool = ReturnType<typeof createKeyPool>;
+
+/** `onAdded` is told the keys of each block before any of them can be drawn. */
+export function createKeyPool({
+  store,
+  onAdded,
+  runtime,
+  log,
+  ahead = defaultAhead,
+}: {
+  store: Pick<KeyStore, 'add' | 'removeUnused'>;
+  onAdded: (block: KeyBlock) => void;
+  runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'randomBytes' | 'sleep'>;
+  log: Logger;
+  /** At least one block. */
+  ahead?: number;
+}) {
+  const blocks: KeyBlock[] = [];
+  let drawnOfFirst = 0;
+  let mostAhead = 0;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let filling: Promise<void> | null = null;
+  const filled = Promise.withResolvers<void>();
+  let drawn = Promise.withResolvers<void>();
+
+  const available = () => blocks.length * keysPerBlock - drawnOfFirst;
+
+  async function fill(): Promise<void> {
+    while (!signal.aborted) {
+      const missing = Math.floor((ahead - available()) / keysPerBlock);
+      if (missing < 1) {
+        await drawn.promise;
+        continue;
+      }
+      // The first request need not wait for more than one.
+      const count = blocks.length === 0 ? 1 : Math.min(missing, blocksAtOnce);
+      const made = Array.from({ length: count }, newBlock);
+      await retry(() => store.add(made), {
+        runtime,
+        signal,
+        onFailure: (error, failures) => {
+          // Once per outage.
+          if (failures === 1)
+            log.warn({ reason: reasonOf(error), available: available() }, 'data keys cannot be stored ahead');
+        },
+      });
+      for (const block of made) onAdded(block);
+      blocks.push(...made);
+      mostAhead = Math.max(mostAhead, available());
+      filled.resolve();
+    }
+  }
+
+  const newBlock = (): KeyBlock => ({
+    id: runtime.randomBytes(9).toString('base64url'),
+    keys: runtime.randomBytes(blockBytes),
+  });
+
+  return {
+    /** Stores keys ahead from now on; calling it again changes nothing. Resolves as soon as there are some. */
+    start(): Promise<void> {
+      filling ??= fill().catch((err) => {
+        if (!signal.aborted) log.error({ err }, 'no more data keys are stored ahead');
+      });
+      return filled.promise;
+    },
+
+    /** A key that nothing was ever sealed under. Throws KeysUnavailable when all are used up. */
+    draw(use: 'request' | 'result'): { id: string; key: Buffer } {
+      const [block] = blocks;
+      if (!block || available() <= (use === 'request' ? mostAhead * resultsShare : 0))
+        throw new KeysUnavailable('All data keys that were stored ahead are used up');
+      const bytes = keyIn(block.keys, drawnOfFirst);
+      const key = Buffer.from(bytes);
+      bytes.fill(0);
+      const id = keyIdOf(block.id, drawnOfFirst);
+      drawnOfFirst += 1;
+      if (drawnOfFirst === keysPerBlock) {
+        blocks.shift();
+        drawnOfFirst = 0;
+        drawn.resolve();
+        drawn = Promise.withResolvers();
+      }
+      return { id, key };
+    },
+
+    available,
+
+    /** Removes the blocks of which no key was drawn, as far as the store can be reached. */
+    async stop(): Promise<void> {
+      stopping.abort();
+      drawn.resolve();
+      await filling;
+      const unused = blocks.slice(drawnOfFirst === 0 ? 0 : 1).map(({ id }) => id);
+      blocks.length = 0;
+      drawnOfFirst = 0;
+      if (unused.length === 0) return;
+      await store.removeUnused(unused).catch((error) => {
+        log.warn({ reason: reasonOf(error) }, 'unused data keys were not removed');
+      });
+    },
+  };
+}

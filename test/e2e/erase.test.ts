@@ -1,0 +1,149 @@
+// `ledger erase` as an operator meets it: afterwards no file of the data folder holds the person any more.
+import { appendFile, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { freePort } from '../../packages/embedded/free-port.ts';
+import { postgresPids, query, temporaryFolder, until } from '../embedded/helpers.ts';
+import { runLedger } from '../support/ledger.ts';
+import { wholeFile } from '../support/whole-file.ts';
+import {
+  gatewayResult,
+  gatewaySecret,
+  paymentRequest,
+  postResult,
+  requestPayment,
+  startRole,
+} from './ledger.ts';
+
+const port = await freePort();
+const folder = await temporaryFolder(wholeFile);
+const environment = {
+  PORT: String(port),
+  SANDBOX_PORT: String(await freePort()),
+  DATA_DIR: folder,
+  GATEWAY_SECRET: gatewaySecret,
+};
+const serve = await startRole(wholeFile, ['serve'], environment, (output) => output.includes('is running'));
+const baseUrl = `http://localhost:${port}`;
+
+const person = {
+  name: 'Zulaikha binti Contoh',
+  ic_no: '880202-08-4321',
+  email: 'zulaikha.contoh@example.my',
+};
+/** However it may have been written: as given, in capitals by the bank, in pieces, as one number. */
+const traces = ['zulaikha', '880202-08-4321', '880202084321', 'taman melati'];
+
+/**
+ * The files in which one of the traces is found. Left out is what plays other systems in development: the gateway, with
+ * what it was sent to collect the money.
+ */
+async function filesWithTraces(): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('sandbox-gateway.db'))
+    .map((entry) => join(entry.parentPath, entry.name));
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const content = (await readFile(file).catch(() => Buffer.alloc(0))).toString('latin1').toLowerCase();
+      return traces.some((trace) => content.includes(trace)) ? [file.slice(folder.length + 1)] : [];
+    }),
+  );
+  return found.flat();
+}
+
+async function payPerson(reference: string): Promise<string> {
+  const asked = await requestPayment(
+    baseUrl,
+    paymentRequest(reference, { ...person, address_1: '7 Taman Melati', extra: { guardian: person.name } }),
+  );
+  const { data } = (await asked.json()) as { data: { transaction_id: string } };
+  const result = gatewayResult(data.transaction_id, { BUYER_NAME: person.name.toUpperCase() });
+  await postResult(baseUrl, result);
+  return data.transaction_id;
+}
+
+/** Lets the superuser of the embedded PostgreSQL in, which only its own operating system account can do. */
+async function administratorOf(databaseUrl: string): Promise<string> {
+  await appendFile(join(folder, 'postgres/data/pg_hba.conf'), 'host all postgres 127.0.0.1/32 trust\n');
+  process.kill((await postgresPids(folder)).postmaster, 'SIGHUP');
+  const url = new URL(databaseUrl);
+  url.username = 'postgres';
+  await until(() => query(url.href, 'select 1').catch(() => false as const));
+  return url.href;
+}
+
+const outbox = () => readdir(join(folder, 'outbox')).catch((): string[] => []);
+const ledger = (...args: string[]) => runLedger(args, environment);
+
+test.serial('a person is erased by IC number, and found nowhere in the data folder', async (t) => {
+  const ids = [await payPerson('ERASE-1'), await payPerson('ERASE-2')];
+  await until(async () => (await outbox()).filter((name) => name.endsWith('-email.eml')).length === 2);
+  const { DATABASE_URL: url = '' } = JSON.parse(await readFile(join(folder, 'endpoints.json'), 'utf8'));
+  const administrator = await administratorOf(url);
+  // Otherwise old files of the write-ahead log are kept for reuse, with what they hold.
+  await query(administrator, 'alter system set wal_recycle = off');
+  await query(administrator, 'select pg_reload_conf()');
+  await query(administrator, 'checkpoint');
+  t.true((await filesWithTraces()).length > 0, 'before, the details tables and the outbox hold it');
+
+  const found = await ledger('subject-access', '--payer', '880202084321');
+  t.is(found.code, 0, found.output);
+  const held = JSON.parse(found.stdout) as { payments: { transactionId: string; events: object[] }[] };
+  t.deepEqual(held.payments.map(({ transactionId }) => transactionId).toSorted(), ids.toSorted());
+  t.regex(found.stdout, /Zulaikha binti Contoh/);
+
+  const { code, output } = await ledger('erase', '--payer', person.ic_no, '--yes');
+  t.is(code, 0, output);
+  for (const id of ids) t.true(output.includes(id));
+  t.regex(output, /The personal data of 2 payments are erased\./);
+  t.notRegex(output, /zulaikha|880202/i, 'not even while it is erased');
+
+  await until(async () => {
+    const rows = await query(url, `select 1 from details.generic_details where name is not null`);
+    return rows.length === 0;
+  });
+  for (let pass = 0; pass < 2; pass += 1) {
+    await query(administrator, 'vacuum (full, analyze)');
+    await query(administrator, 'select pg_switch_wal()');
+    await query(administrator, 'checkpoint');
+  }
+  t.deepEqual(await filesWithTraces(), []);
+  for (const trace of traces) t.false(serve.output().toLowerCase().includes(trace), 'nor in the log');
+});
+
+test.serial('pages say so in both languages, the PDF too, and the ledger verifies', async (t) => {
+  const id = await payPerson('ERASE-3');
+  const kept = await payPerson('ERASE-4');
+  const receipt = async (lang: string, of = id) =>
+    (await fetch(`${baseUrl}/generic/receipt/${of}?lang=${lang}`)).text();
+  t.regex(await receipt('en'), /Zulaikha/);
+  const { code, output } = await ledger('erase', id, '--yes');
+  t.is(code, 0, output);
+  t.regex(await receipt('en'), /Personal data erased on \d+ \w+ \d{4}/);
+  t.regex(await receipt('ms'), /Data peribadi telah dipadamkan pada \d+ \w+ \d{4}/);
+  t.notRegex(await receipt('en'), /Zulaikha|4321/);
+  t.regex(await receipt('en'), /RM\s120\.50/);
+  t.regex(await receipt('en', kept), /Zulaikha/);
+  t.is((await fetch(`${baseUrl}/generic/download/${id}`)).status, 200);
+  const history = await ledger('history', id);
+  t.regex(history.stdout, /PersonalDataErased +succeeded +staff:/);
+  t.is(history.code, 0);
+  const verified = await ledger('verify');
+  t.is(verified.code, 0, verified.output);
+  const again = await ledger('erase', id, '--yes');
+  t.regex(again.output, /hold no personal data any more/);
+});
+
+test.serial('without a confirmation nothing is erased; ids are checked first', async (t) => {
+  const id = await payPerson('ERASE-5');
+  const asked = await ledger('erase', id);
+  t.is(asked.code, 1);
+  t.regex(asked.output, /Nothing was erased/);
+  t.regex(await (await fetch(`${baseUrl}/generic/receipt/${id}`)).text(), /Zulaikha/);
+  t.is((await ledger('erase', 'nonsense')).code, 2);
+  t.is((await ledger('erase')).code, 2);
+  t.is((await ledger('keys', 'rewrap')).code, 0);
+  const destroyed = await ledger('keys', 'destroy-erased');
+  t.regex(destroyed.output, /^6 keys/);
+});

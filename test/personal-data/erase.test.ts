@@ -1,0 +1,372 @@
+/** Erasing on real stores: what becomes unreadable, what stays, and what happens when it is interrupted. */
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import { createExecute, loadHead } from '../../src/commands/execute.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import { openPayment } from '../../src/events/open-payment.ts';
+import { paymentStream, type RequestedPayment } from '../../src/events/payment.ts';
+import { wrappingKeys } from '../../src/personal-data/data-keys.ts';
+import { createErase } from '../../src/personal-data/erase.ts';
+import { createErasures } from '../../src/personal-data/erasures.ts';
+import { findByPayer } from '../../src/personal-data/find-by-payer.ts';
+import { keysPerBlock } from '../../src/personal-data/key-store.ts';
+import { createPersonalData } from '../../src/personal-data/personal-data.ts';
+import { createPostgresKeyStore, destroyedChannel } from '../../src/personal-data/postgres-key-store.ts';
+import { createRetentionPass } from '../../src/personal-data/retention.ts';
+import { listenForNotifications } from '../../src/postgres/notifications.ts';
+import { details } from '../../src/projections/details/projection.ts';
+import { createDetailsTable } from '../../src/projections/details/tables.ts';
+import { payments } from '../../src/projections/payments/projection.ts';
+import { compareWithFresh } from '../../src/projections/rebuild/compare.ts';
+import { runProjection } from '../../src/projections/runtime/run.ts';
+import { emptyDatabase, log, reached, startStore } from '../projections/helpers.ts';
+import {
+  choose,
+  payer,
+  plain,
+  record,
+  type request,
+  requested,
+  requestPayment,
+  result,
+} from '../support/payments.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { testRuntime } from '../support/runtime.ts';
+
+const postgres = await createDatabase();
+
+const idOf = (number: number) => String(number).padStart(26, '0');
+const cause = () => {
+  const commandId = randomUUID();
+  return { commandId, correlationId: commandId, causationId: commandId, actor: 'gateway' };
+};
+
+async function start(t: ExecutionContext) {
+  const { url, db } = await emptyDatabase(t, postgres);
+  const store = await startStore(t);
+  const { eventStore } = store;
+  let now = new Date('2026-11-20T02:00:00.000Z');
+  const runtime = testRuntime({ now: () => now });
+  const keyStore = createPostgresKeyStore({
+    db,
+    wrapping: wrappingKeys(Buffer.alloc(32, 'k').toString('base64'), []),
+    runtime,
+  });
+  const personalData = createPersonalData({
+    store: keyStore,
+    listen: (onNotification) =>
+      listenForNotifications({ databaseUrl: url, channel: destroyedChannel, onNotification, log, runtime }),
+    ahead: keysPerBlock,
+    log,
+    runtime,
+  });
+  t.teardown(personalData.stop);
+  await personalData.start();
+  const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
+  const erasures = createErasures(db);
+  const copies: string[] = [];
+  const parts = {
+    store: keyStore,
+    erasures,
+    eventStore,
+    execute,
+    onErased: async (id: string) => void copies.push(id),
+    runtime,
+  };
+  const erase = createErase(parts);
+  const asked = (id: string) => [{ transactionId: id, reason: 'requested' as const, actor: 'staff:tests' }];
+  const load = async (id: string): Promise<RequestedPayment> => {
+    const { state } = await loadHead(eventStore, paymentStream(id), paymentDecider);
+    if (state.status === 'none') throw new Error('There is no such payment');
+    return state;
+  };
+  return {
+    url,
+    db,
+    eventStore,
+    personalData,
+    erasures,
+    parts,
+    copies,
+    execute,
+    asked,
+    erase,
+    load,
+    setNow(time: string) {
+      now = new Date(time);
+    },
+    runtime,
+    open: async (id: string) => openPayment(await load(id), personalData.open),
+    typesOf: async (id: string) => (await eventStore.load(paymentStream(id))).map(({ type }) => type),
+    async pay(number: number, over: Parameters<typeof request>[0] = {}) {
+      const id = idOf(number);
+      const stream = paymentStream(id);
+      const asked = requestPayment({ transactionId: id, reference: `R-${number}`, ...over });
+      await execute(stream, asked, cause(), { creates: true });
+      await execute(stream, choose(1), cause());
+      const order = { sellerOrderNo: `${id}-1` };
+      await execute(stream, record(result(1, 'succeeded', order)), cause());
+      return id;
+    },
+    project(t: ExecutionContext) {
+      for (const projection of [payments, details]) {
+        const run = runProjection({
+          projection,
+          eventStore,
+          db,
+          databaseUrl: url,
+          personalData,
+          log,
+          runtime,
+        });
+        t.teardown(run.stop);
+      }
+    },
+    async caughtUp() {
+      const head = await eventStore.head();
+      if (head) for (const { name } of [payments, details]) await reached(db, name, head);
+    },
+    compare: (projection: typeof payments) =>
+      compareWithFresh({
+        projection,
+        eventStore,
+        db,
+        databaseUrl: url,
+        personalData,
+        log,
+        runtime,
+        signal: new AbortController().signal,
+        onProgress: () => undefined,
+        limit: 10,
+      }),
+  };
+}
+
+test.serial(
+  'no event holds personal data; erased ones open nowhere, and everything else stays',
+  async (t) => {
+    const ledger = await start(t);
+    const [id, other] = [await ledger.pay(1), await ledger.pay(2)];
+    const stored = JSON.stringify(await ledger.eventStore.load(paymentStream(id)), (_, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    ).toLowerCase();
+    for (const value of [...Object.values(payer), 'A-1'].filter((each) => each !== ''))
+      t.false(stored.includes(`"${value.toLowerCase()}"`), value);
+
+    const before = await ledger.open(id);
+    t.like(before.request, { payer, extra: { account_no: 'A-1' } });
+    t.is(before.results[0]?.buyerName, 'AMINAH BINTI ISMAIL');
+    t.deepEqual(await ledger.erase(ledger.asked(id)), [id]);
+    const after = await ledger.open(id);
+    t.deepEqual(after.access, { kind: 'erased', at: '2026-11-20T02:00:00.000Z' });
+    t.is(after.request.payer.name, '');
+    t.is(after.results[0]?.buyerName, '');
+    for (const each of [
+      'status',
+      'receipt',
+      'deliveries',
+      'attempts',
+      'lastRequery',
+      'closedAttempts',
+    ] as const)
+      t.deepEqual(after[each], before[each]);
+    t.is((await ledger.typesOf(id)).at(-1), 'PersonalDataErased');
+    t.deepEqual(ledger.copies, [id]);
+    t.like((await ledger.open(other)).request, { payer }, 'another payment of the same person');
+  },
+);
+
+test.serial('erasing again changes nothing, and an unknown payment is refused', async (t) => {
+  const ledger = await start(t);
+  const id = await ledger.pay(1);
+  await ledger.erase(ledger.asked(id));
+  t.deepEqual(await ledger.erase(ledger.asked(id)), []);
+  t.is((await ledger.typesOf(id)).filter((type) => type === 'PersonalDataErased').length, 1);
+  await t.throwsAsync(ledger.erase(ledger.asked(idOf(9))), { name: 'Refused' });
+});
+
+test.serial('the same request is recognised after the erasure, and another is still refused', async (t) => {
+  const ledger = await start(t);
+  const id = await ledger.pay(1);
+  await ledger.erase(ledger.asked(id));
+  const again = (over: Parameters<typeof request>[0]) =>
+    ledger.execute(
+      paymentStream(id),
+      requestPayment({ transactionId: id, reference: 'R-1', ...over }),
+      cause(),
+      { creates: true },
+    );
+  t.deepEqual((await again({})).events, []);
+  await t.throwsAsync(again({ payer: { ...payer, name: 'Somebody else' } }), { name: 'Refused' });
+});
+
+test.serial('a result that arrives while the keys are destroyed is erased as well', async (t) => {
+  const ledger = await start(t);
+  const id = await ledger.pay(1);
+  let late = 0;
+  const erase = createErase({
+    ...ledger.parts,
+    execute: async (...args) => {
+      if (late < 2) {
+        late += 1;
+        const reported = result(1, 'succeeded', { gatewayTransactionId: `LATE-${late}` });
+        await ledger.execute(paymentStream(id), record(reported), cause());
+      }
+      return await ledger.execute(...args);
+    },
+  });
+  t.deepEqual(await erase(ledger.asked(id)), [id]);
+  const payment = await ledger.open(id);
+  t.is(payment.results.length, 3);
+  t.deepEqual(new Set(payment.results.map(({ buyerName }) => buyerName)), new Set(['']));
+  t.deepEqual(payment.personalData.keys, []);
+});
+
+test.serial('personal data that arrive later are kept, and can be erased in turn', async (t) => {
+  const ledger = await start(t);
+  const id = await ledger.pay(1);
+  await ledger.erase(ledger.asked(id));
+  const reported = result(1, 'succeeded', { gatewayTransactionId: 'P9', buyerName: 'BADRUL' });
+  await ledger.execute(paymentStream(id), record(reported), cause());
+  const held = await ledger.open(id);
+  t.deepEqual([held.access.kind, held.results.at(-1)?.buyerName], ['erased', 'BADRUL']);
+  t.deepEqual(await ledger.erase(ledger.asked(id)), [id]);
+  t.is((await ledger.open(id)).results.at(-1)?.buyerName, '');
+});
+
+test.serial('an erasure that was interrupted after the keys is completed by the next pass', async (t) => {
+  const ledger = await start(t);
+  const id = await ledger.pay(1);
+  const interrupted = createErase({
+    ...ledger.parts,
+    execute: () => Promise.reject(new Error('killed')),
+  });
+  await t.throwsAsync(interrupted(ledger.asked(id)), { message: 'killed' });
+  t.deepEqual((await ledger.open(id)).access, { kind: 'erased', at: null });
+  const pass = createRetentionPass({ ...ledger, erase: ledger.erase, retention: null, log });
+  ledger.setNow(new Date(Date.now() + 120_000).toISOString());
+  await pass(new AbortController().signal);
+  t.is((await ledger.typesOf(id)).at(-1), 'PersonalDataErased');
+  const [event] = (await ledger.eventStore.load(paymentStream(id))).slice(-1);
+  t.like(event?.metadata, { actor: 'staff:tests' });
+  t.deepEqual(await ledger.erasures.begunBefore(new Date(Date.now() + 3_600_000), 10), []);
+});
+
+test.serial(
+  'read models follow, a rebuild gives the same rows, and a person is no longer found',
+  async (t) => {
+    const ledger = await start(t);
+    ledger.project(t);
+    const [id, other] = [await ledger.pay(1), await ledger.pay(2)];
+    await ledger.caughtUp();
+    const found = async (text: string) =>
+      (await findByPayer(text, ledger)).map(({ request: { transactionId } }) => transactionId).toSorted();
+    for (const text of ['900101-14-5678', '900101145678', 'AMINAH@example.my'])
+      t.deepEqual(await found(text), [id, other]);
+    t.deepEqual(await found('Aminah'), [], 'a name is not a person');
+    t.deepEqual(await found('0123456789'), []);
+
+    await ledger.erase(ledger.asked(id));
+    await ledger.caughtUp();
+    t.deepEqual(await found('900101145678'), [other]);
+    const rows = await ledger.db('details.generic_details').orderBy('transaction_id');
+    t.like(rows[0], { transaction_id: id, trans_id: 'R-1', name: null, ic_no: null, email: null, extra: {} });
+    t.like(rows[1], { transaction_id: other, ic_no: '900101145678', extra: { account_no: 'A-1' } });
+    for (const projection of [payments, details])
+      t.deepEqual((await ledger.compare(projection)).differences, [], projection.name);
+  },
+);
+
+test.serial('an agency’s own table is scrubbed as well, and one that refuses loses the row', async (t) => {
+  const ledger = await start(t);
+  ledger.project(t);
+  await ledger.pay(1);
+  await ledger.caughtUp();
+  await createDetailsTable(ledger.db, 'council_details');
+  await ledger.db.raw('alter table details.council_details add column account_no text');
+  const [open, strict] = [await ledger.pay(2), await ledger.pay(3)];
+  await ledger.caughtUp();
+  const own = () => ledger.db('details.council_details').orderBy('transaction_id');
+  t.deepEqual(
+    (await own()).map((row) => row.account_no),
+    ['A-1', 'A-1'],
+  );
+  await ledger.erase(ledger.asked(open));
+  await ledger.caughtUp();
+  t.like((await own())[0], { transaction_id: open, account_no: null, name: null, extra: {} });
+  await ledger.db.raw(
+    `alter table details.council_details add constraint named check (transaction_id <> '${strict}' or name is not null)`,
+  );
+  await ledger.erase(ledger.asked(strict));
+  await ledger.caughtUp();
+  t.deepEqual(
+    (await own()).map((row) => row.transaction_id),
+    [open],
+  );
+  const shared = await ledger.db('details.generic_details').where({ transaction_id: strict });
+  t.like(shared[0], { name: null, extra: {} });
+  t.deepEqual((await ledger.compare(details)).differences, []);
+});
+
+test.serial('retention erases what has been quiet for long enough, and nothing else', async (t) => {
+  const ledger = await start(t);
+  ledger.project(t);
+  const [old, busy] = [await ledger.pay(1), await ledger.pay(2)];
+  await ledger.caughtUp();
+  const pass = createRetentionPass({ ...ledger, retention: { count: 7, unit: 'years' }, log });
+  const { signal } = new AbortController();
+  await pass(signal);
+  t.is((await ledger.open(old)).access.kind, 'open');
+  ledger.setNow(new Date(Date.now() + 8 * 365 * 86_400_000).toISOString());
+  // As if something had happened that the row does not show yet.
+  const events = await ledger.eventStore.load(paymentStream(busy));
+  const recent = events.map((event) => ({ ...event, created: ledger.runtime.now() }));
+  const erase = createErase({
+    ...ledger.parts,
+    eventStore: {
+      load: async (stream) =>
+        stream === paymentStream(busy) ? recent : await ledger.eventStore.load(stream),
+    },
+  });
+  await createRetentionPass({ ...ledger, erase, retention: { count: 7, unit: 'years' }, log })(signal);
+  t.is((await ledger.open(old)).access.kind, 'erased');
+  t.is((await ledger.open(busy)).access.kind, 'open');
+});
+
+test.serial('a payment of version 1 shows nothing any more once it is erased', async (t) => {
+  const ledger = await start(t);
+  ledger.project(t);
+  const id = idOf(1);
+  const first = requested();
+  if (first.type !== 'PaymentRequested') return t.fail();
+  const { personal, fingerprint: _, emailReceipt: __, ...data } = first.data;
+  const stored = { type: first.type, data: { ...data, transactionId: id, ...plain(personal) } };
+  const metadata = { schemaVersion: 1, hash: 'h' };
+  await ledger.eventStore.append(paymentStream(id), [{ id: randomUUID(), ...stored, metadata }], 'no_stream');
+  await ledger.caughtUp();
+  t.is((await ledger.open(id)).request.payer.name, payer.name);
+  await ledger.erase(ledger.asked(id));
+  await ledger.caughtUp();
+  t.is((await ledger.open(id)).access.kind, 'erased');
+  const [row] = await ledger.db('payments.payments').where({ transaction_id: id });
+  t.false(JSON.stringify(row).includes(payer.name));
+  t.deepEqual((await ledger.compare(payments)).differences, []);
+  t.deepEqual((await ledger.compare(details)).differences, []);
+});
+
+test.serial(
+  'with the key store away, payments are folded and decided on, and only persons are missing',
+  async (t) => {
+    const ledger = await start(t);
+    const id = await ledger.pay(1);
+    const away = createPersonalData({
+      store: { ...ledger.personalData.store, read: () => Promise.reject(new Error('away')) },
+      listen: () => ({ stop: async () => undefined }),
+      log,
+      runtime: ledger.runtime,
+    });
+    const payment = await openPayment(await ledger.load(id), away.open);
+    t.is(payment.access.kind, 'unavailable');
+    t.like(payment, { status: 'succeeded', receipt: { receiptNo: '7-20261120-00000001' } });
+  },
+);

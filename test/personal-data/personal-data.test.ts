@@ -1,0 +1,223 @@
+/** Sealing, opening and destroying, with the keys in a real Postgres. */
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { KeysUnavailable, type Sealed } from '../../src/events/personal-data.ts';
+import { wrappingKeys } from '../../src/personal-data/data-keys.ts';
+import { keysPerBlock, readKeyId } from '../../src/personal-data/key-store.ts';
+import { createPersonalData } from '../../src/personal-data/personal-data.ts';
+import { createPostgresKeyStore, destroyedChannel } from '../../src/personal-data/postgres-key-store.ts';
+import { listenForNotifications } from '../../src/postgres/notifications.ts';
+import { connectPostgres } from '../../src/postgres/pool.ts';
+import { query, until } from '../embedded/helpers.ts';
+import { log } from '../projections/helpers.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { testRuntime } from '../support/runtime.ts';
+
+const dataKey = (character: string) => Buffer.alloc(32, character).toString('base64');
+const stream = 'payment-1';
+const place = { stream, field: 'personal' } as const;
+
+/** As one process has it; several on one database are several processes. */
+function startProcess(
+  t: ExecutionContext,
+  { url }: { url: string },
+  { current = dataKey('a'), previous = [] as string[], ahead = keysPerBlock, clock = { nowMs: 0 } } = {},
+) {
+  const db = connectPostgres({ url, log });
+  const runtime = testRuntime({ monotonicMs: () => clock.nowMs });
+  const personalData = createPersonalData({
+    store: createPostgresKeyStore({ db, wrapping: wrappingKeys(current, previous), runtime }),
+    listen: (onNotification) =>
+      listenForNotifications({ databaseUrl: url, channel: destroyedChannel, onNotification, log, runtime }),
+    ahead,
+    log,
+    runtime,
+  });
+  t.teardown(async () => {
+    await personalData.stop();
+    await db.destroy();
+  });
+  return personalData;
+}
+
+type Process = ReturnType<typeof startProcess>;
+
+function sealedBy(
+  { seal }: Process,
+  value: unknown,
+  type = 'PaymentRequested',
+): { key: string; data: string } {
+  const [event] = seal(stream, [
+    { type, data: { at: 'now', personal: { plain: value } as Sealed<unknown> } },
+  ]);
+  return event?.data.personal as { key: string; data: string };
+}
+
+test('whatever JSON can hold comes back from its own place, and from no other', async (t) => {
+  const process = startProcess(t, await createDatabase(), { ahead: 4 * keysPerBlock });
+  await process.start();
+  const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
+  await fc.assert(
+    fc.asyncProperty(json, async (value) => {
+      const sealed = sealedBy(process, value);
+      t.deepEqual(await process.open(sealed, place), { kind: 'open', value });
+      for (const elsewhere of [
+        { ...place, stream: 'payment-2' },
+        { ...place, field: 'evidence' as const },
+      ])
+        t.deepEqual(await process.open(sealed, elsewhere), { kind: 'unavailable', isLost: true });
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('each event has a key of its own, which its fields share; other fields stay as they are', async (t) => {
+  const process = startProcess(t, await createDatabase());
+  await process.start();
+  const data = { at: 'now', personal: { plain: 'Aminah' }, evidence: { plain: { A: '1' } } };
+  const [first, second, third] = process
+    .seal(stream, [
+      { type: 'PaymentFailed', data },
+      { type: 'PaymentFailed', data },
+      { type: 'PaymentMethodChosen', data: { at: 'now' } },
+    ])
+    .map((event) => event.data as unknown as Record<string, { key: string; data: string }>);
+  t.is(first?.personal?.key, first?.evidence?.key);
+  t.not(first?.personal?.data, first?.evidence?.data);
+  t.not(first?.personal?.key, second?.personal?.key);
+  t.is(first?.at as unknown, 'now');
+  t.deepEqual(third as unknown, { at: 'now' });
+  t.false(JSON.stringify([first, second]).includes('Aminah'));
+});
+
+test('a destroyed key opens in no process, and its neighbours still do', async (t) => {
+  const database = await createDatabase();
+  const [writer, reader] = [startProcess(t, database), startProcess(t, database)];
+  await Promise.all([writer.start(), reader.start()]);
+  const [gone, kept] = [sealedBy(writer, 'Aminah'), sealedBy(writer, 'Badrul')];
+  for (const process of [writer, reader]) {
+    t.deepEqual(await process.open(gone, place), { kind: 'open', value: 'Aminah' });
+  }
+  await reader.store.destroy([gone.key]);
+  await reader.store.destroy([gone.key, 'no-such-block.1', 'nonsense']);
+  for (const process of [writer, reader]) {
+    await until(async () => (await process.open(gone, place)).kind === 'erased');
+    t.deepEqual(await process.open(kept, place), { kind: 'open', value: 'Badrul' });
+  }
+});
+
+test('a destroyed key no longer opens after a minute, even if its notification was lost', async (t) => {
+  const database = await createDatabase();
+  const clock = { nowMs: 0 };
+  const writer = startProcess(t, database);
+  await writer.start();
+  const sealed = sealedBy(writer, 'Aminah');
+  // It has not started, so it listens to nothing.
+  const deaf = startProcess(t, database, { clock });
+  t.deepEqual(await deaf.open(sealed, place), { kind: 'open', value: 'Aminah' });
+  await writer.store.destroy([sealed.key]);
+  t.is((await deaf.open(sealed, place)).kind, 'open');
+  clock.nowMs = 60_001;
+  t.is((await deaf.open(sealed, place)).kind, 'erased');
+});
+
+test('results can be sealed when requests no longer can, and both again once the store is back', async (t) => {
+  const { url } = await createDatabase();
+  const process = startProcess(t, { url }, { ahead: 2 * keysPerBlock });
+  await process.start();
+  await query(
+    url,
+    `create function refuse() returns trigger language plpgsql as $$ begin raise 'away'; end $$;
+     create trigger refuse before insert on personal_data.key_blocks execute function refuse()`,
+  );
+  let requests = 0;
+  const draw = (type: string) => sealedBy(process, 'Aminah', type);
+  t.throws(
+    () => {
+      for (; requests < 10_000; requests += 1) draw('PaymentRequested');
+    },
+    { instanceOf: KeysUnavailable },
+  );
+  t.true(requests > 0);
+  let results = 0;
+  t.throws(
+    () => {
+      for (; results < 10_000; results += 1) draw('PaymentSucceeded');
+    },
+    { instanceOf: KeysUnavailable },
+  );
+  // Some blocks may have been stored before the store went away.
+  const drawn = requests + results;
+  t.is(drawn % keysPerBlock, 0);
+  t.true(results >= Math.floor(drawn / 3) - 1);
+  await query(url, 'drop trigger refuse on personal_data.key_blocks');
+  await until(async () => {
+    try {
+      return draw('PaymentRequested');
+    } catch {
+      return false;
+    }
+  });
+});
+
+test('keys are stored before they are used: what was sealed opens in a process that starts later', async (t) => {
+  const database = await createDatabase();
+  const writer = startProcess(t, database);
+  await writer.start();
+  const sealed = sealedBy(writer, 'Aminah');
+  t.deepEqual(await startProcess(t, database).open(sealed, place), { kind: 'open', value: 'Aminah' });
+});
+
+test('blocks that were never used are removed when the process stops, and others stay', async (t) => {
+  const database = await createDatabase();
+  const writer = startProcess(t, database, { ahead: 3 * keysPerBlock });
+  await writer.start();
+  const sealed = sealedBy(writer, 'Aminah');
+  const stored = async () =>
+    (await query(database.url, `select id from personal_data.key_blocks`)).map(({ id }) => id);
+  await until(async () => (await stored()).length === 3);
+  await writer.stop();
+  t.deepEqual(await stored(), [readKeyId(sealed.key)?.block]);
+});
+
+test('a rotation: blocks under an earlier key open while it is configured, and rewrap moves them', async (t) => {
+  const database = await createDatabase();
+  const before = startProcess(t, database);
+  await before.start();
+  const sealed = sealedBy(before, 'Aminah');
+  const terms = await before.blindIndex(['aminah']);
+
+  const without = startProcess(t, database, { current: dataKey('b') });
+  t.deepEqual(await without.open(sealed, place), { kind: 'unavailable', isLost: false });
+  await t.throwsAsync(without.blindIndex(['aminah']), { instanceOf: KeysUnavailable });
+
+  const during = startProcess(t, database, { current: dataKey('b'), previous: [dataKey('a')] });
+  t.deepEqual(await during.open(sealed, place), { kind: 'open', value: 'Aminah' });
+  t.is(await during.store.rewrap(), 2);
+  t.is(await during.store.rewrap(), 0);
+
+  const after = startProcess(t, database, { current: dataKey('b') });
+  t.deepEqual(await after.open(sealed, place), { kind: 'open', value: 'Aminah' });
+  t.deepEqual(await after.blindIndex(['aminah']), terms);
+});
+
+test('Postgres holds no key in plain text', async (t) => {
+  const database = await createDatabase();
+  const process = startProcess(t, database);
+  await process.start();
+  const rows = await query(database.url, 'select id, sealed from personal_data.key_blocks');
+  const found = await process.store.read(rows.map(({ id }) => String(id)));
+  for (const { id, sealed } of rows) {
+    const keys = found.get(String(id)) as Buffer;
+    for (let at = 0; at < keys.length; at += 32)
+      t.is((sealed as Buffer).indexOf(keys.subarray(at, at + 32)), -1);
+  }
+});
+
+test('a term of the blind index is the same in every process, and says nothing', async (t) => {
+  const database = await createDatabase();
+  const [one, other] = [startProcess(t, database), startProcess(t, database)];
+  const [[mine], [theirs]] = await Promise.all([one.blindIndex(['aminah']), other.blindIndex(['aminah'])]);
+  t.is(mine, theirs);
+  t.regex(mine ?? '', /^[\w-]{22}$/);
+});

@@ -1,0 +1,78 @@
+/** Seals and opens as the program does, with the keys in the memory of the test instead of in Postgres. */
+import { pino } from 'pino';
+import type { Erasure, Erasures } from '../../src/personal-data/erasures.ts';
+import {
+  isDestroyed,
+  type KeyStore,
+  keyIn,
+  keysPerBlock,
+  readKeyId,
+} from '../../src/personal-data/key-store.ts';
+import { createPersonalData, type PersonalData } from '../../src/personal-data/personal-data.ts';
+import { testRuntime } from './runtime.ts';
+
+/** A key store that is a map. */
+export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
+  const blocks = new Map<string, Buffer>();
+  return {
+    blocks,
+    async add(added) {
+      for (const { id, keys } of added) blocks.set(id, Buffer.from(keys));
+    },
+    async read(ids) {
+      return new Map(ids.flatMap((id) => (blocks.has(id) ? [[id, Buffer.from(blocks.get(id) ?? [])]] : [])));
+    },
+    async destroy(keyIds) {
+      for (const { block, index } of keyIds.map(readKeyId).filter((each) => each !== null)) {
+        const keys = blocks.get(block);
+        if (keys && !isDestroyed(keyIn(keys, index))) keyIn(keys, index).fill(0);
+      }
+    },
+    async removeUnused(ids) {
+      for (const id of ids) blocks.delete(id);
+    },
+    indexKey: async () => Buffer.alloc(32, 'index'),
+    rewrap: async () => 0,
+  };
+}
+
+/** Erasures that have begun, in a map. */
+export function memoryErasures(): Erasures {
+  const begun = new Map<string, Erasure>();
+  return {
+    async begin(erasures) {
+      for (const erasure of erasures) begun.set(erasure.transactionId, erasure);
+    },
+    async complete(ids) {
+      for (const id of ids) begun.delete(id);
+    },
+    begunBefore: async (_, limit) => [...begun.values()].slice(0, limit),
+  };
+}
+
+/** As one process has it, ready to seal. */
+export async function startPersonalData(store: KeyStore = memoryKeyStore()): Promise<PersonalData> {
+  const forget: (() => void)[] = [];
+  const announcing: KeyStore = {
+    ...store,
+    async destroy(keyIds) {
+      await store.destroy(keyIds);
+      for (const each of forget) each();
+    },
+  };
+  const personalData = createPersonalData({
+    store: announcing,
+    listen(onDestroyed) {
+      forget.push(onDestroyed);
+      return { stop: async () => undefined };
+    },
+    ahead: 8 * keysPerBlock,
+    log: pino({ level: 'silent' }),
+    runtime: testRuntime(),
+  });
+  await personalData.start();
+  return personalData;
+}
+
+/** Of all that runs in this process, so that one part reads what another has sealed. */
+export const personalData = await startPersonalData();
