@@ -5,8 +5,6 @@ import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto } from '../../../src/events/envelope.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
-import { canonicalJson } from '../../../src/kernel/canonical-json.ts';
-import { paymentFields } from '../../../src/receipts/payment-fields.ts';
 import type { History } from '../engine/history.ts';
 import type { EventStoreCluster } from '../stores/event-store.ts';
 import type { Report } from '../violations.ts';
@@ -76,7 +74,7 @@ export function createLogCheck({
     const state = evolve(before.state, event);
     const { books, entry } = enter(before.books, event);
     const bookedSen = before.bookedSen + (entry ? gatewaySen(id, entry) : 0n);
-    const receiptNo = state.status === 'succeeded' ? paymentFields(state).receipt_no : '';
+    const receiptNo = state.status === 'none' ? '' : (state.receipt?.receiptNo ?? '');
     payments.set(id, { state, books, bookedSen, receiptNo, isUnreadable: false });
     if (before.state.status === 'succeeded' && state.status !== 'succeeded')
       report('status-backwards', id, `It is ${state.status} after it had succeeded`);
@@ -107,11 +105,10 @@ export function createLogCheck({
   }
 
   function takeUnmatched({ data }: Decoded): void {
-    const { raw } = data as { raw: unknown };
-    const text = canonicalJson(raw);
-    const times = (quarantined.get(text) ?? 0) + 1;
-    quarantined.set(text, times);
-    history.tell(`log: GatewayResultUnmatched`);
+    const { fingerprint } = data as { fingerprint: string };
+    const times = (quarantined.get(fingerprint) ?? 0) + 1;
+    quarantined.set(fingerprint, times);
+    history.tell('log: GatewayResultUnmatched');
     if (times > 1) report('quarantine-repeats', 'gateway-unmatched', `It holds a result ${times} times`);
   }
 
@@ -147,9 +144,8 @@ export function createLogCheck({
     /** The hash of the last event of a stream. */
     hashOf: (stream: string) => hashes.get(stream) ?? genesisHash,
     sharedIds: () => [...shared],
-    /** Whether staff have the charge before them as an unmatched result or a discrepancy. */
-    isBeforeStaff: ({ id, transactionId }: { id: string; transactionId: string }): boolean =>
-      [...quarantined.keys()].some((text) => text.includes(id) || text.includes(transactionId)) ||
+    /** Whether staff have the charge before them as a discrepancy. */
+    isDiscrepancy: ({ id, transactionId }: { id: string; transactionId: string }): boolean =>
       [...discrepancies.values()].some(
         (each) => each.gatewayTransactionId === id || each.transactionId === transactionId,
       ),

@@ -33,7 +33,7 @@ export function checkSettled({
     // What an older copy of the log lacks is lost; a stream that nobody can read is before staff.
     if ((!payment && hasRestore) || payment?.isUnreadable) continue;
     if (payment && payment.bookedSen >= BigInt(charged)) continue;
-    if (log.isBeforeStaff(charge)) continue;
+    if (log.isDiscrepancy(charge) || bank.setApart.has(charge.id)) continue;
     const status = payment?.state.status ?? 'none';
     report(
       'charge-unknown',

@@ -27,6 +27,7 @@ export function configurationOf(name: string, dataDir: string, hasWrongKey = fal
       GATEWAY_SECRET: gatewaySecret,
       REGISTRY_URL: 'http://registry.example',
       REGISTRY_TOKEN: registryToken,
+      DATA_KEY: Buffer.alloc(32, 'data').toString('base64'),
       SEAL_KEY: '5ea1'.repeat(16),
       LOG_LEVEL: 'warn',
       SANDBOX: 'false',

@@ -1,8 +1,7 @@
 /** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
-import { connectEventStore } from '../../../src/eventstore/client.ts';
-import type { EventStore } from '../../../src/eventstore/event-store.ts';
 import { createLog, type Log } from '../../../src/kernel/log.ts';
 import { startHttp } from '../../../src/roles/http.ts';
+import { openStores } from '../../../src/roles/lifecycle.ts';
 import { startProjections } from '../../../src/roles/projections.ts';
 import { startReactors } from '../../../src/roles/reactors.ts';
 import type { History } from '../engine/history.ts';
@@ -68,10 +67,8 @@ export function createNodes({
     nodes.set(name, { role, process, clock, starts });
     process.enter(() => {
       const log = logOf(name);
-      const { runtime } = process;
       const config = configurationOf(name, dataDir, name === wrongKey);
-      const eventStore: EventStore = connectEventStore({ url: config.esdbUrl, log, runtime });
-      Promise.resolve(roles[role]({ config, eventStore, log, runtime })).catch((error: unknown) => {
+      Promise.resolve(roles[role](openStores(config, log, process.runtime))).catch((error: unknown) => {
         onCrash(process, error);
       });
     });

@@ -36,11 +36,14 @@ export function createBank(nowMs: () => number) {
   const knownPayments = new Set<string>();
   /** Payments about which the gateway has told something else than what happened. */
   const misreported = new Set<string>();
+  /** Charges whose result was kept as unmatched, which staff see. */
+  const setApart = new Set<string>();
   let numbers = 0;
   return {
     charges,
     orders,
     misreported,
+    setApart,
     knownPayments,
     nextId() {
       numbers += 1;

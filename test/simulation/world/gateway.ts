@@ -46,6 +46,7 @@ export function createGateway({
       history.trace(`gateway result ${fields.PAYMENT_TRANS_ID} ${answer?.status}`);
       if (answer && answer.status < 400) return;
       if (answer?.status === 404) {
+        bank.setApart.add(fields.PAYMENT_TRANS_ID ?? '');
         if (bank.knownPayments.has(fields.TRANS_ID ?? ''))
           report(
             'false-not-found',

@@ -1,9 +1,9 @@
 /** Staff at the command line: they import exports, verify, and look at health. */
 import { verify } from '../../../src/audit/verify/verify.ts';
-import { connectEventStore } from '../../../src/eventstore/client.ts';
 import { createLog } from '../../../src/kernel/log.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { reconcile } from '../../../src/reconciliation/reconcile.ts';
+import { openStores } from '../../../src/roles/lifecycle.ts';
 import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
@@ -27,12 +27,11 @@ export function createStaff({
   history: History;
   dataDir: string;
 }) {
-  const { runtime } = process;
   const config = configurationOf('staff', dataDir);
   const { databaseUrl, transactionIdKey } = config;
   const log = createLog('silent', 'staff');
   const db = connectPostgres({ url: databaseUrl, log });
-  const eventStore = connectEventStore({ url: config.esdbUrl, log, runtime });
+  const { eventStore, personalData, runtime } = openStores(config, log, process.runtime);
   let newestMs = 0;
 
   return {
@@ -79,7 +78,16 @@ export function createStaff({
     async verify(): Promise<{ kind: string; first: string }[] | null> {
       try {
         const { violations } = await verify(
-          { eventStore, db, databaseUrl, trusted: null, runtime, log, signal: new AbortController().signal },
+          {
+            eventStore,
+            db,
+            databaseUrl,
+            personalData,
+            trusted: null,
+            runtime,
+            log,
+            signal: new AbortController().signal,
+          },
           () => undefined,
         );
         return violations;
