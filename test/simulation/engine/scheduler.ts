@@ -19,8 +19,8 @@ export type Scheduler = {
 
 type Event = { atMs: number; sequence: number; run: (() => unknown) | null };
 
-/** What Node calls its work on files, which is all that the program leaves to the thread pool. */
-const fileWork = new Set(['FSReqCallback', 'FSReqPromise', 'CloseReq']);
+/** What Node calls work that goes on: on files, which is all that the thread pool gets, and what `setImmediate` defers. */
+const work = new Set(['FSReqCallback', 'FSReqPromise', 'CloseReq', 'Immediate']);
 
 export function createScheduler(startMs: number): Scheduler {
   const queue: Event[] = [];
@@ -30,9 +30,9 @@ export function createScheduler(startMs: number): Scheduler {
 
   async function settle(): Promise<void> {
     do {
-      // Libraries defer by a few turns at most; each turn also drains the microtasks.
-      for (let turn = 0; turn < 3; turn += 1) await setImmediate();
-    } while (process.getActiveResourcesInfo().some((name) => fileWork.has(name)));
+      // Each turn also drains the microtasks.
+      for (let turn = 0; turn < 2; turn += 1) await setImmediate();
+    } while (process.getActiveResourcesInfo().some((name) => work.has(name)));
   }
 
   return {
