@@ -4,19 +4,20 @@ import { reconcile as importExport } from '../reconciliation/reconcile.ts';
 import { discrepancyText, isAllMatched, summaryText } from '../reconciliation/summary.ts';
 import { type Command, flag, text } from './command.ts';
 import { failureText } from './failure-text.ts';
-import { readArgument, readRange } from './options.ts';
+import { readArgument, readAsOf, readRange } from './options.ts';
 import { print, staffCause, withStores } from './stores.ts';
 
-const options = { from: text, to: text, 'dry-run': flag } as const;
+const options = { from: text, to: text, 'made-at': text, 'dry-run': flag } as const;
 
 export const reconcile: Command<typeof options> = {
   summary: 'the discrepancies between the ledger and an export of the gateway or the registry (CSV)',
-  usage: 'FILE [--from DAY|TIME] [--to DAY|TIME] [--dry-run]',
+  usage: 'FILE [--from DAY|TIME] [--to DAY|TIME] [--made-at DAY|TIME] [--dry-run]',
   options,
   takesArguments: true,
-  async run({ 'dry-run': dryRun = false, ...range }, args) {
+  async run({ 'dry-run': dryRun = false, 'made-at': made, ...range }, args) {
     const path = readArgument(args, 'Name one file');
     const period = readRange(range);
+    const madeAt = made === undefined ? null : readAsOf('made-at', made).toISOString();
     try {
       return await withStores('reconcile', async ({ config: { transactionIdKey }, ...stores }) => {
         const summary = await importExport(
@@ -24,6 +25,7 @@ export const reconcile: Command<typeof options> = {
           {
             file: createReadStream(path),
             period,
+            madeAt,
             dryRun,
             waitMs: 20_000,
             newCause: staffCause,

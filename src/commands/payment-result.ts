@@ -78,7 +78,7 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
     const receiptNo = receiptNoFor(command, state);
     const changed = { ...data, ...setInMotion(state, 'succeeded'), postingRule };
     const paid = { ...changed, receiptNo, late: isLate(state, attempt) };
-    return [{ type: 'PaymentSucceeded', data: paid }, ...supersede(command, state)];
+    return [...supersede(command, state), { type: 'PaymentSucceeded', data: paid }];
   }
   const [known] = sameSuccesses(state, result);
   if (known) return identify(command, known);
@@ -88,10 +88,10 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const suspended: PaymentEvent = matches
     ? { type: 'DuplicatePaymentDetected', data: { ...data, postingRule, firstGatewayTransactionId } }
     : { type: 'AmountMismatchDetected', data: { ...data, postingRule, expectedSen, currency: 'MYR' } };
-  return [suspended, ...supersede(command, state)];
+  return [...supersede(command, state), suspended];
 }
 
-/** Takes the money of an earlier report out of suspense: the new report has put the same money into the books. */
+/** Takes the money of an earlier report out of suspense: the new report puts the same money into the books. */
 function supersede({ at, result }: RecordGatewayResult, state: RequestedPayment): PaymentEvent[] {
   const same = [...successesOfTransaction(state, result), ...sameSuccesses(state, result)];
   const found = same.find(isOpenMismatch);

@@ -11,8 +11,8 @@ import { type Decider, Refused } from './decider.ts';
 
 /** An import found it. */
 export type ReportDiscrepancy = { type: 'ReportDiscrepancy'; discrepancy: DiscrepancyFound };
-/** A later import included the record and no longer showed the discrepancy. */
-export type ClearDiscrepancy = { type: 'ClearDiscrepancy'; at: string };
+/** An import included the record and did not show the discrepancy; `asOf` is the moment of its export. */
+export type ClearDiscrepancy = { type: 'ClearDiscrepancy'; at: string; asOf: string };
 /** Staff have explained it. */
 export type ResolveDiscrepancy = {
   type: 'ResolveDiscrepancy';
@@ -49,22 +49,39 @@ export const reconciliationDecider: Decider<Discrepancy | null, ReconciliationCo
     },
   };
 
-/** Found again, a discrepancy that staff explained stays resolved; one that was cleared is open again. */
+/**
+ * Found again, a discrepancy that staff explained stays resolved. One that was cleared is open again, unless this export
+ * is older than the one that cleared it. One that is open is recorded again if this export is newer, so that none in
+ * between clears it.
+ */
 function report(
   { discrepancy }: ReportDiscrepancy,
   state: Discrepancy | null,
 ): readonly ReconciliationEvent[] {
-  if (state && state.resolved?.resolution !== 'vanished') return [];
+  const asOf = discrepancy.asOf ?? '';
+  const isKnown =
+    state !== null &&
+    (state.resolved
+      ? state.resolved.resolution === 'explained' || asOf < (state.resolved.asOf ?? '')
+      : asOf <= shownAsOf(state));
+  if (isKnown) return [];
   return [{ type: 'ReconciliationDifferenceFound', data: discrepancy }];
 }
 
+/** Of which moment an export showed it. An export of version 1 is no newer than its import. */
+export function shownAsOf({ asOf, at }: Pick<DiscrepancyFound, 'asOf' | 'at'>): string {
+  return asOf ?? at;
+}
+
+/** An older export does not clear what a newer one showed. */
 function clear(
-  { at }: ClearDiscrepancy,
+  { at, asOf }: ClearDiscrepancy,
   state: Discrepancy | null,
 ): readonly ReconciliationEvent[] | Refused {
   if (!state) return unknown();
-  if (state.resolved) return [];
-  return [{ type: 'ReconciliationDifferenceResolved', data: { at, resolution: 'vanished', note: '' } }];
+  if (state.resolved || asOf < shownAsOf(state)) return [];
+  const data = { at, resolution: 'vanished', note: '', asOf } as const;
+  return [{ type: 'ReconciliationDifferenceResolved', data }];
 }
 
 function resolve(
@@ -75,7 +92,8 @@ function resolve(
   const { resolved } = state;
   if (resolved?.resolution === 'explained' && resolved.note === note) return [];
   if (resolved) return new Refused('exception_resolved', 'This discrepancy is already resolved');
-  return [{ type: 'ReconciliationDifferenceResolved', data: { at, resolution: 'explained', note } }];
+  const data = { at, resolution: 'explained', note, asOf: null } as const;
+  return [{ type: 'ReconciliationDifferenceResolved', data }];
 }
 
 function unknown(): Refused {

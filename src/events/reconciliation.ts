@@ -27,6 +27,9 @@ export const theirStatuses = [
 ] as const satisfies readonly ((typeof outcomes)[number] | (typeof registryStatuses)[number])[];
 export type TheirStatus = (typeof theirStatuses)[number];
 
+/** Of which moment the export is; null in events of version 1, which did not tell. */
+const asOf = nullable(utc);
+
 /** If none was given, the currency is `''` (which means MYR) and the amount null. */
 const side = { amountSen: nullable(sen), currency: string() };
 
@@ -48,6 +51,7 @@ export const DiscrepancyFound = object({
   theirs: nullable(object({ status: enums(theirStatuses), ...side })),
   /** The digest identifies the export that shows it; `line` is null where the export has no record. */
   file: object({ sha256: string(), line: nullable(min(integer(), 1)) }),
+  asOf,
 });
 export type DiscrepancyFound = Infer<typeof DiscrepancyFound>;
 
@@ -62,6 +66,8 @@ export const reconciliationEvents = {
     resolution: enums(discrepancyResolutions),
     /** `''` when it was cleared. */
     note: string(),
+    /** Null where staff explained it. */
+    asOf,
   }),
 };
 
@@ -74,8 +80,14 @@ export const reconciliationStream = (id: string) => `${reconciliationStreamPrefi
 /** `resolved` is null while it is open. */
 export type Discrepancy = DiscrepancyFound & { resolved: Resolved | null };
 
-/** Null before the first event. Total: a resolution before it changes nothing. Finding it again opens it again. */
+/**
+ * Null before the first event. Total: a resolution before it changes nothing. Finding it again opens it again; one
+ * that is open keeps the time at which it was first found.
+ */
 export function evolveDiscrepancy(state: Discrepancy | null, event: ReconciliationEvent): Discrepancy | null {
-  if (event.type === 'ReconciliationDifferenceFound') return { ...event.data, resolved: null };
+  if (event.type === 'ReconciliationDifferenceFound') {
+    const at = state && !state.resolved ? state.at : event.data.at;
+    return { ...event.data, at, resolved: null };
+  }
   return state && { ...state, resolved: event.data };
 }

@@ -21,6 +21,8 @@ const lifts: Lifts = {
     DuplicatePaymentDetected: (data) => ({ ...result(data), postingRule: 1 }),
     ExceptionResolved: (data) => ({ ...(data as object), postingRule: 1 }),
     RequeryAnswered: received,
+    ReconciliationDifferenceFound: (data) => ({ ...(data as object), asOf: null }),
+    ReconciliationDifferenceResolved: (data) => ({ ...(data as object), asOf: null }),
     GatewayResultUnmatched: (data) => ({ ...received(data), fingerprint: null }),
   },
 };

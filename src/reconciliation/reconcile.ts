@@ -9,6 +9,7 @@ import {
   discrepancyIdOf,
   type ReconciliationCommand,
   reconciliationDecider,
+  shownAsOf,
 } from '../commands/reconciliation.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import type { Cause } from '../events/envelope.ts';
@@ -28,6 +29,7 @@ import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { isReady } from '../projections/runtime/lag.ts';
 import { compareRecords } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
+import { UnreadableExport } from './export-format.ts';
 import { type AskedPeriod, isInScope, type Scope, scopeOf } from './scope.ts';
 import { type StagedExport, stageExport } from './stage-export.ts';
 import { openStagedRecords, type StagedRecords } from './staged-records.ts';
@@ -36,6 +38,8 @@ import { count, noTotals, type Summary } from './summary.ts';
 export type Import = {
   file: AsyncIterable<Uint8Array>;
   period: AskedPeriod;
+  /** When the export was made, in UTC; null takes the time of its last payment, since it cannot be older. */
+  madeAt: string | null;
   /** Compares and reports, and records nothing. */
   dryRun: boolean;
   /** How long the read models may take to catch up. */
@@ -88,15 +92,30 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
       staged,
       file,
       at: now.toISOString(),
+      asOf: momentOf(task.madeAt, now.toISOString(), staged),
       scope: scopeOf(task.period, staged),
-      totals: { classes: noTotals(), badRows: file.badRows, opened: 0, cleared: 0 },
+      totals: { classes: noTotals(), badRows: file.badRows, opened: 0, cleared: 0, keptFromNewer: 0 },
     };
     for await (const subjects of subjectsToCompare(run)) await comparePage(run, subjects);
     if (!task.dryRun) await clearGone(run);
-    return { source: file.source, rows: file.rows, ...run.scope, ...run.totals };
+    return { source: file.source, rows: file.rows, asOf: run.asOf, ...run.scope, ...run.totals };
   } finally {
     staged.close();
   }
+}
+
+/** Throws UnreadableExport if the file has later payments than it can have, or is said to come from the future. */
+function momentOf(
+  madeAt: string | null,
+  now: string,
+  { times }: Pick<StagedRecords, 'times'>,
+): string | null {
+  const last = times()?.last ?? null;
+  if (madeAt === null) return last !== null && last > now ? now : last;
+  if (madeAt > now) throw new UnreadableExport('The export was made in the future');
+  if (last !== null && last > madeAt)
+    throw new UnreadableExport('The file has payments after the time at which it was made');
+  return madeAt;
 }
 
 type Run = Dependencies & {
@@ -104,9 +123,11 @@ type Run = Dependencies & {
   staged: StagedRecords;
   file: StagedExport;
   at: string;
+  /** Of which moment the file is; null if nobody knows. */
+  asOf: string | null;
   scope: Scope;
   /** Updated as the import goes on. */
-  totals: Pick<Summary, 'classes' | 'badRows' | 'opened' | 'cleared'>;
+  totals: Pick<Summary, 'classes' | 'badRows' | 'opened' | 'cleared' | 'keptFromNewer'>;
 };
 
 /** One page at a time: the payments that the file names, then those that it should hold, some of which are in both. */
@@ -143,7 +164,7 @@ async function comparePage(run: Run, subjects: readonly string[]): Promise<void>
 
 /** Counts the verdicts on one subject; resolves to its discrepancies. */
 async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFound[]> {
-  const { at, eventStore, file, scope, staged, task, totals } = run;
+  const { asOf, at, eventStore, file, scope, staged, task, totals } = run;
   const { state: payment } = transactionIdPattern.test(subject)
     ? await loadHead(eventStore, paymentStream(subject), paymentDecider)
     : { state: noPayment };
@@ -168,21 +189,26 @@ async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFou
           recordId: record?.recordId ?? '',
           ...sides,
           file: { sha256: file.sha256, line: record?.line ?? null },
+          asOf,
         },
   );
 }
 
-/** Clears the open discrepancies of earlier imports that this file covers but does not show. */
+/** Clears the open discrepancies of earlier imports that this file covers but does not show, unless a newer one did. */
 async function clearGone(run: Run): Promise<void> {
-  const { at, db, file, staged, totals } = run;
+  const { asOf, at, db, file, staged, totals } = run;
   let after: DiscrepancyKey | null = null;
   do {
     const which = { state: 'open', source: file.source } as const;
     const page = await listDiscrepancies(db, which, { limit: pageSize, after });
-    const gone = page
-      .filter(({ id, difference }) => staged.isGone(id, difference))
-      .map(({ id }) => ({ id, command: { type: 'ClearDiscrepancy' as const, at } }));
-    totals.cleared += await executeAll(run, gone);
+    const gone = page.filter(({ id, difference }) => staged.isGone(id, difference));
+    const cleared = gone.flatMap(({ id, difference }) =>
+      asOf === null || asOf < shownAsOf(difference)
+        ? []
+        : { id, command: { type: 'ClearDiscrepancy' as const, at, asOf } },
+    );
+    totals.cleared += await executeAll(run, cleared);
+    totals.keptFromNewer += gone.length - cleared.length;
     const last = page.at(-1);
     after = last ? { at: new Date(last.difference.at), id: last.id } : null;
   } while (after);

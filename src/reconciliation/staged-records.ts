@@ -75,19 +75,28 @@ export function openStagedRecords() {
 
     /** The file covers what these verdicts are about: it shows an earlier discrepancy again, or clears it. */
     cover(subject: string, verdicts: readonly Verdict[]): void {
-      for (const { class: verdictClass, record, resultNo } of verdicts) {
+      for (const { class: verdictClass, ours, record, resultNo, theirs } of verdicts) {
         if (verdictClass === 'missingThere') continue;
         if (record) insertCovered.run(subject, recordKey(record.recordId));
+        const isPaid = theirs?.status === 'succeeded' || ours?.status === 'succeeded';
+        if (record && isPaid && verdictClass !== 'repeated')
+          insertCovered.run(subject, paidKey(record.recordId));
         if (resultNo !== null) insertCovered.run(subject, resultKey(resultNo));
       }
     },
 
     markFound: (id: string) => insertFound.run(id),
 
-    /** Whether the file covers what the discrepancy is about, but no longer shows it. */
+    /**
+     * Whether the file covers what the discrepancy is about, but no longer shows it. Money that they had and the ledger
+     * did not have is gone only when the ledger has it, or when the file shows another discrepancy about it: a file that
+     * has no such payment any more proves nothing.
+     */
     isGone(id: string, discrepancy: Discrepancy): boolean {
-      const { kind, recordId, resultNo } = discrepancy;
-      const key = kind === 'missingThere' && resultNo !== null ? resultKey(resultNo) : recordKey(recordId);
+      const { kind, ours, recordId, resultNo, theirs } = discrepancy;
+      const isPaidThere = theirs?.status === 'succeeded' && ours?.status !== 'succeeded';
+      const ofRecord = isPaidThere ? paidKey(recordId) : recordKey(recordId);
+      const key = kind === 'missingThere' && resultNo !== null ? resultKey(resultNo) : ofRecord;
       const covered = all('select 1 from covered where subject = ? and key = ?', subjectOf(discrepancy), key);
       return covered.length > 0 && all('select 1 from found where id = ?', id).length === 0;
     },
@@ -102,4 +111,5 @@ function subjectOf({ transactionId, recordId }: Pick<ExportRecord, 'transactionI
 }
 
 const recordKey = (recordId: string) => `record/${recordId}`;
+const paidKey = (recordId: string) => `paid/${recordId}`;
 const resultKey = (resultNo: number) => `result/${resultNo}`;

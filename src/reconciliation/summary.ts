@@ -10,6 +10,8 @@ export type ClassTotal = { count: number; oursSen: number; theirsSen: number };
 
 export type Summary = Scope & {
   source: ExportSource;
+  /** Of which moment the file is, in UTC; null if nobody knows. */
+  asOf: string | null;
   /** Without the header; with those that could not be read. */
   rows: number;
   badRows: number;
@@ -18,6 +20,8 @@ export type Summary = Scope & {
   opened: number;
   /** Discrepancies of earlier imports that this file no longer shows. */
   cleared: number;
+  /** Those that it does not show either, and that stay open because a newer export showed them. */
+  keptFromNewer: number;
 };
 
 /** Whether the ledger and the file agree on every row. */
@@ -70,12 +74,23 @@ export function sideText(side: DiscrepancyFound['ours'] | DiscrepancyFound['thei
 }
 
 /** What was compared, in sentences. */
-export function scopeText({ merchantCodes, period, rows, source }: Summary): string {
+export function scopeText({ asOf, merchantCodes, period, rows, source }: Summary): string {
   const whose = merchantCodes === null ? 'every merchant' : merchantCodes.join(', ');
   const scope = period
     ? `Payments of ${whose} from ${toDateTime(period.start)} to before ${toDateTime(period.end)} were looked for in it.`
     : 'No row has a time: payments that the file lacks were not looked for.';
-  return `Export of the ${source}, ${rows} ${rows === 1 ? 'row' : 'rows'}. ${scope}`;
+  const moment = asOf === null ? '' : `, as of ${toDateTime(asOf)}`;
+  return `Export of the ${source}, ${rows} ${rows === 1 ? 'row' : 'rows'}${moment}. ${scope}`;
+}
+
+/** Null if no newer export is in the way. */
+export function keptText({ keptFromNewer: kept }: Summary): string | null {
+  if (kept === 0) return null;
+  const which =
+    kept === 1
+      ? '1 open discrepancy that it does not show stays'
+      : `${kept} open discrepancies that it does not show stay`;
+  return `${which} open, because a newer export showed ${kept === 1 ? 'it' : 'them'}. If this export was made later, give the time at which it was made.`;
 }
 
 /** The scope, a table of the classes, and what is new. */
@@ -95,5 +110,6 @@ export function summaryText(summary: Summary): string {
     row('unreadable rows', String(badRows)),
     '',
     `${opened} new ${opened === 1 ? 'discrepancy' : 'discrepancies'}, ${cleared} earlier ${cleared === 1 ? 'one' : 'ones'} cleared.`,
+    ...[keptText(summary) ?? []].flat(),
   ].join('\n');
 }

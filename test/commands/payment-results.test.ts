@@ -273,7 +273,7 @@ for (const [name, mismatch] of Object.entries(wrong)) {
     [`success of ${name}, then the right one`]: {
       given: [chosen(1), mismatched(mismatch)],
       when: success,
-      expect: [succeeded(success), superseded(1)],
+      expect: [superseded(1), succeeded(success)],
     },
     [`success of ${name}, then a failure`]: {
       given: [chosen(1), mismatched(mismatch)],

@@ -29,16 +29,21 @@ const discrepancy: DiscrepancyFound = {
   ours: { status: 'succeeded', amountSen: sen(100), currency: '' },
   theirs: { status: 'succeeded', amountSen: sen(200), currency: '' },
   file: { sha256: '0', line: 2 },
+  asOf: at,
 };
 const again = { ...discrepancy, at: later, file: { sha256: '1', line: 7 } };
+/** Of an export that was made later, or earlier. */
+const newer = { ...again, asOf: later };
+const older = { ...again, asOf: '2026-11-20T00:00:00.000Z' };
 
 const found: ReconciliationEvent = { type: 'ReconciliationDifferenceFound', data: discrepancy };
 const resolved = (resolution: 'vanished' | 'explained', note = ''): ReconciliationEvent => ({
   type: 'ReconciliationDifferenceResolved',
-  data: { at, resolution, note },
+  data: { at, resolution, note, asOf: resolution === 'vanished' ? at : null },
 });
 const report: ReconciliationCommand = { type: 'ReportDiscrepancy', discrepancy: again };
-const settle: ReconciliationCommand = { type: 'ClearDiscrepancy', at };
+const settle: ReconciliationCommand = { type: 'ClearDiscrepancy', at, asOf: at };
+const settleByOlder: ReconciliationCommand = { type: 'ClearDiscrepancy', at, asOf: older.asOf };
 const explain = (note: string): ReconciliationCommand => ({
   type: 'ResolveDiscrepancy',
   at,
@@ -49,6 +54,32 @@ const reopened: ReconciliationEvent = { type: 'ReconciliationDifferenceFound', d
 const cases: [string, ReconciliationEvent[], ReconciliationCommand, ReconciliationEvent[] | string][] = [
   ['found', [], report, [reopened]],
   ['found again', [found], report, []],
+  [
+    'found again by a newer export',
+    [found],
+    { type: 'ReportDiscrepancy', discrepancy: newer },
+    [{ type: 'ReconciliationDifferenceFound', data: newer }],
+  ],
+  ['found again by an older export', [found], { type: 'ReportDiscrepancy', discrepancy: older }, []],
+  [
+    'found by an older export than the one that cleared it',
+    [found, resolved('vanished')],
+    { type: 'ReportDiscrepancy', discrepancy: older },
+    [],
+  ],
+  ['not in an older export', [found], settleByOlder, []],
+  [
+    'not in an export between two that show it',
+    [found, { type: 'ReconciliationDifferenceFound', data: newer }],
+    settle,
+    [],
+  ],
+  [
+    'found by version 1, not in an export that was made before that import',
+    [{ type: 'ReconciliationDifferenceFound', data: { ...discrepancy, asOf: null } }],
+    settleByOlder,
+    [],
+  ],
   ['found after it had vanished', [found, resolved('vanished')], report, [reopened]],
   ['found after it was explained', [found, resolved('explained', 'x')], report, []],
   ['vanished', [found], settle, [resolved('vanished')]],

@@ -44,14 +44,14 @@ export async function startLedger(t: ExecutionContext, postgres: Postgres) {
   };
 }
 
-type Options = { from?: string; to?: string; dryRun?: boolean; waitMs?: number };
+type Options = { from?: string; to?: string; madeAt?: string; dryRun?: boolean; waitMs?: number };
 
 /** Imports a file; `found` has the discrepancies in the order in which they were reported. */
 async function compare(
   { eventStore }: RunningStore,
   { db }: Database,
   csv: string | Uint8Array,
-  { from, to, dryRun = false, waitMs = 20_000 }: Options,
+  { from, to, madeAt, dryRun = false, waitMs = 20_000 }: Options,
 ) {
   const badRows: BadRow[] = [];
   const found: (DiscrepancyFound & { id: string })[] = [];
@@ -61,6 +61,7 @@ async function compare(
     {
       file: pieces(bytes),
       period: { from: from ?? null, to: to ?? null },
+      madeAt: madeAt ?? null,
       dryRun,
       waitMs,
       newCause: () => ({

@@ -1,13 +1,15 @@
 // Imports into real stores: every class, imports that are repeated or simultaneous, and what is cleared.
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import type { PaymentEvent } from '../../src/events/payment.ts';
+import { chain, hashIn } from '../../src/events/envelope.ts';
+import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import type { ReportedResult } from '../../src/events/payment-result.ts';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
 import { listDiscrepancies } from '../../src/projections/reconciliation/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
-import { isAllMatched } from '../../src/reconciliation/summary.ts';
+import { isAllMatched, summaryText } from '../../src/reconciliation/summary.ts';
 import { until } from '../embedded/helpers.ts';
 import { reached } from '../projections/helpers.ts';
 import { checkChain } from '../support/chain.ts';
@@ -254,4 +256,63 @@ test.serial('a discrepancy in the read model is what its stream folds to', async
     return all.length > 0 && all;
   });
   t.deepEqual<unknown, unknown>({ ...listed?.difference, id: listed?.id }, { ...expected, resolved: null });
+});
+
+test.serial(
+  'an older export clears nothing that a newer one found, however the newest is imported',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    await ledger.pay(idOf(1), [applied(result(1, 'pending', { gatewayTransactionId: 'P1' }))]);
+    const pendingThere = gatewayCsv([row(1, 'P1', { STATUS: '3' })]);
+    const failedThere = gatewayCsv([row(1, 'P1', { STATUS: '0' })]);
+    const [noon, evening, night] = ['04', '10', '14'].map((hour) => `2026-11-20T${hour}:00:00.000Z`);
+    const found = await ledger.compare(failedThere, { madeAt: evening ?? '' });
+    t.like(found.summary, { opened: 1, asOf: evening });
+    const older = await ledger.compare(pendingThere, { madeAt: noon ?? '' });
+    t.like(older.summary, { opened: 0, cleared: 0, keptFromNewer: 1 });
+    t.regex(
+      summaryText(older.summary),
+      /1 open discrepancy that it does not show stays open, because a newer export/,
+    );
+    await until(async () => (await open(ledger)).length === 1);
+    // Without a time, the export is as old as its last payment.
+    t.like((await ledger.compare(pendingThere)).summary, { cleared: 0, asOf: '2026-11-20T01:04:30.000Z' });
+    t.like((await ledger.compare(pendingThere, { madeAt: night ?? '' })).summary, {
+      cleared: 1,
+      keptFromNewer: 0,
+    });
+    // And what a newer export has cleared is not opened again by an older one.
+    t.like((await ledger.compare(failedThere, { madeAt: evening ?? '' })).summary, { opened: 0 });
+  },
+);
+
+test.serial(
+  'money that was paid there is cleared when the ledger has it, not when a file lacks it',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const id = idOf(1);
+    await ledger.pay(id, [applied(result(1, 'pending', { gatewayTransactionId: 'P1' }))]);
+    const madeAt = (hour: number) => ({ madeAt: `2026-11-20T${hour}:00:00.000Z` });
+    t.like((await ledger.compare(gatewayCsv([row(1, 'P1')]), madeAt(10))).summary, { opened: 1 });
+    const pendingThere = gatewayCsv([row(1, 'P1', { STATUS: '3' })]);
+    t.like((await ledger.compare(pendingThere, madeAt(12))).summary, { cleared: 0 });
+    await until(async () => (await open(ledger)).length === 1);
+    const { eventStore } = ledger.store;
+    const stored = await eventStore.load(paymentStream(id));
+    const cause = { commandId: randomUUID(), correlationId: 'c', causationId: 'c', actor: 'gateway' };
+    const paidNow = chain([paid('P1')], hashIn(stored.at(-1)), cause);
+    await eventStore.append(paymentStream(id), paidNow, stored.at(-1)?.revision ?? 'no_stream');
+    t.like((await ledger.compare(gatewayCsv([row(1, 'P1')]), madeAt(13))).summary, { cleared: 1 });
+  },
+);
+
+test.serial('an export cannot be older than its payments, nor from the future', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const csv = gatewayCsv([row(1, 'P1')]);
+  await t.throwsAsync(ledger.compare(csv, { madeAt: '2026-11-19T00:00:00.000Z' }), {
+    instanceOf: UnreadableExport,
+  });
+  await t.throwsAsync(ledger.compare(csv, { madeAt: '2999-01-01T00:00:00.000Z' }), {
+    instanceOf: UnreadableExport,
+  });
 });

@@ -49,6 +49,7 @@ export function createStaff({
           {
             file: fileOf(exportAt(bank, atMs)),
             period: { from: null, to: null },
+            madeAt: new Date(atMs).toISOString(),
             dryRun: false,
             waitMs: 60_000,
             newCause: () => {

@@ -1,12 +1,19 @@
 /** POST /console/reconciliation: compares an uploaded export with the ledger, and shows the result. */
 import type { Middleware } from 'koa';
 import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
+import { parseAsOf } from '../../../kernel/malaysian-time.ts';
 import type { Sen } from '../../../kernel/money.ts';
 import { type VerdictClass, verdictClasses } from '../../../reconciliation/compare.ts';
 import type { BadRow } from '../../../reconciliation/csv-rows.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
 import { ReadModelBehind, reconcile } from '../../../reconciliation/reconcile.ts';
-import { classNames, isAllMatched, type Summary, scopeText } from '../../../reconciliation/summary.ts';
+import {
+  classNames,
+  isAllMatched,
+  keptText,
+  type Summary,
+  scopeText,
+} from '../../../reconciliation/summary.ts';
 import { readFormData } from '../../server/body.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { staffCause } from '../frame/access-log.ts';
@@ -52,9 +59,12 @@ const importExport: Page = async (ctx, dependencies) => {
   const { config, db, eventStore, log, runtime, show } = dependencies;
   const { requestId } = ctx.state;
   const file = uploads.get(ctx);
-  const { from, to, dry } = readForm(ctx);
+  const { from, to, made = '', dry } = readForm(ctx);
   if (!file || file.size === 0) return showList(ctx, dependencies, { status: 400, message: 'Choose a file' });
   const period = { from: readDay(from)?.start ?? null, to: readDay(to)?.end ?? null };
+  const madeAt = made === '' ? null : parseAsOf(made, runtime.now());
+  if (made !== '' && madeAt === null)
+    return showList(ctx, dependencies, { status: 400, message: 'The time of the export is not a time' });
   const dryRun = dry !== undefined;
   const badRows: BadRow[] = [];
   const found: { id: string; difference: DiscrepancyFound }[] = [];
@@ -66,6 +76,7 @@ const importExport: Page = async (ctx, dependencies) => {
       {
         file: file.stream(),
         period,
+        madeAt: madeAt?.toISOString() ?? null,
         dryRun,
         waitMs: readModelWaitMs,
         newCause: () => staffCause(ctx),
@@ -109,6 +120,7 @@ function summaryModel(summary: Summary) {
     }),
     opened: summary.opened,
     cleared: summary.cleared,
+    kept: keptText(summary),
     badRowCount: summary.badRows,
   };
 }
