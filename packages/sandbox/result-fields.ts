@@ -8,6 +8,7 @@ export const bankName = 'Bank Contoh';
 /** The signed form of a result. Only a success has a RECEIPT_NO. */
 export function resultFields(order: Order, result: Result, secret: string): Fields {
   const fields = {
+    DIRECTION: 'result',
     STATUS: result.status,
     PAYMENT_MODE: order.paymentMode,
     MERCHANT_CODE: order.merchantCode,

@@ -6,74 +6,66 @@ import {
   evolveUnmatched,
   type GatewayResultUnmatched,
   type QuarantineEvent,
+  quarantineStream,
   type ResolvedUnmatched,
   type UnmatchedEvent,
   type UnmatchedResolution,
-  unmatchedStream,
 } from '../events/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute, type SealEvents } from './execute.ts';
-import { type Fingerprint, isSameContent } from './fingerprint.ts';
+import type { Fingerprint } from './fingerprint.ts';
 
-/** Decided from the last result in quarantine: a gateway that repeats itself at once adds nothing. */
-const quarantineDecider: Decider<GatewayResultUnmatched | null, GatewayResultUnmatched, QuarantineEvent> = {
-  initial: null,
-  read: readUnmatchedResult,
-  evolve: (_, { data }) => data,
-  decide: (result, last) =>
-    last && isSameResult(last, result) ? [] : [{ type: 'GatewayResultUnmatched', data: result }],
-};
+/**
+ * A payment has at most so many results in quarantine: more different ones of one payment come from no gateway in order,
+ * and each is an exception for staff.
+ */
+const maxPerStream = 20;
 
-function isSameResult(a: GatewayResultUnmatched, b: GatewayResultUnmatched): boolean {
-  return (
-    a.channel === b.channel && isSameContent({ ...a, content: a.evidence }, { ...b, content: b.evidence })
-  );
-}
+/** Decided from all results of the stream: one that is there already adds nothing. */
+const quarantineDecider: Decider<readonly GatewayResultUnmatched[], GatewayResultUnmatched, QuarantineEvent> =
+  {
+    initial: [],
+    read: readUnmatchedResult,
+    evolve: (kept, { data }) => [...kept, data],
+    decide(result, kept) {
+      const isKnown = kept.some(({ fingerprint }) => fingerprint === result.fingerprint);
+      return isKnown || kept.length >= maxPerStream ? [] : [{ type: 'GatewayResultUnmatched', data: result }];
+    },
+  };
 
 /** `raw` is every field as received. */
 export type UnmatchedReport = Omit<GatewayResultUnmatched, 'evidence' | 'fingerprint'> & {
   raw: ReceivedFields;
 };
 
-/** Stores one result permanently. Throws EventStoreUnavailable and KeysUnavailable. */
+/** Stores a new result permanently. Throws EventStoreUnavailable and KeysUnavailable. */
 export type Quarantine = (report: UnmatchedReport, cause: Cause) => Promise<void>;
 
-/**
- * Appends to `gateway-unmatched`. All results go to that one stream, so this process appends one at a time and races
- * only with other processes.
- */
 export function createQuarantine({
   eventStore,
   seal,
   fingerprint,
 }: {
-  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>;
+  eventStore: Pick<EventStore, 'append' | 'load'>;
   seal: SealEvents;
   fingerprint: Fingerprint;
 }): Quarantine {
-  const execute = createExecute({
-    eventStore,
-    seal,
-    decider: quarantineDecider,
-    async load(streamName) {
-      const last = await eventStore.loadLast(streamName);
-      return last ? [last] : [];
-    },
-  });
-  let turn: Promise<unknown> = Promise.resolve();
+  const execute = createExecute({ eventStore, seal, decider: quarantineDecider });
   return async ({ raw, ...report }, cause) => {
-    const result = { ...report, evidence: { plain: raw }, fingerprint: fingerprint(raw) };
-    const kept = turn.then(() => execute(unmatchedStream, result, cause));
-    turn = kept.catch(() => undefined);
-    await kept;
+    const { channel } = report;
+    const content = fingerprint(raw);
+    const named = Object.entries(raw).find(([name]) => name.toUpperCase() === 'TRANS_ID')?.[1] ?? '';
+    const subject = fingerprint(named === '' ? { channel, content } : { channel, transactionId: named });
+    const result = { ...report, evidence: { plain: raw }, fingerprint: content };
+    await execute(quarantineStream(subject), result, cause);
   };
 }
 
 export type ResolveUnmatchedResult = {
   type: 'ResolveUnmatchedResult';
   at: string;
-  /** Of a result that is in `gateway-unmatched`. */
+  /** Of a result in the quarantine, in its stream. */
   revision: number;
   resolution: UnmatchedResolution;
   note: string;

@@ -4,6 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { logLevels } from '../kernel/log.ts';
+import { boundsOfDay } from '../kernel/malaysian-time.ts';
 import { parseAmount, type Sen } from '../kernel/money.ts';
 import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
 import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
@@ -67,6 +68,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       // A payer's name and the amount go there through a browser.
       url: env.url('GATEWAY_URL', production ? ['https:'] : ['http:', 'https:'], { required: true }),
       secret: readSecret(env, 'GATEWAY_SECRET'),
+      /** From when on a result must be labelled as one; null: never. */
+      labelledFrom: readLabelledFrom(env),
       /** Development without a secret of its own: a result without CHECKSUM is accepted, and marked unverified. */
       acceptUnsigned: !production && env.given('GATEWAY_SECRET') === undefined,
     },
@@ -106,6 +109,13 @@ function linkHost(host: string): string {
 function readSecret(env: EnvironmentReader, name: VariableName): string {
   const form = env.production ? /.{32}/s : /./s;
   return env.matching(name, form, 'have at least 32 characters in production', { required: true });
+}
+
+function readLabelledFrom(env: EnvironmentReader): Date | null {
+  const day = env.text('GATEWAY_RESULT_LABEL_FROM');
+  const bounds = boundsOfDay(day);
+  env.must('GATEWAY_RESULT_LABEL_FROM', day === '' || bounds !== null, 'be a day such as 2027-01-01');
+  return bounds && new Date(bounds.start);
 }
 
 function readMaxAmount(env: EnvironmentReader): Sen {

@@ -87,6 +87,11 @@ export const variableGroups = {
       otherwise: generated,
       meaning: 'The gateway’s results are signed with it. 32 characters or more in production',
     },
+    GATEWAY_RESULT_LABEL_FROM: {
+      otherwise: 'never',
+      meaning:
+        'The first day, such as `2027-01-01`, from which results must have the field `DIRECTION=result`',
+    },
     REGISTRY_URL: { otherwise: sandbox, meaning: 'The transaction registry that requery asks' },
     REGISTRY_TOKEN: { otherwise: sandbox, meaning: 'The registry knows us by it (Bearer)' },
     REQUERY_SCHEDULE: {

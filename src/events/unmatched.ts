@@ -1,13 +1,30 @@
 /**
- * Gateway results that match no payment. One stream, the quarantine, keeps them all; each resolution by staff has a
- * stream of its own.
+ * Gateway results that match no payment: the quarantine. The results that name one payment share a stream; a result that
+ * names none has its own. Each resolution by staff has a stream of its own.
  */
 import { boolean, enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 import { channels } from './payment-request.ts';
 import { ReceivedFields, sealed } from './personal-data.ts';
 
+/** Held all results until each payment that they name had a stream; it is still read. */
 export const unmatchedStream = 'gateway-unmatched';
+
+/** `subject` is a fingerprint of the channel and the payment that a result names, or else of its fields. */
+export const quarantineStream = (subject: string) => `${unmatchedStream}-${subject}`;
+
+/** Which result of the quarantine: `<revision>` in `gateway-unmatched`, `<subject>-<revision>` in another stream. */
+export function unmatchedIdOf({ streamName, revision }: { streamName: string; revision: number }): string {
+  return `${streamName}-${revision}`.slice(unmatchedStream.length + 1);
+}
+
+/** The stream and the revision that such an id names; null if it is none. */
+export function placeOfUnmatched(id: string): { stream: string; revision: number } | null {
+  const match = /^(?:([\w-]{43})-)?(0|[1-9]\d{0,8})$/.exec(id);
+  if (!match) return null;
+  const [, subject, revision] = match;
+  return { stream: subject ? quarantineStream(subject) : unmatchedStream, revision: Number(revision) };
+}
 
 /**
  * Why a result matches no payment: there is none with its id, or it is another merchant's; the result is unreadable;
@@ -38,7 +55,7 @@ export type UnmatchedResolution = (typeof unmatchedResolutions)[number];
 export const unmatchedEvents = {
   UnmatchedResultResolved: object({
     at: utc,
-    /** Of the result in `gateway-unmatched`. */
+    /** Of the result in its stream. */
     revision: min(integer(), 0),
     resolution: enums(unmatchedResolutions),
     note: string(),
@@ -48,7 +65,8 @@ export const unmatchedEvents = {
 export type UnmatchedEvent = EventOf<typeof unmatchedEvents>;
 
 export const unmatchedStreamPrefix = 'unmatched-';
-export const resolutionStream = (revision: number) => `${unmatchedStreamPrefix}${revision}`;
+/** `id` as of `unmatchedIdOf`. */
+export const resolutionStream = (id: string) => `${unmatchedStreamPrefix}${id}`;
 
 export type ResolvedUnmatched = Omit<UnmatchedEvent['data'], 'revision'>;
 

@@ -49,7 +49,6 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
   router.get('/', createHome(config));
   router.get('/verify/:receiptNo', createVerify(dependencies));
-  // One for both channels, because their unmatched results share a stream.
   const quarantine = createQuarantine({
     eventStore,
     seal: personalData.seal,

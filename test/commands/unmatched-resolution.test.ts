@@ -41,7 +41,7 @@ const cause = () => {
 test.serial('of two at once, one is recorded and the other refused', async (t) => {
   const eventStore = open(t, (await startServer(t)).port);
   const execute = createExecute({ eventStore, decider: unmatchedDecider });
-  const stream = resolutionStream(0);
+  const stream = resolutionStream('0');
   const outcomes = await Promise.allSettled([
     execute(stream, resolve({ note: 'one' }), cause()),
     execute(stream, resolve({ note: 'two' }), cause()),

@@ -22,6 +22,6 @@ test('every stream belongs to exactly one kind', (t) => {
   const streams = [paymentStream, projectStream, projectionStream, sessionStream, userStream].map((of) =>
     of('x'),
   );
-  for (const stream of [...streams, unmatchedStream, resolutionStream(3)])
+  for (const stream of [...streams, unmatchedStream, resolutionStream('3')])
     t.is(streamPrefixes.filter((prefix) => stream.startsWith(prefix)).length, 1, stream);
 });

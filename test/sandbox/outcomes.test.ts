@@ -47,6 +47,7 @@ test('approve: browser and server bring the same signed result', async (t) => {
   assertSigned(t, result);
   const { CHECKSUM, PAYMENT_TRANS_ID, PAYMENT_DATETIME, RECEIPT_NO, ...rest } = result;
   t.deepEqual(rest, {
+    DIRECTION: 'result',
     STATUS: '1',
     PAYMENT_MODE: 'fpx',
     MERCHANT_CODE: 'demo-app',

@@ -103,31 +103,10 @@ export const knownFaults: readonly KnownFault[] = [
     says: /is (failed|cancelled|succeeded)$/,
   },
   {
-    name: 'mismatch-booked-twice',
-    what: 'A success with the gateway id of an earlier amount mismatch is booked besides it',
-    invariants: ['booked-twice'],
-  },
-  {
     name: 'json-numbers',
     what: 'A signed result with JSON numbers is refused with 400 and not kept',
     invariants: ['signed-result-refused'],
     says: /answered 400/,
-  },
-  {
-    name: 'older-export',
-    what: 'Importing an older export clears discrepancies that a newer one found',
-    invariants: ['discrepancy-hidden'],
-    needs: hasFault('import'),
-  },
-  {
-    name: 'alternating-unmatched',
-    what: 'Two unmatched results by turns are kept each time',
-    invariants: ['quarantine-repeats'],
-  },
-  {
-    name: 'shared-gateway-id',
-    what: 'One gateway transaction id pays two payments, and nobody is told',
-    invariants: ['gateway-id-twice'],
   },
   {
     name: 'pay-again-after-mismatch',

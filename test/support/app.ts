@@ -18,7 +18,6 @@ import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
 import { readPaymentEvent, readUnmatchedResult } from '../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { sealedValuesOf } from '../../src/events/personal-data.ts';
-import { unmatchedStream } from '../../src/events/unmatched.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore, RecordedEvent } from '../../src/eventstore/event-store.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
@@ -32,6 +31,7 @@ import { connectPostgres } from '../../src/postgres/pool.ts';
 import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
 import { memoryErasures, personalData } from './personal-data.ts';
+import { quarantined } from './quarantine.ts';
 import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
@@ -163,7 +163,12 @@ export async function startApp(
       ),
       transactionIdKey,
       maxAmountSen: sen(100_000_000),
-      gateway: { url: 'https://gateway.example/pay', secret: gatewaySecret, acceptUnsigned: false },
+      gateway: {
+        url: 'https://gateway.example/pay',
+        secret: gatewaySecret,
+        labelledFrom: null,
+        acceptUnsigned: false,
+      },
       apiKeys: [],
       landregAccessKey,
       sandbox: { enabled: false },
@@ -222,10 +227,10 @@ export async function startApp(
     events: async (transactionId) =>
       await Promise.all((await eventStore.load(paymentStream(transactionId))).map(openEvent)),
     async lastUnmatched() {
-      const stored = await eventStore.loadLast(unmatchedStream);
+      const stored = (await quarantined(eventStore)).at(-1);
       if (!stored) return undefined;
       const { evidence, ...data } = readUnmatchedResult(stored).data;
-      const opened = await personalData.open(evidence, { stream: unmatchedStream, field: 'evidence' });
+      const opened = await personalData.open(evidence, { stream: stored.streamName, field: 'evidence' });
       return { ...data, raw: opened.kind === 'open' ? opened.value : opened.kind };
     },
     async close() {

@@ -15,6 +15,8 @@ export function handOverFields(
   secret: string,
 ): GatewayFields {
   const fields = {
+    // Signed like a result with the same key: the label says which of the two it is.
+    DIRECTION: 'request',
     MERCHANT_CODE: request.merchant.code,
     TRANS_ID: request.transactionId,
     MERCHANT_ORDER_NO: attempt.sellerOrderNo,

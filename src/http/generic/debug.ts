@@ -71,6 +71,7 @@ function likelyResult({ request, attempts }: OpenPayment, now: Date): GatewayFie
   const attempt = attempts.at(-1);
   const time = now.toISOString();
   return {
+    DIRECTION: 'result',
     STATUS: '1',
     PAYMENT_MODE: attempt?.mode ?? 'fpx',
     MERCHANT_CODE: request.merchant.code,

@@ -27,11 +27,14 @@ export function createResponse(dependencies: ResponseDependencies) {
   return async (ctx: Context): Promise<void> => {
     const raw = fieldsOf(ctx.request.body);
     const verified = authenticate(raw, config.gateway);
+    checkDirection(raw, config.gateway, runtime.now());
     const keepUnmatched = (reason: GatewayResultUnmatched['reason']) => {
       const unmatched = { at: runtime.now().toISOString(), channel, verified, reason, raw };
       return quarantine(unmatched, causeOf(ctx, 'gateway'));
     };
 
+    // No result is without it: our own hand-over form, which is signed with the same key, has none.
+    if (fieldOf(raw, 'STATUS') === '') throw new HttpProblem(400, 'STATUS is missing');
     const reported = readGatewayResult(raw);
     if (!reported) {
       await keepUnmatched('unreadable');
@@ -80,6 +83,20 @@ function authenticate(fields: GatewayFields, { secret, acceptUnsigned }: Config[
   if (checksum === 'valid') return true;
   if (checksum === 'missing' && acceptUnsigned) return false;
   throw new HttpProblem(401, 'CHECKSUM is missing or wrong');
+}
+
+/**
+ * From the configured time on, a result says of itself that it is one. Until then one without a label is taken, and one
+ * that repeats the label of the hand-over too, since the gateway may return every field that it got. Throws HttpProblem 401.
+ */
+function checkDirection(fields: GatewayFields, { labelledFrom }: Config['gateway'], now: Date): void {
+  if (labelledFrom === null || now < labelledFrom || fieldOf(fields, 'DIRECTION') === 'result') return;
+  throw new HttpProblem(401, 'DIRECTION must be result');
+}
+
+/** `''` if there is none; names in any case. */
+function fieldOf(fields: GatewayFields, name: string): string {
+  return Object.entries(fields).find(([each]) => each.toUpperCase() === name)?.[1] ?? '';
 }
 
 /**

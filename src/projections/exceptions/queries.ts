@@ -18,7 +18,7 @@ const sources = [
   `select 'payment/' || transaction_id || '/' || result_no as id, kind, merchant_code, at, amount_sen,
      resolution, resolved_at
    from ${payments.name}.exceptions`,
-  `select 'unmatched/' || revision, 'unmatched', null, at, null, resolution, resolved_at
+  `select 'unmatched/' || id, 'unmatched', null, at, null, resolution, resolved_at
    from ${unmatched.name}.unmatched`,
   `select 'difference/' || id, 'difference', nullif(merchant_code, ''), at, amount_sen, resolution, resolved_at
    from ${reconciliation.name}.discrepancies`,
@@ -28,7 +28,7 @@ const sources = [
 const listed = `(${sources.join(' union all ')}) as listed`;
 
 export type ListedException = {
-  /** `payment/<transaction id>/<result number>`, `unmatched/<revision>`, `difference/<id>` or `shared/<id>`. */
+  /** `payment/<transaction id>/<result number>`, `unmatched/<id>`, `difference/<id>` or `shared/<id>`. */
   id: string;
   kind: ListedKind;
   /** Null where the merchant is not known. */

@@ -2,12 +2,13 @@
 import test from 'ava';
 import { readPaymentEvent, readUnmatchedEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { resolutionStream, unmatchedStream } from '../../../src/events/unmatched.ts';
+import { resolutionStream } from '../../../src/events/unmatched.ts';
 
 import { checkChain } from '../../support/chain.ts';
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, contradicted, mismatched, result, sen, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { onlyUnmatchedPath, quarantined } from '../../support/quarantine.ts';
 import { postResult, resultFields, signed } from '../generic/helpers.ts';
 import { paidTwice, startPopulated } from './populated.ts';
 
@@ -52,7 +53,7 @@ test.serial(
       `payment/${wrong}/1`,
       `payment/${late}/2`,
       `payment/${clash}/2`,
-      'unmatched/0',
+      await onlyUnmatchedPath(app.eventStore),
     ].toSorted();
     t.deepEqual(await listed(''), all);
     t.deepEqual(await listed('?state=resolved'), []);
@@ -129,7 +130,8 @@ test.serial('a missing permission, a foreign form and an invalid resolution chan
   const id = await payment([...paidTwice, contradicted(result(1, 'failed'), 'succeeded')]);
   await postResult(app, signed(resultFields('0'.repeat(26))));
   const admin = await signIn(app, 'admin');
-  const paths = [`/console/exceptions/payment/${id}/2`, '/console/exceptions/unmatched/0'];
+  const unmatchedPath = await onlyUnmatchedPath(app.eventStore);
+  const paths = [`/console/exceptions/payment/${id}/2`, `/console/exceptions/${unmatchedPath}`];
   const before = await app.eventStore.head();
   for (const path of paths) {
     for (const fields of [
@@ -161,7 +163,7 @@ test.serial('a missing permission, a foreign form and an invalid resolution chan
     for (const path of paths) t.is((await staff.post(path, refund)).status, 403, `${role} ${path}`);
   }
   t.is((await app.eventStore.load(paymentStream(id))).length, 5);
-  for (const revision of [0, 1]) t.deepEqual(await app.eventStore.load(resolutionStream(revision)), []);
+  t.deepEqual(await app.eventStore.load(resolutionStream(unmatchedPath.slice('unmatched/'.length))), []);
 });
 
 test.serial(
@@ -186,7 +188,9 @@ test.serial(
     const transactionId = '0'.repeat(26);
     await postResult(app, signed(resultFields(transactionId, { BUYER_NAME: hostile })));
     const admin = await signIn(app, 'admin');
-    const path = '/console/exceptions/unmatched/0';
+    const [stored] = await quarantined(app.eventStore);
+    const unmatchedPath = await onlyUnmatchedPath(app.eventStore);
+    const path = `/console/exceptions/${unmatchedPath}`;
     const accesses = async () => {
       const streams = [];
       for await (const message of app.eventStore.subscribe({
@@ -214,12 +218,14 @@ test.serial(
       userId: admin.id,
       what: 'evidence',
       transactionId: null,
-      detail: 'gateway-unmatched 0',
+      detail: `${stored?.streamName} 0`,
     });
 
     t.is((await admin.post(path, { resolution: 'settled', note: 'Paid by hand' })).status, 303);
     t.is((await admin.post(path, { resolution: 'explained', note: 'No' })).status, 409);
-    const [said, ...others] = await app.eventStore.load(resolutionStream(0));
+    const [said, ...others] = await app.eventStore.load(
+      resolutionStream(unmatchedPath.slice('unmatched/'.length)),
+    );
     t.is(others.length, 0);
     t.like(said && readUnmatchedEvent(said).data, {
       revision: 0,
@@ -227,7 +233,7 @@ test.serial(
       note: 'Paid by hand',
     });
     t.deepEqual(await app.events(transactionId), []);
-    t.is((await app.eventStore.load(unmatchedStream)).length, 1);
+    t.is((await quarantined(app.eventStore)).length, 1);
     await caughtUp();
     t.true((await (await admin.get('/console/exceptions?state=resolved')).text()).includes('Settled'));
   },

@@ -34,6 +34,7 @@ test('choosing a bank hands the payer over to the gateway, signed', async (t) =>
   t.regex(html, /<form [^>]*method="post" action="https:\/\/gateway\.example\/pay"/);
   const { CHECKSUM, ...fields } = hiddenFields(html);
   t.deepEqual(fields, {
+    DIRECTION: 'request',
     MERCHANT_CODE: 'council',
     TRANS_ID: id,
     MERCHANT_ORDER_NO: `${id}-1`,

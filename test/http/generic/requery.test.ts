@@ -116,14 +116,14 @@ test('a lost success is found: the answer has every documented field, and a repe
   t.deepEqual(await typesOf(app, id), ['PaymentRequested', 'PaymentMethodChosen', 'PaymentSucceeded']);
 });
 
-test("the gateway's own result, arriving later, changes nothing", async (t) => {
+test("the gateway's own result, arriving later, only names the order", async (t) => {
   const { app, registry, requery } = await start(t);
   const id = await paymentAtTheBank(app, 'LATE-1');
   registry.answer(listOf(registryRecord(id, { gateway_id1: 'P-1' })));
   await requery('LATE-1');
   const response = await postResult(app, signed(resultFields(id)));
   t.is(response.status, 303);
-  t.deepEqual(await typesOf(app, id), ['PaymentRequested', 'PaymentMethodChosen', 'PaymentSucceeded']);
+  t.deepEqual(await typesOf(app, id), ['PaymentRequested', 'PaymentMethodChosen', 'PaymentSucceeded', 'GatewayResultIdentified']);
 });
 
 test('another amount is not a payment: it is kept for staff, reported, and the payment stays open', async (t) => {

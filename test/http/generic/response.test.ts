@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import test from 'ava';
 import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
-import { startApp } from '../../support/app.ts';
+import { gatewaySecret, startApp } from '../../support/app.ts';
 import { plain } from '../../support/payments.ts';
+import { quarantined } from '../../support/quarantine.ts';
 import { type Body, createPayment, postResult, resultFields, signed } from './helpers.ts';
 
 const app = await startApp();
@@ -17,7 +18,7 @@ async function results(id: string) {
   return events.flatMap((event) => ('result' in event.data ? [{ type: event.type, ...event.data }] : []));
 }
 
-const unmatchedCount = async () => (await app.eventStore.load('gateway-unmatched')).length;
+const unmatchedCount = async () => (await quarantined(app.eventStore)).length;
 
 test('a success is recorded with all its fields, then the payer is redirected to the receipt', async (t) => {
   const id = await createPayment(app);
@@ -50,7 +51,7 @@ test('a success is recorded with all its fields, then the payer is redirected to
       { key: 'callback-1', kind: 'callback', url: 'https://council.example/callback' },
       { key: 'email', kind: 'email' },
     ],
-    postingRule: 1,
+    postingRule: 2,
   });
 });
 
@@ -183,7 +184,12 @@ test.serial('forged results leave nothing behind, not even in the quarantine', a
 });
 
 test('where unsigned results are accepted, a missing checksum is marked and a wrong one still refused', async (t) => {
-  const gateway = { url: 'https://gateway.example/', secret: 'own', acceptUnsigned: true };
+  const gateway = {
+    url: 'https://gateway.example/',
+    secret: 'own',
+    labelledFrom: null,
+    acceptUnsigned: true,
+  };
   const open = await startApp({ config: { gateway } }, app);
   try {
     const id = await createPayment(open);
@@ -218,9 +224,72 @@ test.serial(
   },
 );
 
+/** The signed form with which a payer is handed over to the gateway, as the payer's browser gets it. */
+async function handOverForm(id: string, bank: string): Promise<Record<string, string>> {
+  const page = await (await fetch(`${app.url}/generic/pay/${id}`)).text();
+  const [, token = ''] = /name="token" value="([^"]+)"/.exec(page) ?? [];
+  const body = new URLSearchParams({ token, method: 'fpx', bank_fpx: bank });
+  const form = await (await fetch(`${app.url}/generic/pay/${id}`, { method: 'POST', body })).text();
+  const fields = form.matchAll(/<input type="hidden" name="([A-Z_]+)" value="([^"]*)"/g);
+  return Object.fromEntries(Array.from(fields, ([, name = '', value = '']) => [name, value]));
+}
+
+test.serial('1,000 posts of our own signed hand-over form leave no exception behind', async (t) => {
+  const before = await unmatchedCount();
+  const id = await createPayment(app, { description: 'STATUS=1', name: '1', email: '' });
+  const forms = [await handOverForm(id, 'MB2U0227'), await handOverForm(id, 'BCBB0235')];
+  for (const form of forms) {
+    t.is(form.TRANS_ID, id);
+    t.is(form.DIRECTION, 'request');
+  }
+  t.notDeepEqual(forms[0], forms[1]);
+  for (let post = 0; post < 1_000; post += 1) {
+    const response = await postResult(app, forms[post % 2] ?? {});
+    t.is(response.status, 400);
+    await response.arrayBuffer();
+  }
+  t.is((await postResult(app, { ...forms[0], STATUS: '1' })).status, 401, 'the checksum covers every field');
+  t.is(await unmatchedCount(), before);
+  t.deepEqual(await results(id), []);
+});
+
+test.serial('from the configured day on, only a message that is labelled as a result is one', async (t) => {
+  const gateway = {
+    url: 'https://gateway.example/',
+    secret: gatewaySecret,
+    acceptUnsigned: false,
+    labelledFrom: new Date('2027-01-01T00:00:00+08:00'),
+  };
+  let now = new Date('2026-12-31T23:59:59+08:00');
+  const labelled = await startApp({ config: { gateway }, clock: () => now }, app);
+  t.teardown(() => labelled.close());
+  const before = await unmatchedCount();
+  const post = async (id: string, over: Record<string, string>) =>
+    (await postResult(labelled, signed(resultFields(id, { PAYMENT_TRANS_ID: id, RECEIPT_NO: '', ...over }))))
+      .status;
+  const [early, late] = [await createPayment(app), await createPayment(app)];
+  t.is(await post(early, { DIRECTION: 'request' }), 303, 'a gateway may return every field that it got');
+  now = new Date('2027-01-01T00:00:00+08:00');
+  t.is(await post(late, {}), 401);
+  t.is(await post(late, { DIRECTION: 'request' }), 401);
+  t.deepEqual(await results(late), []);
+  t.is(await post(late, { Direction: 'result' }), 303);
+  t.is(await unmatchedCount(), before);
+});
+
+test.serial('a result without a STATUS is refused and not kept', async (t) => {
+  const before = await unmatchedCount();
+  const { STATUS: _, ...fields } = resultFields(await createPayment(app));
+  for (const each of [fields, { ...fields, STATUS: '' }]) {
+    const response = await postResult(app, signed(each));
+    t.deepEqual(await response.json(), { status: false, message: 'STATUS is missing' });
+  }
+  t.is(await unmatchedCount(), before);
+});
+
 test.serial('a result with an unknown STATUS is quarantined and answered with 400', async (t) => {
   const id = await createPayment(app);
-  for (const STATUS of ['', '4', '01', 'success', '1.0', 'constructor']) {
+  for (const STATUS of ['4', '01', 'success', '1.0', 'constructor']) {
     const fields = signed(resultFields(id, { STATUS }));
     const response = await postResult(app, fields);
     t.is(response.status, 400, STATUS);

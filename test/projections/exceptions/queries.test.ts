@@ -102,7 +102,7 @@ test.serial('whatever happened and whatever is asked for, the list is what a fol
         for (const [revision, { resolution }] of others.entries()) {
           const data = { at: resolvedAt, revision, resolution, note: 'n' };
           if (resolution !== null)
-            await feed(db, unmatched, resolutionStream(revision), [
+            await feed(db, unmatched, resolutionStream(String(revision)), [
               { type: 'UnmatchedResultResolved', data },
             ]);
         }

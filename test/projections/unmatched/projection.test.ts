@@ -1,7 +1,7 @@
 // Results that no payment took, in Postgres: one row each, resolved or not, the same after a replay.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import { resolutionStream, unmatchedStream } from '../../../src/events/unmatched.ts';
+import { quarantineStream, resolutionStream, unmatchedStream } from '../../../src/events/unmatched.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -29,26 +29,38 @@ test.serial('a row per result, without what was received; a replay changes nothi
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
   const { db } = database;
   const { append } = store.eventStore;
-  const rows = () => db('unmatched.unmatched').orderBy('revision');
+  const rows = () => db('unmatched.unmatched').orderBy('id');
   const first = run(t, unmatched, store, database);
   await append(unmatchedStream, [result('unreadable', { '\0': '\ud800' })], 'no_stream');
   await append(unmatchedStream, [result('unknown_transaction'), result('unknown_agency')], 0);
-  await append(resolutionStream(1), [resolution(1, 'refunded')], 'no_stream');
-  // No stream of ours, though its name begins like one.
-  const { position } = await append('gateway-unmatched-2', [{ ...result(''), type: 'Other' }], 'no_stream');
+  await append(resolutionStream('1'), [resolution(1, 'refunded')], 'no_stream');
+  const subject = 'x'.repeat(43);
+  await append(quarantineStream(subject), [result('unknown_transaction')], 'no_stream');
+  const { position } = await append(
+    resolutionStream(`${subject}-0`),
+    [resolution(0, 'settled')],
+    'no_stream',
+  );
   await reached(db, 'unmatched', position);
   const common = { at: new Date(at), channel: 'landreg', verified: true };
   const open = { ...common, resolution: null, resolved_at: null };
   const expected = [
-    { ...open, revision: 0, reason: 'unreadable' },
+    { ...open, id: '0', reason: 'unreadable' },
     {
       ...common,
-      revision: 1,
+      id: '1',
       reason: 'unknown_transaction',
       resolution: 'refunded',
       resolved_at: new Date('2026-11-21T00:00:00.000Z'),
     },
-    { ...open, revision: 2, reason: 'unknown_agency' },
+    { ...open, id: '2', reason: 'unknown_agency' },
+    {
+      ...common,
+      id: `${subject}-0`,
+      reason: 'unknown_transaction',
+      resolution: 'settled',
+      resolved_at: new Date('2026-11-21T00:00:00.000Z'),
+    },
   ];
   t.deepEqual(await rows(), expected);
 
@@ -62,7 +74,7 @@ test.serial('a row per result, without what was received; a replay changes nothi
 test.serial('a word about a result that there is not stops the projection', async (t) => {
   await query(postgres.url, 'drop schema if exists unmatched cascade');
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  await store.eventStore.append(resolutionStream(7), [resolution(7, 'settled')], 'no_stream');
+  await store.eventStore.append(resolutionStream('7'), [resolution(7, 'settled')], 'no_stream');
   run(t, unmatched, store, database);
   const fault = await until(async () => (await statusOf(database.db, 'unmatched'))?.fault ?? false);
   t.deepEqual(fault.event, { stream: 'unmatched-7', revision: 0, type: 'UnmatchedResultResolved' });

@@ -1,13 +1,13 @@
-/** /console/exceptions/unmatched/{revision}: a result in quarantine, and on a page of its own what was received. */
+/** /console/exceptions/unmatched/{id}: a result in quarantine, and on a page of its own what was received. */
 import { headOf } from '../../../commands/execute.ts';
 import { unmatchedDecider } from '../../../commands/unmatched.ts';
 import { readUnmatchedResult } from '../../../events/codec.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import {
+  placeOfUnmatched,
   resolutionStream,
   type UnmatchedResolution,
   unmatchedResolutions,
-  unmatchedStream,
 } from '../../../events/unmatched.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
@@ -29,20 +29,19 @@ const source: ExceptionSource<UnmatchedResolution> = {
 
 /** The result as an exception; and what was received, sealed, which only the evidence page shows. */
 async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDependencies) {
-  const { revision: text = '' } = ctx.params;
-  const revision = /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : null;
-  const [stored] = revision === null ? [] : await eventStore.load(unmatchedStream, revision, 1);
-  if (revision === null || !stored) throw new HttpProblem(404, 'There is no such unmatched result');
+  const { id = '' } = ctx.params;
+  const place = placeOfUnmatched(id);
+  const [stored] = place ? await eventStore.load(place.stream, place.revision, 1) : [];
+  if (!place || !stored) throw new HttpProblem(404, 'There is no such unmatched result');
   const { evidence, ...result } = readUnmatchedResult(stored).data;
-  const stream = resolutionStream(revision);
-  const resolutions = await eventStore.load(stream);
+  const resolutions = await eventStore.load(resolutionStream(id));
   const head = headOf(resolutions, unmatchedDecider);
   const found: FoundException<UnmatchedResolution> = {
     model: {
       title: kindTexts.unmatched.name,
       meaning: kindTexts.unmatched.meaning,
-      url: `/console/exceptions/unmatched/${revision}`,
-      revision,
+      url: `/console/exceptions/unmatched/${id}`,
+      ...place,
       result: { ...result, reasonText: reasonTexts[result.reason] },
       evidence: null,
     },
@@ -50,11 +49,12 @@ async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDe
     resolved: head.state,
     resolvedBy: actorOf(resolutions[0]),
     resolve(resolution, cause) {
+      const { revision } = place;
       const command = { type: 'ResolveUnmatchedResult', revision, ...resolution } as const;
-      return executeUnmatched(stream, command, cause, { from: head });
+      return executeUnmatched(resolutionStream(id), command, cause, { from: head });
     },
   };
-  return { found, revision, evidence };
+  return { found, place, evidence };
 }
 
 export const showUnmatched = showOne(source);
@@ -62,11 +62,11 @@ export const resolveUnmatched = resolveOne(source);
 
 /** The same page with the result as it was received. */
 export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
-  const { found, revision, evidence } = await findResult(ctx, dependencies);
-  const detail = `${unmatchedStream} ${revision}`;
+  const { found, place, evidence } = await findResult(ctx, dependencies);
+  const detail = `${place.stream} ${place.revision}`;
   await dependencies.recordAccess(ctx, { what: 'evidence', transactionId: null, detail });
   const opened = await dependencies.personalData.open(evidence, {
-    stream: unmatchedStream,
+    stream: place.stream,
     field: 'evidence',
   });
   await showException(ctx, dependencies, source, found, {
