@@ -123,7 +123,12 @@ test("the gateway's own result, arriving later, only names the order", async (t)
   await requery('LATE-1');
   const response = await postResult(app, signed(resultFields(id)));
   t.is(response.status, 303);
-  t.deepEqual(await typesOf(app, id), ['PaymentRequested', 'PaymentMethodChosen', 'PaymentSucceeded', 'GatewayResultIdentified']);
+  t.deepEqual(await typesOf(app, id), [
+    'PaymentRequested',
+    'PaymentMethodChosen',
+    'PaymentSucceeded',
+    'GatewayResultIdentified',
+  ]);
 });
 
 test('another amount is not a payment: it is kept for staff, reported, and the payment stays open', async (t) => {
