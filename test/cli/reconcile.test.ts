@@ -31,6 +31,9 @@ test.serial('the exit code says whether everything matched; the output names nob
     { TRANS_ID: '<b>Aminah</b>' },
   ];
   const bad = await save('bad.csv', gatewayCsv(rows));
+  const timed = await call(ledger, bad, '--dry-run', '--made-at', '2026-11-20T18:30:00+08:00');
+  t.regex(timed.stdout, /as of 2026-11-20 18:30:00/);
+  t.is((await call(ledger, bad, '--made-at', 'yesterday')).code, 2);
   const dry = await call(ledger, bad, '--dry-run', '--from', '2026-11-20', '--to', '2026-11-20');
   t.is(dry.code, 1, dry.stderr);
   t.regex(dry.stdout, /unreadable {6}line 3 TRANS_ID is not an id/);

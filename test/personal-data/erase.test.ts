@@ -367,6 +367,7 @@ test.serial(
     });
     const payment = await openPayment(await ledger.load(id), away.open);
     t.is(payment.access.kind, 'unavailable');
-    t.like(payment, { status: 'succeeded', receipt: { receiptNo: '7-20261120-00000001' } });
+    t.is(payment.status, 'succeeded');
+    t.regex(payment.receipt?.receiptNo ?? '', /^7-20261120-\w{16}$/);
   },
 );

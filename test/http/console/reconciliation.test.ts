@@ -46,6 +46,9 @@ test.serial('an administrator imports, reads and resolves; others only read', as
   t.is(dry.status, 200);
   const dryHtml = await dry.text();
   t.true(dryHtml.includes('nothing was recorded') && dryHtml.includes('Amount differs'));
+  const timed = await upload(app.url, admin, csv, { dry: '1', made: '2026-11-20T18:30' });
+  t.true((await timed.text()).includes('as of 2026-11-20 18:30:00'));
+  t.is((await upload(app.url, admin, csv, { made: 'yesterday' })).status, 400);
   t.false(dryHtml.includes('/exceptions/difference/'), 'nothing was kept that a link could lead to');
 
   const imported = await upload(app.url, admin, csv);
