@@ -14,7 +14,7 @@ import { createShowPaymentPage } from '../pay/payment-page.ts';
 import { createShowReceipt } from '../pay/receipt-page.ts';
 import { createRequery } from '../pay/requery.ts';
 import { createStartPayment } from '../pay/start-payment.ts';
-import { anyBody, checkBody, formBody, jsonBody, validate } from '../server/body.ts';
+import { gatewayBody, checkBody, formBody, jsonBody, validate } from '../server/body.ts';
 import type { Context, RequestState } from '../server/context.ts';
 import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts';
 import { createDebug, type DebugDependencies } from './debug.ts';
@@ -76,7 +76,7 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   );
   router.get('/generic/pay/:id', loadPayment, showPaymentPage);
   router.post('/generic/pay/:id', formBody, loadHead, chooseMethod);
-  router.post('/generic/response', anyBody, recordResponse);
+  router.post('/generic/response', gatewayBody, recordResponse);
   router.get('/generic/requery/:reference', checkBody, authenticateMerchant, requery);
   router.get('/generic/receipt/:id', loadPayment, createShowReceipt(links));
   router.get('/generic/download/:id', loadPayment, createDownload(config));
