@@ -14,7 +14,7 @@ import { createShowPaymentPage } from '../pay/payment-page.ts';
 import { createShowReceipt } from '../pay/receipt-page.ts';
 import { createRequery } from '../pay/requery.ts';
 import { createStartPayment } from '../pay/start-payment.ts';
-import { gatewayBody, checkBody, formBody, jsonBody, validate } from '../server/body.ts';
+import { checkBody, formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { Context, RequestState } from '../server/context.ts';
 import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts';
 import { createDebug, type DebugDependencies } from './debug.ts';

@@ -14,7 +14,7 @@ import { createShowPaymentPage } from '../pay/payment-page.ts';
 import { createShowReceipt } from '../pay/receipt-page.ts';
 import { createRequery } from '../pay/requery.ts';
 import { createStartPayment } from '../pay/start-payment.ts';
-import { gatewayBody, formBody, jsonBody, validate } from '../server/body.ts';
+import { formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { RequestState } from '../server/context.ts';
 import { createLandregAuth } from './authenticate.ts';
 import { createRequestPayment } from './request.ts';

@@ -1,7 +1,9 @@
 // POST /generic/response: which results are accepted or quarantined, and that a result is durable before it is answered.
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import test from 'ava';
+import { paymentStream } from '../../../src/events/payment.ts';
 import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 import { startApp } from '../../support/app.ts';
 import { plain } from '../../support/payments.ts';
@@ -160,6 +162,21 @@ test('a JSON number is taken as its text, and the checksum is over that text', a
   t.deepEqual(paid && plain(paid.evidence), fields);
 });
 
+test.serial(
+  'a result of a payment whose events cannot be read is kept for staff and acknowledged',
+  async (t) => {
+    const id = await createPayment(app);
+    const newer = { id: randomUUID(), type: 'PaymentTeleported', data: {}, metadata: { schemaVersion: 99 } };
+    await app.eventStore.append(paymentStream(id), [newer], 0);
+    const fields = signed(resultFields(id));
+    const response = await postResult(app, fields);
+    t.deepEqual([response.status, response.headers.get('location')], [303, receiptUrl(id)]);
+    t.like(await app.lastUnmatched(), { reason: 'unreadable_payment', verified: true, raw: fields });
+    t.is((await app.eventStore.load(paymentStream(id))).length, 2);
+    t.is((await postResult(app, resultFields(id))).status, 401, 'but only if it is signed');
+  },
+);
+
 const forgeries: Record<string, (fields: Record<string, string>) => Record<string, string>> = {
   'no checksum': (fields) => fields,
   'an empty one': (fields) => ({ ...fields, CHECKSUM: '' }),
@@ -264,12 +281,7 @@ const unreadable: Record<string, [Body, string, number, string]> = {
     400,
     'Every field must be a text, sent once',
   ],
-  'a JSON truth value': [
-    '{"STATUS":true}',
-    'application/json',
-    400,
-    'Every field must be a text, sent once',
-  ],
+  'a JSON truth value': ['{"STATUS":true}', 'application/json', 400, 'Every field must be a text, sent once'],
   'half a character': [
     '{"STATUS":"\\ud800"}',
     'application/json',

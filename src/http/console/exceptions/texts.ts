@@ -87,6 +87,7 @@ export const reasonTexts: Readonly<Record<UnmatchedReason, string>> = {
   unknown_transaction: 'There is no such payment here, or it belongs to another merchant or channel',
   unreadable: 'It cannot be read as a result',
   unknown_agency: 'Its agency is no longer in the configuration',
+  unreadable_payment: 'The events of its payment cannot be read',
 };
 
 /** In place of what was received. */
