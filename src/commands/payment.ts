@@ -18,7 +18,7 @@ import { type ErasePersonalData, erasePersonalData } from './erasure.ts';
 import { type ResolveException, resolveException } from './exceptions.ts';
 import { isSameContent } from './fingerprint.ts';
 import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
-import { type RecordRequeryAnswer, recordRequeryAnswer } from './requery.ts';
+import { type RecordRequery, recordRequery } from './requery.ts';
 
 export type RequestPayment = { type: 'RequestPayment'; request: PaymentRequested };
 
@@ -36,7 +36,7 @@ export type PaymentCommand =
   | RequestPayment
   | ChoosePaymentMethod
   | RecordGatewayResult
-  | RecordRequeryAnswer
+  | RecordRequery
   | ResolveException
   | ErasePersonalData
   | DeliveryCommand;
@@ -56,8 +56,8 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
         return choosePaymentMethod(command, state);
       case 'RecordGatewayResult':
         return recordGatewayResult(command, state);
-      case 'RecordRequeryAnswer':
-        return recordRequeryAnswer(command, state);
+      case 'RecordRequery':
+        return recordRequery(command, state);
       case 'ResolveException':
         return resolveException(command, state);
       case 'ErasePersonalData':

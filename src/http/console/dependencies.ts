@@ -4,6 +4,7 @@ import type { Mailer } from '../../clients/mail/mailer.ts';
 import type { TransactionRegistry } from '../../clients/registry/registry.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
+import type { RecordAnswer } from '../../commands/record-requery.ts';
 import type { rebuildDecider } from '../../commands/rebuild.ts';
 import type { reconciliationDecider } from '../../commands/reconciliation.ts';
 import type { sessionDecider } from '../../commands/session.ts';
@@ -26,6 +27,8 @@ export type ConsoleDependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
   personalData: PersonalDataReader;
   registry: TransactionRegistry;
+  /** Records what the registry answered. */
+  recordAnswer: RecordAnswer;
   log: Log;
   runtime: Runtime;
   content: {

@@ -27,7 +27,7 @@ export type GenericDependencies = PayDependencies &
   Pick<SimulateDependencies, 'fetchOwn'> & { config: { sandbox: { enabled: boolean } } };
 
 export function addGenericRoutes(router: Router<RequestState>, dependencies: GenericDependencies): void {
-  const { config, execute, fetchOwn, latestPayments, personalData, quarantine, registry, runtime } =
+  const { config, execute, fetchOwn, latestPayments, personalData, quarantine, recordAnswer, registry, runtime } =
     dependencies;
   const { transactionIdKey } = config;
   const links = createLinks({ ...config, runtime }).generic;
@@ -60,9 +60,9 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
     idOf: (ctx: Context<FromMerchant>) =>
       transactionIdOf(transactionIdKey, 'generic', ctx.state.merchant.code, ctx.params.reference ?? ''),
     ask: ({ transactionId }) => registry.ask(transactionId),
-    execute,
     personalData,
     readPayment,
+    recordAnswer,
     runtime,
   });
 

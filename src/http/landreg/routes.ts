@@ -23,7 +23,7 @@ import { paymentRequestBody } from './request-body.ts';
 export type LandregDependencies = PayDependencies & { config: { landregAccessKey: string } };
 
 export function addLandregRoutes(router: Router<RequestState>, dependencies: LandregDependencies): void {
-  const { config, execute, personalData, quarantine, registry, runtime } = dependencies;
+  const { config, execute, personalData, quarantine, recordAnswer, registry, runtime } = dependencies;
   const { transactionIdKey } = config;
   const links = createLinks({ ...config, runtime }).landreg;
   const tokens = createPageTokens({ transactionIdKey, runtime });
@@ -49,9 +49,9 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
   const requery = createRequery({
     idOf: (ctx) => landregTransactionId(transactionIdKey, ctx.params.reference ?? ''),
     ask: registry.askByTransaksiId,
-    execute,
     personalData,
     readPayment,
+    recordAnswer,
     runtime,
   });
 

@@ -1,8 +1,9 @@
 /** Turns every error into one neutral answer; each interface presents it in its own way. */
 import type { Next } from 'koa';
-import { type RegistryFault, RegistryUnavailable } from '../../clients/registry/answer.ts';
+import { RegistryUnavailable } from '../../clients/registry/answer.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
+import type { RegistryFault } from '../../events/payment-result.ts';
 import { KeysUnavailable } from '../../events/personal-data.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';

@@ -11,7 +11,6 @@ import {
   type RequestedPayment,
 } from '../../events/payment.ts';
 import { isHolding } from '../../events/personal-data.ts';
-import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import { indexable } from '../../postgres/table.ts';
 import { exceptionsIndexes, exceptionsTable, writeExceptions } from '../exceptions/table.ts';
 import type { Projection } from '../runtime/projection.ts';
@@ -21,7 +20,7 @@ import { payersIndexes, payersTable, writePayers } from './payers.ts';
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 8,
+    version: 9,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {
@@ -40,7 +39,6 @@ export const payments: Projection = {
       receipt_no: 'text',
       requested_at: 'timestamptz not null',
       paid_at: 'timestamptz',
-      requery_at: 'timestamptz',
       updated_at: 'timestamptz not null',
       holds_personal_data: 'boolean not null',
     },
@@ -56,7 +54,6 @@ export const payments: Projection = {
         receipt_no: receipt && indexable(receipt.receiptNo),
         requested_at: request.at,
         paid_at: state.status === 'succeeded' ? paidAt(state) : null,
-        requery_at: nextRequeryAt(state),
         updated_at: last.created,
         holds_personal_data: isHolding(state.personalData),
       };
@@ -70,7 +67,6 @@ export const payments: Projection = {
 
   indexes: [
     'payments_by_reference on payments (merchant_code, reference)',
-    'payments_by_requery on payments (requery_at) where requery_at is not null',
     'payments_by_receipt_no on payments (receipt_no)',
     ...payersIndexes,
     'payments_with_personal_data on payments (updated_at) where holds_personal_data',
@@ -78,11 +74,6 @@ export const payments: Projection = {
     'payments_by_paid_at on payments (paid_at) where paid_at is not null',
     ...exceptionsIndexes,
   ],
-
-  notDerived: {
-    // Postponed while the registry has no answer.
-    payments: ['requery_at'],
-  },
 };
 
 /** When the gateway says it was paid, else when it was recorded; null for a year that Postgres cannot store. */
