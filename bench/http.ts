@@ -8,7 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
 import { freePort } from '../packages/embedded/free-port.ts';
+import { startPostgres } from '../packages/embedded/postgres.ts';
 import type { Row } from './row.ts';
 
 const inFlight = 64;
@@ -22,10 +24,13 @@ const path = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 export async function benchHttp(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-http-'));
   const children: ChildProcess[] = [];
+  let stopPostgres = async () => {};
   try {
     const store = fork(path('eventstore-server.ts'), [join(folder, 'events.db')]);
     children.push(store);
     const esdbUrl = `esdb://127.0.0.1:${await portOf(store)}?tls=false`;
+    const postgres = await startPostgres({ dataDir: folder, log: pino({ level: 'silent' }) });
+    stopPostgres = postgres.stop;
     const bare = fork(path('bare-handler.ts'), [esdbUrl]);
     children.push(bare);
     const barePort = await portOf(bare);
@@ -35,7 +40,7 @@ export async function benchHttp(): Promise<Row[]> {
       merchantsFile,
       `merchants: { bench-app: { name: Bench Agency, id: 1, api_keys: [${secret}] } }`,
     );
-    children.push(await startHttp(port, esdbUrl, merchantsFile));
+    children.push(await startHttp(port, { esdbUrl, databaseUrl: postgres.url, merchantsFile }));
 
     const post = paymentRequests();
     const bareRates: number[] = [];
@@ -61,6 +66,7 @@ export async function benchHttp(): Promise<Row[]> {
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     }
+    await stopPostgres();
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -71,7 +77,10 @@ async function portOf(child: ChildProcess): Promise<number> {
 }
 
 /** As in production: templates are cached and all checks are on. */
-async function startHttp(port: number, esdbUrl: string, merchantsFile: string): Promise<ChildProcess> {
+async function startHttp(
+  port: number,
+  { esdbUrl, databaseUrl, merchantsFile }: { esdbUrl: string; databaseUrl: string; merchantsFile: string },
+): Promise<ChildProcess> {
   const child = spawn(process.execPath, [path('../src/main.ts'), 'http'], {
     env: {
       PATH: process.env.PATH,
@@ -80,7 +89,7 @@ async function startHttp(port: number, esdbUrl: string, merchantsFile: string): 
       MERCHANTS_FILE: merchantsFile,
       PORT: String(port),
       ESDB_URL: esdbUrl,
-      DATABASE_URL: 'postgres://127.0.0.1:9/none',
+      DATABASE_URL: databaseUrl,
       GATEWAY_URL: 'https://gateway.example/',
       GATEWAY_SECRET: secret,
       REGISTRY_URL: 'https://registry.example',

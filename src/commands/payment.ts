@@ -80,7 +80,7 @@ function isSamePerson(held: RequestedPayment['request'], given: PaymentRequested
 
 /** What the merchant asked for, without personal data, its time, and what our own configuration added. */
 function contentOf(request: RequestedPayment['request']): string {
-  const { at: _, personal: __, fingerprint: ___, merchant, ...content } = request;
+  const { at: _, personal: __, fingerprint: ___, emailReceipt: ____, merchant, ...content } = request;
   return canonicalJson({ ...content, merchantCode: merchant.code });
 }
 

@@ -43,6 +43,11 @@ export async function openPayment(payment: RequestedPayment, open: OpenSealed): 
   };
 }
 
+/** A payment that was requested just now, with these details: it has no results yet. */
+export function openedAs(payment: RequestedPayment, details: RequestDetails): OpenPayment {
+  return { ...unopened(payment), request: { ...payment.request, ...details }, access: { kind: 'open' } };
+}
+
 /** The payment with empty personal data, for whoever needs none of them. */
 export function unopened(payment: RequestedPayment): OpenPayment {
   return {

@@ -14,7 +14,7 @@ export function createKeyCache({
   store: Pick<KeyStore, 'read'>;
   runtime: Pick<Runtime, 'monotonicMs'>;
 }) {
-  /** The least recently used first. */
+  /** The one that was read longest ago first. */
   const blocks = new Map<string, { keys: Buffer; readMs: number }>();
   let wanted: { ids: Set<string>; read: Promise<ReadonlyMap<string, Buffer>> } | null = null;
   /** Counts the times that everything was forgotten: what was being read then must not be kept. */

@@ -30,10 +30,18 @@ export function isOverload(error: unknown): boolean {
 
 /** The rows of a query; none where its table has not been made yet. */
 export async function emptyIfUndefined<Row>(query: PromiseLike<{ rows: Row[] }>): Promise<Row[]> {
+  return (await unlessUndefined(query, { rows: [] })).rows;
+}
+
+/** The answer to a query, or `otherwise` if there is no such table yet. */
+export async function unlessUndefined<Answer>(
+  query: PromiseLike<Answer>,
+  otherwise: Answer,
+): Promise<Answer> {
   try {
-    return (await query).rows;
+    return await query;
   } catch (error) {
-    if (isPostgresError(error, 'undefinedTable')) return [];
+    if (isPostgresError(error, 'undefinedTable')) return otherwise;
     throw error;
   }
 }

@@ -100,10 +100,14 @@ export function startReactors({ config, eventStore, log, personalData, runtime }
   });
   return {
     async stop() {
+      // The workers first: those that still wait for the list must not claim from one that is not complete.
+      const stopped = [
+        ...[...workers.values()].map((worker) => worker.stop()),
+        requery?.stop(),
+        retention.stop(),
+      ];
       stopping.abort();
-      await Promise.all([listener.stop(), list.stop(), requeryList.stop()]);
-      const others = [requery?.stop(), retention.stop()];
-      await Promise.all([...[...workers.values()].map((worker) => worker.stop()), ...others]);
+      await Promise.all([listener.stop(), list.stop(), requeryList.stop(), ...stopped]);
       await db.destroy();
     },
   };

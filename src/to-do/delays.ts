@@ -1,5 +1,6 @@
 /** How long callbacks took, for the metrics of a day. */
 import type { Knex } from 'knex';
+import { emptyIfUndefined } from '../postgres/error-codes.ts';
 import type { TimeSpan } from '../postgres/table.ts';
 import { toDoSchema } from './table.ts';
 
@@ -29,7 +30,7 @@ export async function callbackDelays(db: Knex, span: TimeSpan) {
      from delays`,
     { ...span, bounds: delayBoundsMs },
   );
-  const [found] = (await query.timeout(10_000)).rows;
+  const [found] = await emptyIfUndefined(query.timeout(10_000));
   const { delivered = 0, percentiles = null, buckets = null } = found ?? {};
   const [medianMs = null, p95Ms = null, p99Ms = null] = percentiles ?? [];
   const histogram = Array.from({ length: delayBoundsMs.length + 1 }, (_, slot) => buckets?.[slot] ?? 0);

@@ -20,7 +20,7 @@ import {
   paymentStreamPrefix,
   statusChanges,
 } from '../events/payment.ts';
-import type { EventStore, RecordedEvent } from '../eventstore/event-store.ts';
+import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../eventstore/event-store.ts';
 import { createTables, type Table, upsert } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
 import {
@@ -70,6 +70,8 @@ export function createToDoList({
     ...toDoList,
     indexes: deliveriesIndexes,
     notDerived: { deliveries: ['lease_until', 'leased_by', 'leased_delivery'] },
+    // For events of version 1 it loads streams, and Postgres ends a transaction that is idle for long.
+    maxEvents: 100,
     createTables: (db) => createTables(db, paymentsTable, deliveriesTable),
     async project(events, db) {
       const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
@@ -110,18 +112,19 @@ async function take(
   const changed = new Map<string, Known>();
   const unread = events.filter((event) => event.revision > (stored.get(idOf(event))?.revision ?? -1));
   const read = unread.map((event) => ({ recorded: event, event: readPaymentEvent(event) }));
-  const byRule1 = read.filter(
-    ({ event }) => 'deliveries' in event.data && event.data.deliveries === 'rule 1',
+  const byRule1 = new Set(
+    read
+      .filter(({ event }) => 'deliveries' in event.data && event.data.deliveries === 'rule 1')
+      .map(({ recorded }) => recorded),
   );
-  const folded = await foldByRule1(
-    byRule1.map(({ recorded }) => recorded),
-    eventStore,
-  );
+  const folded = await foldByRule1([...byRule1], eventStore);
   for (const { recorded, event } of read) {
     const id = idOf(recorded);
     const before = changed.get(id) ?? stored.get(id) ?? nothingKnown(id);
     if (recorded.revision <= before.revision) continue;
-    const after = folded.get(recorded) ?? next(before, event);
+    const after = byRule1.has(recorded) ? folded.get(recorded) : next(before, event);
+    if (!after)
+      throw new EventStoreUnavailable(`Stream ${recorded.streamName} was read without an event that it has`);
     changed.set(id, { ...after, revision: recorded.revision });
   }
   return [...changed.values()];

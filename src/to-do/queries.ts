@@ -1,6 +1,10 @@
-/** Queries of staff on the to-do list of deliveries. Each rejects within a few seconds when Postgres is down. */
+/**
+ * Queries of staff on the to-do list of deliveries, which is empty until the reactors have run for the first time. Each
+ * rejects within a few seconds when Postgres is down.
+ */
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
+import { unlessUndefined } from '../postgres/error-codes.ts';
 import { indexable, type TimeSpan, within } from '../postgres/table.ts';
 import { toDoSchema } from './table.ts';
 
@@ -48,7 +52,7 @@ export async function listDeliveries(
       after,
     );
   query.orderByRaw('called_at desc, transaction_id desc, ordering_key desc');
-  return await query.select('delivery', 'kind', 'receiver', 'state', 'attempts', {
+  const found = query.select('delivery', 'kind', 'receiver', 'state', 'attempts', {
     transactionId: 'transaction_id',
     orderingKey: 'ordering_key',
     merchantCode: 'merchant_code',
@@ -56,6 +60,7 @@ export async function listDeliveries(
     calledAt: 'called_at',
     settledAt: 'settled_at',
   });
+  return await unlessUndefined(found, []);
 }
 
 /** The oldest first. */
@@ -65,14 +70,14 @@ export async function findDeliveries(
   limit: number,
 ): Promise<Pick<ListedDelivery, 'transactionId' | 'delivery'>[]> {
   const query = filtered(db, filter).select('delivery', { transactionId: 'transaction_id' });
-  return await query.orderBy('called_at').limit(limit).timeout(5_000);
+  return await unlessUndefined(query.orderBy('called_at').limit(limit).timeout(5_000), []);
 }
 
 /** The number of deliveries; `atMost` if there are more. */
 export async function countDeliveries(db: Knex, filter: DeliveryFilter, atMost: number): Promise<number> {
   const found = filtered(db, filter).select('state').limit(atMost).as('found');
-  const counted = await db.from(found).count({ count: '*' }).first<{ count: number }>().timeout(5_000);
-  return counted?.count ?? 0;
+  const query = db.from(found).count({ count: '*' }).first<{ count: number }>().timeout(5_000);
+  return (await unlessUndefined(query, { count: 0 })).count;
 }
 
 function filtered(

@@ -68,7 +68,7 @@ export type PaymentDeliveries = {
   deliveries: readonly AddressedDelivery[];
 };
 
-/** Resolves to the kinds of which something is due now; other processes are told by `announcer`. */
+/** Resolves to the kinds of which something is or becomes due; other processes are told by `announcer`, unless it is `''`. */
 export async function writeDeliveries(
   payments: readonly PaymentDeliveries[],
   announcer: string,
@@ -76,7 +76,7 @@ export async function writeDeliveries(
 ): Promise<DeliveryKind[]> {
   const rows = payments.flatMap(rowsOf);
   if (rows.length === 0) return [];
-  const parameters = [JSON.stringify(rows), dueChannel, announcer];
+  const parameters = [JSON.stringify(rows), announcer, dueChannel, announcer];
   const { rows: due } = await db.raw<{ rows: { kind: DeliveryKind }[] }>(upsertAndAnnounce, parameters);
   return due.map(({ kind }) => kind);
 }
@@ -109,7 +109,7 @@ const upsertAndAnnounce = `
   with written as (
     ${insertGiven({ name: 'deliveries', columns: derivedColumns })}
     on conflict (transaction_id, ordering_key) do update set
-      delivery = excluded.delivery, state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts,
+      delivery = excluded.delivery, receiver = excluded.receiver, state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts,
       called_at = excluded.called_at, settled_at = excluded.settled_at,
       lease_until = case
         when excluded.attempts = deliveries.attempts and deliveries.leased_by is not null then deliveries.lease_until
@@ -118,8 +118,8 @@ const upsertAndAnnounce = `
       leased_delivery = case when excluded.attempts = deliveries.attempts then deliveries.leased_delivery end
     where (deliveries.delivery, deliveries.state, deliveries.due_at, deliveries.attempts, deliveries.settled_at)
       is distinct from (excluded.delivery, excluded.state, excluded.due_at, excluded.attempts, excluded.settled_at)
-    returning kind, state, due_at
+    returning kind, state
   )
-  select kind, pg_notify(?, ?) from (
-    select distinct kind from written where state = 'due' and due_at <= now()
+  select kind, case when ? <> '' then pg_notify(?, ?) end from (
+    select distinct kind from written where state = 'due'
   ) as due`;

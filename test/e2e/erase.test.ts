@@ -93,6 +93,10 @@ test.serial('a person is erased by IC number, and found nowhere in the data fold
   t.deepEqual(held.payments.map(({ transactionId }) => transactionId).toSorted(), ids.toSorted());
   t.regex(found.stdout, /Zulaikha binti Contoh/);
 
+  const logged = await query(url, `select what, user_id, detail from access_log.access_log`);
+  t.like(logged[0], { what: 'subjectAccess', detail: '2 payments' });
+  t.regex(String(logged[0]?.user_id), /^staff:/);
+
   const { code, output } = await ledger('erase', '--payer', person.ic_no, '--yes');
   t.is(code, 0, output);
   for (const id of ids) t.true(output.includes(id));

@@ -42,7 +42,7 @@ function summary({ revision, state }: HistoryEntry, entries: readonly HistoryEnt
 type Fact = readonly [name: string, text: string];
 
 function factsOf(payment: RequestedPayment, entries: readonly HistoryEntry[]): Fact[] {
-  const { status, request, attempts, receipt } = payment;
+  const { status, request, attempts, receipt, personalData } = payment;
   const attempt = attempts.at(-1);
   const lastAttempt = attempt ? `, the last by ${attempt.mode} as order ${attempt.sellerOrderNo}` : '';
   return [
@@ -51,12 +51,9 @@ function factsOf(payment: RequestedPayment, entries: readonly HistoryEntry[]): F
     ['Reference', `${request.reference} of ${request.merchant.code} (${request.channel})`],
     ['Attempts', `${attempts.length}${lastAttempt}`],
     ['Receipt', receipt?.receiptNo ?? 'none'],
-    [
-      'Payer',
-      payment.personalData.erasedAt === null
-        ? 'see the console'
-        : `personal data erased on ${toIsoWithOffset(payment.personalData.erasedAt)}`,
-    ],
+    ...(personalData.erasedAt === null
+      ? []
+      : ([['Payer', `personal data erased ${toIsoWithOffset(personalData.erasedAt)}`]] as const)),
     ...listed('Undelivered', openDeliveries(payment)),
     ...listed('Exception', exceptions(payment)),
     ...listed('Staff', entries.flatMap(staffAction)),

@@ -1,4 +1,7 @@
-/** Compares the rows of every read model and of the reactors' to-do lists with rows freshly made from the log, and reports those that differ. */
+/**
+ * Compares the rows of every read model, and of the reactors' to-do lists, with rows freshly made from the log, and
+ * reports those that differ.
+ */
 import { KeysUnavailable } from '../../events/personal-data.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';

@@ -36,7 +36,7 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   const startPayment = createStartPayment({ config, execute, links, personalData, tokens });
 
   const authenticateMerchant = createAuthenticateMerchant(config.merchants);
-  const { leadToReceipt, toldOf } = createReceiptRedirect('generic', { config, links, runtime });
+  const { leadToReceipt, toldOf } = createReceiptRedirect({ config, links, runtime });
   const loadPayment = createLoadPayment(readPayment, toldOf);
   const loadHead = createLoadHead('generic', dependencies);
   const check = createCheck({

@@ -31,7 +31,7 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
   const startPayment = createStartPayment({ config, execute, links, personalData, tokens });
 
   const { authenticateSystem, authenticatePayer } = createLandregAuth({ ...config, runtime });
-  const { leadToReceipt, toldOf } = createReceiptRedirect('landreg', { config, links, runtime });
+  const { leadToReceipt, toldOf } = createReceiptRedirect({ config, links, runtime });
   const loadPayment = createLoadPayment(readPayment, toldOf);
   const loadHead = createLoadHead('landreg', dependencies);
   const check = createCheck({ about: () => ({ service: 'Land registry payments' }), config, runtime });

@@ -1,38 +1,42 @@
-/** The redirect to a receipt after a write, and what its link says about the revision that was written. */
-import type { Channel } from '../../events/payment.ts';
+/** The redirect to a receipt after a write, and what the browser remembers of it. */
+import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { ExpectedRevision } from '../../eventstore/event-store.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { type Context, seeOther } from '../server/context.ts';
+import { createCookie } from '../server/cookie.ts';
+import { knownForMs } from '../server/known-heads.ts';
 import { createRevisionTokens } from './page-token.ts';
 
 export type LeadToReceipt = ReturnType<typeof createReceiptRedirect>['leadToReceipt'];
 
 /**
- * The link carries the revision in `at`, so that the receipt shows what was just written, whichever process serves it and
- * however far its row is. The generic channel's address is documented without a query and stays so.
+ * The redirect sets a cookie that holds the revision that was written, signed, for a few seconds: every page of the
+ * payment that this browser opens then shows at least that, whichever process serves it and however far its row is.
+ * Pages work without the cookie; the address is exactly the documented one.
  */
-export function createReceiptRedirect(
-  channel: Channel,
-  {
-    config,
-    links,
-    runtime,
-  }: { config: { transactionIdKey: string }; links: Links; runtime: Pick<Runtime, 'now'> },
-) {
+export function createReceiptRedirect({
+  config,
+  links,
+  runtime,
+}: {
+  config: { baseUrl: string; transactionIdKey: string };
+  links: Links;
+  runtime: Pick<Runtime, 'now'>;
+}) {
   const tokens = createRevisionTokens({ ...config, runtime });
+  const cookieOf = (transactionId: string) => createCookie(config.baseUrl, `written-${transactionId}`, '/');
   return {
     leadToReceipt(ctx: Context, transactionId: string, revision: ExpectedRevision): void {
-      const url = new URL(links.receipt(transactionId));
-      if (channel === 'landreg' && revision !== 'no_stream')
-        url.searchParams.set('at', tokens.issue(transactionId, revision));
-      seeOther(ctx, url.href);
+      if (revision !== 'no_stream')
+        cookieOf(transactionId).set(ctx, tokens.issue(transactionId, revision), knownForMs / 1000);
+      seeOther(ctx, links.receipt(transactionId));
     },
 
-    /** The revision that a request's link proves, null if it proves none. */
+    /** The revision that the browser's cookie proves, null if it proves none. */
     toldOf(ctx: Context, transactionId: string): number | null {
-      const { at } = ctx.query;
-      const read = tokens.read(typeof at === 'string' ? at : '', transactionId);
+      if (!transactionIdPattern.test(transactionId)) return null;
+      const read = tokens.read(cookieOf(transactionId).read(ctx), transactionId);
       return typeof read === 'object' ? read.number : null;
     },
   };

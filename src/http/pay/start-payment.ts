@@ -1,6 +1,7 @@
 /** The end of POST /<channel>/request: records the payment, and shows the page on which to pay it. */
-import { openPayment } from '../../events/open-payment.ts';
+import { openedAs, openPayment } from '../../events/open-payment.ts';
 import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
+import { isPlain } from '../../events/personal-data.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { PayDependencies } from './dependencies.ts';
@@ -16,7 +17,7 @@ export function createStartPayment(
   const { execute, links, personalData } = dependencies;
   return async (ctx, request, actor) => {
     const { transactionId } = request;
-    const { state } = await execute(
+    const { events, state } = await execute(
       paymentStream(transactionId),
       { type: 'RequestPayment', request },
       causeOf(ctx, actor),
@@ -24,7 +25,11 @@ export function createStartPayment(
     );
     if (state.status === 'none') throw new Error('A payment that was requested has no state');
     if (!wantsJson(ctx)) {
-      const payment = await openPayment(state, personalData.open);
+      // What has just been sealed need not be opened.
+      const payment =
+        events.length > 0 && isPlain(request.personal)
+          ? openedAs(state, request.personal.plain)
+          : await openPayment(state, personalData.open);
       return isSettled(payment)
         ? drawReceipt(ctx, { payment, asAt: null }, links)
         : drawPaymentPage(ctx, payment, dependencies);

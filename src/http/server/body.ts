@@ -10,7 +10,7 @@ import { bodyProblem, HttpProblem } from './errors.ts';
 
 const limitBytes = 64 * 1024;
 
-/** So many bodies may arrive at once in this process, to limit the memory that they take. */
+/** At most this many bodies may arrive at once in this process, to limit the memory that they take. */
 const maxBodies = 1_000;
 let bodies = 0;
 

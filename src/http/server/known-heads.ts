@@ -46,9 +46,15 @@ export function createKnownHeads(
       async append(streamName, events, expected) {
         // The time before the call: others may append before its answer arrives.
         const atMs = runtime.monotonicMs();
-        const appended = await eventStore.append(streamName, events, expected);
-        know(streamName, { revision: appended.revision, atMs });
-        return appended;
+        try {
+          const appended = await eventStore.append(streamName, events, expected);
+          know(streamName, { revision: appended.revision, atMs });
+          return appended;
+        } catch (error) {
+          // Whether it was appended may be unknown, and if another came first, the head has moved.
+          heads.delete(streamName);
+          throw error;
+        }
       },
 
       async load(streamName, from, limit) {

@@ -6,14 +6,20 @@ import { HttpProblem } from './errors.ts';
 
 /** Each may hold a body of 64 KiB. */
 const maxConnections = 2_000;
-/** Node answers 431 to more, and counts the address. */
+/** Node answers 431 to more. The request line with its address counts, too. */
 const maxHeaderBytes = 8 * 1024;
 const maxQueryBytes = 2 * 1024;
 const maxQueryParameters = 50;
 
 /** An HTTP server with limits on connections, headers and time; beyond `maxConnections` it closes new ones at once. */
 export function createLimitedServer(handle: RequestListener): Server {
-  const limits = { requestTimeout: 30_000, headersTimeout: 10_000, maxHeaderSize: maxHeaderBytes };
+  const limits = {
+    requestTimeout: 30_000,
+    headersTimeout: 10_000,
+    // Node looks for timeouts only every 30 s by default.
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: maxHeaderBytes,
+  };
   const server = createServer(limits, handle);
   server.maxConnections = maxConnections;
   return server;

@@ -18,9 +18,9 @@ export type Found<State, ItsRow> = {
 
 /**
  * The function returned reads one state; `told` is the revision that the reader has been told of and must see, null if
- * there is none. A row serves if it is final, or not behind what the reader was told and this process knows to be the
- * head. If neither says anything, if the row is behind, and if Postgres does not answer, the stream is folded. If the
- * event store does not answer either, the row serves all the same, and says that it is outdated.
+ * there is none. A row serves if it is not behind what the reader was told and what this process knows to be the head;
+ * where neither says anything, only a final row does. Otherwise, and if Postgres does not answer, the stream is folded.
+ * If the event store does not answer either, the row serves all the same, and says that it is outdated.
  *
  * Throws EventStoreUnavailable, if there is no row, and UnreadableEvent.
  */
@@ -37,7 +37,7 @@ export function createReadState<State, Event, ItsRow extends Row<State>>({
   decider: Pick<Decider<State, never, Event>, 'initial' | 'read' | 'evolve'>;
   /** Null when there is no row (yet). Rejects when Postgres is down. */
   findRow: (id: string) => Promise<ItsRow | null>;
-  /** Whether no later event changes anything that is shown of the state. */
+  /** Whether the status is the last: what may follow are notes for the reader, which a row may lack for a while. */
   isFinal: (state: ItsRow['state']) => boolean;
   eventStore: Pick<EventStore, 'load'>;
   heads: Pick<KnownHeads, 'revisionOf'>;
@@ -60,9 +60,9 @@ export function createReadState<State, Event, ItsRow extends Row<State>>({
     const streamName = streamOf(id);
     const row = await tryToFind(id);
     const known = heads.revisionOf(streamName);
-    const needed =
-      told === null && known === null ? Number.POSITIVE_INFINITY : Math.max(told ?? 0, known ?? 0);
-    if (row && (row.revision >= needed || isFinal(row.state))) return { state: row.state, outdated: null };
+    const isUnknown = told === null && known === null && !(row && isFinal(row.state));
+    const needed = isUnknown ? Number.POSITIVE_INFINITY : Math.max(told ?? 0, known ?? 0);
+    if (row && row.revision >= needed) return { state: row.state, outdated: null };
     try {
       const { state } = await loadHead(eventStore, streamName, decider);
       return { state, outdated: null };

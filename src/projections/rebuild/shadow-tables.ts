@@ -58,7 +58,8 @@ export async function openShadowTables({
       runtime,
       signal,
     };
-    for await (const batch of readBatches({ ...reading, maxEvents: maxEventsInBatch })) {
+    const { maxEvents = maxEventsInBatch } = projection;
+    for await (const batch of readBatches({ ...reading, maxEvents })) {
       await writeBatch(target, position, batch);
       position = batch.position;
       events += batch.events.length;

@@ -15,8 +15,10 @@ type Tables = {
   formerName?: string;
   /** Raised when tables or fold change: rows of an older version are made again, never mixed with new ones. */
   version: number;
-  /** False for the reactors' to-do list, which nobody may have rebuilt. */
+  /** False for the reactors' to-do list, which nobody may have rebuilt; true if it is not given. */
   isReadModel?: boolean;
+  /** The most events of a batch, where `project` does slow work within its transaction. */
+  maxEvents?: number;
   /** Creates the tables in an empty schema. Names no schema: the search path leads to the right one. */
   createTables(db: Knex.Transaction): Promise<void>;
   /** Indexes that queries need and `project` does not, as `<name> on <table> …`: a rebuild makes them last. */

@@ -93,6 +93,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
       );
     let from = position;
     for await (const batch of readBatches({
+      ...(projection.maxEvents !== undefined && { maxEvents: projection.maxEvents }),
       eventStore,
       selection: selectionOf(projection),
       after: from,

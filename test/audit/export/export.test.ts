@@ -16,6 +16,7 @@ import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import {
+  append,
   type Database,
   emptyDatabase,
   type RunningStore,
@@ -126,6 +127,28 @@ test.serial(
     t.is(all.totals().payments, 1_206, 'of all merchants');
   },
 );
+
+test.serial('personal data are exported only when asked for, and the file verifies either way', async (t) => {
+  const { store, database } = await start(t);
+  const { eventStore } = store;
+  const [event] = personalData.seal('payment-S', [
+    { type: 'PaymentRequested', data: request({ transactionId: 'S' }) },
+  ]);
+  if (!event) return t.fail();
+  const last = await append(eventStore, 'S', [event]);
+  run(t, payments, store, database);
+  await reached(database.db, 'payments', last);
+  const dependencies = { eventStore, db: database.db, personalData, runtime: systemRuntime };
+  const folder = await temporaryFolder(t);
+  for (const opened of ['', 'yes']) {
+    const text = await textOf(await beginExport(readExportRequest({ ...november, opened }), dependencies));
+    t.is(text.includes('Aminah binti Ismail'), opened === 'yes');
+    const path = join(folder, `export${opened}.jsonl`);
+    await writeFile(path, text);
+    t.like(await verifyFile(path), { violation: null, events: 1 });
+  }
+  t.throws(() => readExportRequest({ ...november, format: 'csv', opened: 'yes' }), { name: 'InvalidFields' });
+});
 
 test.serial('an empty range is a complete export of nothing', async (t) => {
   const { store, database } = await start(t);

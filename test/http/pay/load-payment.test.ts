@@ -213,54 +213,74 @@ test.serial('with the projection stopped, the payer sees what was written, in an
   await Promise.all([stores.projected(id), stores.projected(transactionId)]);
   await stores.stopProjections();
 
-  // The redirect of the generic channel, to the process that wrote.
+  // The other process has seen an earlier state a moment ago.
+  t.is((await fetch(`${other.url}/generic/pay/${id}`)).status, 200);
   const redirect = await postResult(app, signed(resultFields(id, { STATUS: '0' })));
   t.is(redirect.headers.get('location'), `${app.url}/generic/receipt/${id}`, 'exactly as documented');
-  t.regex(await (await fetch(`${app.url}/generic/receipt/${id}`)).text(), /Failed/);
-  t.regex(await (await fetch(`${other.url}/generic/receipt/${id}`)).text(), /Failed/);
+  for (const process of [app, other]) t.regex(await textAfter(redirect, app, process), /Failed/);
 
-  // The land registry's leads to a process that has seen an earlier state a moment ago.
-  const linkTo = (process: TestApp, link: string) => link.replace(app.url, process.url);
-  const first = (await reportLandResult(app, transactionId, { STATUS: '3' })).headers.get('location') ?? '';
-  t.regex(await (await fetch(linkTo(other, first))).text(), /Pending/);
+  const pending = await reportLandResult(app, transactionId, { STATUS: '3' });
+  t.regex(await textAfter(pending, app, other), /Pending/);
   await stores.project();
   await stores.projected(transactionId);
   await stores.stopProjections();
-  const second = (await reportLandResult(app, transactionId)).headers.get('location') ?? '';
-  t.regex(await (await fetch(linkTo(other, second))).text(), /Official receipt/);
+  const paid = await reportLandResult(app, transactionId);
+  t.regex(await textAfter(paid, app, other), /Official receipt/);
 });
 
-test.serial('the revision in a link is signed, and enough for a row after a restart', async (t) => {
+test.serial(
+  'with the projection stopped, a receipt shows the second payment that was just reported',
+  async (t) => {
+    t.timeout(120_000);
+    const stores = await start(t);
+    const app = await stores.beside();
+    const id = await createPayment(app);
+    await postResult(app, signed(resultFields(id)));
+    await stores.projected(id);
+    await stores.stopProjections();
+    const second = await postResult(app, signed(resultFields(id, { PAYMENT_TRANS_ID: 'another' })));
+    t.regex(await textAfter(second, app, app), /second payment/i);
+  },
+);
+
+/** The page to which a process has redirected, as `to` shows it to the same browser. */
+async function textAfter(redirect: Response, from: TestApp, to: TestApp): Promise<string> {
+  const location = redirect.headers.get('location') ?? '';
+  const shown = await fetch(location.replace(from.url, to.url), { headers: { cookie: cookieOf(redirect) } });
+  return await shown.text();
+}
+
+const cookieOf = (response: Response): string =>
+  (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+
+test.serial('the revision in a cookie is signed, and enough for a row after a restart', async (t) => {
   t.timeout(120_000);
   const stores = await start(t);
   const startedAt = new Date();
   const app = await stores.beside({ clock: () => startedAt });
   const { transactionId } = await createLandPayment(app);
-  const location =
-    (await reportLandResult(app, transactionId, { STATUS: '0' })).headers.get('location') ?? '';
+  const redirect = await reportLandResult(app, transactionId, { STATUS: '0' });
+  const location = redirect.headers.get('location') ?? '';
   await stores.projected(transactionId);
   const { eventStore, loadsOf } = countLoads(stores.eventStore);
-  /** How often a process that has just started reads the stream to answer the link, for which it answers 200. */
-  const loadsFor = async (link: URL, now = startedAt): Promise<number> => {
+  /** How often a process that has just started reads the stream to show the receipt to a browser with this cookie. */
+  const loadsFor = async (cookie: string, now = startedAt): Promise<number> => {
     const restarted = await stores.beside({ eventStore, clock: () => now });
     const before = loadsOf(paymentStream(transactionId));
-    const response = await fetch(link.href.replace(app.url, restarted.url));
+    const response = await fetch(location.replace(app.url, restarted.url), { headers: { cookie } });
     t.is(response.status, 200);
     t.regex(await response.text(), /Failed/);
     return loadsOf(paymentStream(transactionId)) - before;
   };
-  const link = new URL(location);
-  t.is(await loadsFor(link), 0);
+  const cookie = cookieOf(redirect);
+  t.is(await loadsFor(cookie), 0);
   const inAMinute = new Date(startedAt.getTime() + 60_000);
-  t.is(await loadsFor(link, inAMinute), 1, 'it expires, and the page reads the stream');
-  const at = link.searchParams.get('at') ?? '';
+  t.is(await loadsFor(cookie, inAMinute), 1, 'it expires, and the page reads the stream');
+  const [name = '', told = ''] = cookie.split('=', 2);
   const { transactionId: another } = await createLandPayment(app);
-  const anothers = (await reportLandResult(app, another)).headers.get('location') ?? '';
-  const foreign = new URL(anothers).searchParams.get('at') ?? '';
-  for (const forged of ['', '0', at.replace(/^\d+/, '0'), at.replace(/^\d+/, '9'), `${at}x`, foreign]) {
-    link.searchParams.set('at', forged);
-    t.is(await loadsFor(link), 1, forged);
-  }
+  const [, foreign = ''] = cookieOf(await reportLandResult(app, another)).split('=', 2);
+  for (const forged of ['', '0', told.replace(/^\d+/, '0'), told.replace(/^\d+/, '9'), `${told}x`, foreign])
+    t.is(await loadsFor(`${name}=${forged}`), 1, forged);
 });
 
 test.serial('how often the life of a payment reads its stream', async (t) => {

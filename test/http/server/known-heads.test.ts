@@ -44,9 +44,13 @@ test('a part of a stream, and a stream that does not exist, say nothing about it
   t.deepEqual([heads.revisionOf('b'), heads.revisionOf('c')], [null, null]);
 });
 
-test('an append that fails changes nothing', async (t) => {
+test('after an append that failed, the head is not known', async (t) => {
   const { heads, store } = start();
   await eventStore.append('d', [event()], 'no_stream');
+  await t.throwsAsync(store.append('d', [event()], 'no_stream'));
+  t.is(heads.revisionOf('d'), null);
+  await store.load('d');
+  t.is(heads.revisionOf('d'), 0);
   await t.throwsAsync(store.append('d', [event()], 'no_stream'));
   t.is(heads.revisionOf('d'), null);
 });

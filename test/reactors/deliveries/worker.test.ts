@@ -11,7 +11,7 @@ import { toDoList } from '../../../src/to-do/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
 import { append, emptyDatabase, end, reached, startStore } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
-import { applied, result } from '../../support/payments.ts';
+import { applied, plain, result } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
 import {
@@ -308,9 +308,17 @@ test.serial('rows dropped and projected anew: nothing is sent again', async (t) 
 
 /** As version 1 of the program stored it. */
 function ofVersion1(event: PaymentEvent): { type: string; data: unknown } {
-  const added = new Set(['orderNo', 'merchantCode', 'deliveries', 'postingRule', 'emailReceipt']);
-  const entries = Object.entries(event.data).filter(([name]) => !added.has(name));
-  return { type: event.type, data: Object.fromEntries(entries) };
+  const added = ['orderNo', 'merchantCode', 'deliveries', 'postingRule', 'emailReceipt', 'fingerprint'];
+  const left = Object.entries(event.data).filter(
+    ([name]) => ![...added, 'personal', 'evidence'].includes(name),
+  );
+  const data = Object.fromEntries(left);
+  if (event.type === 'PaymentRequested') Object.assign(data, plain(event.data.personal));
+  if ('result' in event.data) {
+    const { personal, evidence, result } = event.data;
+    data.result = { ...result, ...plain(personal), raw: plain(evidence) };
+  }
+  return { type: event.type, data };
 }
 
 async function appendVersion1({ store }: Ledger, id: string, events: readonly PaymentEvent[]): Promise<void> {

@@ -1,13 +1,13 @@
 /** The page that somebody asked for before signing in, kept in a cookie of their browser. */
 import type { Context } from '../../server/context.ts';
+import { createCookie } from '../../server/cookie.ts';
 import { isConsolePath, signInPath } from './addresses.ts';
-import { createCookie } from './session.ts';
 
 const keptSeconds = 30 * 60;
 const maxLength = 1_000;
 
 export function createReturnTo(baseUrl: string) {
-  const cookie = createCookie(baseUrl, 'console-return');
+  const cookie = createCookie(baseUrl, 'console-return', '/console');
   return {
     /** Keeps the address of a page; downloads and what scripts request are not kept. */
     remember(ctx: Context): void {

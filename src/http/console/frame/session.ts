@@ -13,6 +13,7 @@ import { isAfter } from '../../../eventstore/position.ts';
 import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../../kernel/runtime.ts';
 import type { Context, RequestState } from '../../server/context.ts';
+import { createCookie } from '../../server/cookie.ts';
 
 /** What the cookie says. The secret is stored nowhere else: the session's stream has its hash. */
 type Ticket = { sessionId: string; secret: string };
@@ -40,24 +41,6 @@ const cookiePattern = /^(\w{26})\.([\w-]{43})\.(\d{13}\.[\w-]{43})$/;
 
 type Streams = Pick<EventStore, 'load' | 'loadLast'>;
 
-/** A cookie of that name that scripts cannot read. Values must not contain `;` and the like. */
-export function createCookie(baseUrl: string, plainName: string) {
-  const isSecure = baseUrl.startsWith('https:');
-  // With this prefix browsers accept it only over TLS, for this host alone and for all of its paths.
-  const name = isSecure ? `__Host-${plainName}` : plainName;
-  const attributes = isSecure ? 'Path=/; Secure' : 'Path=/console';
-  return {
-    read: (ctx: Context): string => ctx.cookies.get(name) ?? '',
-
-    // Lax: links in emails lead into the console, and no other site can post to it.
-    set: (ctx: Context, value: string, maxAgeSeconds: number): void =>
-      ctx.append(
-        'Set-Cookie',
-        `${name}=${value}; ${attributes}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}`,
-      ),
-  };
-}
-
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions({
@@ -69,7 +52,7 @@ export function createSessions({
   eventStore: Streams;
   runtime: Pick<Runtime, 'now'>;
 }) {
-  const cookie = createCookie(baseUrl, 'console');
+  const cookie = createCookie(baseUrl, 'console', '/console');
   // The secret gives access; the signature only limits how long the cookie may go unused.
   const cookies = createExpiringSignatures(transactionIdKey, 'console session');
   const forms = createExpiringSignatures(transactionIdKey, 'console form');

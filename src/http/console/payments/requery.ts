@@ -18,7 +18,7 @@ export const requery: Page = async (ctx, { eventStore, recordAnswer, registry, r
     (fault) => recordAnswer(request, { fault }, at(), staffCause(ctx), head),
   );
   const { events } = await recordAnswer(request, answer, at(), staffCause(ctx), head);
-  const hasNews = events.some(({ type }) => type !== 'RequeryAnswered' && type !== 'RequeryRepeated');
+  const hasNews = events.some(({ data }) => 'result' in data);
   const otherwise = answer.status === 'not_found' ? 'requery-not-found' : 'requery-no-news';
   leadTo(ctx, `${paymentsPath}/${transactionId}`, hasNews ? 'requery-news' : otherwise);
 };

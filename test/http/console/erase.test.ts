@@ -1,0 +1,52 @@
+// Erasing a payment's personal data in the console: asked first, by administrators alone, and seen on every page.
+import test from 'ava';
+import { readPaymentEvent } from '../../../src/events/codec.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
+import { startApp } from '../../support/app.ts';
+import { signIn } from '../../support/console.ts';
+import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
+
+const app = await startApp();
+test.after.always(() => app.close());
+
+test.serial('asked first; then the payer is gone from every page, and the rest is there', async (t) => {
+  const id = await createPayment(app);
+  await postResult(app, signed(resultFields(id)));
+  const admin = await signIn(app, 'admin');
+  const pageOf = async (path: string) => (await admin.get(`/console/payments/${id}${path}`)).text();
+  t.regex(await pageOf(''), /Erase personal data/);
+  t.regex(await pageOf('/payer'), /Aminah binti Ismail/);
+  t.regex(await pageOf('/events/0'), /What it says[\s\S]*Aminah binti Ismail/);
+  t.regex(await pageOf('/erase'), /Erase for good/);
+  t.is((await app.events(id)).length, 2, 'asking changes nothing');
+
+  const answer = await admin.post(`/console/payments/${id}/erase`);
+  t.is(answer.headers.get('location'), `/console/payments/${id}?notice=erased`);
+  const last = await app.eventStore.loadLast(paymentStream(id));
+  t.like(last && readPaymentEvent(last), { type: 'PersonalDataErased', data: { reason: 'requested' } });
+  t.like(last?.metadata, { actor: `staff:${admin.id}` });
+  for (const path of ['', '/payer', '/events/0', '/events/1', '/history.json', '/erase'])
+    t.notRegex(await pageOf(path), /Aminah|aminah@|900101145678/i, path);
+  t.regex(await pageOf('/payer'), /Personal data erased on/);
+  t.regex(await pageOf(''), /Personal data erased<\/dt>/);
+  t.regex(await pageOf('/erase'), /holds no personal data/);
+  const receipt = await (await fetch(`${app.url}/generic/receipt/${id}`)).text();
+  t.regex(receipt, /Official receipt/);
+  t.notRegex(receipt, /Aminah|\*5678/i);
+});
+
+for (const role of ['member', 'viewer'] as const)
+  test.serial(`a ${role} neither sees the action nor may perform it`, async (t) => {
+    const id = await createPayment(app);
+    const staff = await signIn(app, role);
+    t.notRegex(await (await staff.get(`/console/payments/${id}`)).text(), /Erase personal data/);
+    t.is((await staff.post(`/console/payments/${id}/erase`)).status, 403);
+    t.is((await app.events(id)).length, 1);
+  });
+
+test.serial('a payment that does not exist is 404', async (t) => {
+  const admin = await signIn(app, 'admin');
+  const path = `/console/payments/${'0'.repeat(26)}/erase`;
+  t.is((await admin.get(path)).status, 404);
+  t.is((await admin.post(path)).status, 404);
+});

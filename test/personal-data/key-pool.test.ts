@@ -1,0 +1,51 @@
+/** How many payments are taken while the key store is away. */
+import test from 'ava';
+import { pino } from 'pino';
+import { KeysUnavailable } from '../../src/events/personal-data.ts';
+import { createKeyPool } from '../../src/personal-data/key-pool.ts';
+import { memoryKeyStore } from '../support/personal-data.ts';
+import { testRuntime } from '../support/runtime.ts';
+
+/** A pool that is full when its store goes away. */
+async function fullPool() {
+  const store = memoryKeyStore();
+  let isAway = false;
+  const pool = createKeyPool({
+    store: { ...store, add: (blocks) => (isAway ? Promise.reject(new Error('away')) : store.add(blocks)) },
+    onAdded: () => undefined,
+    runtime: testRuntime(),
+    log: pino({ level: 'silent' }),
+  });
+  await pool.start();
+  while (pool.available() < 98_304) await new Promise(setImmediate);
+  isAway = true;
+  return pool;
+}
+
+test('65,536 requests, then as many results as keys are left: more than 62,000 payments in five minutes', async (t) => {
+  const pool = await fullPool();
+  const ids = new Set<string>();
+  const drawAll = (use: 'request' | 'result') => {
+    let count = 0;
+    t.throws(
+      () => {
+        for (; ; count += 1) ids.add(pool.draw(use).id);
+      },
+      { instanceOf: KeysUnavailable },
+    );
+    return count;
+  };
+  t.is(drawAll('request'), 65_536);
+  t.is(drawAll('result'), 32_768);
+  t.is(ids.size, 98_304, 'no key twice');
+  await pool.stop();
+});
+
+test('a key is not left in the pool, and none is drawn after the end', async (t) => {
+  const pool = await fullPool();
+  const [one, other] = [pool.draw('request'), pool.draw('request')];
+  t.notDeepEqual(one.key, other.key);
+  t.false(one.key.every((byte) => byte === 0));
+  await pool.stop();
+  t.throws(() => pool.draw('result'), { instanceOf: KeysUnavailable });
+});

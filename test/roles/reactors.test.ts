@@ -1,0 +1,68 @@
+// A delivery begins when its event has been read. Here polling never looks for work, so that only a wake-up can begin one.
+import test, { type ExecutionContext } from 'ava';
+import { loadConfig } from '../../src/config/config.ts';
+import { startReactors } from '../../src/roles/reactors.ts';
+import { createToDoList } from '../../src/to-do/projection.ts';
+import { until } from '../embedded/helpers.ts';
+import {
+  append,
+  type Database,
+  emptyDatabase,
+  log,
+  type RunningStore,
+  run,
+  startStore,
+} from '../projections/helpers.ts';
+import { paymentEvents } from '../reactors/helpers.ts';
+import { startReceiver } from '../reactors/receiver.ts';
+import { settingsFor } from '../support/ledger.ts';
+import { personalData } from '../support/personal-data.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { testRuntime } from '../support/runtime.ts';
+
+const postgres = await createDatabase();
+
+const pollMs = 1_000;
+/** Sleeps of a poll end only when somebody wakes the sleeper. */
+const runtime = testRuntime({
+  sleep: (ms, signal) =>
+    ms === pollMs
+      ? new Promise((resolve) => {
+          if (signal?.aborted) resolve();
+          signal?.addEventListener('abort', () => resolve(), { once: true });
+        })
+      : testRuntime().sleep(ms, signal),
+});
+
+/** The role on these stores, until the test is over. */
+function startRole(t: ExecutionContext, store: RunningStore, database: Database): void {
+  const config = loadConfig(settingsFor({ esdbUrl: store.url, databaseUrl: database.url }), {});
+  const role = startReactors({ config, eventStore: store.eventStore, personalData, log, runtime });
+  t.teardown(() => role.stop());
+}
+
+test.serial('the process that leads wakes its own workers', async (t) => {
+  const store = await startStore(t);
+  const database = await emptyDatabase(t, postgres);
+  const receiver = await startReceiver(t);
+  startRole(t, store, database);
+  await append(store.eventStore, 'FIRST', paymentEvents('FIRST', receiver.url, 'succeeded'));
+  await until(() => receiver.received.length === 1);
+  await append(store.eventStore, 'SECOND', paymentEvents('SECOND', receiver.url, 'succeeded'));
+  await until(() => receiver.received.length === 2);
+  t.pass();
+});
+
+test.serial('a process that stands by is woken by the one that leads', async (t) => {
+  const store = await startStore(t);
+  const database = await emptyDatabase(t, postgres);
+  const receiver = await startReceiver(t);
+  const { projection } = createToDoList({ eventStore: store.eventStore, announcer: 'another process' });
+  run(t, projection, store, database);
+  startRole(t, store, database);
+  await append(store.eventStore, 'FIRST', paymentEvents('FIRST', receiver.url, 'succeeded'));
+  await until(() => receiver.received.length === 1);
+  await append(store.eventStore, 'SECOND', paymentEvents('SECOND', receiver.url, 'succeeded'));
+  await until(() => receiver.received.length === 2);
+  t.pass();
+});
