@@ -3,8 +3,13 @@ import type { RecordedResult, RequestedPayment } from './payment.ts';
 import { paymentStream } from './payment.ts';
 import type { Buyer, Held, Opened, OpenSealed, RequestDetails } from './personal-data.ts';
 
-/** Whether personal data can be read. `at` is null for a moment, until the event that says so has been appended. */
-export type Access = { kind: 'open' } | { kind: 'erased'; at: string | null } | { kind: 'unavailable' };
+/** Whether personal data can be read. */
+export type Access =
+  | { kind: 'open' }
+  /** `at` is null for a moment, until the event that says so has been appended. */
+  | { kind: 'erased'; at: string | null }
+  /** `isLost`: it is no use to wait. */
+  | { kind: 'unavailable'; isLost: boolean };
 
 /** Where personal data are erased, or cannot be read at present, they are empty. */
 export type OpenPayment = Omit<RequestedPayment, 'request' | 'results'> & {
@@ -54,7 +59,7 @@ export function unopened(payment: RequestedPayment): OpenPayment {
     ...payment,
     request: { ...payment.request, ...noDetails },
     results: payment.results.map((result) => ({ ...result, ...noBuyer })),
-    access: { kind: 'unavailable' },
+    access: { kind: 'unavailable', isLost: false },
   };
 }
 
@@ -63,7 +68,8 @@ function contentOf<T>(opened: Opened<unknown> | undefined, otherwise: T): T {
 }
 
 function accessOf(payment: RequestedPayment, opened: readonly Opened<unknown>[]): Access {
-  if (opened.some(({ kind }) => kind === 'unavailable')) return { kind: 'unavailable' };
+  const missing = opened.filter((each) => each.kind === 'unavailable');
+  if (missing.length > 0) return { kind: 'unavailable', isLost: missing.every(({ isLost }) => isLost) };
   if (opened.some(({ kind }) => kind === 'erased'))
     return { kind: 'erased', at: payment.personalData.erasedAt };
   return { kind: 'open' };

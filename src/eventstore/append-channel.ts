@@ -12,8 +12,8 @@ import type { WithinDeadline } from './deadline.ts';
 import { describe, isAnswer } from './errors.ts';
 import type { ExpectedRevision } from './event-store.ts';
 
-/** The channel of this process that may append. */
-let owner: symbol | undefined;
+/** The channel of each process that may append. A process has one runtime; only a simulator has several in this one. */
+const owners = new WeakMap<object, symbol>();
 
 export type AppendChannel = ReturnType<typeof createAppendChannel>;
 
@@ -86,8 +86,9 @@ export function createAppendChannel({
 
     /** To be called before any `send`. Throws when another connection of this process has not been closed. */
     claim(): void {
-      owner ??= self;
-      if (owner !== self) throw new Error('Another event store connection of this process is appending');
+      if (!owners.has(runtime)) owners.set(runtime, self);
+      if (owners.get(runtime) !== self)
+        throw new Error('Another event store connection of this process is appending');
     },
 
     /** Interrupts what is pending; its outcome is then unknown. */
@@ -95,7 +96,7 @@ export function createAppendChannel({
       while (replacing !== undefined) await replacing;
       if (client) await retire(client);
       client = undefined;
-      if (owner === self) owner = undefined;
+      if (owners.get(runtime) === self) owners.delete(runtime);
     },
   };
 }

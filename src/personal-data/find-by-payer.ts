@@ -37,7 +37,7 @@ export async function findByPayer(
       const { state } = await loadHead(eventStore, paymentStream(transactionId), paymentDecider);
       if (state.status === 'none') continue;
       const payment = await openPayment(state, personalData.open);
-      if (payment.access.kind === 'unavailable')
+      if (payment.access.kind === 'unavailable' && !payment.access.isLost)
         throw new KeysUnavailable('The keys of personal data cannot be read at present');
       if (isPaidBy(payment, text)) found.push(payment);
     }

@@ -32,8 +32,8 @@ export type RoleDependencies = {
 export function openStores<Needed extends Pick<Config, 'esdbUrl' | 'databaseUrl' | 'dataKeys'>>(
   config: Needed,
   log: Log,
+  runtime: Runtime = systemRuntime,
 ): Omit<RoleDependencies, 'config'> & { config: Needed } & Running {
-  const runtime = systemRuntime;
   const { databaseUrl, dataKeys, esdbUrl } = config;
   const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
   const db = connectPostgres({ url: databaseUrl, log });

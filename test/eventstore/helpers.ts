@@ -10,8 +10,8 @@ import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore, NewEvent } from '../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { type Server, startServer as startInProcess } from '../support/event-store.ts';
-import { testRuntime } from '../support/runtime.ts';
 
 /** The embedded event store in this process; ended with the test. */
 export async function startServer(t: ExecutionContext): Promise<Server> {
@@ -94,7 +94,7 @@ export function open(
     url: `esdb://127.0.0.1:${port}?tls=false${settings}`,
     log,
     ...deadlines,
-    runtime: testRuntime(),
+    runtime: systemRuntime,
   });
   t.teardown(() => store.close());
   return { ...store, logged };

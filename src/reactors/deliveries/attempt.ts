@@ -150,7 +150,8 @@ async function openDelivery(
   const isErased = erasedAt !== null && erasedAt !== payment.personalData.erasedAt;
   const left = isErased ? withoutPersonalData(payment, erasedAt) : payment;
   const opened = await openPayment(left, openSealed);
-  return opened.access.kind === 'unavailable' ? null : { ...due, payment: opened };
+  const { access } = opened;
+  return access.kind === 'unavailable' && !access.isLost ? null : { ...due, payment: opened };
 }
 
 /** Records that callbacks overtaken by a newer status are not sent any more. Returns the new end of the stream. */

@@ -58,6 +58,49 @@ test.serial('a callback is sent once, and the history says so', async (t) => {
   t.is(receiver.received.length, 1);
 });
 
+test.serial('a callback of an erased payment goes, with every field and without the payer', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  const erased: PaymentEvent = {
+    type: 'PersonalDataErased',
+    data: { at: '2026-11-20T01:06:00.000Z', reason: 'requested', keys: [] },
+  };
+  await makePayment(ledger, 'P1', [...paymentEvents('P1', receiver.url, 'succeeded'), erased]);
+  startCallbacks(t, ledger);
+  await untilHistory(ledger, 'P1', 1);
+  const sent = JSON.parse(receiver.received[0]?.body ?? '');
+  t.like(sent, { transaction_id: 'P1', status: '1', amount: '120.50', buyer_name: '' });
+  t.is(Object.keys(sent).length, 16);
+});
+
+test.serial('while personal data cannot be read a callback waits, and no attempt is recorded', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  let isAway = true;
+  startCallbacks(t, ledger, {
+    openSealed: async (...args) =>
+      isAway ? { kind: 'unavailable', isLost: false } : await personalData.open(...args),
+  });
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  const { db } = ledger.database;
+  await until(async () => (await db('reactor_deliveries.deliveries'))[0].lease_until !== null);
+  t.deepEqual(await historyOf(ledger, 'P1'), []);
+  t.is(receiver.received.length, 0);
+  isAway = false;
+  ledger.clock.set(ledger.clock.now().getTime() + 60_000);
+  await untilHistory(ledger, 'P1', 1);
+  t.is(receiver.received.length, 1);
+});
+
+test.serial('a callback does not wait for personal data whose key is lost', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  startCallbacks(t, ledger, { openSealed: async () => ({ kind: 'unavailable', isLost: true }) });
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await untilHistory(ledger, 'P1', 1);
+  t.is(JSON.parse(receiver.received[0]?.body ?? '').buyer_name, '');
+});
+
 test.serial('an attempt loads the payment once', async (t) => {
   const ledger = await startLedger(t, postgres);
   const receiver = await startReceiver(t);

@@ -112,6 +112,18 @@ test('the link in the land registry’s email opens the receipt, with nothing bu
   }
 });
 
+test('the receipt of an erased payment is not sent', async (t) => {
+  const payment = await paid();
+  const mailer: Mailer = { send: () => Promise.reject(new Error('not to be called')) };
+  const perform = createReceiptEmail({ mailer, config, runtime });
+  const erased = { ...payment, access: { kind: 'erased', at: null } } as const;
+  t.deepEqual(await perform({ ...emailOf(payment), payment: erased, signal }), {
+    kind: 'abandoned',
+    status: null,
+    reason: 'personal data erased',
+  });
+});
+
 const outcomes: [MailOutcome, DeliveryOutcome][] = [
   [
     { kind: 'failed', reason: 'greylisted', isServerDown: false },

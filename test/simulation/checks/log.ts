@@ -1,0 +1,188 @@
+/** Reads the log as it grows, folds it with the program's own functions, and checks what must hold after each event. */
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
+import { readPaymentEvent } from '../../../src/events/codec.ts';
+import { genesisHash, hashIn, isChainedOnto } from '../../../src/events/envelope.ts';
+import { evolve, noPayment, type Payment, type PaymentEvent } from '../../../src/events/payment.ts';
+import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
+import type { History } from '../engine/history.ts';
+import type { EventStoreCluster } from '../stores/event-store.ts';
+import type { Report } from '../violations.ts';
+import type { Bank } from '../world/bank.ts';
+
+export type FoldedPayment = {
+  state: Payment;
+  books: Books | null;
+  /** What the gateway owes us by the books, in sen. */
+  bookedSen: bigint;
+  receiptNo: string;
+  isUnreadable: boolean;
+};
+
+export type LogCheck = ReturnType<typeof createLogCheck>;
+
+type Decoded = { stream: string; type: string; data: unknown; metadata: unknown };
+
+export function createLogCheck({
+  cluster,
+  bank,
+  report,
+  history,
+}: {
+  cluster: EventStoreCluster;
+  bank: Bank;
+  report: Report;
+  history: History;
+}) {
+  const payments = new Map<string, FoldedPayment>();
+  const hashes = new Map<string, string>();
+  const quarantined = new Map<string, number>();
+  const paidBy = new Map<string, string>();
+  /** Open discrepancies by stream, as found. */
+  const discrepancies = new Map<string, { transactionId: string; gatewayTransactionId: string }>();
+  const shared = new Set<string>();
+  let next = 0;
+  let events = 0;
+  let isOlderImport = false;
+
+  function take(event: Decoded): void {
+    events += 1;
+    const { stream } = event;
+    if (stream.startsWith('$')) return;
+    if (!isChainedOnto(event, hashes.get(stream) ?? genesisHash))
+      report('chain-broken', stream, `${event.type} is not chained onto the event before it`);
+    hashes.set(stream, hashIn(event));
+    if (stream.startsWith('payment-')) takePayment(stream.slice('payment-'.length), event);
+    else if (stream.startsWith('gateway-unmatched')) takeUnmatched(event);
+    else if (stream.startsWith('reconciliation-')) takeDiscrepancy(stream, event);
+  }
+
+  function takePayment(id: string, stored: Decoded): void {
+    const before = payments.get(id) ?? {
+      state: noPayment,
+      books: null,
+      bookedSen: 0n,
+      receiptNo: '',
+      isUnreadable: false,
+    };
+    const event = readOrNull(stored);
+    if (!event) {
+      payments.set(id, { ...before, isUnreadable: true });
+      return;
+    }
+    history.tell(`log: ${event.type} ${summaryOf(event)} in ${id}`);
+    const state = evolve(before.state, event);
+    const { books, entry } = enter(before.books, event);
+    const bookedSen = before.bookedSen + (entry ? gatewaySen(id, entry) : 0n);
+    const receiptNo = state.status === 'none' ? '' : (state.receipt?.receiptNo ?? '');
+    payments.set(id, { state, books, bookedSen, receiptNo, isUnreadable: false });
+    if (before.state.status === 'succeeded' && state.status !== 'succeeded')
+      report('status-backwards', id, `It is ${state.status} after it had succeeded`);
+    if (before.receiptNo !== '' && receiptNo !== before.receiptNo)
+      report('receipt-changed', id, `Receipt ${before.receiptNo} became ${receiptNo}`);
+    const chargedSen = bank.chargesOf(id).reduce((sum, { amountSen }) => sum + amountSen, 0);
+    if (bookedSen > BigInt(chargedSen) && !bank.misreported.has(id))
+      report('booked-twice', id, `The books hold ${bookedSen} sen, the bank has charged ${chargedSen}`);
+    if (event.type === 'PaymentSucceeded') noteId(id, event.data.result.gatewayTransactionId);
+  }
+
+  function noteId(id: string, gatewayId: string): void {
+    if (gatewayId === '') return;
+    const other = paidBy.get(gatewayId);
+    if (other !== undefined && other !== id) shared.add(gatewayId);
+    paidBy.set(gatewayId, id);
+  }
+
+  function gatewaySen(id: string, { postings }: Entry): bigint {
+    let balance = 0n;
+    let gateway = 0n;
+    for (const { account, debitSen, creditSen } of postings) {
+      balance += debitSen - creditSen;
+      if (account.startsWith('gateway:')) gateway += debitSen - creditSen;
+    }
+    if (balance !== 0n) report('unbalanced', id, `The debits exceed the credits by ${balance} sen`);
+    return gateway;
+  }
+
+  function takeUnmatched({ data }: Decoded): void {
+    const { fingerprint } = data as { fingerprint: string };
+    const times = (quarantined.get(fingerprint) ?? 0) + 1;
+    quarantined.set(fingerprint, times);
+    history.tell('log: GatewayResultUnmatched');
+    if (times > 1) report('quarantine-repeats', 'gateway-unmatched', `It holds a result ${times} times`);
+  }
+
+  function takeDiscrepancy(stream: string, { type, data }: Decoded): void {
+    history.tell(`log: ${type} in ${stream}`);
+    if (type === 'ReconciliationDifferenceFound') {
+      discrepancies.set(stream, data as { transactionId: string; gatewayTransactionId: string });
+      return;
+    }
+    discrepancies.delete(stream);
+    if (isOlderImport && (data as { resolution: string }).resolution === 'vanished')
+      report('discrepancy-hidden', stream, 'An import of an older export cleared it');
+  }
+
+  return {
+    /** Takes in what is new. */
+    look(): void {
+      for (let page = cluster.eventsFrom(next); page.length > 0; page = cluster.eventsFrom(next))
+        for (const stored of page) {
+          next = stored.position + 1;
+          take(decode(stored));
+        }
+    },
+    /** The log has become shorter: starts again from its beginning. */
+    startAgain(): void {
+      for (const known of [payments, hashes, quarantined, paidBy, discrepancies, shared]) known.clear();
+      next = 0;
+    },
+    importing(isOlder: boolean): void {
+      isOlderImport = isOlder;
+    },
+    payments,
+    /** The hash of the last event of a stream. */
+    hashOf: (stream: string) => hashes.get(stream) ?? genesisHash,
+    sharedIds: () => [...shared],
+    /** Whether staff have the charge before them as a discrepancy. */
+    isDiscrepancy: ({ id, transactionId }: { id: string; transactionId: string }): boolean =>
+      [...discrepancies.values()].some(
+        (each) => each.gatewayTransactionId === id || each.transactionId === transactionId,
+      ),
+    events: () => events,
+  };
+}
+
+function readOrNull(stored: Decoded): PaymentEvent | null {
+  try {
+    return readPaymentEvent(stored);
+  } catch {
+    return null;
+  }
+}
+
+function summaryOf(event: PaymentEvent): string {
+  const { data } = event;
+  if ('result' in data)
+    return `(${data.result.outcome} ${data.result.gatewayTransactionId} by ${data.source})`;
+  if ('sellerOrderNo' in data) return `(${data.sellerOrderNo} ${data.mode})`;
+  return 'delivery' in data ? `(${data.delivery})` : '';
+}
+
+function decode({ stream, type, message }: StoredEvent): Decoded {
+  const recorded = streams.ReadResp.deserializeBinary(message).getEvent()?.getEvent();
+  return {
+    stream,
+    type,
+    data: parse(recorded?.getData_asU8()),
+    metadata: parse(recorded?.getCustomMetadata_asU8()),
+  };
+}
+
+function parse(bytes: Uint8Array | undefined): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes ?? []).toString('utf8'));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,59 @@
+/** Checks at the end, when everything has had time to heal. */
+import type { Plan } from '../plan.ts';
+import type { Report } from '../violations.ts';
+import type { Bank } from '../world/bank.ts';
+import type { Received } from '../world/receivers.ts';
+import type { LogCheck } from './log.ts';
+
+/** The merchant may learn of an outcome this much later than it was recorded, if its receiver was well. */
+const callbackBoundMs = 20 * 60_000;
+
+export function checkSettled({
+  plan,
+  bank,
+  log,
+  heard,
+  report,
+}: {
+  plan: Plan;
+  bank: Bank;
+  log: LogCheck;
+  heard: ReadonlyMap<string, readonly Received[]>;
+  report: Report;
+}): void {
+  const hasRestore = plan.faults.some(({ kind }) => kind === 'restore');
+  const troubled = new Set(
+    plan.faults.flatMap((fault) => (fault.kind === 'receiver' ? [`REF-${fault.merchant}`] : [])),
+  );
+  for (const id of bank.knownPayments)
+    if (!log.payments.has(id) && !hasRestore) report('acknowledged-lost', id, 'The log has no such payment');
+  for (const charge of bank.charges) {
+    const payment = log.payments.get(charge.transactionId);
+    const charged = bank.chargesOf(charge.transactionId).reduce((sum, { amountSen }) => sum + amountSen, 0);
+    // What an older copy of the log lacks is lost; a stream that nobody can read is before staff.
+    if ((!payment && hasRestore) || payment?.isUnreadable) continue;
+    if (payment && payment.bookedSen >= BigInt(charged)) continue;
+    if (log.isDiscrepancy(charge) || bank.setApart.has(charge.id)) continue;
+    const status = payment?.state.status ?? 'none';
+    report(
+      'charge-unknown',
+      charge.transactionId,
+      `${charge.id} is not in the books; the payment is ${status}`,
+    );
+  }
+  for (const [id, { state, isUnreadable }] of log.payments) {
+    if (state.status === 'none' || isUnreadable) continue;
+    for (const delivery of state.deliveries)
+      if (delivery.state === 'due') report('delivery-stuck', id, `${delivery.key} is still due`);
+    const isTroubled = troubled.has(
+      `REF-${['council', 'museum', 'library'].indexOf(state.request.merchant.code)}`,
+    );
+    if (isTroubled) continue;
+    for (const { change, atMs } of heard.get(id) ?? []) {
+      const called = state.deliveries.find((each) => each.kind === 'callback' && each.change === change);
+      const waitedMs = called ? atMs - Date.parse(called.calledAt) : 0;
+      if (waitedMs > callbackBoundMs)
+        report('callback-late', id, `Callback ${change} arrived ${Math.round(waitedMs / 60_000)} min late`);
+    }
+  }
+}

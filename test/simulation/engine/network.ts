@@ -1,0 +1,192 @@
+/**
+ * The network between simulated processes: connections that carry messages in order, as TCP does. What does not get
+ * through waits, as TCP repeats it, until the connection is given up.
+ */
+import type { History } from './history.ts';
+import type { SimulatedProcess } from './process.ts';
+import type { Random } from './random.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** One end of a connection. A closed or broken connection ignores what is sent. */
+export type Connection = {
+  send(message: unknown): void;
+  /** Sends nothing more; the other end is told after all messages. */
+  end(): void;
+  /** Gives the connection up: the other end sees it broken. */
+  reset(): void;
+  /** The name of the process at the other end. */
+  peer: string;
+};
+
+/** What an end does with what arrives; each is called in its process. */
+export type Receiver = {
+  message(message: unknown): void;
+  ended(): void;
+  broken(code: string): void;
+};
+
+export type Network = {
+  /** Answers connections to `<host>:<port>` until the process dies. Several may share an address. */
+  listen(
+    process: SimulatedProcess,
+    address: string,
+    accept: (connection: Connection) => Receiver,
+  ): () => void;
+  /** Opens a connection; `opened` is called in the process once it stands, `receiver.broken` if it does not. */
+  connect(
+    process: SimulatedProcess,
+    address: string,
+    receiver: Receiver,
+    opened: (connection: Connection) => void,
+  ): { abort(): void };
+  /** Nothing from one process reaches the other, until the function that it returns is called. */
+  cut(from: string, to: string): () => void;
+  /** Each message takes this much longer. */
+  slow(name: string, delayMs: number): () => void;
+};
+
+/** How long a connection without any answer lasts. */
+const giveUpMs = 30_000;
+const connectTimeoutMs = 20_000;
+
+type End = {
+  process: SimulatedProcess;
+  receiver: Receiver | null;
+  open: boolean;
+  lastAtMs: number;
+};
+
+export function createNetwork({
+  scheduler,
+  random,
+  history,
+}: {
+  scheduler: Scheduler;
+  random: Random;
+  history: History;
+}): Network {
+  const listeners = new Map<string, { process: SimulatedProcess; accept: (c: Connection) => Receiver }[]>();
+  const cuts = new Map<string, number>();
+  const delays = new Map<string, number>();
+
+  const isCut = (from: string, to: string) =>
+    [`${from} ${to}`, `${from} *`, `* ${to}`].some((key) => (cuts.get(key) ?? 0) > 0);
+  const latencyMs = (from: string, to: string) => {
+    const usual = random.chance(0.02) ? random.integer(20, 200) : random.integer(1, 4);
+    return usual + (delays.get(from) ?? 0) + (delays.get(to) ?? 0);
+  };
+
+  /** Delivers in order. While the way is cut it looks again, and gives the connection up in the end. */
+  function deliver(from: End, to: End, run: () => void, sinceMs = scheduler.nowMs()): void {
+    const atMs = Math.max(to.lastAtMs, scheduler.nowMs() + latencyMs(from.process.name, to.process.name));
+    to.lastAtMs = atMs;
+    scheduler.after(atMs - scheduler.nowMs(), () => attempt(from, to, run, sinceMs));
+  }
+
+  function attempt(from: End, to: End, run: () => void, sinceMs: number): void {
+    if (!to.open) return;
+    if (!isCut(from.process.name, to.process.name)) {
+      run();
+      return;
+    }
+    if (scheduler.nowMs() - sinceMs > giveUpMs) {
+      breakOff(from, 'ETIMEDOUT');
+      breakOff(to, 'ETIMEDOUT');
+      return;
+    }
+    to.lastAtMs = Math.max(to.lastAtMs, scheduler.nowMs() + 250);
+    scheduler.after(250, () => attempt(from, to, run, sinceMs));
+  }
+
+  function breakOff(end: End, code: string): void {
+    if (!end.open) return;
+    end.open = false;
+    end.process.enter(() => end.receiver?.broken(code));
+  }
+
+  function connectionOf(own: End, other: End): Connection {
+    const send = (run: () => void) => {
+      if (own.open) deliver(own, other, run);
+    };
+    return {
+      peer: other.process.name,
+      send: (message) =>
+        send(() => {
+          history.trace(`${own.process.name}>${other.process.name} ${sizeOf(message)}`);
+          if (other.process.state() === 'dead') breakOff(own, 'ECONNRESET');
+          other.process.enter(() => other.open && other.receiver?.message(message));
+        }),
+      end: () => send(() => other.process.enter(() => other.open && other.receiver?.ended())),
+      reset() {
+        send(() => breakOff(other, 'ECONNRESET'));
+        own.open = false;
+      },
+    };
+  }
+
+  function establish(client: End, address: string, opened: (connection: Connection) => void): void {
+    const alive = (listeners.get(address) ?? []).filter(({ process }) => process.state() !== 'dead');
+    const target = alive.length > 0 ? random.pick(alive) : undefined;
+    const host = target?.process.name ?? address.replace(/:\d+$/, '');
+    const startedMs = scheduler.nowMs();
+    const tryAgain = () => {
+      if (!client.open) return;
+      if (isCut(client.process.name, host) || isCut(host, client.process.name)) {
+        if (scheduler.nowMs() - startedMs > connectTimeoutMs) breakOff(client, 'ETIMEDOUT');
+        else scheduler.after(250, tryAgain);
+        return;
+      }
+      if (!target || target.process.state() === 'dead') {
+        breakOff(client, 'ECONNREFUSED');
+        return;
+      }
+      const server: End = { process: target.process, receiver: null, open: true, lastAtMs: 0 };
+      for (const [own, other] of [[client, server] as const, [server, client] as const])
+        own.process.onKilled(() => {
+          if (own.open) deliver(own, other, () => breakOff(other, 'ECONNRESET'));
+          own.open = false;
+        });
+      target.process.enter(() => {
+        server.receiver = target.accept(connectionOf(server, client));
+      });
+      client.process.enter(() => opened(connectionOf(client, server)));
+    };
+    scheduler.after(latencyMs(client.process.name, host) * 2, tryAgain);
+  }
+
+  function count(counts: Map<string, number>, key: string, by: number): () => void {
+    counts.set(key, (counts.get(key) ?? 0) + by);
+    return () => void counts.set(key, (counts.get(key) ?? 0) - by);
+  }
+
+  return {
+    listen(process, address, accept) {
+      const listener = { process, accept };
+      const others = listeners.get(address) ?? [];
+      listeners.set(address, [...others, listener]);
+      const remove = () => {
+        listeners.set(
+          address,
+          (listeners.get(address) ?? []).filter((each) => each !== listener),
+        );
+      };
+      process.onKilled(remove);
+      return remove;
+    },
+    connect(process, address, receiver, opened) {
+      const client: End = { process, receiver, open: true, lastAtMs: 0 };
+      establish(client, address, opened);
+      return {
+        abort() {
+          client.open = false;
+        },
+      };
+    },
+    cut: (from, to) => count(cuts, `${from} ${to}`, 1),
+    slow: (name, delayMs) => count(delays, name, delayMs),
+  };
+}
+
+function sizeOf(message: unknown): string {
+  return message instanceof Uint8Array ? String(message.length) : typeof message;
+}

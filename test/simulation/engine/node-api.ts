@@ -1,0 +1,162 @@
+/**
+ * Node's own time, randomness and TCP for code that runs in a simulated process, whatever library it belongs to. Code
+ * outside of one gets the real ones. To be installed before anything else is imported, as libraries may keep what they
+ * import.
+ */
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import type { Network } from './network.ts';
+import { currentProcess } from './process.ts';
+import { SimulatedSocket } from './socket.ts';
+
+const require = createRequire(import.meta.url);
+const http: typeof import('node:http') = require('node:http');
+const net: typeof import('node:net') = require('node:net');
+const timers: typeof import('node:timers') = require('node:timers');
+
+let network: Network | undefined;
+
+/** Processes reach each other over this network from now on. */
+export function useNetwork(next: Network): void {
+  network = next;
+}
+
+/** Replaces them, once and for all. */
+export function installNodeApi(): void {
+  replaceTimers();
+  replaceClock();
+  replaceTcp();
+  syncBuiltinESMExports();
+}
+
+/**
+ * Intervals are used for housekeeping only, such as closing idle connections. They are this much later than other
+ * timers, so that a quiet day does not consist of opening and closing connections.
+ */
+const lateness = 12;
+
+class SimulatedTimer {
+  readonly #cancel: () => void;
+  constructor(cancel: () => void) {
+    this.#cancel = cancel;
+  }
+  close(): this {
+    this.#cancel();
+    return this;
+  }
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+  hasRef(): boolean {
+    return true;
+  }
+  [Symbol.toPrimitive](): number {
+    return 0;
+  }
+}
+
+type Callback = (...args: unknown[]) => void;
+
+function replaceTimers(): void {
+  const real = { ...timers };
+  const replaced = {
+    setTimeout(run: Callback, ms = 1, ...args: unknown[]) {
+      const process = currentProcess();
+      if (!process) return real.setTimeout(run, ms, ...args);
+      return new SimulatedTimer(process.after(ms, () => run(...args)));
+    },
+    setInterval(run: Callback, ms = 1, ...args: unknown[]) {
+      const process = currentProcess();
+      if (!process) return real.setInterval(run, ms, ...args);
+      let cancel = () => {};
+      const repeat = () => {
+        cancel = process.after(process.stretch(ms) * lateness, () => {
+          repeat();
+          run(...args);
+        });
+      };
+      repeat();
+      return new SimulatedTimer(() => cancel());
+    },
+    clearTimeout: (timer: unknown) => clear(timer, real.clearTimeout),
+    clearInterval: (timer: unknown) => clear(timer, real.clearInterval),
+  };
+  Object.assign(timers, replaced);
+  Object.assign(globalThis, replaced);
+}
+
+function clear(timer: unknown, otherwise: (timer: never) => void): void {
+  if (timer instanceof SimulatedTimer) timer.close();
+  else otherwise(timer as never);
+}
+
+function replaceClock(): void {
+  const RealDate = Date;
+  const nowMs = () => currentProcess()?.nowMs() ?? RealDate.now();
+  const SimulatedDate = new Proxy(RealDate, {
+    construct: (target, args, newTarget) =>
+      Reflect.construct(target, args.length === 0 ? [nowMs()] : args, newTarget),
+    get: (target, name, receiver) => (name === 'now' ? nowMs : Reflect.get(target, name, receiver)),
+  });
+  globalThis.Date = SimulatedDate;
+  const random = Math.random;
+  Math.random = () => currentProcess()?.random.next() ?? random();
+  const { performance } = globalThis;
+  const elapsed = performance.now.bind(performance);
+  performance.now = () => currentProcess()?.runtime.monotonicMs() ?? elapsed();
+}
+
+function replaceTcp(): void {
+  const RealSocket = net.Socket;
+  const inNetwork = () => {
+    const process = currentProcess();
+    return process && network ? { process, network } : null;
+  };
+  const Socket = new Proxy(RealSocket, {
+    construct(target, args, newTarget) {
+      const place = inNetwork();
+      if (place && args.length === 0) return new SimulatedSocket(place.process, place.network);
+      return Reflect.construct(target, args, newTarget);
+    },
+  });
+  Object.assign(net, { Socket });
+
+  const { createConnection } = http.Agent.prototype as unknown as { createConnection: Callback };
+  Object.assign(http.Agent.prototype, {
+    createConnection(options: { port: number; host: string }, ...more: unknown[]) {
+      const place = inNetwork();
+      if (!place) return createConnection.call(this, options as never, ...more);
+      return new SimulatedSocket(place.process, place.network).connect(options);
+    },
+  });
+
+  const { listen, address } = net.Server.prototype;
+  const ports = new WeakMap<object, number>();
+  Object.assign(net.Server.prototype, {
+    listen(this: import('node:http').Server, ...args: unknown[]) {
+      const place = inNetwork();
+      if (!place) return Reflect.apply(listen, this, args);
+      const port = Number(args[0]);
+      ports.set(this, port);
+      // Node checks its connections by the real time: never within a simulation.
+      Object.assign(this, { connectionsCheckingInterval: 2 ** 30 });
+      const close = place.network.listen(place.process, `${place.process.name}:${port}`, (connection) => {
+        const socket = new SimulatedSocket(place.process, place.network, true).attach(connection);
+        Object.assign(socket, { server: this });
+        this.emit('connection', socket);
+        return socket.receiver();
+      });
+      this.once('close', close);
+      place.process.after(0, () => this.emit('listening'));
+      return this;
+    },
+    address(this: object) {
+      const port = ports.get(this);
+      return port === undefined
+        ? Reflect.apply(address, this, [])
+        : { address: '10.0.0.1', family: 'IPv4', port };
+    },
+  });
+}

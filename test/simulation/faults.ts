@@ -1,0 +1,110 @@
+/** Lets a planned fault happen, and ends it after its time. */
+import { chain } from '../../src/events/envelope.ts';
+import type { LogCheck } from './checks/log.ts';
+import type { History } from './engine/history.ts';
+import type { Network } from './engine/network.ts';
+import { uuidOf } from './engine/process.ts';
+import type { Random } from './engine/random.ts';
+import type { Scheduler } from './engine/scheduler.ts';
+import type { Fault } from './plan.ts';
+import type { Nodes } from './program/nodes.ts';
+import type { EventStoreCluster } from './stores/event-store.ts';
+import type { SimulatedPostgres } from './stores/postgres.ts';
+import type { Bank } from './world/bank.ts';
+import type { Gateway } from './world/gateway.ts';
+import type { startReceivers } from './world/receivers.ts';
+import type { startTransactionRegistry } from './world/registry.ts';
+import type { Staff } from './world/staff.ts';
+
+type Affected = {
+  nodes: Nodes;
+  network: Network;
+  cluster: EventStoreCluster;
+  postgres: SimulatedPostgres;
+  receivers: ReturnType<typeof startReceivers>;
+  registry: ReturnType<typeof startTransactionRegistry>;
+  /** Runs in the process of the gateway. */
+  gateway: { run(work: (gateway: Gateway) => unknown): void };
+  staff(work: (staff: Staff) => unknown): void;
+  scheduler: Scheduler;
+  bank: Bank;
+  logCheck: LogCheck;
+  random: Random;
+  history: History;
+};
+
+export function applyFault(fault: Fault, affected: Affected): unknown {
+  const { nodes, network, cluster, postgres, receivers, registry, scheduler, history } = affected;
+  const after = (forMs: number, run: () => unknown) => void scheduler.after(forMs, run);
+  switch (fault.kind) {
+    case 'crash':
+      return nodes.crash(fault.node, fault.forMs);
+    case 'pause':
+      return nodes.pause(fault.node, fault.forMs);
+    case 'cut': {
+      const { from, to, bothWays, forMs } = fault;
+      history.tell(
+        `network: nothing reaches ${to} from ${from}${bothWays ? ' or back' : ''} for ${forMs} ms`,
+      );
+      after(forMs, network.cut(from, to));
+      if (bothWays) after(forMs, network.cut(to, from));
+      return;
+    }
+    case 'slow':
+      history.tell(`network: ${fault.node} is ${fault.delayMs} ms away for ${fault.forMs} ms`);
+      return after(fault.forMs, network.slow(fault.node, fault.delayMs));
+    case 'clock':
+      nodes.setClock(fault.node, fault);
+      return after(fault.forMs, () => nodes.setClock(fault.node, { offsetMs: 0, drift: 0 }));
+    case 'postgres-crash':
+      postgres.crash();
+      return after(fault.forMs, postgres.start);
+    case 'freeze-leader':
+      return cluster.freezeLeader(fault.forMs);
+    case 'kill-event-store':
+      return cluster.kill(cluster.names[fault.number % cluster.names.length] ?? '', fault.forMs);
+    case 'disk-full':
+      cluster.setFull(true);
+      return after(fault.forMs, () => cluster.setFull(false));
+    case 'registry-outage':
+      history.tell(`registry: is out of order for ${fault.forMs} ms`);
+      registry.setOut(true);
+      return after(fault.forMs, () => registry.setOut(false));
+    case 'receiver':
+      receivers.setMood(fault.merchant, fault.does);
+      return after(fault.forMs, () => receivers.setMood(fault.merchant, 'well'));
+    case 'restore':
+      cluster.restore(Math.max(1, cluster.lastPosition() - fault.lastEvents));
+      affected.logCheck.startAgain();
+      affected.logCheck.look();
+      return affected.bank.forget((id) => !affected.logCheck.payments.has(id));
+    case 'unreadable':
+      return writeUnreadable(affected);
+    case 'deaf-leader':
+      history.tell('network: projections-1 never reaches the event store again');
+      for (const name of cluster.names) {
+        network.cut('projections-1', name);
+        network.cut(name, 'projections-1');
+      }
+      return;
+    case 'alternate-unmatched':
+      return affected.gateway.run((gateway) => gateway.alternateUnmatched(fault.times));
+    case 'shared-gateway-id':
+      return affected.gateway.run((gateway) => gateway.shareId());
+    case 'import':
+      return affected.staff((staff) => staff.importExport(scheduler.nowMs() - fault.ageMs));
+    default:
+      return fault satisfies never;
+  }
+}
+
+/** An event of a type that only a newer program knows, in the stream of the first payment. */
+function writeUnreadable({ cluster, logCheck, random }: Affected): unknown {
+  const [id] = logCheck.payments.keys();
+  if (id === undefined) return undefined;
+  const stream = `payment-${id}`;
+  const data = { at: '2026-11-20T01:00:00.000Z' };
+  const cause = { commandId: uuidOf(random.bytes(16)), correlationId: id, causationId: id, actor: 'gateway' };
+  const [event] = chain([{ type: 'PaymentForgotten', data }], logCheck.hashOf(stream), cause);
+  return event && cluster.inject(stream, event);
+}

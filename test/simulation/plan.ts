@@ -1,0 +1,325 @@
+/**
+ * What will happen in a simulation, made from its seed: the installation, the payments and the faults. It is plain data,
+ * so that a failing plan can be made smaller part by part.
+ */
+import { createRandom, type Random } from './engine/random.ts';
+
+export type PaymentMode = 'fpx' | 'fpx1' | 'cc' | 'wallet';
+
+/** A message with which the gateway reports how an attempt ended. */
+export type MessagePlan = {
+  by: 'server' | 'browser';
+  delayMs: number;
+  fate: 'sent' | 'lost' | 'twice';
+  form: 'form' | 'json' | 'numbers';
+  omits: readonly ('mode' | 'order' | 'id')[];
+};
+
+export type AttemptPlan = {
+  /** After the payment was requested. */
+  afterMs: number;
+  mode: PaymentMode;
+  outcome: 'charged' | 'declined' | 'cancelled' | 'left';
+  /** How long the payer stays at the bank. */
+  bankMs: number;
+  /** The bank takes more or less than the form says. */
+  wrongBySen: number;
+  messages: readonly MessagePlan[];
+  /** The bank takes the money back after this time. */
+  reversedAfterMs: number | null;
+};
+
+export type PaymentPlan = {
+  number: number;
+  atMs: number;
+  merchant: number;
+  amountSen: number;
+  hasEmail: boolean;
+  /** The merchant sends its request twice at once, perhaps to two processes. */
+  isRepeated: boolean;
+  attempts: readonly AttemptPlan[];
+};
+
+export type Fault = { atMs: number } & (
+  | { kind: 'crash' | 'pause'; node: string; forMs: number }
+  | { kind: 'cut'; from: string; to: string; bothWays: boolean; forMs: number }
+  | { kind: 'slow'; node: string; delayMs: number; forMs: number }
+  | { kind: 'clock'; node: string; offsetMs: number; drift: number; forMs: number }
+  | { kind: 'postgres-crash' | 'freeze-leader' | 'disk-full' | 'registry-outage'; forMs: number }
+  | { kind: 'kill-event-store'; number: number; forMs: number }
+  | { kind: 'receiver'; merchant: number; does: 'refuses' | 'hangs' | 'slow'; forMs: number }
+  | { kind: 'restore'; lastEvents: number }
+  | { kind: 'unreadable' }
+  | { kind: 'deaf-leader' }
+  | { kind: 'alternate-unmatched'; times: number }
+  | { kind: 'shared-gateway-id' }
+  | { kind: 'import'; ageMs: number }
+);
+
+export type FaultKind = Fault['kind'];
+
+export type Plan = {
+  seed: number;
+  http: number;
+  projections: number;
+  reactors: number;
+  eventStores: 1 | 3;
+  /** Timers that are at least a second long fire so many times later while payments are made. */
+  stretch: number;
+  /** A process with another transaction key than the others. */
+  wrongKey: string | null;
+  payments: readonly PaymentPlan[];
+  faults: readonly Fault[];
+  /** When all that can be healed is healed. */
+  healAtMs: number;
+  /** How long after that everything has to be settled. */
+  calmMs: number;
+};
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+export type PlanOptions = {
+  payments?: number;
+  calmMs?: number;
+  /** It happens for certain; otherwise the seed decides. */
+  fault?: string | undefined;
+};
+
+export function makePlan(seed: number, { payments: count = 100, calmMs, fault }: PlanOptions = {}): Plan {
+  const random = createRandom(`plan ${seed}`);
+  const activeMs = random.integer(2, 5) * minute;
+  const topology = {
+    http: random.integer(1, 3),
+    projections: random.integer(1, 2),
+    reactors: random.integer(1, 2),
+    eventStores: random.chance(0.4) ? (3 as const) : (1 as const),
+  };
+  const names = (['http', 'projections', 'reactors'] as const).flatMap((role) =>
+    Array.from({ length: topology[role] }, (_, index) => `${role}-${index + 1}`),
+  );
+  // Each seed has a few kinds of fault only: with all at once, some would hide others.
+  const kinds = allKinds.filter(({ kind, share }) => random.chance(share) || kind === fault);
+  const faults = kinds.flatMap(({ make, most }) =>
+    Array.from({ length: random.integer(1, most) }, () => make(random, names, activeMs, topology)),
+  );
+  const carelessness = random.pick([0, 0, 0.05, 0.2]);
+  // Only a process that stands by can take over from one that cannot work.
+  if (faults.some(({ kind }) => kind === 'deaf-leader')) topology.projections = 2;
+  const hasWrongKey = fault === 'wrong-key' || random.chance(0.03);
+  if (hasWrongKey) topology.http = Math.max(2, topology.http);
+  const payments = Array.from({ length: count }, (_, number) =>
+    makePayment(random, number, activeMs, carelessness),
+  );
+  return {
+    seed,
+    ...topology,
+    stretch: random.pick([1, 3, 3, 10]),
+    wrongKey: hasWrongKey ? 'http-2' : null,
+    payments,
+    faults: faults.toSorted((a, b) => a.atMs - b.atMs),
+    healAtMs: activeMs + 2 * minute,
+    // Three hours are enough for every retry and for the first requeries; a day for the whole schedule of requeries.
+    calmMs: calmMs ?? (random.chance(0.1) ? 30 : 3) * hour,
+  };
+}
+
+/** `carelessness` is the share of what a gateway should never do. */
+function makePayment(random: Random, number: number, activeMs: number, carelessness: number): PaymentPlan {
+  let afterMs = random.integer(1, 20) * second;
+  const attempts: AttemptPlan[] = [];
+  const count = random.pick([1, 1, 1, 1, 2, 2, 3]);
+  for (let index = 0; index < count; index += 1) {
+    attempts.push(makeAttempt(random, afterMs, carelessness, index === count - 1));
+    afterMs += random.integer(10, 90) * second;
+  }
+  return {
+    number,
+    atMs: random.integer(0, activeMs),
+    merchant: random.integer(0, 2),
+    amountSen: random.integer(200, 300_000),
+    hasEmail: random.chance(0.1),
+    isRepeated: random.chance(0.15),
+    attempts,
+  };
+}
+
+function makeAttempt(random: Random, afterMs: number, carelessness: number, isLast: boolean): AttemptPlan {
+  const mode = random.pick(['fpx', 'fpx', 'fpx', 'cc', 'wallet', 'fpx1'] as const);
+  const outcome = isLast
+    ? random.pick(['charged', 'charged', 'charged', 'charged', 'declined', 'left'] as const)
+    : random.pick(['declined', 'declined', 'cancelled', 'left', 'charged'] as const);
+  const isLost = random.chance(0.06);
+  const message = (by: MessagePlan['by']): MessagePlan => ({
+    by,
+    delayMs: random.chance(0.1) ? random.integer(1, 120) * second : random.integer(50, 1_500),
+    fate: isLost || random.chance(0.05) ? 'lost' : random.chance(0.1) ? 'twice' : 'sent',
+    form: random.chance(carelessness / 4) ? 'numbers' : random.pick(['form', 'form', 'json'] as const),
+    omits: (['mode', 'order', 'id'] as const).filter(() => random.chance(carelessness)),
+  });
+  return {
+    afterMs,
+    mode,
+    outcome,
+    bankMs: random.chance(0.05) ? random.integer(1, 10) * minute : random.integer(2, 40) * second,
+    wrongBySen: random.chance(carelessness / 4) ? random.integer(-100, 100) : 0,
+    messages: random.chance(0.8) ? [message('server'), message('browser')] : [message('server')],
+    reversedAfterMs: random.chance(carelessness / 10) ? random.integer(1, 30) * minute : null,
+  };
+}
+
+type Make = (
+  random: Random,
+  names: readonly string[],
+  activeMs: number,
+  topology: { eventStores: number },
+) => Fault;
+
+const moment = (random: Random, activeMs: number) => random.integer(5 * second, activeMs);
+/** Short outages are the usual ones; the longest outlast every lease and timeout. */
+const duration = (random: Random) =>
+  random.pick([random.integer(1, 5), random.integer(5, 20), random.integer(20, 100)]) * second;
+
+/** How many of the seeds have it, and how often such a seed has it at most. */
+const allKinds: readonly { kind: FaultKind; share: number; most: number; make: Make }[] = [
+  {
+    kind: 'crash',
+    share: 0.35,
+    most: 5,
+    make: (random, names, activeMs) => ({
+      kind: 'crash',
+      atMs: moment(random, activeMs),
+      node: random.pick(names),
+      forMs: duration(random),
+    }),
+  },
+  {
+    kind: 'pause',
+    share: 0.2,
+    most: 3,
+    make: (random, names, activeMs) => ({
+      kind: 'pause',
+      atMs: moment(random, activeMs),
+      node: random.pick(names),
+      forMs: duration(random),
+    }),
+  },
+  {
+    kind: 'cut',
+    share: 0.25,
+    most: 4,
+    make: (random, names, activeMs) => ({
+      kind: 'cut',
+      atMs: moment(random, activeMs),
+      from: random.pick(names),
+      to: random.pick(['postgres', 'eventstore-1', '*']),
+      bothWays: random.chance(0.5),
+      forMs: duration(random),
+    }),
+  },
+  {
+    kind: 'slow',
+    share: 0.15,
+    most: 2,
+    make: (random, names, activeMs) => ({
+      kind: 'slow',
+      atMs: moment(random, activeMs),
+      node: random.pick([...names, 'postgres', 'eventstore-1']),
+      delayMs: random.integer(50, 2_000),
+      forMs: duration(random),
+    }),
+  },
+  {
+    kind: 'clock',
+    share: 0.06,
+    most: 2,
+    make: (random, names, activeMs) => ({
+      kind: 'clock',
+      atMs: random.integer(0, activeMs / 2),
+      node: random.pick(names),
+      offsetMs: random.pick([-10 * minute, -2 * minute, -15 * second, 15 * second, 2 * minute, hour]),
+      drift: random.pick([0, 0, 0.001, -0.001]),
+      forMs: random.integer(1, 30) * minute,
+    }),
+  },
+  { kind: 'postgres-crash', share: 0.12, most: 2, make: timed('postgres-crash') },
+  {
+    kind: 'kill-event-store',
+    share: 0.15,
+    most: 2,
+    make: (random, _, activeMs) => ({
+      kind: 'kill-event-store',
+      atMs: moment(random, activeMs),
+      number: random.integer(0, 2),
+      forMs: duration(random),
+    }),
+  },
+  { kind: 'freeze-leader', share: 0.2, most: 3, make: timed('freeze-leader') },
+  { kind: 'disk-full', share: 0.06, most: 1, make: timed('disk-full') },
+  { kind: 'registry-outage', share: 0.2, most: 3, make: timed('registry-outage') },
+  {
+    kind: 'receiver',
+    share: 0.4,
+    most: 4,
+    make: (random, _, activeMs) => ({
+      kind: 'receiver',
+      atMs: moment(random, activeMs),
+      merchant: random.integer(0, 2),
+      does: random.pick(['refuses', 'hangs', 'slow'] as const),
+      forMs: duration(random),
+    }),
+  },
+  {
+    kind: 'restore',
+    share: 0.03,
+    most: 1,
+    make: (random, _, activeMs) => ({
+      kind: 'restore',
+      atMs: random.integer(activeMs / 2, activeMs),
+      lastEvents: random.integer(1, 60),
+    }),
+  },
+  {
+    kind: 'unreadable',
+    share: 0.03,
+    most: 1,
+    make: (random, _, activeMs) => ({ kind: 'unreadable', atMs: moment(random, activeMs) }),
+  },
+  {
+    kind: 'deaf-leader',
+    share: 0.04,
+    most: 1,
+    make: (random, _, activeMs) => ({ kind: 'deaf-leader', atMs: moment(random, activeMs) }),
+  },
+  {
+    kind: 'alternate-unmatched',
+    share: 0.04,
+    most: 1,
+    make: (random, _, activeMs) => ({
+      kind: 'alternate-unmatched',
+      atMs: moment(random, activeMs),
+      times: random.integer(3, 20),
+    }),
+  },
+  {
+    kind: 'shared-gateway-id',
+    share: 0.03,
+    most: 1,
+    make: (random, _, activeMs) => ({ kind: 'shared-gateway-id', atMs: moment(random, activeMs) }),
+  },
+  {
+    kind: 'import',
+    share: 0.15,
+    most: 3,
+    make: (random, _, activeMs) => ({
+      kind: 'import',
+      atMs: activeMs + random.integer(0, 6 * 60) * minute,
+      ageMs: random.pick([0, 10 * minute, 3 * hour]),
+    }),
+  },
+];
+
+function timed(kind: 'postgres-crash' | 'freeze-leader' | 'disk-full' | 'registry-outage'): Make {
+  return (random, _, activeMs) => ({ kind, atMs: moment(random, activeMs), forMs: duration(random) });
+}

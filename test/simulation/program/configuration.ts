@@ -1,0 +1,39 @@
+/** The configuration of the simulated processes: as in production, with addresses of the simulated network. */
+import { fileURLToPath } from 'node:url';
+import { type Config, loadConfig } from '../../../src/config/config.ts';
+
+const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+export const gatewaySecret = 'the gateway secret of the simulation';
+export const registryToken = 'the registry token of the simulation';
+export const apiKeyOf = (merchant: string): string => `the-key-of-${merchant}`;
+export const merchants = ['council', 'museum', 'library'] as const;
+
+/** Everything but the name of the machine is the same for all processes. */
+export function configurationOf(name: string, dataDir: string, hasWrongKey = false): Config {
+  return loadConfig(
+    {
+      NODE_ENV: 'test',
+      HOST: name,
+      PORT: '80',
+      BASE_URL: 'http://pay.example',
+      DATA_DIR: dataDir,
+      ESDB_URL: 'esdb://eventstore:2113?tls=false',
+      DATABASE_URL: 'postgres://ledger@postgres:5432/ledger',
+      MERCHANTS_FILE: file('merchants.yaml'),
+      PAYMENT_METHODS_FILE: file('payment-methods.yaml'),
+      TRANSACTION_ID_KEY: hasWrongKey ? 'another key, by mistake' : 'the transaction key of the simulation',
+      GATEWAY_URL: 'http://gateway.example/pay',
+      GATEWAY_SECRET: gatewaySecret,
+      REGISTRY_URL: 'http://registry.example',
+      REGISTRY_TOKEN: registryToken,
+      DATA_KEY: Buffer.alloc(32, 'data').toString('base64'),
+      SEAL_KEY: '5ea1'.repeat(16),
+      LOG_LEVEL: 'warn',
+      SANDBOX: 'false',
+      CALLBACK_RETRY_SCHEDULE: '0s,5s,1m,10m,30m,1h',
+    },
+    {},
+    { seals: true },
+  );
+}

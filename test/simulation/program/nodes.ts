@@ -1,0 +1,132 @@
+/** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
+import { createLog, type Log } from '../../../src/kernel/log.ts';
+import { startHttp } from '../../../src/roles/http.ts';
+import { openStores } from '../../../src/roles/lifecycle.ts';
+import { startProjections } from '../../../src/roles/projections.ts';
+import { startReactors } from '../../../src/roles/reactors.ts';
+import type { History } from '../engine/history.ts';
+import { type Clock, createProcess, type OnCrash, type SimulatedProcess } from '../engine/process.ts';
+import type { Random } from '../engine/random.ts';
+import type { Scheduler } from '../engine/scheduler.ts';
+import type { Report } from '../violations.ts';
+import { configurationOf } from './configuration.ts';
+
+const roles = { http: startHttp, projections: startProjections, reactors: startReactors };
+export type Role = keyof typeof roles;
+
+/** Errors that only say that a store is away. */
+const outages = new Set(['EventStoreUnavailable', 'KnexTimeoutError']);
+
+export type Nodes = {
+  names: readonly string[];
+  roleOf(name: string): Role;
+  process(name: string): SimulatedProcess;
+  /** SIGKILL, and a new process after a while. */
+  crash(name: string, forMs: number): void;
+  pause(name: string, forMs: number): void;
+  setClock(name: string, clock: Clock): void;
+};
+
+export function createNodes({
+  counts,
+  scheduler,
+  random,
+  history,
+  dataDir,
+  stretch,
+  wrongKey,
+  report,
+}: {
+  counts: Readonly<Record<Role, number>>;
+  scheduler: Scheduler;
+  random: Random;
+  history: History;
+  /** A real folder, for the emails. */
+  dataDir: string;
+  stretch(ms: number): number;
+  /** The process that has another transaction key than the others. */
+  wrongKey: string | null;
+  report: Report;
+}): Nodes {
+  const nodes = new Map<string, { role: Role; process: SimulatedProcess; clock: Clock; starts: number }>();
+  const onCrash: OnCrash = (process, error) => {
+    const { name } = process;
+    report('process-died', name, error instanceof Error ? (error.stack ?? error.message) : String(error));
+    crash(name, 1_000);
+  };
+
+  function start(name: string, role: Role, clock: Clock, starts: number): void {
+    const process = createProcess({
+      name,
+      scheduler,
+      random: random.fork(`${name} ${starts}`),
+      stretch,
+      onCrash,
+    });
+    process.setClock(clock);
+    nodes.set(name, { role, process, clock, starts });
+    process.enter(() => {
+      const log = logOf(name);
+      const config = configurationOf(name, dataDir, name === wrongKey);
+      Promise.resolve(roles[role](openStores(config, log, process.runtime))).catch((error: unknown) => {
+        onCrash(process, error);
+      });
+    });
+  }
+
+  function logOf(name: string): Log {
+    return createLog('warn', name, {
+      write(line: string) {
+        const { level, msg, reason, message, err } = JSON.parse(line);
+        const detail = err ? `${err.type}: ${err.message}` : (reason ?? message ?? '');
+        history.tell(`${name}: ${level >= 50 ? 'ERROR' : 'warns'}: ${msg}${detail ? ` (${detail})` : ''}`);
+        if (level >= 50 && !outages.has(err?.type))
+          report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
+      },
+    });
+  }
+
+  const nodeNamed = (name: string) => {
+    const node = nodes.get(name);
+    if (!node) throw new Error(`There is no process ${name}`);
+    return node;
+  };
+
+  for (const [role, count] of Object.entries(counts) as [Role, number][])
+    for (let number = 1; number <= count; number += 1)
+      start(`${role}-${number}`, role, { offsetMs: 0, drift: 0 }, 0);
+
+  function crash(name: string, forMs: number): void {
+    const { role, process, clock, starts } = nodeNamed(name);
+    if (process.state() === 'dead') return;
+    history.tell(`${name}: is killed for ${forMs} ms`);
+    process.kill();
+    scheduler.after(forMs, () => {
+      history.tell(`${name}: starts again`);
+      start(name, role, clock, starts + 1);
+    });
+  }
+
+  return {
+    names: [...nodes.keys()],
+    roleOf: (name) => nodeNamed(name).role,
+    process: (name) => nodeNamed(name).process,
+    crash,
+    pause(name, forMs) {
+      const { process } = nodeNamed(name);
+      if (process.state() !== 'running') return;
+      history.tell(`${name}: is stopped for ${forMs} ms`);
+      process.pause();
+      scheduler.after(forMs, () => {
+        if (process.state() === 'paused') history.tell(`${name}: continues`);
+        process.resume();
+      });
+    },
+    setClock(name, clock) {
+      const node = nodeNamed(name);
+      node.clock = clock;
+      history.tell(`${name}: its clock is ${clock.offsetMs} ms off and drifts by ${clock.drift}`);
+      node.process.setClock(clock);
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/** Runs seeds one after the other, and reports what they find. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { explain } from './known-faults.ts';
+import { makePlan, type Plan } from './plan.ts';
+import { shrink } from './shrink.ts';
+import { type SimulationResult, simulate } from './simulate.ts';
+import { installEventStoreClient } from './stores/event-store-client.ts';
+import { type PostgresServer, startPostgresServer } from './stores/postgres-server.ts';
+import { meaningOf, type Violation } from './violations.ts';
+
+/** As the command line gives them. */
+export type Options = Partial<
+  Record<
+    | 'seed'
+    | 'seeds'
+    | 'minutes'
+    | 'payments'
+    | 'fault'
+    | 'shrink'
+    | 'known'
+    | 'only-payments'
+    | 'only-faults',
+    string
+  >
+> & { history?: boolean; keep?: boolean };
+
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+const shrinkTries = 50;
+
+/** The exit code: 0 if nothing was found that is not known. */
+export async function run(options: Options): Promise<number> {
+  installEventStoreClient();
+  const server = await startPostgresServer();
+  try {
+    if (options.known !== undefined) return await replayKnown(options.known, options, server);
+    return await runSeeds(options, server);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function runSeeds(options: Options, server: PostgresServer): Promise<number> {
+  const first = numberOf(options.seed, 1);
+  const count = numberOf(options.seeds, options.minutes !== undefined ? Number.POSITIVE_INFINITY : 1);
+  const endMs = performance.now() + numberOf(options.minutes, Number.POSITIVE_INFINITY) * 60_000;
+  const totals = { seeds: 0, simulatedMs: 0, faults: 0, events: 0, payments: 0 };
+  const known = new Map<string, number>();
+  for (let seed = first; seed < first + count && performance.now() < endMs; seed += 1) {
+    const plan = planOf(seed, options);
+    const result = await simulate(plan, server);
+    if (options.history) print(result.lines.join('\n'));
+    totals.seeds += 1;
+    totals.simulatedMs += result.simulatedMs;
+    totals.faults += plan.faults.length;
+    totals.events += result.events;
+    totals.payments += plan.payments.length;
+    const { fresh, names } = sortOut(result.violations, plan);
+    for (const name of names) known.set(name, (known.get(name) ?? 0) + 1);
+    print(`${seedLine(seed, result)}${names.length > 0 ? `  known: ${names.join(', ')}` : ''}`);
+    if (options.keep) for (const name of names) if (!existsSync(fileOf(name))) await keep(name, plan, server);
+    const [failure] = fresh;
+    if (!failure) continue;
+    await explainFailure(seed, plan, fresh, server);
+    return 1;
+  }
+  const hours = (totals.simulatedMs / 3_600_000).toFixed(0);
+  print(
+    `${totals.seeds} seeds, ${hours} simulated hours, ${totals.payments} payments, ${totals.faults} faults; checked after each of ${totals.events} events`,
+  );
+  for (const [name, seeds] of [...known].toSorted(([, a], [, b]) => b - a))
+    print(`  ${name}: ${seeds} seeds`);
+  return 0;
+}
+
+function planOf(seed: number, options: Options): Plan {
+  const plan = makePlan(seed, { payments: numberOf(options.payments, 100), fault: options.fault });
+  const { 'only-payments': payments, 'only-faults': faults } = options;
+  return {
+    ...plan,
+    ...(payments !== undefined && {
+      payments: plan.payments.filter(({ number }) => isListed(payments, number)),
+    }),
+    ...(faults !== undefined && { faults: plan.faults.filter((_, index) => isListed(faults, index)) }),
+  };
+}
+
+/** What is new among the violations, and which known faults explain the others. */
+function sortOut(violations: readonly Violation[], plan: Plan): { fresh: Violation[]; names: string[] } {
+  const fresh = violations.filter((each) => explain(each, plan) === null);
+  const names = new Set(violations.flatMap((each) => explain(each, plan)?.name ?? []));
+  return { fresh, names: [...names].toSorted() };
+}
+
+function seedLine(seed: number, { digest, simulatedMs, events, charges, posts }: SimulationResult): string {
+  const hours = (simulatedMs / 3_600_000).toFixed(1);
+  return `seed ${seed}  ${digest}  ${hours} h, ${events} events, ${charges} charges, ${posts} callbacks`;
+}
+
+/** Shrinks the plan, and prints what happens in it and how to replay it. */
+async function explainFailure(
+  seed: number,
+  plan: Plan,
+  fresh: readonly Violation[],
+  server: PostgresServer,
+): Promise<void> {
+  print('\nNot known:');
+  for (const { invariant, about, text } of fresh)
+    print(`  ${invariant} (${meaningOf(invariant)})\n    ${about}: ${text}`);
+  const invariant = fresh[0]?.invariant;
+  const stillFails = async (candidate: Plan) =>
+    sortOut((await simulate(candidate, server)).violations, candidate).fresh.some(
+      (each) => each.invariant === invariant,
+    );
+  print('\nShrinking it …');
+  const small = await shrink(plan, stillFails, shrinkTries);
+  const { lines } = await simulate(small, server);
+  print(lines.join('\n'));
+  print(`\nTo replay it: npm run simulate -- --seed ${seed} --payments ${plan.payments.length} --history`);
+  print(`Smaller: ${onlyOf(seed, plan, small)}`);
+}
+
+function onlyOf(seed: number, plan: Plan, small: Plan): string {
+  const payments = small.payments.map(({ number }) => number).join(',');
+  const faults = plan.faults
+    .flatMap((fault, index) => (small.faults.includes(fault) ? [index] : []))
+    .join(',');
+  const count = plan.payments.length;
+  return `npm run simulate -- --seed ${seed} --payments ${count} --only-payments ${payments || 'none'} --only-faults ${faults || 'none'} --history`;
+}
+
+/** Shrinks a plan to what a known fault needs, and keeps it. */
+async function keep(name: string, plan: Plan, server: PostgresServer): Promise<void> {
+  const finds = async (candidate: Plan) =>
+    (await simulate(candidate, server)).violations.some((each) => explain(each, candidate)?.name === name);
+  const small = await shrink(plan, finds, shrinkTries);
+  writeFileSync(fileOf(name), `${JSON.stringify(small, null, 2)}\n`);
+  print(`kept the plan of ${name}: ${small.payments.length} payments, ${small.faults.length} faults`);
+}
+
+async function replayKnown(name: string, options: Options, server: PostgresServer): Promise<number> {
+  const plan: Plan = JSON.parse(readFileSync(fileOf(name), 'utf8'));
+  const { violations, lines, digest } = await simulate(plan, server);
+  if (options.history) print(lines.join('\n'));
+  const found = violations.filter((each) => explain(each, plan)?.name === name);
+  print(`${name}  ${digest}  ${found.length > 0 ? 'found' : 'not found'}`);
+  for (const { invariant, about, text } of found) print(`  ${invariant}: ${about}: ${text}`);
+  return found.length > 0 ? 0 : 1;
+}
+
+const fileOf = (name: string) => fileURLToPath(new URL(`./known-faults/${name}.json`, import.meta.url));
+
+const isListed = (list: string, number: number): boolean => list.split(',').includes(String(number));
+
+function numberOf(text: string | undefined, fallback: number): number {
+  return text === undefined ? fallback : Number(text);
+}

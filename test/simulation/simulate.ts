@@ -1,0 +1,242 @@
+/** Plays one plan from beginning to end, and says what it found wrong. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogCheck } from './checks/log.ts';
+import { checkSettled } from './checks/settled.ts';
+import { createHistory } from './engine/history.ts';
+import { createNetwork } from './engine/network.ts';
+import { useNetwork } from './engine/node-api.ts';
+import { createProcess, type SimulatedProcess } from './engine/process.ts';
+import { createRandom } from './engine/random.ts';
+import { createScheduler } from './engine/scheduler.ts';
+import { applyFault } from './faults.ts';
+import type { Plan } from './plan.ts';
+import { merchants } from './program/configuration.ts';
+import { createNodes } from './program/nodes.ts';
+import { createEventStoreCluster } from './stores/event-store.ts';
+import { useEventStore } from './stores/event-store-client.ts';
+import { createPostgres } from './stores/postgres.ts';
+import type { PostgresServer } from './stores/postgres-server.ts';
+import { createViolations, type Violation } from './violations.ts';
+import { createBank } from './world/bank.ts';
+import { createGateway } from './world/gateway.ts';
+import { ask } from './world/http.ts';
+import { playPayment } from './world/payers.ts';
+import { startReceivers } from './world/receivers.ts';
+import { startTransactionRegistry } from './world/registry.ts';
+import { createStaff } from './world/staff.ts';
+
+export type SimulationResult = {
+  violations: readonly Violation[];
+  digest: string;
+  lines: readonly string[];
+  simulatedMs: number;
+  steps: number;
+  queries: number;
+  events: number;
+  posts: number;
+  requeries: number;
+  charges: number;
+};
+
+/** 09:00 in Malaysia on an ordinary Friday. */
+const startMs = Date.parse('2026-11-20T01:00:00Z');
+/** The processes have started by then. */
+const bootMs = 10_000;
+const calmStretch = 300;
+const longestSleepMs = 300_000;
+
+let databases = 0;
+
+export async function simulate(plan: Plan, server: PostgresServer): Promise<SimulationResult> {
+  databases += 1;
+  const database = `simulation_${databases}`;
+  await server.query(`create database ${database}`);
+  const dataDir = mkdtempSync(join(tmpdir(), 'ledger-simulation-'));
+  const scheduler = createScheduler(startMs);
+  const history = createHistory(scheduler.nowMs, startMs);
+  const random = createRandom(`simulation ${plan.seed}`);
+  const { report, all } = createViolations(history, scheduler.nowMs);
+  const network = createNetwork({ scheduler, random: random.fork('network'), history });
+  useNetwork(network);
+  const machine = (name: string) => createProcess({ name, scheduler, random: random.fork(name) });
+  const postgres = createPostgres({
+    server,
+    database,
+    process: machine('postgres'),
+    network,
+    scheduler,
+    history,
+  });
+  const cluster = createEventStoreCluster({
+    names: Array.from({ length: plan.eventStores }, (_, index) => `eventstore-${index + 1}`),
+    scheduler,
+    network,
+    random: random.fork('event store'),
+    history,
+  });
+  useEventStore(network, cluster);
+
+  let isCalm = false;
+  const stretch = (ms: number) => {
+    if (ms < 1_000) return ms;
+    return Math.max(ms, isCalm ? Math.min(ms * calmStretch, longestSleepMs) : ms * plan.stretch);
+  };
+  const { http, projections, reactors, wrongKey } = plan;
+  const counts = { http, projections, reactors };
+  const nodes = createNodes({
+    counts,
+    scheduler,
+    random: random.fork('nodes'),
+    history,
+    dataDir,
+    stretch,
+    wrongKey,
+    report,
+  });
+  const balancer = random.fork('load balancer');
+  const pickHttp = () => `http-${balancer.integer(1, http)}`;
+
+  const bank = createBank(scheduler.nowMs);
+  const logCheck = createLogCheck({ cluster, bank, report, history });
+  const gatewayProcess = machine('gateway.example');
+  const gateway = createGateway({ process: gatewayProcess, bank, pickHttp, report, history });
+  const registry = startTransactionRegistry({ process: machine('registry.example'), bank });
+  const receivers = startReceivers({
+    processes: merchants.map((name) => machine(`${name}.example`)),
+    report,
+    history,
+  });
+  const people = machine('payers');
+  const staffProcess = machine('staff');
+  const staff = within(staffProcess, () =>
+    createStaff({ process: staffProcess, bank, logCheck, history, dataDir }),
+  );
+
+  const isChargeRecorded = (transactionId: string) => {
+    logCheck.look();
+    const state = logCheck.payments.get(transactionId)?.state;
+    return (
+      state !== undefined &&
+      state.status !== 'none' &&
+      state.results.some(({ outcome, resolved }) => outcome === 'succeeded' && resolved === null)
+    );
+  };
+  const troubled = new Set(
+    plan.faults.flatMap((it) => (it.kind === 'pause' || it.kind === 'slow' ? [it.node] : [])),
+  );
+  const world = { process: people, bank, gateway, pickHttp, report, history, troubled, isChargeRecorded };
+  for (const payment of plan.payments)
+    scheduler.after(bootMs + payment.atMs, () => people.enter(() => void playPayment(payment, world)));
+
+  for (const fault of plan.faults)
+    scheduler.after(bootMs + fault.atMs, () =>
+      applyFault(fault, {
+        nodes,
+        network,
+        cluster,
+        postgres,
+        receivers,
+        registry,
+        gateway: { run: (work) => gatewayProcess.enter(() => void work(gateway)) },
+        staff: (work) => staffProcess.enter(() => void work(staff)),
+        scheduler,
+        bank,
+        logCheck,
+        random,
+        history,
+      }),
+    );
+
+  let position = 0;
+  const runUntil = async (endMs: number, isDone = () => false) => {
+    // What was begun outside of an event comes to rest before time goes on.
+    await scheduler.settle();
+    while (scheduler.nowMs() < endMs && !isDone() && (await scheduler.step())) {
+      const last = cluster.lastPosition();
+      if (last !== position) logCheck.look();
+      position = last;
+    }
+  };
+  await runUntil(startMs + bootMs + plan.healAtMs);
+  history.tell('everything heals');
+  for (const name of nodes.names) nodes.setClock(name, { offsetMs: 0, drift: 0 });
+  await runUntil(scheduler.nowMs() + 60_000);
+  isCalm = true;
+  await runUntil(startMs + bootMs + plan.healAtMs + plan.calmMs);
+
+  isCalm = false;
+  checkSettled({ plan, bank, log: logCheck, heard: receivers.heard, report });
+  let finished = false;
+  staffProcess.enter(() => {
+    void staff.verify().then((violations) => {
+      for (const { kind, first } of violations ?? [])
+        if (kind !== 'unreadable events') report('rows-differ', kind, first);
+      if (violations === null) report('rows-differ', 'verify', 'It could not be run');
+      const isTold = violations?.some(({ first }) => /gateway transaction/i.test(first));
+      if (!isTold)
+        for (const id of logCheck.sharedIds()) report('gateway-id-twice', id, 'It pays two payments');
+      finished = true;
+    });
+  });
+  await runUntil(scheduler.nowMs() + 600_000, () => finished);
+  await checkHealth(people, { runUntil, scheduler, report, hasViolations: () => all().some(isAboutTheEnd) });
+
+  await postgres.close();
+  await server.query(`drop database ${database} with (force)`);
+  rmSync(dataDir, { recursive: true, force: true });
+  return {
+    violations: all(),
+    digest: history.digest(),
+    lines: history.lines(),
+    simulatedMs: scheduler.nowMs() - startMs,
+    steps: scheduler.steps(),
+    queries: postgres.queries(),
+    events: logCheck.events(),
+    posts: receivers.posts(),
+    requeries: registry.asked(),
+    charges: bank.charges.length,
+  };
+}
+
+const isAboutTheEnd = ({ invariant }: Violation): boolean =>
+  ['rows-differ', 'delivery-stuck', 'projection-behind'].includes(invariant);
+
+/** Health has to tell of what is wrong at the end. */
+async function checkHealth(
+  process: SimulatedProcess,
+  {
+    runUntil,
+    scheduler,
+    report,
+    hasViolations,
+  }: {
+    runUntil(endMs: number, isDone: () => boolean): Promise<void>;
+    scheduler: { nowMs(): number };
+    report: ReturnType<typeof createViolations>['report'];
+    hasViolations: () => boolean;
+  },
+): Promise<void> {
+  let done = false;
+  process.enter(() => {
+    void ask(process, { host: 'http-1', path: '/api/v1/health' }).then((answer) => {
+      done = true;
+      const health = answer?.status === 200 ? JSON.parse(answer.body) : null;
+      const behind = health?.projections.filter((each: { status: string }) => each.status !== 'ok') ?? [];
+      for (const { name, status, fault } of behind)
+        report('projection-behind', name, `It is ${status}${fault ? `: ${fault}` : ''}`);
+      if (health?.status === 'ok' && hasViolations()) report('health-lies', 'health', 'It says ok');
+    });
+  });
+  await runUntil(scheduler.nowMs() + 120_000, () => done);
+}
+
+function within<Result>(process: SimulatedProcess, make: () => Result): Result {
+  let made: { result: Result } | undefined;
+  process.enter(() => {
+    made = { result: make() };
+  });
+  if (!made) throw new Error(`${process.name} does not run`);
+  return made.result;
+}

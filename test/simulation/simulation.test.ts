@@ -1,0 +1,26 @@
+// The simulator as people run it, in processes of its own: it replaces parts of Node.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test from 'ava';
+
+const run = promisify(execFile);
+const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+async function simulate(...args: string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [main, ...args], { maxBuffer: 64 * 1024 * 1024 });
+  return stdout;
+}
+
+test('the same seeds give the same histories, in which nothing unknown is wrong', async (t) => {
+  t.timeout(300_000);
+  const args = ['--seed', '3', '--seeds', '2', '--payments', '10'];
+  const [first, second] = [await simulate(...args), await simulate(...args)];
+  t.is(first, second);
+  t.is(new Set(first.match(/\b[0-9a-f]{32}\b/g)).size, 2);
+});
+
+test('a fault that is known is found again in its smallest plan', async (t) => {
+  t.timeout(300_000);
+  t.regex(await simulate('--known', 'second-attempt-unasked'), /second-attempt-unasked .* found/);
+});

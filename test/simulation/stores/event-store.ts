@@ -1,0 +1,307 @@
+/**
+ * EventStoreDB on the simulated network. The log, and what the server answers, are the embedded store's own; only gRPC's
+ * transport is replaced (grpc.ts). The nodes of a cluster share one log, of which each may see only a beginning:
+ * followers lag, and a leader that was frozen comes back with what it knew.
+ */
+import { EventEmitter } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { status as grpcStatus, Metadata } from '@grpc/grpc-js';
+import { createAppend } from '../../../packages/embedded/eventstore/append.ts';
+import { createBatchAppends } from '../../../packages/embedded/eventstore/batch-append.ts';
+import { SCHEMA, type StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
+import { createReads } from '../../../packages/embedded/eventstore/read.ts';
+import { openStorage, type Storage } from '../../../packages/embedded/eventstore/storage.ts';
+import { bytesOfUuid } from '../../../packages/embedded/eventstore/wire.ts';
+import type { History } from '../engine/history.ts';
+import type { Network } from '../engine/network.ts';
+import { createProcess, type SimulatedProcess, uuidOf } from '../engine/process.ts';
+import type { Random } from '../engine/random.ts';
+import type { Scheduler } from '../engine/scheduler.ts';
+import { serve } from './grpc.ts';
+
+export type EventStoreCluster = {
+  /** All events that are committed, from a position on. */
+  eventsFrom(position: number): StoredEvent[];
+  names: readonly string[];
+  /** The address of the node to which a client's discovery leads at this moment. */
+  discover(client: SimulatedProcess): string;
+  leader(): string | null;
+  /** SIGSTOP on the leader; the others elect another. It comes back after a while and still believes in itself. */
+  freezeLeader(forMs: number): void;
+  /** SIGKILL on a node, which starts again later. */
+  kill(name: string, forMs: number): void;
+  /** Takes the log back to an older copy, and starts every node again. */
+  restore(position: number): void;
+  lastPosition(): number;
+  /** Writes an event as it stands: a fault of the log. */
+  inject(stream: string, event: { type: string; data: unknown; metadata: unknown }): Promise<void>;
+  /** While full, no append is stored. */
+  setFull(full: boolean): void;
+};
+
+type Node = {
+  name: string;
+  process: SimulatedProcess;
+  commits: EventEmitter<{ commit: [] }>;
+  /** The last position that has reached it. */
+  seen: number;
+  /** Where it believes the leader is; null during an election. */
+  believes: string | null;
+};
+
+const port = 2113;
+
+export function createEventStoreCluster({
+  names,
+  scheduler,
+  network,
+  random,
+  history,
+}: {
+  names: readonly string[];
+  scheduler: Scheduler;
+  network: Network;
+  random: Random;
+  history: History;
+}): EventStoreCluster {
+  let storage = openStorage(':memory:');
+  let leader: string | null = names[0] ?? null;
+  let full = false;
+  const nodes = new Map<string, Node>();
+
+  const nodeNamed = (name: string): Node => {
+    const node = nodes.get(name);
+    if (!node) throw new Error(`There is no node ${name}`);
+    return node;
+  };
+
+  function boot(name: string): void {
+    const process = createProcess({ name, scheduler, random: random.fork(name) });
+    const commits = new EventEmitter<{ commit: [] }>().setMaxListeners(0);
+    const node: Node = { name, process, commits, seen: storage.lastPosition(), believes: leader };
+    nodes.set(name, node);
+    const view = viewOf(node);
+    process.enter(() =>
+      serve(process, network, `${name}:${port}`, {
+        services: [
+          [StreamsService, { ...createReads(view), ...createBatchAppends(view), append: createAppend(view) }],
+          [features.ServerFeaturesService, { getSupportedMethods }],
+        ],
+        refuse: (_, metadata) =>
+          metadata.get('requires-leader').includes('true') && node.believes !== name
+            ? notLeader(node.believes)
+            : null,
+      }),
+    );
+  }
+
+  /** The log as a node sees it; an append goes to the leader. */
+  function viewOf(node: Node): Storage {
+    const view = seenBy(
+      () => storage,
+      () => node.seen,
+    );
+    return {
+      ...view,
+      commits: node.commits,
+      async append(request) {
+        const isDeposed = node.believes === node.name && leader !== node.name;
+        // A leader that is none any more finds no majority: the append is never answered.
+        if (isDeposed || leader === null) return new Promise(() => {});
+        if (full) throw new Error('database or disk is full');
+        const result = await storage.append(request);
+        spread();
+        return result;
+      },
+    };
+  }
+
+  /** Others hear of new events a little later than the leader. */
+  function spread(): void {
+    const position = storage.lastPosition();
+    for (const node of nodes.values()) {
+      const lagMs = node.name === leader ? 0 : random.integer(1, 400);
+      node.process.after(lagMs, () => reach(node, position));
+    }
+  }
+
+  function reach(node: Node, position: number): void {
+    if (node.believes === node.name && leader !== node.name) return;
+    if (position <= node.seen) return;
+    node.seen = position;
+    node.commits.emit('commit');
+  }
+
+  function elect(): void {
+    const candidates = [...nodes.values()].filter(({ process }) => process.state() === 'running');
+    const majority = candidates.length * 2 > names.length;
+    const elected = majority ? random.pick(candidates) : null;
+    leader = elected?.name ?? null;
+    history.tell(`event store: ${leader ?? 'nobody'} leads`);
+    if (!elected) return;
+    for (const node of candidates) node.believes = leader;
+    elected.seen = storage.lastPosition();
+    elected.commits.emit('commit');
+    spread();
+  }
+
+  function lead(name: string): void {
+    if (leader !== name) return;
+    leader = null;
+    for (const node of nodes.values()) if (node.name !== name) node.believes = null;
+    scheduler.after(random.integer(1_000, 4_000), elect);
+  }
+
+  for (const name of names) boot(name);
+
+  return {
+    names,
+    eventsFrom: (position) => storage.page({ from: position, direction: 'forwards', limit: 256 }),
+    lastPosition: () => storage.lastPosition(),
+    leader: () => leader,
+    discover(client) {
+      const alive = names.map(nodeNamed).filter(({ process }) => process.state() === 'running');
+      const asked = alive.length > 0 ? client.random.pick(alive) : null;
+      const chosen = asked?.believes ?? asked?.name ?? names[0];
+      return `${chosen}:${port}`;
+    },
+    freezeLeader(forMs) {
+      const name = leader;
+      if (name === null) return;
+      const node = nodeNamed(name);
+      history.tell(`event store: ${name} freezes for ${forMs} ms`);
+      node.process.pause();
+      if (names.length > 1) lead(name);
+      scheduler.after(forMs, () => {
+        if (node.process.state() !== 'paused') return;
+        history.tell(`event store: ${name} comes back`);
+        node.process.resume();
+        if (names.length === 1) return;
+        // For a while it still believes that it leads.
+        scheduler.after(random.integer(500, 5_000), () => {
+          node.believes = leader;
+          reach(node, storage.lastPosition());
+        });
+      });
+    },
+    kill(name, forMs) {
+      const { process } = nodeNamed(name);
+      if (process.state() === 'dead') return;
+      history.tell(`event store: ${name} is killed for ${forMs} ms`);
+      process.kill();
+      if (names.length > 1) lead(name);
+      scheduler.after(forMs, () => {
+        if (nodeNamed(name).process !== process) return;
+        boot(name);
+        if (leader === null && names.length > 1) scheduler.after(500, elect);
+        history.tell(`event store: ${name} runs again`);
+      });
+    },
+    restore(position) {
+      history.tell(`event store: restored from a copy that ends at ${position}`);
+      for (const node of nodes.values()) node.process.kill();
+      storage = copyUpTo(storage, position);
+      for (const name of names) boot(name);
+    },
+    async inject(stream, { type, data, metadata }) {
+      history.tell(`event store: ${type} is in a stream by a fault`);
+      const event = {
+        id: uuidOf(random.bytes(16)),
+        type,
+        contentType: 'application/json',
+        data: Buffer.from(JSON.stringify(data)),
+        metadata: Buffer.from(JSON.stringify(metadata)),
+      } as const;
+      const deadlineMs = Number.POSITIVE_INFINITY;
+      await storage.append({ stream, expected: 'any', events: [event], deadlineMs });
+      spread();
+    },
+    setFull(next) {
+      full = next;
+      history.tell(`event store: its disk is ${next ? 'full' : 'no longer full'}`);
+    },
+  };
+}
+
+/** The storage as a node sees it: without what has not reached it. */
+export function seenBy(storageOf: () => Storage, lastSeen: () => number): Storage {
+  const page: Storage['page'] = (request) => {
+    const limit = lastSeen();
+    const isAll = request.stream === undefined;
+    const from = isAll && request.direction === 'backwards' ? Math.min(request.from, limit) : request.from;
+    const found = storageOf().page({ ...request, from });
+    const seen = found.filter(({ position }) => position <= limit);
+    const last = found.at(-1);
+    if (seen.length > 0 || !last || isAll || request.direction === 'forwards') return seen;
+    return page({ ...request, from: last.revision - 1 });
+  };
+  return {
+    ...storageOf(),
+    page,
+    head(stream) {
+      const [last] = page({ stream, from: Number.MAX_SAFE_INTEGER, direction: 'backwards', limit: 1 });
+      return last?.revision ?? -1;
+    },
+    lastPosition: () => Math.min(storageOf().lastPosition(), lastSeen()),
+  };
+}
+
+function notLeader(leader: string | null) {
+  const metadata = new Metadata();
+  metadata.set('exception', 'not-leader');
+  metadata.set('leader-endpoint-host', leader ?? '');
+  metadata.set('leader-endpoint-port', String(port));
+  return { code: grpcStatus.NOT_FOUND, details: 'Leader info available', metadata };
+}
+
+function getSupportedMethods(_: unknown, callback: (error: null, response: unknown) => void): void {
+  const methods = ['read', 'append', 'batchappend'].map((name) => {
+    const method = new featureMessages.SupportedMethod();
+    method.setServiceName('event_store.client.streams.streams');
+    method.setMethodName(name);
+    return method;
+  });
+  const response = new featureMessages.SupportedMethods();
+  response.setEventStoreServerVersion('23.10.0');
+  response.setMethodsList(methods);
+  callback(null, response);
+}
+
+/** A copy of the log up to a position. */
+function copyUpTo(storage: Storage, last: number): Storage {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-simulation-'));
+  const file = join(folder, 'events.db');
+  const db = new DatabaseSync(file);
+  db.exec(SCHEMA);
+  const addStream = db.prepare('insert into streams (name) values (?) on conflict do nothing');
+  const addEvent = db.prepare(
+    'insert into events values (?, (select id from streams where name = ?), ?, ?, ?, ?)',
+  );
+  let from = 0;
+  for (;;) {
+    const page = storage
+      .page({ from, direction: 'forwards', limit: 256 })
+      .filter((it) => it.position <= last);
+    for (const { position, stream, revision, type, message } of page) {
+      const id =
+        streams.ReadResp.deserializeBinary(message).getEvent()?.getEvent()?.getId()?.getString() ?? '';
+      addStream.run(stream);
+      addEvent.run(position, stream, revision, bytesOfUuid(id), type, message);
+    }
+    const end = page.at(-1);
+    if (!end) break;
+    from = end.position + 1;
+  }
+  db.close();
+  const copy = openStorage(file);
+  // SQLite holds the file open for as long as the simulation needs it.
+  rmSync(folder, { recursive: true });
+  return copy;
+}

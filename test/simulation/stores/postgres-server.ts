@@ -1,0 +1,75 @@
+/** The real PostgreSQL of a run of the simulator: a server of its own, of which each simulation gets a database. */
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { freePort } from '../../../packages/embedded/free-port.ts';
+import { openCluster, spawnPostmaster } from '../../../packages/embedded/postgres/cluster.ts';
+
+/**
+ * Nothing may happen by itself: without autovacuum the rows lie, and queries are planned, in one way only. A crash of
+ * the machine loses the data, which nobody asks for again.
+ */
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+  max_connections: '200',
+};
+
+export type PostgresServer = {
+  port: number;
+  /** Runs a statement as the owner of everything. */
+  query(sql: string, values?: unknown[]): Promise<pg.QueryResult>;
+  stop(): Promise<void>;
+};
+
+export async function startPostgresServer(): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'ledger-simulation-'));
+  const cluster = await openCluster(folder, new AbortController().signal);
+  // No password, which would cost a hash for each of thousands of connections. Nobody else can reach the port's data.
+  await writeFile(join(cluster.pgData, 'pg_hba.conf'), 'host all ledger 127.0.0.1/32 trust\n');
+  const port = await freePort();
+  const postmaster = spawnPostmaster(cluster, port, settings);
+  postmaster.stderr?.resume();
+  const exited = once(postmaster, 'exit');
+  const stop = async () => {
+    postmaster.kill('SIGQUIT');
+    await exited;
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  };
+  process.once('exit', () => postmaster.kill('SIGQUIT'));
+  try {
+    const client = await connect(port, postmaster);
+    return {
+      port,
+      query: (sql, values) => client.query(sql, values),
+      async stop() {
+        await client.end();
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function connect(port: number, postmaster: { exitCode: number | null }): Promise<pg.Client> {
+  for (;;) {
+    const client = new pg.Client({ connectionString: `postgres://ledger@127.0.0.1:${port}/ledger` });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      if (postmaster.exitCode !== null) throw error;
+      await sleep(25);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+/** As much of PostgreSQL's wire protocol as a go-between must understand: where messages begin and what kind they are. */
+
+export type WireMessage = { type: string; bytes: Buffer };
+
+/** Splits a stream of bytes into messages. The first one of a client has no type: it is called `start`. */
+export function createSplitter(isClient: boolean): (bytes: Buffer) => WireMessage[] {
+  let rest: Buffer = Buffer.alloc(0);
+  let isFirst = isClient;
+  return (bytes) => {
+    rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+    const messages: WireMessage[] = [];
+    for (;;) {
+      const header = isFirst ? 4 : 5;
+      if (rest.length < header) return messages;
+      const length = rest.readUInt32BE(header - 4) + header - 4;
+      if (rest.length < length) return messages;
+      const message = rest.subarray(0, length);
+      messages.push({ type: isFirst ? 'start' : String.fromCharCode(message[0] ?? 0), bytes: message });
+      isFirst = false;
+      rest = rest.subarray(length);
+    }
+  };
+}
+
+/** A message of a type with a body. */
+export function wireMessage(type: string, body: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from(type), length, body]);
+}
+
+export const text = (value: string): Buffer => Buffer.from(`${value}\0`);
+
+/** Settings of a session that would count real time: the simulated server has its own clock for them. */
+const timedSettings = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const;
+export type TimedSettings = Partial<Record<(typeof timedSettings)[number], number>>;
+
+/** The message that opens a session, for another database and without what counts real time. */
+export function rewriteStart(bytes: Buffer, database: string): { bytes: Buffer; timed: TimedSettings } {
+  const fields = bytes.subarray(8).toString('utf8').split('\0');
+  const timed: TimedSettings = {};
+  const kept: Buffer[] = [];
+  for (let index = 0; index + 1 < fields.length && fields[index] !== ''; index += 2) {
+    const [name = '', value = ''] = [fields[index], fields[index + 1]];
+    const limit = timedSettings.find((each) => each === name);
+    if (limit) timed[limit] = Number(value);
+    else kept.push(text(name), text(name === 'database' ? database : value));
+  }
+  const body = Buffer.concat([bytes.subarray(4, 8), ...kept, Buffer.from([0])]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(body.length + 4);
+  return { bytes: Buffer.concat([length, body]), timed };
+}
+
+const clockFunctions =
+  /\b(?:now|clock_timestamp|transaction_timestamp|statement_timestamp)\s*\(\s*\)|\bcurrent_timestamp\b/gi;
+
+/** A statement in which PostgreSQL's clock shows `now`. Values travel apart from it and stay as they are. */
+export function withClock({ type, bytes }: WireMessage, now: Date): Buffer {
+  if (type !== 'Q' && type !== 'P') return bytes;
+  const body = bytes.subarray(5);
+  const start = type === 'P' ? body.indexOf(0) + 1 : 0;
+  const end = body.indexOf(0, start);
+  const sql = body.toString('utf8', start, end);
+  const replaced = sql.replace(clockFunctions, `(timestamptz '${now.toISOString()}')`);
+  if (replaced === sql) return bytes;
+  return wireMessage(
+    type,
+    Buffer.concat([body.subarray(0, start), Buffer.from(replaced), body.subarray(end)]),
+  );
+}
+
+/** The SQL of a Query or Parse message; `''` for any other. */
+export function sqlOf({ type, bytes }: WireMessage): string {
+  if (type !== 'Q' && type !== 'P') return '';
+  const start = type === 'P' ? bytes.indexOf(0, 5) + 1 : 5;
+  return bytes.toString('utf8', start, bytes.indexOf(0, start));
+}
+
+/** An error that ends the session. */
+export function fatalError(code: string, message: string): Buffer {
+  const fields = [`SFATAL`, `VFATAL`, `C${code}`, `M${message}`].map(text);
+  return wireMessage('E', Buffer.concat([...fields, Buffer.from([0])]));
+}

@@ -1,0 +1,55 @@
+/** What a simulation found wrong. */
+import type { History } from './engine/history.ts';
+
+/** Checked always. */
+export const safety = {
+  'acknowledged-lost': 'What the program acknowledged is no longer in the log',
+  'booked-twice': 'The books hold more than was really charged for a payment',
+  unbalanced: 'The debits of an entry are not its credits',
+  'status-backwards': 'A payment that had succeeded no longer has',
+  'receipt-changed': 'The receipt number of a paid payment changed',
+  'chain-broken': 'An event is not chained onto the one before it',
+  'false-not-found': 'A payment that was acknowledged was answered as unknown',
+  'two-payments': 'One reference of a merchant has two payments',
+  'signed-result-refused': 'A signed result was neither recorded nor kept',
+  'quarantine-repeats': 'The quarantine holds the same result more than once',
+  'gateway-id-twice': 'One gateway transaction pays two payments, and nobody is told',
+  'callback-overtaken': 'A callback with an older status was sent after a newer one',
+  'callback-doubled': 'One callback was sent twice at the same time',
+  'page-denies-charge': 'A page asks the payer to pay although a charge is recorded',
+  'discrepancy-hidden': 'An older export cleared what a newer one had found',
+  'slow-answer': 'A request waited longer than 10 s for its answer',
+  'process-died': 'An error that nobody caught ended a process',
+  'program-fault': 'The program logged an error of its own',
+} as const;
+
+/** Checked after all faults have ended, within a bound of simulated time. */
+export const liveness = {
+  'charge-unknown': 'A real charge is neither in the books nor in front of staff',
+  'delivery-stuck': 'A delivery is neither delivered nor given up',
+  'callback-late': 'The merchant heard of an outcome too late although it could have been told',
+  'projection-behind': 'A projection has not caught up with the log',
+  'rows-differ': 'Rows are not what the events lead to',
+  'health-lies': 'Health says ok while one of the above is false',
+} as const;
+
+export type Invariant = keyof typeof safety | keyof typeof liveness;
+
+export const meaningOf = (invariant: Invariant): string => ({ ...safety, ...liveness })[invariant];
+
+/** `about` is the payment or process that it concerns. */
+export type Violation = { invariant: Invariant; about: string; text: string; atMs: number };
+
+export type Report = (invariant: Invariant, about: string, text: string) => void;
+
+/** Keeps the first violation of each invariant about each thing. */
+export function createViolations(history: History, nowMs: () => number) {
+  const found = new Map<string, Violation>();
+  const report: Report = (invariant, about, text) => {
+    const key = `${invariant} ${about}`;
+    if (found.has(key)) return;
+    found.set(key, { invariant, about, text, atMs: nowMs() });
+    history.tell(`VIOLATION ${invariant}: ${about}: ${text}`);
+  };
+  return { report, all: () => [...found.values()] };
+}

@@ -1,0 +1,80 @@
+/** The truth: what really happened to people's money, and what the program has acknowledged. */
+
+export type Charge = {
+  /** The gateway's transaction id. */
+  id: string;
+  transactionId: string;
+  orderNo: string;
+  merchant: string;
+  mode: string;
+  amountSen: number;
+  atMs: number;
+  /** The bank took it back. */
+  isReversed: boolean;
+};
+
+/** An attempt as the gateway knows it. */
+export type Order = {
+  orderNo: string;
+  transactionId: string;
+  merchant: string;
+  mode: string;
+  amountSen: number;
+  status: 'open' | 'charged' | 'declined' | 'cancelled';
+  chargeId: string;
+  startedAtMs: number;
+  endedAtMs: number;
+};
+
+export type Bank = ReturnType<typeof createBank>;
+
+export function createBank(nowMs: () => number) {
+  const charges: Charge[] = [];
+  const orders = new Map<string, Order>();
+  /** By merchant and reference: the transaction ids under which the program has answered. */
+  const acknowledged = new Map<string, Set<string>>();
+  const knownPayments = new Set<string>();
+  /** Payments about which the gateway has told something else than what happened. */
+  const misreported = new Set<string>();
+  /** Charges whose result was kept as unmatched, which staff see. */
+  const setApart = new Set<string>();
+  let numbers = 0;
+  return {
+    charges,
+    orders,
+    misreported,
+    setApart,
+    knownPayments,
+    nextId() {
+      numbers += 1;
+      return `G${String(numbers).padStart(6, '0')}`;
+    },
+    charge(order: Order, amountSen: number): Charge {
+      const charge = {
+        id: order.chargeId,
+        transactionId: order.transactionId,
+        orderNo: order.orderNo,
+        merchant: order.merchant,
+        mode: order.mode,
+        amountSen,
+        atMs: nowMs(),
+        isReversed: false,
+      };
+      charges.push(charge);
+      return charge;
+    },
+    chargesOf: (transactionId: string) => charges.filter((each) => each.transactionId === transactionId),
+    /** An older copy of the log has lost these payments: nobody can expect the program to know them. */
+    forget(isLost: (transactionId: string) => boolean): void {
+      for (const id of knownPayments) if (isLost(id)) knownPayments.delete(id);
+    },
+    /** The program has answered a request: the payment exists from now on. Returns how many the reference has. */
+    acknowledge(merchant: string, reference: string, transactionId: string): number {
+      const key = `${merchant} ${reference}`;
+      const ids = acknowledged.get(key) ?? new Set();
+      acknowledged.set(key, ids.add(transactionId));
+      knownPayments.add(transactionId);
+      return ids.size;
+    },
+  };
+}

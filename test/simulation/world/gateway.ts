@@ -1,0 +1,183 @@
+/** The gateway: takes payers to their bank, and reports how it ended, more or less well. */
+import { signFields } from '../../../src/clients/gateway/checksum.ts';
+import type { History } from '../engine/history.ts';
+import type { SimulatedProcess } from '../engine/process.ts';
+import type { AttemptPlan, MessagePlan } from '../plan.ts';
+import { gatewaySecret } from '../program/configuration.ts';
+import type { Report } from '../violations.ts';
+import type { Bank, Order } from './bank.ts';
+import { ask, formHeaders, formOf, jsonHeaders } from './http.ts';
+
+export type Gateway = ReturnType<typeof createGateway>;
+type Fields = Record<string, string>;
+
+const statusOf = { charged: '1', declined: '0', cancelled: '2', open: '3' } as const;
+
+export function createGateway({
+  process,
+  bank,
+  pickHttp,
+  report,
+  history,
+}: {
+  process: SimulatedProcess;
+  bank: Bank;
+  pickHttp: () => string;
+  report: Report;
+  history: History;
+}) {
+  let unanswered = 0;
+
+  /** Sends a result until it is taken or refused; a server gives up after some hours. */
+  async function send(fields: Fields, message: Pick<MessagePlan, 'form' | 'by'>): Promise<void> {
+    const signed: Fields = { ...fields, CHECKSUM: signFields(fields, gatewaySecret) };
+    const isForm = message.form === 'form';
+    const values = message.form === 'numbers' ? { ...signed, STATUS: Number(signed.STATUS) } : signed;
+    const body = isForm ? formOf(signed) : JSON.stringify(values);
+    const tries = message.by === 'browser' ? 3 : 12;
+    for (let number = 0; number < tries; number += 1) {
+      const answer = await ask(process, {
+        host: pickHttp(),
+        path: '/generic/response',
+        method: 'POST',
+        headers: isForm ? formHeaders : jsonHeaders,
+        body,
+      });
+      history.trace(`gateway result ${fields.PAYMENT_TRANS_ID} ${answer?.status}`);
+      if (answer && answer.status < 400) return;
+      if (answer?.status === 404) {
+        bank.setApart.add(fields.PAYMENT_TRANS_ID ?? '');
+        if (bank.knownPayments.has(fields.TRANS_ID ?? ''))
+          report(
+            'false-not-found',
+            fields.TRANS_ID ?? '',
+            `The result ${fields.PAYMENT_TRANS_ID} was answered 404`,
+          );
+        return;
+      }
+      if (answer && answer.status < 500) {
+        report(
+          'signed-result-refused',
+          fields.TRANS_ID ?? '',
+          `A signed result was answered ${answer.status}`,
+        );
+        return;
+      }
+      if (answer && answer.status !== 503)
+        report(
+          'signed-result-refused',
+          fields.TRANS_ID ?? '',
+          `A signed result was answered ${answer.status}`,
+        );
+      unanswered += 1;
+      await process.runtime.sleep(5_000 * 2 ** number);
+    }
+  }
+
+  function fieldsOf(order: Order, amountSen: number, omits: MessagePlan['omits']): Fields {
+    const has = (name: MessagePlan['omits'][number]) => !omits.includes(name);
+    return {
+      STATUS: statusOf[order.status],
+      ...(has('mode') && { PAYMENT_MODE: order.mode }),
+      MERCHANT_CODE: order.merchant,
+      TRANS_ID: order.transactionId,
+      ...(has('id') && { PAYMENT_TRANS_ID: order.chargeId }),
+      PAYMENT_DATETIME: malaysianTime(order.endedAtMs),
+      AMOUNT: ringgit(amountSen),
+      BUYER_BANK: 'Bank Contoh',
+      BUYER_NAME: 'A PAYER',
+      ...(has('order') && { MERCHANT_ORDER_NO: order.orderNo }),
+    };
+  }
+
+  return {
+    unanswered: () => unanswered,
+
+    /** Takes a payer in with the signed form, and reports the end of the attempt as planned. */
+    async handOver(form: Fields, plan: AttemptPlan, onReturn: () => void): Promise<void> {
+      const orderNo = form.MERCHANT_ORDER_NO ?? '';
+      const known = bank.orders.get(orderNo);
+      const order: Order = known ?? {
+        orderNo,
+        transactionId: form.TRANS_ID ?? '',
+        merchant: form.MERCHANT_CODE ?? '',
+        mode: form.PAYMENT_MODE ?? '',
+        amountSen: Math.round(Number(form.AMOUNT) * 100),
+        status: 'open',
+        chargeId: bank.nextId(),
+        startedAtMs: process.nowMs(),
+        endedAtMs: process.nowMs(),
+      };
+      bank.orders.set(orderNo, order);
+      await process.runtime.sleep(plan.bankMs);
+      // A payer with two tabs on one order can finish it once.
+      if (plan.outcome === 'left' || order.status !== 'open') return;
+      order.status = plan.outcome;
+      order.endedAtMs = process.nowMs();
+      const amountSen = order.amountSen + plan.wrongBySen;
+      if (plan.outcome === 'charged') {
+        const charge = bank.charge(order, amountSen);
+        history.tell(`bank: charges ${ringgit(amountSen)} as ${order.chargeId} for ${order.orderNo}`);
+        if (plan.reversedAfterMs !== null)
+          process.after(plan.reversedAfterMs, () => {
+            charge.isReversed = true;
+            order.status = 'declined';
+            bank.misreported.add(order.transactionId);
+            history.tell(`bank: takes ${order.chargeId} back`);
+            void send(fieldsOf(order, amountSen, []), { form: 'form', by: 'server' });
+          });
+      }
+      for (const message of plan.messages) {
+        if (message.fate === 'lost') {
+          history.tell(`gateway: loses the ${message.by}'s result ${order.chargeId} of ${order.orderNo}`);
+          continue;
+        }
+        const fields = fieldsOf(order, amountSen, message.omits);
+        const times = message.fate === 'twice' ? 2 : 1;
+        for (let number = 0; number < times; number += 1)
+          process.after(message.delayMs * (number + 1), () => {
+            const told = Object.entries(fields).filter(([name]) => /STATUS|PAYMENT|ORDER|AMOUNT/.test(name));
+            history.tell(
+              `gateway: sends ${told.map(([name, value]) => `${name}=${value}`).join(' ')} as ${message.form}`,
+            );
+            void send(fields, message).then(message.by === 'browser' ? onReturn : () => {});
+          });
+      }
+    },
+
+    /** Results that belong to no payment, two of them by turns. */
+    async alternateUnmatched(times: number): Promise<void> {
+      for (let number = 0; number < times; number += 1)
+        for (const name of ['A', 'B']) {
+          const fields = {
+            STATUS: '1',
+            MERCHANT_CODE: 'council',
+            TRANS_ID: `UNKNOWN-${name}`,
+            PAYMENT_TRANS_ID: `U-${name}`,
+            AMOUNT: '10.00',
+            PAYMENT_DATETIME: '2026-11-20 09:00:00',
+          };
+          await send(fields, { form: 'form', by: 'browser' });
+        }
+    },
+
+    /** The gateway uses the id of one charge for a charge of another payment. */
+    shareId(): void {
+      const [one] = bank.charges;
+      const other = [...bank.orders.values()].find(
+        (order) => order.status === 'open' && order.transactionId !== one?.transactionId,
+      );
+      if (!one || !other) return;
+      other.chargeId = one.id;
+      history.tell(`gateway: will report ${other.orderNo} as ${one.id}, which it has used before`);
+    },
+  };
+}
+
+export function ringgit(amountSen: number): string {
+  const digits = String(amountSen).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+export const malaysianTime = (atMs: number): string =>
+  new Date(atMs + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');

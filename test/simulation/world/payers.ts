@@ -1,0 +1,163 @@
+/** Merchants that request payments, and payers that pay them: each follows its plan and sees what the pages say. */
+import type { History } from '../engine/history.ts';
+import type { SimulatedProcess } from '../engine/process.ts';
+import type { AttemptPlan, PaymentPlan } from '../plan.ts';
+import { apiKeyOf, merchants } from '../program/configuration.ts';
+import type { Report } from '../violations.ts';
+import type { Bank } from './bank.ts';
+import type { Gateway } from './gateway.ts';
+import { type Answer, ask, formHeaders, formOf, jsonHeaders } from './http.ts';
+
+const banks = { fpx: 'MB2U0227', fpx1: 'MBB0228', cc: '', wallet: '' } as const;
+const patienceMs = 10_000;
+
+export type World = {
+  process: SimulatedProcess;
+  bank: Bank;
+  gateway: Gateway;
+  pickHttp: () => string;
+  report: Report;
+  history: History;
+  /** Processes that are stopped or far away at times: they answer late through no fault of the program. */
+  troubled: ReadonlySet<string>;
+  /** Whether a charge of the payment is recorded, in whatever way. */
+  isChargeRecorded: (transactionId: string) => boolean;
+};
+
+/** Plays one payment from the merchant's request to the last attempt. */
+export async function playPayment(plan: PaymentPlan, world: World): Promise<void> {
+  const { process, history } = world;
+  const merchant = merchants[plan.merchant] ?? 'council';
+  const reference = `REF-${plan.number}`;
+  const requests = plan.isRepeated ? 2 : 1;
+  const answers = await Promise.all(
+    Array.from({ length: requests }, () => requestPayment(plan, merchant, reference, world)),
+  );
+  const transactionId = answers.find((id) => id !== null);
+  if (!transactionId) return;
+  history.tell(`merchant ${merchant}: requested ${reference} as ${transactionId}`);
+  await Promise.all(
+    plan.attempts.map(async (attempt) => {
+      await process.runtime.sleep(attempt.afterMs);
+      await playAttempt(transactionId, attempt, world);
+    }),
+  );
+}
+
+async function requestPayment(
+  plan: PaymentPlan,
+  merchant: string,
+  reference: string,
+  world: World,
+): Promise<string | null> {
+  const { process, bank, report } = world;
+  const body = JSON.stringify({
+    trans_id: reference,
+    amount: (plan.amountSen / 100).toFixed(2),
+    service: 'Assessment tax',
+    description: `Bill ${plan.number}`,
+    callback_url: `http://${merchant}.example/callback`,
+    redirect_url: `http://${merchant}.example/paid`,
+    name: 'A Payer',
+    email: plan.hasEmail ? 'payer@example.my' : '',
+  });
+  for (let number = 0; number < 30; number += 1) {
+    const answer = await timed('POST /generic/request', world, (host) =>
+      ask(process, {
+        host,
+        path: '/generic/request',
+        method: 'POST',
+        headers: {
+          ...jsonHeaders,
+          accept: 'application/json',
+          'x-merchant-code': merchant,
+          authorization: `Bearer ${apiKeyOf(merchant)}`,
+        },
+        body,
+      }),
+    );
+    if (answer?.status === 200) {
+      const { transaction_id: id } = JSON.parse(answer.body).data;
+      const ids = bank.acknowledge(merchant, reference, id);
+      if (ids > 1) report('two-payments', reference, `${merchant} got ${ids} transaction ids`);
+      return id;
+    }
+    if (answer && answer.status < 500)
+      report(
+        'program-fault',
+        reference,
+        `A request was answered ${answer.status}: ${answer.body.slice(0, 200)}`,
+      );
+    await process.runtime.sleep(2_000 + number * 3_000);
+  }
+  return null;
+}
+
+async function playAttempt(transactionId: string, plan: AttemptPlan, world: World): Promise<void> {
+  const { process, gateway, history } = world;
+  const wasRecorded = world.isChargeRecorded(transactionId);
+  const page = await look(`/generic/pay/${transactionId}`, transactionId, world);
+  if (page?.status !== 200) return;
+  const token = inputOf(page.body, 'token');
+  if (!token) return;
+  if (wasRecorded) world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
+  const choice = { token, method: plan.mode, [`bank_${plan.mode}`]: banks[plan.mode] };
+  const answer = await look(`/generic/pay/${transactionId}`, transactionId, world, formOf(choice));
+  if (answer?.status !== 200 || !answer.body.includes('CHECKSUM')) return;
+  const form = fieldsOf(answer.body);
+  history.tell(
+    `payer: goes to the bank with ${form.MERCHANT_ORDER_NO} by ${plan.mode}, and will be ${plan.outcome}`,
+  );
+  await gateway.handOver(form, plan, () => {
+    process.after(500, () => void look(`/generic/receipt/${transactionId}`, transactionId, world));
+  });
+}
+
+/** A page as a payer gets it, with a few reloads when it does not come. Redirects are answers. */
+async function look(
+  path: string,
+  transactionId: string,
+  world: World,
+  form?: string,
+): Promise<Answer | null> {
+  const { process, bank, report } = world;
+  for (let number = 0; number < 4; number += 1) {
+    const answer = await timed(`${form ? 'POST' : 'GET'} ${path.split('/', 3).join('/')}`, world, (host) =>
+      ask(process, {
+        host,
+        path,
+        ...(form !== undefined && { method: 'POST', headers: formHeaders, body: form }),
+      }),
+    );
+    if (answer?.status === 404 && bank.knownPayments.has(transactionId))
+      report('false-not-found', transactionId, `${path} was answered 404`);
+    if (answer && answer.status < 500) return answer;
+    await process.runtime.sleep(3_000 * (number + 1));
+  }
+  return null;
+}
+
+async function timed(
+  what: string,
+  { process, pickHttp, report, troubled }: World,
+  run: (host: string) => Promise<Answer | null>,
+): Promise<Answer | null> {
+  const host = pickHttp();
+  const startedMs = process.nowMs();
+  const answer = await run(host);
+  const tookMs = process.nowMs() - startedMs;
+  if (answer && tookMs > patienceMs && !troubled.has(host))
+    report('slow-answer', what, `Answered ${answer.status} after ${tookMs} ms`);
+  return answer;
+}
+
+const inputOf = (html: string, name: string): string =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+
+function fieldsOf(html: string): Record<string, string> {
+  const found = html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g);
+  return Object.fromEntries(Array.from(found, ([, name = '', value = '']) => [name, unescaped(value)]));
+}
+
+const unescaped = (text: string): string =>
+  text.replaceAll('&amp;', '&').replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<');

@@ -1,0 +1,48 @@
+/** The transaction registry, which knows every attempt that has ended, except during its outages. */
+import { createServer } from 'node:http';
+import type { SimulatedProcess } from '../engine/process.ts';
+import type { Bank } from './bank.ts';
+import { malaysianTime, ringgit } from './gateway.ts';
+
+const statusOf = { charged: '1', declined: '2', cancelled: '2', open: '0' } as const;
+
+export function startTransactionRegistry({ process, bank }: { process: SimulatedProcess; bank: Bank }) {
+  let isOut = false;
+  let asked = 0;
+  process.enter(() =>
+    createServer((request, response) => {
+      asked += 1;
+      const url = new URL(request.url ?? '', 'http://registry.example');
+      if (isOut) {
+        response.statusCode = 500;
+        response.end();
+        return;
+      }
+      const id = url.searchParams.get('merchant_trans_id');
+      const records = [...bank.orders.values()]
+        .filter((order) => order.transactionId === id)
+        .map((order) => ({
+          id: order.orderNo,
+          merchant_trans_id: order.transactionId,
+          eps_status: statusOf[order.status],
+          receipt_no: '',
+          payment_mode: order.mode,
+          gateway_id1: order.chargeId,
+          buyer_bank: 'Bank Contoh',
+          buyer_name: 'A PAYER',
+          amount: ringgit(
+            bank.charges.find((it) => it.orderNo === order.orderNo)?.amountSen ?? order.amountSen,
+          ),
+          payment_datetime: malaysianTime(order.endedAtMs),
+        }));
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(records));
+    }).listen(80),
+  );
+  return {
+    setOut: (out: boolean) => {
+      isOut = out;
+    },
+    asked: () => asked,
+  };
+}
