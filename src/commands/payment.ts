@@ -19,6 +19,7 @@ import { type ResolveException, resolveException } from './exceptions.ts';
 import { isSameContent } from './fingerprint.ts';
 import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';
+import { type GiveVerdict, giveVerdict } from './verdict.ts';
 
 export type RequestPayment = { type: 'RequestPayment'; request: PaymentRequested };
 
@@ -38,6 +39,7 @@ export type PaymentCommand =
   | RecordGatewayResult
   | RecordRequery
   | ResolveException
+  | GiveVerdict
   | ErasePersonalData
   | DeliveryCommand;
 
@@ -60,6 +62,8 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
         return recordRequery(command, state);
       case 'ResolveException':
         return resolveException(command, state);
+      case 'GiveVerdict':
+        return giveVerdict(command, state);
       case 'ErasePersonalData':
         return erasePersonalData(command, state);
       default:

@@ -27,8 +27,17 @@ export type GenericDependencies = PayDependencies &
   Pick<SimulateDependencies, 'fetchOwn'> & { config: { sandbox: { enabled: boolean } } };
 
 export function addGenericRoutes(router: Router<RequestState>, dependencies: GenericDependencies): void {
-  const { config, execute, fetchOwn, latestPayments, personalData, quarantine, recordAnswer, registry, runtime } =
-    dependencies;
+  const {
+    config,
+    execute,
+    fetchOwn,
+    latestPayments,
+    personalData,
+    quarantine,
+    recordAnswer,
+    registry,
+    runtime,
+  } = dependencies;
   const { transactionIdKey } = config;
   const links = createLinks({ ...config, runtime }).generic;
   const tokens = createPageTokens({ transactionIdKey, runtime });

@@ -83,6 +83,7 @@ const refusals: Readonly<Record<RefusalCode, { status: number; kind?: ErrorKind;
   delivery_superseded: { status: 409 },
   unknown_exception: { status: 404 },
   exception_resolved: { status: 409 },
+  charge_recorded: { status: 409 },
   no_money_in_suspense: { status: 409 },
   personal_data_added: { status: 409 },
   email_taken: { status: 400, code: 'email_taken' },

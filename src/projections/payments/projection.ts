@@ -13,6 +13,11 @@ import {
 import { isHolding } from '../../events/personal-data.ts';
 import { indexable } from '../../postgres/table.ts';
 import { exceptionsIndexes, exceptionsTable, writeExceptions } from '../exceptions/table.ts';
+import {
+  unknownOutcomesIndexes,
+  unknownOutcomesTable,
+  writeUnknownOutcomes,
+} from '../exceptions/unknown-outcomes.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { streamProjection } from '../runtime/stream-projection.ts';
 import { payersIndexes, payersTable, writePayers } from './payers.ts';
@@ -58,10 +63,11 @@ export const payments: Projection = {
         holds_personal_data: isHolding(state.personalData),
       };
     },
-    moreTables: [exceptionsTable, payersTable],
+    moreTables: [exceptionsTable, unknownOutcomesTable, payersTable],
     async writeMore(changed, db, personalData) {
       await writePayers(changed, db, personalData);
       await writeExceptions(changed, db);
+      await writeUnknownOutcomes(changed, db);
     },
   }),
 
@@ -73,6 +79,7 @@ export const payments: Projection = {
     'payments_by_time on payments (requested_at)',
     'payments_by_paid_at on payments (paid_at) where paid_at is not null',
     ...exceptionsIndexes,
+    ...unknownOutcomesIndexes,
   ],
 };
 
