@@ -245,7 +245,9 @@ test.serial('staff settle an attempt whose outcome nobody knows by a verdict and
   await caughtUp();
   const [admin, viewer] = [await signIn(app, 'admin'), await signIn(app, 'viewer')];
   const path = `/console/exceptions/attempt/${id}/1`;
-  t.true((await (await admin.get('/console/exceptions?kind=outcomeUnknown')).text()).includes(`href="${path}"`));
+  t.true(
+    (await (await admin.get('/console/exceptions?kind=outcomeUnknown')).text()).includes(`href="${path}"`),
+  );
   t.true((await (await admin.get(`/console/payments/${id}`)).text()).includes(`href="${path}"`));
   const html = await (await admin.get(path)).text();
   t.true(html.includes('Outcome unknown') && html.includes('value="122.00"'), 'with the fee');
@@ -289,5 +291,7 @@ test.serial('staff settle an attempt whose outcome nobody knows by a verdict and
   t.false((await (await admin.get('/console/exceptions')).text()).includes(path));
   t.true((await (await admin.get('/console/exceptions?state=resolved')).text()).includes('Charged'));
   const settled = await (await admin.get(path)).text();
-  t.true(settled.includes(`staff:${admin.id}`) && settled.includes('/events/3') && !settled.includes('AMINAH'));
+  t.true(
+    settled.includes(`staff:${admin.id}`) && settled.includes('/events/3') && !settled.includes('AMINAH'),
+  );
 });
