@@ -116,7 +116,10 @@ function identify(
 }
 
 /** What every event that records a result has. */
-function recorded({ at, source, verified, result: reported }: RecordGatewayResult, state: RequestedPayment) {
+export function recorded(
+  { at, source, verified, result: reported }: RecordGatewayResult,
+  state: RequestedPayment,
+) {
   const { buyerName, raw, ...result } = reported;
   const sealed = { personal: { plain: { buyerName } }, evidence: { plain: raw } };
   return { at, source, verified, result, ...sealed, orderNo: sellerOrderOf(state, result) };
@@ -155,6 +158,7 @@ function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const before = paid ? state.results.indexOf(paid) : -1;
   return state.results.some(
     (earlier, index) =>
+      earlier.role !== 'ended' &&
       earlier.outcome === result.outcome &&
       isSameAttempt(earlier, result, state) &&
       (!reopens || index > before || earlier.paidAt === result.paidAt),

@@ -30,7 +30,9 @@ const quarantineDecider: Decider<readonly GatewayResultUnmatched[], GatewayResul
     evolve: (kept, { data }) => [...kept, data],
     decide(result, kept) {
       const isKnown = kept.some(({ fingerprint }) => fingerprint === result.fingerprint);
-      return isKnown || kept.length >= maxPerStream ? [] : [{ type: 'GatewayResultUnmatched', data: result }];
+      // What is acknowledged to the gateway must be kept.
+      const isFull = kept.length >= maxPerStream && result.reason !== 'unreadable_payment';
+      return isKnown || isFull ? [] : [{ type: 'GatewayResultUnmatched', data: result }];
     },
   };
 

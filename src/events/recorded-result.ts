@@ -18,8 +18,8 @@ export type RecordedResult = PaymentResult & {
   personal: Held<Buyer>;
   at: string;
   source: Source;
-  /** It set the payment's status, or it is an exception for staff. */
-  role: 'applied' | 'contradiction' | 'amountMismatch' | 'duplicate';
+  /** It set the payment's status, or only ended its attempt, or it is an exception for staff. */
+  role: 'applied' | 'ended' | 'contradiction' | 'amountMismatch' | 'duplicate';
   /** A success named no order: `sellerOrderNo` is inferred. Not known of events of version 1. */
   isOrderInferred?: true;
   /** How staff settled it, or what superseded it; null until then. */

@@ -8,6 +8,7 @@ import { readPaymentEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
 import { paymentStreamPrefix } from '../../events/payment.ts';
 import { type Books, type Entry, enter } from '../../events/postings.ts';
+import { requeryEvents } from '../../events/requery.ts';
 import { sharedNumberStreamPrefix } from '../../events/shared-number.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
@@ -104,7 +105,7 @@ async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction)
 }
 
 /** Types that no entry depends on. Any other unknown type halts the projection: it may be about money. */
-const postsNothing: ReadonlySet<string> = new Set([...Object.keys(deliveryEvents), 'RequeryAnswered']);
+const postsNothing: ReadonlySet<string> = new Set(Object.keys({ ...deliveryEvents, ...requeryEvents }));
 
 const transactionIdOf = ({ streamName }: RecordedEvent) => streamName.slice(paymentStreamPrefix.length);
 

@@ -1,4 +1,5 @@
 /** The names and meanings of exceptions and their resolutions: content/docs/exceptions.md in a few words. */
+import type { Outcome } from '../../../events/payment-result.ts';
 import type { DiscrepancyKind, DiscrepancyResolution } from '../../../events/reconciliation.ts';
 import type { ExceptionResolution } from '../../../events/recorded-result.ts';
 import type { UnmatchedReason, UnmatchedResolution } from '../../../events/unmatched.ts';
@@ -35,6 +36,11 @@ export const kindTexts: Texts<ListedKind> = {
   sharedReceiptNo: {
     name: 'Shared receipt number',
     meaning: 'Two receipts of this merchant have the same number. Both payments stay as they are.',
+  },
+  outcomeUnknown: {
+    name: 'Outcome unknown',
+    meaning:
+      'A payer chose a method and perhaps paid, but no result came, and the registry could not say what became of it until it was asked for the last time. Ask the gateway or the bank.',
   },
   unmatched: {
     name: 'Unmatched result',
@@ -73,7 +79,20 @@ export const resolutionNames: Readonly<Record<string, string>> = {
   explained: 'Explained',
   superseded: 'Superseded',
   vanished: 'Cleared',
-} satisfies Record<ExceptionResolution | UnmatchedResolution | DiscrepancyResolution, string>;
+  succeeded: 'Charged',
+  failed: 'Not charged',
+  cancelled: 'Cancelled',
+} satisfies Record<ExceptionResolution | UnmatchedResolution | DiscrepancyResolution | FinalOutcome, string>;
+
+type FinalOutcome = Exclude<Outcome, 'pending'>;
+
+/** What is known by now of an attempt whose outcome was unknown. */
+export const outcomeTexts: Readonly<Record<FinalOutcome, string>> = {
+  succeeded:
+    'The payer was charged. It is decided like any success: the amount asked for pays an open payment.',
+  failed: 'The payer was not charged.',
+  cancelled: 'The payer was not charged: the attempt was cancelled.',
+};
 
 /** What each resolution means for an exception of a payment. */
 export const paymentResolutions: Readonly<Record<ExceptionResolution, string>> = {
@@ -103,6 +122,7 @@ export const reasonTexts: Readonly<Record<UnmatchedReason, string>> = {
   unknown_transaction: 'There is no such payment here, or it belongs to another merchant or channel',
   unreadable: 'It cannot be read as a result',
   unknown_agency: 'Its agency is no longer in the configuration',
+  unreadable_payment: 'The events of its payment cannot be read',
 };
 
 /** In place of what was received. */
