@@ -15,10 +15,9 @@ import {
 } from '../events/personal-data.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import type { Runtime } from '../kernel/runtime.ts';
-import { decrypt, encrypt } from './data-keys.ts';
 import { createKeyCache } from './key-cache.ts';
 import { createKeyPool } from './key-pool.ts';
-import { isDestroyed, type KeyStore, keyIn, readKeyId } from './key-store.ts';
+import { decrypt, encrypt, isDestroyed, type KeyStore, keyIn, readKeyId } from './key-store.ts';
 
 export type PersonalData = PersonalDataReader & {
   seal: SealEvents;
@@ -113,7 +112,7 @@ function createOpen(
     try {
       const id = readKeyId(held.key);
       const block = id && (cache.fresh(id.block) ?? (await cache.read(id.block)));
-      if (!id || !block) return cannot('The block of the key is missing', true);
+      if (!id || !block) return cannot('The block of the key is missing or was changed', true);
       key = keyIn(block, id.index);
     } catch (error) {
       return cannot(error, false);

@@ -30,7 +30,7 @@ import { createErase } from '../../src/personal-data/erase.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
-import { memoryErasures, personalData } from './personal-data.ts';
+import { personalData } from './personal-data.ts';
 import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
@@ -192,7 +192,6 @@ export async function startApp(
       // In the memory of the test, as its keys are; nothing interrupts it.
       erase: createErase({
         store: personalData.store,
-        erasures: memoryErasures(),
         eventStore: parts,
         execute: createExecute({ eventStore: parts, decider: paymentDecider }),
         onErased: async () => undefined,

@@ -1,7 +1,7 @@
 /** Seals and opens as the program does, with the keys in the memory of the test instead of in Postgres. */
 import { pino } from 'pino';
-import type { Erasure, Erasures } from '../../src/personal-data/erasures.ts';
 import {
+  type Erasure,
   isDestroyed,
   type KeyStore,
   keyIn,
@@ -14,6 +14,7 @@ import { testRuntime } from './runtime.ts';
 /** A key store that is a map. */
 export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
   const blocks = new Map<string, Buffer>();
+  const begun = new Map<string, Erasure>();
   return {
     blocks,
     async add(added) {
@@ -32,21 +33,16 @@ export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
       for (const id of ids) blocks.delete(id);
     },
     indexKey: async () => Buffer.alloc(32, 'index'),
-    rewrap: async () => 0,
-  };
-}
-
-/** Erasures that have begun, in a map. */
-export function memoryErasures(): Erasures {
-  const begun = new Map<string, Erasure>();
-  return {
-    async begin(erasures) {
-      for (const erasure of erasures) begun.set(erasure.transactionId, erasure);
+    rewrap: async () => ({ moved: 0, left: 0 }),
+    erasures: {
+      async begin(erasures) {
+        for (const erasure of erasures) begun.set(erasure.transactionId, erasure);
+      },
+      async complete(ids) {
+        for (const id of ids) begun.delete(id);
+      },
+      begunBefore: async (_, limit) => [...begun.values()].slice(0, limit),
     },
-    async complete(ids) {
-      for (const id of ids) begun.delete(id);
-    },
-    begunBefore: async (_, limit) => [...begun.values()].slice(0, limit),
   };
 }
 

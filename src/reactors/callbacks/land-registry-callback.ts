@@ -2,7 +2,12 @@
 import { type LandRegistry, type PaidItem, readReply } from '../../clients/land-registry/callback.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { type DeliveryTask, failure, type PerformDelivery, withoutPayer } from '../deliveries/delivery-task.ts';
+import {
+  type DeliveryTask,
+  failure,
+  type PerformDelivery,
+  withoutPayer,
+} from '../deliveries/delivery-task.ts';
 import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
 const reasons = {
