@@ -7,6 +7,7 @@ import { paymentStream } from '../events/payment.ts';
 import { KeysUnavailable, type PersonalDataReader } from '../events/personal-data.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Runtime } from '../kernel/runtime.ts';
+import { indexedTokens } from '../projections/payments/payers.ts';
 import { payments } from '../projections/payments/projection.ts';
 import { type FoundPayment, searchPayments } from '../projections/payments/queries.ts';
 import { numberOf, termsOf } from '../projections/payments/search-tokens.ts';
@@ -41,7 +42,7 @@ export async function findByPayer(
     );
   const ids = new Set<string>();
   for (const terms of [termsOf(text), termsOf(numberOf(text))])
-    for await (const id of suggested(await personalData.blindIndex(terms), db)) ids.add(id);
+    for await (const id of suggested(await indexedTokens(terms, db, personalData), db)) ids.add(id);
   const found: OpenPayment[] = [];
   for (const id of ids) {
     const { state } = await loadHead(eventStore, paymentStream(id), paymentDecider);

@@ -35,8 +35,8 @@ export function createPersonalData({
   runtime,
 }: {
   store: KeyStore;
-  /** Calls back whenever keys have been destroyed, or may have been. */
-  listen: (onDestroyed: () => void) => { stop(): Promise<void> };
+  /** Calls back when keys have been destroyed; with null after each new connection, before which anything may have been. */
+  listen: (onNotification: (payload: string | null) => void) => { stop(): Promise<void> };
   /** How many keys are kept ahead, if not the usual number. */
   ahead?: number;
   log: Logger;
@@ -58,7 +58,13 @@ export function createPersonalData({
     open: createOpen(cache, { log, runtime }),
     blindIndex: createBlindIndex(store),
     start() {
-      listener ??= listen(cache.forget);
+      listener ??= listen((payload) => {
+        cache.forget();
+        if (payload === null)
+          pool
+            .storeAgain()
+            .catch((error) => log.warn({ reason: reasonOf(error) }, 'data keys were not stored again'));
+      });
       return pool.start();
     },
     async stop() {

@@ -6,6 +6,7 @@ import { paymentDecider } from '../../src/commands/payment.ts';
 import { UnreadableEvent } from '../../src/events/codec.ts';
 import { openPayment } from '../../src/events/open-payment.ts';
 import { paymentStream, type RequestedPayment } from '../../src/events/payment.ts';
+import { KeysUnavailable } from '../../src/events/personal-data.ts';
 import { createErase } from '../../src/personal-data/erase.ts';
 import { findByPayer } from '../../src/personal-data/find-by-payer.ts';
 import { keysPerBlock, wrappingKeys } from '../../src/personal-data/key-store.ts';
@@ -15,12 +16,15 @@ import { createRetentionPass } from '../../src/personal-data/retention.ts';
 import { withLeaderLock } from '../../src/postgres/leader-lock.ts';
 import { listenForNotifications } from '../../src/postgres/notifications.ts';
 import { details } from '../../src/projections/details/projection.ts';
+import { scrub } from '../../src/projections/details/scrub.ts';
 import { createDetailsTable } from '../../src/projections/details/tables.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { compareWithFresh } from '../../src/projections/rebuild/compare.ts';
 import { dropLeftovers } from '../../src/projections/rebuild/leftovers.ts';
+import { rebuild } from '../../src/projections/rebuild/rebuild.ts';
 import { openShadowTables } from '../../src/projections/rebuild/shadow-tables.ts';
 import { runProjection } from '../../src/projections/runtime/run.ts';
+import { until } from '../embedded/helpers.ts';
 import { emptyDatabase, log, reached, startStore } from '../projections/helpers.ts';
 import {
   choose,
@@ -321,6 +325,7 @@ test.serial('an erasure that was interrupted after the keys is completed by the 
     execute: () => Promise.reject(new Error('killed')),
   });
   await t.throwsAsync(interrupted(ledger.asked(id)), { message: 'killed' });
+  await until(async () => (await ledger.open(id)).access.kind === 'erased');
   t.deepEqual((await ledger.open(id)).access, { kind: 'erased', at: null });
   const pass = createRetentionPass({ ...ledger, erase: ledger.erase, retention: null, log });
   ledger.setNow(new Date(Date.now() + 120_000).toISOString());
@@ -375,6 +380,36 @@ test.serial(
   },
 );
 
+test.serial('a lost key of the blind index is not replaced unnoticed', async (t) => {
+  const ledger = await start(t);
+  ledger.project(t);
+  const id = await ledger.pay(1);
+  await ledger.caughtUp();
+  t.is((await findByPayer(payer.icNo, ledger)).length, 1);
+  await ledger.db('personal_data.key_blocks').where({ id: 'index' }).delete();
+  const { store } = ledger.personalData;
+  const personalData = createPersonalData({
+    store,
+    listen: () => ({ stop: async () => undefined }),
+    log,
+    runtime: ledger.runtime,
+  });
+  await t.throwsAsync(findByPayer(payer.icNo, { ...ledger, personalData }), { instanceOf: KeysUnavailable });
+  await rebuild({
+    projection: payments,
+    eventStore: ledger.eventStore,
+    db: ledger.db,
+    databaseUrl: ledger.url,
+    personalData,
+    log,
+    runtime: ledger.runtime,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+  });
+  const [found] = await findByPayer(payer.icNo, { ...ledger, personalData });
+  t.is(found?.request.transactionId, id);
+});
+
 test.serial('an agency’s own table is scrubbed as well, and one that refuses loses the row', async (t) => {
   const ledger = await start(t);
   ledger.project(t);
@@ -382,12 +417,12 @@ test.serial('an agency’s own table is scrubbed as well, and one that refuses l
   await ledger.caughtUp();
   await createDetailsTable(ledger.db, 'council_details');
   await ledger.db.raw('alter table details.council_details add column account_no text');
-  const [open, strict] = [await ledger.pay(2), await ledger.pay(3)];
+  const [open, strict, beside] = [await ledger.pay(2), await ledger.pay(3), await ledger.pay(4)];
   await ledger.caughtUp();
   const own = () => ledger.db('details.council_details').orderBy('transaction_id');
   t.deepEqual(
     (await own()).map((row) => row.account_no),
-    ['A-1', 'A-1'],
+    ['A-1', 'A-1', 'A-1'],
   );
   await ledger.erase(ledger.asked(open));
   await ledger.caughtUp();
@@ -395,11 +430,16 @@ test.serial('an agency’s own table is scrubbed as well, and one that refuses l
   await ledger.db.raw(
     `alter table details.council_details add constraint named check (transaction_id <> '${strict}' or name is not null)`,
   );
-  await ledger.erase(ledger.asked(strict));
+  await ledger.erase([...ledger.asked(strict), ...ledger.asked(beside)]);
   await ledger.caughtUp();
+  // In one transaction, as when both are erased in one batch.
+  await ledger.db.transaction(async (trx) => {
+    await trx.raw('set local search_path to details');
+    await scrub([strict, beside], trx);
+  });
   t.deepEqual(
     (await own()).map((row) => row.transaction_id),
-    [open],
+    [open, beside],
   );
   const shared = await ledger.db('details.generic_details').where({ transaction_id: strict });
   t.like(shared[0], { name: null, extra: {} });

@@ -215,7 +215,7 @@ test('a block whose bytes were changed is lost, and no other; its keys can still
     { kind: 'open', value: 'Badrul' },
   ]);
   await reader.store.destroy([first.key, second.key]);
-  t.deepEqual(await reader.open(second, place), { kind: 'erased' });
+  t.deepEqual(await startProcess(t, database).open(second, place), { kind: 'erased' });
   const [row] = await query(
     database.url,
     `select sealed from personal_data.key_blocks where id = '${block}'`,
@@ -250,6 +250,20 @@ test('the old versions of a row are freed as soon as a key is destroyed', async 
     `select pg_stat_get_last_vacuum_time('personal_data.key_blocks'::regclass) is not null as vacuumed`,
   );
   t.true(stats?.vacuumed);
+});
+
+test('keys that a failover lost are stored again once the connection is back', async (t) => {
+  const database = await createDatabase();
+  const writer = startProcess(t, database);
+  await writer.start();
+  await query(database.url, 'delete from personal_data.key_blocks');
+  await query(
+    database.url,
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ledger ${destroyedChannel}' and datname = current_database()`,
+  );
+  await until(async () => (await query(database.url, 'select id from personal_data.key_blocks')).length > 0);
+  const sealed = sealedBy(writer, 'Aminah');
+  t.deepEqual(await startProcess(t, database).open(sealed, place), { kind: 'open', value: 'Aminah' });
 });
 
 test('while the store is away, a block serves for an hour and not for longer', async (t) => {

@@ -18,7 +18,7 @@ export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
   return {
     blocks,
     async add(added) {
-      for (const { id, keys } of added) blocks.set(id, Buffer.from(keys));
+      for (const { id, keys } of added) if (!blocks.has(id)) blocks.set(id, Buffer.from(keys));
     },
     async read(ids) {
       return new Map(ids.flatMap((id) => (blocks.has(id) ? [[id, Buffer.from(blocks.get(id) ?? [])]] : [])));
@@ -48,12 +48,12 @@ export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
 
 /** As one process has it, ready to seal. */
 export async function startPersonalData(store: KeyStore = memoryKeyStore()): Promise<PersonalData> {
-  const forget: (() => void)[] = [];
+  const forget: ((payload: string) => void)[] = [];
   const announcing: KeyStore = {
     ...store,
     async destroy(keyIds) {
       await store.destroy(keyIds);
-      for (const each of forget) each();
+      for (const each of forget) each('');
     },
   };
   const personalData = createPersonalData({

@@ -139,6 +139,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     paid_at: null,
     requery_at: null,
     holds_personal_data: true,
+    was_erased: false,
   });
   t.like(rows[1], {
     ...common,
