@@ -8,6 +8,9 @@ process.env.UV_THREADPOOL_SIZE = '1';
 installNodeApi();
 const { run } = await import('./run.ts');
 
+// An ordinary end, in which PostgreSQL is stopped too.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 const text = { type: 'string' } as const;
 const { values } = parseArgs({
   options: {

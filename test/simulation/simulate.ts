@@ -99,7 +99,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const pickHttp = () => `http-${balancer.integer(1, http)}`;
 
   const bank = createBank(scheduler.nowMs);
-  const logCheck = createLogCheck({ cluster, bank, report, history });
+  const logCheck = createLogCheck({ cluster, bank, report, history, nowMs: scheduler.nowMs });
   const gatewayProcess = machine('gateway.example');
   const gateway = createGateway({ process: gatewayProcess, bank, pickHttp, report, history });
   const registry = startTransactionRegistry({ process: machine('registry.example'), bank });

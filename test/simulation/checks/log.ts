@@ -17,6 +17,8 @@ export type FoldedPayment = {
   bookedSen: bigint;
   receiptNo: string;
   isUnreadable: boolean;
+  /** When each callback was called for, by the true time. */
+  calledAtMs: ReadonlyMap<number, number>;
 };
 
 export type LogCheck = ReturnType<typeof createLogCheck>;
@@ -28,11 +30,13 @@ export function createLogCheck({
   bank,
   report,
   history,
+  nowMs,
 }: {
   cluster: EventStoreCluster;
   bank: Bank;
   report: Report;
   history: History;
+  nowMs: () => number;
 }) {
   const payments = new Map<string, FoldedPayment>();
   const hashes = new Map<string, string>();
@@ -64,6 +68,7 @@ export function createLogCheck({
       bookedSen: 0n,
       receiptNo: '',
       isUnreadable: false,
+      calledAtMs: new Map<number, number>(),
     };
     const event = readOrNull(stored);
     if (!event) {
@@ -75,7 +80,10 @@ export function createLogCheck({
     const { books, entry } = enter(before.books, event);
     const bookedSen = before.bookedSen + (entry ? gatewaySen(id, entry) : 0n);
     const receiptNo = state.status === 'none' ? '' : (state.receipt?.receiptNo ?? '');
-    payments.set(id, { state, books, bookedSen, receiptNo, isUnreadable: false });
+    const calledAtMs = new Map(before.calledAtMs);
+    for (const { kind, change } of state.status === 'none' ? [] : state.deliveries)
+      if (kind === 'callback' && !calledAtMs.has(change)) calledAtMs.set(change, nowMs());
+    payments.set(id, { state, books, bookedSen, receiptNo, isUnreadable: false, calledAtMs });
     if (before.state.status === 'succeeded' && state.status !== 'succeeded')
       report('status-backwards', id, `It is ${state.status} after it had succeeded`);
     if (before.receiptNo !== '' && receiptNo !== before.receiptNo)

@@ -41,7 +41,7 @@ export function checkSettled({
       `${charge.id} is not in the books; the payment is ${status}`,
     );
   }
-  for (const [id, { state, isUnreadable }] of log.payments) {
+  for (const [id, { state, isUnreadable, calledAtMs }] of log.payments) {
     if (state.status === 'none' || isUnreadable) continue;
     for (const delivery of state.deliveries)
       if (delivery.state === 'due') report('delivery-stuck', id, `${delivery.key} is still due`);
@@ -50,8 +50,7 @@ export function checkSettled({
     );
     if (isTroubled) continue;
     for (const { change, atMs } of heard.get(id) ?? []) {
-      const called = state.deliveries.find((each) => each.kind === 'callback' && each.change === change);
-      const waitedMs = called ? atMs - Date.parse(called.calledAt) : 0;
+      const waitedMs = atMs - (calledAtMs.get(change) ?? atMs);
       if (waitedMs > callbackBoundMs)
         report('callback-late', id, `Callback ${change} arrived ${Math.round(waitedMs / 60_000)} min late`);
     }

@@ -40,7 +40,9 @@ export function startReceivers({
     underWay.set(message, together);
     response.once('close', () => underWay.set(message, (underWay.get(message) ?? 1) - 1));
     const mood = moods[index];
-    history.trace(`callback ${message} ${status} ${mood}`);
+    history.tell(
+      `merchant ${index}: gets ${message} with status ${status}${mood === 'well' ? '' : `, and ${mood}`}`,
+    );
     if (mood === 'hangs') return;
     if (mood === 'slow') await process.runtime.sleep(12_000);
     response.statusCode = mood === 'refuses' ? 503 : 200;
