@@ -29,7 +29,7 @@ type Dependencies = {
 const pollMs = 60_000;
 /** An erasure that began longer ago is not under way any more. */
 const staleMs = 60_000;
-/** An interrupted rebuild can be continued for as long. */
+/** An interrupted rebuild can be continued for as long (content/docs/rebuilding.md). */
 const leftoverMs = 3_600_000;
 const pageSize = 100;
 
