@@ -11,6 +11,7 @@ import {
   rebuildOnRecord,
 } from '../reactors/rebuilds/perform.ts';
 import { toDoList } from '../to-do/projection.ts';
+import { requeryList } from '../to-do/requeries.ts';
 import { type Command, flag, UsageError } from './command.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
@@ -51,10 +52,11 @@ export const rebuild: Command<typeof options> = {
 };
 
 function choose(names: readonly string[]): readonly Projection[] {
-  if (names.includes(toDoList.name))
-    throw new UsageError(
-      `${toDoList.name} is the to-do list of the reactors and no read model: it is never rebuilt`,
-    );
+  for (const { name } of [toDoList, requeryList])
+    if (names.includes(name))
+      throw new UsageError(
+        `${name} is the to-do list of the reactors and no read model: it is never rebuilt`,
+      );
   const known = allProjections.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined)

@@ -25,6 +25,7 @@ export type RefusalCode =
   | 'delivery_superseded'
   | 'unknown_exception'
   | 'exception_resolved'
+  | 'charge_recorded'
   | 'no_money_in_suspense'
   | 'personal_data_added'
   | 'email_taken'

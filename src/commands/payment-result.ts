@@ -78,7 +78,10 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
 const postingRule = 1 as const;
 
 /** What every event that records a result has. */
-function recorded({ at, source, verified, result: reported }: RecordGatewayResult, state: RequestedPayment) {
+export function recorded(
+  { at, source, verified, result: reported }: RecordGatewayResult,
+  state: RequestedPayment,
+) {
   const { buyerName, raw, ...result } = reported;
   const sealed = { personal: { plain: { buyerName } }, evidence: { plain: raw } };
   return { at, source, verified, result, ...sealed, orderNo: sellerOrderOf(state, result) };
@@ -117,6 +120,7 @@ function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const before = paid ? state.results.indexOf(paid) : -1;
   return state.results.some(
     (earlier, index) =>
+      earlier.role !== 'ended' &&
       earlier.outcome === result.outcome &&
       isSameAttempt(earlier, result, state) &&
       (!reopens || index > before || earlier.paidAt === result.paidAt),

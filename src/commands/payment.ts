@@ -18,7 +18,8 @@ import { type ErasePersonalData, erasePersonalData } from './erasure.ts';
 import { type ResolveException, resolveException } from './exceptions.ts';
 import { isSameContent } from './fingerprint.ts';
 import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
-import { type RecordRequeryAnswer, recordRequeryAnswer } from './requery.ts';
+import { type RecordRequery, recordRequery } from './requery.ts';
+import { type GiveVerdict, giveVerdict } from './verdict.ts';
 
 export type RequestPayment = { type: 'RequestPayment'; request: PaymentRequested };
 
@@ -36,8 +37,9 @@ export type PaymentCommand =
   | RequestPayment
   | ChoosePaymentMethod
   | RecordGatewayResult
-  | RecordRequeryAnswer
+  | RecordRequery
   | ResolveException
+  | GiveVerdict
   | ErasePersonalData
   | DeliveryCommand;
 
@@ -56,10 +58,12 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
         return choosePaymentMethod(command, state);
       case 'RecordGatewayResult':
         return recordGatewayResult(command, state);
-      case 'RecordRequeryAnswer':
-        return recordRequeryAnswer(command, state);
+      case 'RecordRequery':
+        return recordRequery(command, state);
       case 'ResolveException':
         return resolveException(command, state);
+      case 'GiveVerdict':
+        return giveVerdict(command, state);
       case 'ErasePersonalData':
         return erasePersonalData(command, state);
       default:

@@ -75,6 +75,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       token: env.text('REGISTRY_TOKEN', { required: true }),
       /** Whether it is also asked on schedule about open payments. */
       scheduled: env.oneOf('REQUERY_SCHEDULE', ['on', 'off']) === 'on',
+      /** Scheduled questions of all processes together. */
+      perSecond: env.integer('REQUERY_PER_SECOND', 1, 1_000),
     },
     callbacks,
     /** Null: its address is not configured, and its callbacks wait. */

@@ -93,6 +93,11 @@ export const variableGroups = {
       fallback: 'on',
       meaning: '`on` or `off`: whether the registry is also asked by schedule about payments left open',
     },
+    REQUERY_PER_SECOND: {
+      fallback: '5',
+      meaning:
+        'How many scheduled questions all `ledger reactors` processes together ask in a second, 1 to 1000',
+    },
   },
   'The land registry': {
     LANDREG_ACCESS_KEY: {

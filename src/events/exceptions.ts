@@ -29,6 +29,7 @@ function exceptionKindOf(
   { receipt }: RequestedPayment,
   { role, outcome }: RecordedResult,
 ): ExceptionKind | null {
+  if (role === 'ended') return null;
   if (role !== 'applied') return role;
   return outcome === 'succeeded' && receipt?.late ? 'lateSuccess' : null;
 }

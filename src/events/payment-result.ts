@@ -82,11 +82,17 @@ export function reporting<Data extends { result: PaymentResult }, Schema>(
 export const registryStatuses = ['succeeded', 'pending', 'attempted', 'failed', 'not_found'] as const;
 export type RegistryStatus = (typeof registryStatuses)[number];
 
+/** Why the registry gave no usable answer: no connection, no answer in time, or an answer that cannot be read. */
+export const registryFaults = ['unreachable', 'too_late', 'no_answer'] as const;
+export type RegistryFault = (typeof registryFaults)[number];
+
 /** What the registry answers when it is asked about one payment. */
 export type RegistryAnswer = {
   status: RegistryStatus;
-  /** The results in its records, oldest first: several only if all are successes; none if none is known. */
+  /** What decides the payment's status: all successes, oldest first, else the latest pending or failed record, if any. */
   results: readonly ReportedResult[];
+  /** All other records, oldest first. */
+  others: readonly (Omit<ReportedResult, 'outcome'> & { status: RegistryStatus })[];
   /** The record with this status, as received; empty where there is none. */
   raw: ReceivedFields;
 };

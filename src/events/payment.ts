@@ -20,8 +20,8 @@ import {
   orderOf,
   outcomes,
   type PaymentResult,
+  type RegistryFault,
   type RegistryStatus,
-  registryStatuses,
   reporting,
   resultRecorded,
   type Source,
@@ -34,10 +34,9 @@ import {
   type HeldKeys,
   holding,
   holdsNothing,
-  ReceivedFields,
   type RequestDetails,
-  sealed,
 } from './personal-data.ts';
+import { requeryEvents } from './requery.ts';
 import { deliveriesByRule1 } from './upcast-rules.ts';
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────────
@@ -92,13 +91,8 @@ export const paymentEvents = {
     ['succeeded'],
     object({ ...resultRecorded, postingRule, firstGatewayTransactionId: string() }),
   ),
-  /** The registry was asked and reported nothing new: the status stays. */
-  RequeryAnswered: object({
-    at: utc,
-    status: enums(registryStatuses),
-    /** Its record with this status, as received. */
-    evidence: sealed(ReceivedFields),
-  }),
+  /** A failure or cancellation of one attempt, which leaves the payment's status to the others. */
+  AttemptEnded: reporting(['failed', 'cancelled'], object(resultRecorded)),
   /** Staff settled what a result left open; `resultNo` counts the payment's recorded results from 1. */
   ExceptionResolved: object({
     at: utc,
@@ -109,6 +103,7 @@ export const paymentEvents = {
   }),
   /** The keys of all personal data that earlier events hold have been destroyed; those of version 1 are in plain text. */
   PersonalDataErased: object({ at: utc, reason: enums(erasureReasons), keys: array(string()) }),
+  ...requeryEvents,
   ...deliveryEvents,
 };
 
@@ -128,11 +123,14 @@ export type RecordedResult = PaymentResult & {
   personal: Held<Buyer>;
   at: string;
   source: Source;
-  /** It set the payment's status, or it is an exception for staff. */
-  role: 'applied' | 'contradiction' | 'amountMismatch' | 'duplicate';
+  /** It set the payment's status, or only ended its attempt, or it is an exception for staff. */
+  role: 'applied' | 'ended' | 'contradiction' | 'amountMismatch' | 'duplicate';
   /** How staff settled it; null until then. */
   resolved: { at: string; resolution: Resolution; note: string } | null;
 };
+
+/** What was learnt from asking the registry. */
+export type RequeryStatus = RegistryStatus | RegistryFault | Outcome;
 
 export type PaymentStatus = 'requested' | Outcome;
 
@@ -146,8 +144,10 @@ export type RequestedPayment = {
   receipt: { receiptNo: string; late: boolean } | null;
   /** How many attempts had been made when the payment last failed or was cancelled. */
   closedAttempts: number;
-  /** The registry's last answer, new or not; null before the first. */
-  lastRequery: { at: string; status: RegistryStatus | Outcome } | null;
+  /** The registry's last answer, new or not, or why it gave none; null before the first question. */
+  lastRequery: { at: string; status: RequeryStatus } | null;
+  /** The seller orders that nobody knows the outcome of, in order; absent while there is none. */
+  unknownOutcomes?: readonly { at: string; orderNo: string }[];
   /** In the order in which outcomes called for them. */
   deliveries: readonly Delivery[];
   personalData: HeldKeys;
@@ -208,10 +208,19 @@ function fold(state: Payment, event: PaymentEvent): Payment {
       return recorded(state, event, 'amountMismatch');
     case 'DuplicatePaymentDetected':
       return recorded(state, event, 'duplicate');
-    case 'RequeryAnswered': {
+    case 'AttemptEnded':
+      return recorded(state, event, 'ended');
+    case 'RequeryAnswered':
+    case 'RequeryRepeated': {
       const { at, status } = event.data;
       return { ...state, lastRequery: { at, status } };
     }
+    case 'RequeryUnanswered': {
+      const { at, reason } = event.data;
+      return { ...state, lastRequery: { at, status: reason } };
+    }
+    case 'AttemptOutcomeUnknown':
+      return { ...state, unknownOutcomes: [...(state.unknownOutcomes ?? []), event.data] };
     case 'ExceptionResolved': {
       const { resultNo, postingRule: _, ...resolved } = event.data;
       const results = state.results.map((result, index) =>
@@ -266,7 +275,8 @@ function recorded(
   const sellerOrderNo = orderOf(state, event.data);
   const added = { ...result, sellerOrderNo, personal, at, source, role, resolved: null };
   const results = [...state.results, added];
-  const lastRequery = source === 'requery' ? { at, status: result.outcome } : state.lastRequery;
+  const isAnswer = source === 'requery' && role !== 'ended';
+  const lastRequery = isAnswer ? { at, status: result.outcome } : state.lastRequery;
   return { ...state, results, lastRequery };
 }
 

@@ -61,6 +61,7 @@ export function enter(books: Books | null, event: PaymentEvent): Entered {
     case 'PaymentCancelled':
     case 'PaymentPending':
       return { books: books.isPaid ? books : withResult(books, event.data), entry: null };
+    case 'AttemptEnded':
     case 'GatewayResultContradicted':
       return { books: withResult(books, event.data), entry: null };
     case 'AmountMismatchDetected':

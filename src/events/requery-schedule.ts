@@ -1,10 +1,23 @@
-/** When the registry is asked on schedule what became of an open payment. */
-import { currentResult, type RequestedPayment } from './payment.ts';
+/** Which attempts the registry is asked about on schedule, and when: content/docs/requery.md. */
+import type { PaymentMode } from '../kernel/payment-modes.ts';
+import type { PaymentStatus, RecordedResult } from './payment.ts';
+
+/** The part of a payment that the schedule depends on. */
+export type AskedPayment = {
+  status: PaymentStatus;
+  attempts: readonly { sellerOrderNo: string; at: string; mode: PaymentMode | '' }[];
+  results: readonly Pick<RecordedResult, 'sellerOrderNo' | 'outcome' | 'role' | 'mode' | 'at'>[];
+  lastRequery: { at: string } | null;
+  unknownOutcomes?: readonly { orderNo: string }[];
+};
+
+export type OpenAttempt = AskedPayment['attempts'][number];
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 
-/** After the last attempt was chosen: soon at first, then every hour. */
+/** After the attempt was chosen: soon at first, then every hour. */
 const scheduleMs = (hours: number): readonly number[] => [
   ...[2, 5, 15].map((minutes) => minutes * minuteMs),
   ...Array.from({ length: hours }, (_, index) => (index + 1) * hourMs),
@@ -13,48 +26,90 @@ const scheduleMs = (hours: number): readonly number[] => [
 const ordinary = scheduleMs(24);
 /** A corporate account's second authoriser may take days. */
 const corporate = scheduleMs(7 * 24);
+/** Once a day after the payment has ended, or where its end leaves another attempt open. */
+const afterwards = [dayMs, 2 * dayMs, 3 * dayMs];
 
-/** Each payment's schedule is stretched by up to this share, so that payments of one busy moment spread out. */
+/** Each attempt's schedule is stretched by up to this share, so that payments of one busy moment spread out. */
 const longestStretch = 0.1;
 
 /**
- * The moment (UTC) from which the registry is to be asked; null when the payment has ended, nobody chose a method, or
- * the schedule is over. One question makes up for all times that were missed. Total.
+ * The attempts that no final result is about, in the order in which they were chosen: money may still arrive from each of
+ * them. An order that a pending result names counts too if nobody chose it here. Total.
  */
-export function nextRequeryAt(payment: RequestedPayment): string | null {
-  const { lastRequery, status } = payment;
-  if (status !== 'pending' && status !== 'requested') return null;
-  const startMs = startOf(payment);
-  if (startMs === null) return null;
-  const dueMs = slotAfter(payment, startMs, lastRequery ? Date.parse(lastRequery.at) : startMs);
-  return dueMs === undefined ? null : new Date(dueMs).toISOString();
+export function openAttempts({ attempts, results }: AskedPayment): OpenAttempt[] {
+  const chosen = new Set(attempts.map(({ sellerOrderNo }) => sellerOrderNo));
+  const reported = results.filter((result) => isPending(result) && !chosen.has(result.sellerOrderNo));
+  const others = new Map(reported.map((result) => [result.sellerOrderNo, result]));
+  return [...attempts, ...others.values()].filter(({ sellerOrderNo }) => {
+    const last = results.findLast(
+      (result) =>
+        result.sellerOrderNo === sellerOrderNo && (result.outcome !== 'pending' || isPending(result)),
+    );
+    return last === undefined || last.outcome === 'pending';
+  });
+}
+
+/** A pending result that contradicts an earlier one changes nothing. */
+function isPending({ outcome, role }: AskedPayment['results'][number]): boolean {
+  return outcome === 'pending' && role === 'applied';
 }
 
 /**
- * The moment of the next question after one at `failedAt` got no answer: the next time of the schedule, or, after its
- * last, a wait as long as the payment has been open. Questions never stop, but become less and less frequent. Null when
- * nobody chose a method.
+ * The moment (UTC) from which the registry is to be asked; null when nothing is left to ask. `askedAt` is when it was last
+ * asked, if that has not been recorded yet. One question makes up for all times that were missed. Total.
  */
-export function requeryAgainAt(payment: RequestedPayment, failedAt: Date): Date | null {
-  const startMs = startOf(payment);
-  if (startMs === null) return null;
-  const failedMs = failedAt.getTime();
-  return new Date(slotAfter(payment, startMs, failedMs) ?? failedMs + (failedMs - startMs));
+export function nextRequeryAt(payment: AskedPayment, askedAt: string | null = null): string | null {
+  const recordedMs = payment.lastRequery ? Date.parse(payment.lastRequery.at) : 0;
+  const askedMs = Math.max(recordedMs, askedAt === null ? 0 : Date.parse(askedAt));
+  const next = [...attemptsToAsk(payment).map((attempt) => timesOf(attempt, payment)), timesAfterEnd(payment)]
+    // The last question about an open attempt is asked even if it was missed, so that the attempt does not stay open.
+    .flatMap(
+      ({ timesMs, isOpen }) =>
+        timesMs.find((timeMs) => timeMs > askedMs) ?? (isOpen ? timesMs.slice(-1) : []),
+    );
+  return next.length === 0 ? null : new Date(Math.min(...next)).toISOString();
 }
 
-function startOf(payment: RequestedPayment): number | null {
-  const openSince = payment.attempts.at(-1)?.at ?? currentResult(payment)?.at;
-  return openSince === undefined ? null : Date.parse(openSince);
+/** The open attempts for which `at` (UTC) is the last time, or after it. Total. */
+export function attemptsAtTheirEnd(payment: AskedPayment, at: string): OpenAttempt[] {
+  const atMs = Date.parse(at);
+  return attemptsToAsk(payment).filter((attempt) =>
+    timesOf(attempt, payment).timesMs.every((timeMs) => timeMs <= atMs),
+  );
 }
 
-function slotAfter({ attempts, request }: RequestedPayment, startMs: number, ms: number): number | undefined {
-  const schedule = attempts.some(({ mode }) => mode === 'fpx1') ? corporate : ordinary;
-  const stretch = 1 + longestStretch * shareOf(request.transactionId);
-  return schedule.map((afterMs) => Math.round(startMs + afterMs * stretch)).find((slotMs) => slotMs > ms);
+function attemptsToAsk(payment: AskedPayment): OpenAttempt[] {
+  const unknown = new Set(payment.unknownOutcomes?.map(({ orderNo }) => orderNo));
+  return openAttempts(payment).filter(({ sellerOrderNo }) => !unknown.has(sellerOrderNo));
 }
 
-/** From 0 to just below 1, always the same for a transaction. */
-function shareOf(transactionId: string): number {
-  const sum = Array.from(transactionId).reduce((total, character) => total + character.charCodeAt(0), 0);
+type Times = { timesMs: readonly number[]; isOpen: boolean };
+
+function timesOf({ at, mode, sellerOrderNo }: OpenAttempt, { status }: AskedPayment): Times {
+  const schedule = mode === 'fpx1' ? corporate : ordinary;
+  const endMs = schedule.at(-1) ?? 0;
+  const isOver = status !== 'requested' && status !== 'pending';
+  const longer = isOver ? [...schedule, ...afterwards.map((afterMs) => endMs + afterMs)] : schedule;
+  return { timesMs: stretched(longer, Date.parse(at), sellerOrderNo), isOpen: true };
+}
+
+/** A bank may take the money although the gateway has reported a failure or a cancellation. */
+function timesAfterEnd({ results, status }: AskedPayment): Times {
+  const last = results.findLast(({ role }) => role === 'applied');
+  const timesMs =
+    last && (status === 'failed' || status === 'cancelled')
+      ? stretched(afterwards, Date.parse(last.at), last.sellerOrderNo)
+      : [];
+  return { timesMs, isOpen: false };
+}
+
+function stretched(schedule: readonly number[], startMs: number, sellerOrderNo: string): number[] {
+  const stretch = 1 + longestStretch * shareOf(sellerOrderNo);
+  return schedule.map((afterMs) => Math.round(startMs + afterMs * stretch));
+}
+
+/** From 0 to just below 1, always the same for a seller order. */
+function shareOf(sellerOrderNo: string): number {
+  const sum = Array.from(sellerOrderNo).reduce((total, character) => total + character.charCodeAt(0), 0);
   return (sum % 100) / 100;
 }

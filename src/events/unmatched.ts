@@ -11,9 +11,15 @@ export const unmatchedStream = 'gateway-unmatched';
 
 /**
  * Why a result matches no payment: there is none with its id, or it is another merchant's; the result is unreadable;
- * or, on the land-registry channel, its agency is no longer in the configuration.
+ * on the land-registry channel, its agency is no longer in the configuration; or the payment's own events cannot be
+ * read, so that nothing can be decided about it.
  */
-export const unmatchedReasons = ['unknown_transaction', 'unreadable', 'unknown_agency'] as const;
+export const unmatchedReasons = [
+  'unknown_transaction',
+  'unreadable',
+  'unknown_agency',
+  'unreadable_payment',
+] as const;
 export type UnmatchedReason = (typeof unmatchedReasons)[number];
 
 export const GatewayResultUnmatched = object({

@@ -70,7 +70,7 @@ function masked(icNo: string): string {
   return icNo.replace(/^.{0,4}$/su.test(icNo) ? /./gsu : /.(?=.{4})/gsu, '*');
 }
 
-/** In order of time, without contradictions of a final status, which only staff see. */
+/** In order of time, without what leaves the status as it is and only staff see. */
 function historyOf(payment: RequestedPayment): HistoryEntry[] {
   const requested: HistoryEntry = { at: payment.request.at, kind: 'requested' };
   const chosen = payment.attempts.map(({ at, mode }): HistoryEntry => ({ at, kind: 'methodChosen', mode }));
@@ -84,7 +84,7 @@ function historyOf(payment: RequestedPayment): HistoryEntry[] {
 type ResultKind = Exclude<HistoryEntry['kind'], 'requested' | 'methodChosen'>;
 
 function kindOf({ receipt }: RequestedPayment, { outcome, role }: RecordedResult): ResultKind | null {
-  if (role === 'contradiction') return null;
+  if (role === 'contradiction' || role === 'ended') return null;
   if (role !== 'applied') return role;
   if (outcome !== 'succeeded') return outcome;
   return receipt?.late ? 'lateSuccess' : 'success';

@@ -9,6 +9,7 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { rebuildDecider } from '../commands/rebuild.ts';
 import { reconciliationDecider } from '../commands/reconciliation.ts';
+import { createRecordAnswer } from '../commands/record-requery.ts';
 import { createExecuteSession } from '../commands/session.ts';
 import { unmatchedDecider } from '../commands/unmatched.ts';
 import { userDecider } from '../commands/user.ts';
@@ -25,6 +26,8 @@ import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
 import { toDoList } from '../to-do/projection.ts';
+import { requeryList } from '../to-do/requeries.ts';
+import { createAnswerCounts } from '../to-do/requery-queue.ts';
 import { createEraser } from './eraser.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
@@ -46,9 +49,11 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
   const closing = new AbortController();
+  const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const app = await createApp({
     config,
-    execute: createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal }),
+    execute,
+    recordAnswer: createRecordAnswer({ counts: createAnswerCounts(db), execute }),
     personalData,
     eventStore,
     heads,
@@ -59,7 +64,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       executeUser: createExecute({ eventStore, decider: userDecider }),
       users: createListQueries<Account>(db, users.name),
       projects: createListQueries<Project>(db, projects.name),
-      projections: [...allProjections, toDoList],
+      projections: [...allProjections, toDoList, requeryList],
       projectionStatus: () => projectionStatus(db),
       version,
     },

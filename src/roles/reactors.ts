@@ -6,6 +6,7 @@ import { createOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
+import { createRecordAnswer } from '../commands/record-requery.ts';
 import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { startRetention } from '../personal-data/retention.ts';
@@ -21,6 +22,8 @@ import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
 import { createToDoList } from '../to-do/projection.ts';
 import { createDeliveryQueue } from '../to-do/queue.ts';
+import { requeries } from '../to-do/requeries.ts';
+import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
 import { dueChannel } from '../to-do/table.ts';
 import { createEraser } from './eraser.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
@@ -53,14 +56,11 @@ export function startReactors({ config, eventStore, log, personalData, runtime }
   const workers = new Map(
     tasksOf({ config, log, runtime }).map((task) => [task.kind, startDeliveryWorker({ ...common, ...task })]),
   );
+  const following = { eventStore, personalData, db, databaseUrl, log, runtime };
+  const requeryList = runProjection({ projection: requeries, ...following });
   const list = runProjection({
     projection,
-    eventStore,
-    personalData,
-    db,
-    databaseUrl,
-    log,
-    runtime,
+    ...following,
     onCommitted: () => {
       for (const kind of takeDue()) workers.get(kind)?.wake();
     },
@@ -76,8 +76,18 @@ export function startReactors({ config, eventStore, log, personalData, runtime }
     runtime,
   });
   const registry = createTransactionRegistry({ ...config.registry, log, runtime });
-  const requery = config.registry.scheduled
-    ? startScheduledRequery({ eventStore, execute, registry, db, databaseUrl, log, runtime })
+  const recordAnswer = createRecordAnswer({ counts: createAnswerCounts(db), execute });
+  const { perSecond, scheduled } = config.registry;
+  const requery = scheduled
+    ? startScheduledRequery({
+        eventStore,
+        recordAnswer,
+        registry,
+        queue: createRequeryQueue(db),
+        perSecond,
+        log,
+        runtime,
+      })
     : null;
   const eraser = createEraser({ config, eventStore, log, personalData, runtime }, db);
   const retention = startRetention({
@@ -97,7 +107,7 @@ export function startReactors({ config, eventStore, log, personalData, runtime }
         retention.stop(),
       ];
       stopping.abort();
-      await Promise.all([listener.stop(), list.stop(), ...stopped]);
+      await Promise.all([listener.stop(), list.stop(), requeryList.stop(), ...stopped]);
       await db.destroy();
     },
   };

@@ -1,15 +1,19 @@
 // Decisions about an answer of the registry: given, when, then.
 import test from 'ava';
-import type { RecordRequeryAnswer } from '../../src/commands/requery.ts';
-import type { PaymentEvent } from '../../src/events/payment.ts';
+import { Refused } from '../../src/commands/decider.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import type { RecordRequery } from '../../src/commands/requery.ts';
+import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
 import type { RegistryAnswer, RegistryStatus, ReportedResult } from '../../src/events/payment-result.ts';
+import type { CountedAnswers } from '../../src/events/requery.ts';
 import {
   applied,
   chosen,
   contradicted,
   duplicated,
   mismatched,
+  orderNo,
   requested,
   result,
   resultAt,
@@ -26,17 +30,24 @@ const told = (outcome: 'succeeded' | 'failed' | 'pending', over: Partial<Reporte
 const results = (...reported: ReportedResult[]): RegistryAnswer => ({
   status: (reported[0]?.outcome ?? 'not_found') as RegistryStatus,
   results: reported,
+  others: [],
   raw,
 });
-const nothing = (status: 'attempted' | 'not_found'): RegistryAnswer => ({ status, results: [], raw });
+const nothing = (status: 'attempted' | 'not_found'): RegistryAnswer => ({
+  status,
+  results: [],
+  others: [],
+  raw,
+});
 
-function ask(answer: RegistryAnswer, over: Partial<RecordRequeryAnswer> = {}): RecordRequeryAnswer {
+function ask(answer: RecordRequery['answer'], over: Partial<RecordRequery> = {}): RecordRequery {
   return {
-    type: 'RecordRequeryAnswer',
+    type: 'RecordRequery',
     at: resultAt,
     channel: 'generic',
     merchantCode: 'council',
     answer,
+    counted: null,
     ...over,
   };
 }
@@ -48,12 +59,24 @@ const answered = (status: RegistryStatus, at = resultAt): PaymentEvent => ({
   data: { at, status, evidence: { plain: raw } },
 });
 
+const unanswered = (reason: 'too_late' | 'no_answer'): PaymentEvent => ({
+  type: 'RequeryUnanswered',
+  data: { at: resultAt, reason },
+});
+const repeated = (data: CountedAnswers): PaymentEvent => ({ type: 'RequeryRepeated', data });
+const counted: CountedAnswers = { status: 'not_found', count: 7, at: '2026-11-20T01:04:00.000Z' };
+
 const open = [chosen(1)];
 const paid = [chosen(1), succeeded(result(1, 'succeeded'))];
 const second = told('succeeded', { gatewayTransactionId: 'P2' });
 const wrongAmount = told('succeeded', { amountSen: sen(1) });
 
-type Case = { given: PaymentEvent[]; when: RegistryAnswer; expect: Spec<never, PaymentEvent>['expect'] };
+type Case = {
+  given: PaymentEvent[];
+  when: RecordRequery['answer'];
+  over?: Partial<RecordRequery>;
+  expect: Spec<never, PaymentEvent>['expect'];
+};
 
 const cases: Record<string, Case> = {
   'open: success': {
@@ -133,29 +156,66 @@ const cases: Record<string, Case> = {
     when: results(told('failed')),
     expect: [byRequery(contradicted(told('failed'), 'succeeded'))],
   },
-  'the same answer within a minute': {
-    given: [...open, answered('attempted', '2026-11-20T01:04:00.001Z')],
+  'no answer': { given: open, when: { fault: 'too_late' }, expect: [unanswered('too_late')] },
+  'no answer again is only counted': {
+    given: [...open, unanswered('too_late')],
+    when: { fault: 'too_late' },
+    expect: [],
+  },
+  'the same answer is only counted': {
+    given: [...open, answered('attempted', '2026-11-20T01:02:00.000Z')],
     when: nothing('attempted'),
     expect: [],
   },
-  'the same answer after a minute': {
-    given: [...open, answered('attempted', '2026-11-20T01:04:00.000Z')],
-    when: nothing('attempted'),
-    expect: [answered('attempted')],
-  },
-  'another answer within a minute': {
+  'another answer': {
     given: [...open, answered('not_found', '2026-11-20T01:04:59.000Z')],
     when: nothing('attempted'),
     expect: [answered('attempted')],
   },
+  'another answer comes after the number of those before it': {
+    given: [...open, answered('not_found', '2026-11-20T01:02:00.000Z')],
+    when: nothing('attempted'),
+    over: { counted },
+    expect: [repeated(counted), answered('attempted')],
+  },
+  'a success comes after the number of the answers before it': {
+    given: [...open, answered('not_found', '2026-11-20T01:02:00.000Z')],
+    when: results(told('succeeded')),
+    over: { counted },
+    expect: [repeated(counted), byRequery(succeeded(told('succeeded')))],
+  },
+  'a number is recorded by itself, once': {
+    given: [...open, answered('not_found', '2026-11-20T01:02:00.000Z')],
+    when: null,
+    over: { counted },
+    expect: [repeated(counted)],
+  },
+  'a number that has been recorded already': {
+    given: [...open, answered('not_found', '2026-11-20T01:02:00.000Z'), repeated(counted)],
+    when: null,
+    over: { counted },
+    expect: [],
+  },
+  'nowhere to count: the same answer within a minute': {
+    given: [...open, answered('attempted', '2026-11-20T01:04:00.001Z')],
+    when: nothing('attempted'),
+    over: { counted: 'none' },
+    expect: [],
+  },
+  'nowhere to count: the same answer after a minute': {
+    given: [...open, answered('attempted', '2026-11-20T01:04:00.000Z')],
+    when: nothing('attempted'),
+    over: { counted: 'none' },
+    expect: [repeated({ at: resultAt, status: 'attempted', count: 1 })],
+  },
 };
 
-for (const [title, { given, when, expect }] of Object.entries(cases)) {
+for (const [title, { given, when, over = {}, expect }] of Object.entries(cases)) {
   for (const channel of channels) {
     test(`${channel}, ${title}`, (t) => {
       checkSpec(t, resultDecider, {
         given: [requested(channel), ...given],
-        when: ask(when, { channel }),
+        when: ask(when, { channel, ...over }),
         expect,
       });
     });
@@ -172,3 +232,90 @@ for (const [title, given, over] of [
       checkSpec(t, resultDecider, { given, when: ask(answer, over), expect: 'unmatched_result' });
   });
 }
+
+// ── Several attempts ─────────────────────────────────────────────────────────────────────────────────
+
+/** What the command adds, as `type order outcome`. */
+function decided(
+  given: readonly PaymentEvent[],
+  answer: RegistryAnswer,
+  over: Partial<RecordRequery> = {},
+): string[] {
+  const state = [requested(), ...given].reduce(evolve, noPayment);
+  const events = paymentDecider.decide(ask(answer, over), state);
+  if (events instanceof Refused) throw events;
+  return events.map(({ type, data }) => {
+    const order = 'orderNo' in data ? ` ${data.orderNo?.slice(-1)}` : '';
+    return `${type}${order}`;
+  });
+}
+
+const other = (
+  status: RegistryStatus,
+  over: Partial<ReportedResult> = {},
+): RegistryAnswer['others'][number] => {
+  const { outcome: _, ...fields } = told('failed', { gatewayTransactionId: '', ...over });
+  return { status, ...fields };
+};
+const withOthers = (answer: RegistryAnswer, ...others: RegistryAnswer['others']): RegistryAnswer => ({
+  ...answer,
+  others,
+});
+const three = [chosen(1), chosen(2), chosen(3)];
+const cash = { gatewayTransactionId: 'P9' };
+
+test('a failure beside a success ends its own attempt, once, and is no contradiction', (t) => {
+  const answer = withOthers(
+    results(told('succeeded', cash)),
+    other('failed', { gatewayTransactionId: 'P8' }),
+  );
+  t.deepEqual(decided([chosen(1), chosen(2)], answer), ['PaymentSucceeded 2', 'AttemptEnded 1']);
+  const state = [requested(), chosen(1), chosen(2)].reduce(evolve, noPayment);
+  const events = paymentDecider.decide(ask(answer), state);
+  t.deepEqual(decided([chosen(1), chosen(2), ...(events as PaymentEvent[])], answer), []);
+});
+
+test('a failure beside an attempt that may still succeed leaves the status as it is', (t) => {
+  const attempted = withOthers(
+    nothing('attempted'),
+    other('failed', { paidAt: '2026-11-20T01:02:00.000Z' }),
+    other('attempted', { paidAt: null }),
+  );
+  t.deepEqual(decided([chosen(1), chosen(2)], attempted), ['RequeryAnswered', 'AttemptEnded 1']);
+  const pending = withOthers(results(told('pending', cash)), other('failed'));
+  t.deepEqual(decided([chosen(1), chosen(2)], pending), ['PaymentPending 2', 'AttemptEnded 1']);
+});
+
+test('records are about the latest attempts by their method; the oldest stay open', (t) => {
+  const answer = withOthers(
+    results(told('succeeded', { ...cash, mode: 'cc' })),
+    other('failed', { paidAt: '2026-11-20T01:02:00.000Z' }),
+    other('attempted', { paidAt: '2026-11-20T01:03:00.000Z' }),
+  );
+  const given = [...three, chosen(4, { mode: 'cc' })];
+  t.deepEqual(decided(given, answer), ['PaymentSucceeded 4', 'AttemptEnded 2']);
+});
+
+test('a failure without a gateway transaction that was recorded before ends no second attempt', (t) => {
+  const answer = withOthers(results(told('succeeded', cash)), other('failed'));
+  const first = paymentDecider.decide(ask(answer), [requested(), ...three].reduce(evolve, noPayment));
+  t.deepEqual(decided([...three, ...(first as PaymentEvent[])], answer), []);
+});
+
+test('a failure of another attempt that is alone in the answer ends that attempt, and only once', (t) => {
+  const given = [chosen(1), succeeded(result(1, 'succeeded')), chosen(2)];
+  const answer = results(told('failed', { gatewayTransactionId: 'P2' }));
+  t.deepEqual(decided(given, answer), ['RequeryAnswered', 'AttemptEnded 2']);
+  const first = paymentDecider.decide(ask(answer), [requested(), ...given].reduce(evolve, noPayment));
+  t.deepEqual(decided([...given, ...(first as PaymentEvent[])], answer), []);
+});
+
+test('the last question about an attempt that stays open leaves it to staff, whatever the answer', (t) => {
+  const at = '2026-11-22T01:00:00.000Z';
+  t.deepEqual(decided(open, nothing('attempted'), { at }), ['RequeryAnswered', 'AttemptOutcomeUnknown 1']);
+  const asked = [...open, answered('attempted', '2026-11-20T01:02:00.000Z')];
+  t.deepEqual(decided(asked, nothing('attempted'), { at }), ['RequeryRepeated', 'AttemptOutcomeUnknown 1']);
+  t.deepEqual(decided(open, results(told('succeeded')), { at }), ['PaymentSucceeded 1']);
+  const unknown: PaymentEvent = { type: 'AttemptOutcomeUnknown', data: { at, orderNo: orderNo(1) } };
+  t.deepEqual(decided([...asked, unknown], nothing('attempted'), { at }), []);
+});

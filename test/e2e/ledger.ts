@@ -86,7 +86,10 @@ export type Deployment = {
 };
 
 /** Every role in a process of its own, as in production, on a folder of the test's own. */
-export async function startDeployment(t: Owner): Promise<Deployment> {
+export async function startDeployment(
+  t: Owner,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<Deployment> {
   const dataDir = await temporaryFolder(t);
   const [eventStorePort, httpPort] = [await freePort(), await freePort()];
   const postgres = await startPostgres({ dataDir, log });
@@ -108,6 +111,7 @@ export async function startDeployment(t: Owner): Promise<Deployment> {
     CALLBACK_RETRY_SCHEDULE: `0s${',1s'.repeat(60)}`,
     SEAL_KEY: '5ea1'.repeat(16),
     LOG_LEVEL: 'info',
+    ...changes,
   };
   const http = await startRole(t, ['http'], environment, (output) => output.includes('listening'));
   const projections = await startRole(t, ['projections'], environment, (output) =>

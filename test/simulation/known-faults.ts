@@ -47,13 +47,6 @@ export const knownFaults: readonly KnownFault[] = [
     needs: hasFault('unreadable'),
   },
   {
-    name: 'unreadable-event-refuses-results',
-    what: 'A signed result of a stream that cannot be read is answered 500 and not kept',
-    invariants: ['signed-result-refused'],
-    needs: hasFault('unreadable'),
-    says: /answered 500/,
-  },
-  {
     name: 'leader-without-log',
     what: 'A process that cannot reach the event store keeps the lead, while another stands by',
     invariants: ['delivery-stuck', 'projection-behind', 'rows-differ', 'callback-late'],
@@ -97,21 +90,9 @@ export const knownFaults: readonly KnownFault[] = [
     needs: (plan) => isStoreTrouble(plan) || hasFault('slow', 'crash', 'pause')(plan),
   },
   {
-    name: 'second-attempt-unasked',
-    what: 'A charge of a later attempt whose result is lost is never asked for, once the payment has ended',
-    invariants: ['charge-unknown'],
-    says: /is (failed|cancelled|succeeded)$/,
-  },
-  {
     name: 'mismatch-booked-twice',
     what: 'A success with the gateway id of an earlier amount mismatch is booked besides it',
     invariants: ['booked-twice'],
-  },
-  {
-    name: 'json-numbers',
-    what: 'A signed result with JSON numbers is refused with 400 and not kept',
-    invariants: ['signed-result-refused'],
-    says: /answered 400/,
   },
   {
     name: 'older-export',

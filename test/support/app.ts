@@ -9,6 +9,7 @@ import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { rebuildDecider } from '../../src/commands/rebuild.ts';
 import { reconciliationDecider } from '../../src/commands/reconciliation.ts';
+import { createRecordAnswer } from '../../src/commands/record-requery.ts';
 import { createExecuteSession } from '../../src/commands/session.ts';
 import { unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { userDecider } from '../../src/commands/user.ts';
@@ -28,6 +29,7 @@ import { createLog } from '../../src/kernel/log.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { createErase } from '../../src/personal-data/erase.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
+import { createAnswerCounts } from '../../src/to-do/requery-queue.ts';
 import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
 import { personalData } from './personal-data.ts';
@@ -150,6 +152,7 @@ export async function startApp(
   };
   // Nothing listens there: it is as if Postgres were down.
   const db = connectPostgres({ url: 'postgres://127.0.0.1:9/nowhere', log });
+  const execute = createExecute({ eventStore: parts, decider: paymentDecider, seal: personalData.seal });
   const dependencies: Dependencies = {
     fetchOwn: fetch,
     config: {
@@ -168,7 +171,8 @@ export async function startApp(
       sandbox: { enabled: false },
       ...changes.config,
     },
-    execute: createExecute({ eventStore: parts, decider: paymentDecider, seal: personalData.seal }),
+    execute,
+    recordAnswer: createRecordAnswer({ counts: createAnswerCounts(changes.console?.db ?? db), execute }),
     personalData,
     eventStore: parts,
     heads,

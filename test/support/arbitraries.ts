@@ -4,13 +4,7 @@ import type { ChoosePaymentMethod } from '../../src/commands/payment.ts';
 import type { PlannedDelivery } from '../../src/events/deliveries.ts';
 import { type PaymentEvent, type Resolution, resolutions } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
-import {
-  outcomes,
-  type RegistryStatus,
-  type ReportedResult,
-  registryStatuses,
-  sources,
-} from '../../src/events/payment-result.ts';
+import { outcomes, type ReportedResult, registryStatuses, sources } from '../../src/events/payment-result.ts';
 import { paymentModes } from '../../src/kernel/payment-modes.ts';
 import { amountSen, choose, orderNo, recorded, request, sen } from './payments.ts';
 
@@ -67,7 +61,7 @@ export const events: fc.Arbitrary<PaymentEvent> = fc.oneof(
       .map(resultEvent),
   },
   { weight: 3, arbitrary: deliveryEvents() },
-  { weight: 1, arbitrary: fc.tuple(times, fc.constantFrom(...registryStatuses)).map(answeredEvent) },
+  { weight: 2, arbitrary: fc.tuple(times, fc.nat(), orderNos).map(requeryEvent) },
   {
     weight: 2,
     arbitrary: fc
@@ -80,8 +74,14 @@ function resolvedEvent([at, resultNo, resolution, note]: [string, number, Resolu
   return { type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule: 1 } };
 }
 
-function answeredEvent([at, status]: [string, RegistryStatus]): PaymentEvent {
-  return { type: 'RequeryAnswered', data: { at, status, evidence: { plain: {} } } };
+function requeryEvent([at, kind, orderNo]: [string, number, string]): PaymentEvent {
+  const status = registryStatuses[kind % registryStatuses.length] ?? 'attempted';
+  const kinds: PaymentEvent[] = [
+    { type: 'RequeryAnswered', data: { at, status, evidence: { plain: {} } } },
+    { type: 'RequeryRepeated', data: { at, status, count: 1 + (kind % 50) } },
+    { type: 'RequeryUnanswered', data: { at, reason: 'too_late' } },
+  ];
+  return kinds[kind % 4] ?? { type: 'AttemptOutcomeUnknown', data: { at, orderNo } };
 }
 
 function deliveryEvents(): fc.Arbitrary<PaymentEvent> {
@@ -141,9 +141,10 @@ function resultEvent([result, source, kind, flag, orderNo, deliveries]: [
       return kinds[kind % kinds.length] ?? { type: 'GatewayResultContradicted', data: contradicted };
     }
     case 'failed':
-      return flag
-        ? { type: 'PaymentFailed', data: changed }
-        : { type: 'GatewayResultContradicted', data: contradicted };
+      if (flag) return { type: 'PaymentFailed', data: changed };
+      return kind % 2 === 0
+        ? { type: 'GatewayResultContradicted', data: contradicted }
+        : { type: 'AttemptEnded', data };
     case 'cancelled':
       return flag
         ? { type: 'PaymentCancelled', data: changed }

@@ -1,6 +1,7 @@
 /** A payment's history for a terminal: a line per event, then the state in words. No personal data. */
 import { exceptionsOf } from '../../events/exceptions.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
+import { unknownOutcomesOf } from '../../events/unknown-outcomes.ts';
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import { displaySen } from '../../kernel/money.ts';
 import { entriesUntil, type History, type HistoryEntry, type HistoryVerdict, type Until } from './history.ts';
@@ -76,11 +77,16 @@ function openDeliveries({ deliveries }: RequestedPayment): string[] {
 }
 
 function exceptions(payment: RequestedPayment): string[] {
-  return exceptionsOf(payment).map(({ resultNo, kind, amountSen, resolved }) => {
+  const unknown = unknownOutcomesOf(payment).map(({ amountSen, orderNo, settled }) => {
+    const end = settled ? `${settled.outcome} ${toIsoWithOffset(settled.at)}` : 'open';
+    return `outcome unknown of ${displaySen(amountSen)} in order ${orderNo}: ${end}`;
+  });
+  const results = exceptionsOf(payment).map(({ resultNo, kind, amountSen, resolved }) => {
     const amount = amountSen === null ? '' : ` of ${displaySen(amountSen)}`;
     const end = resolved ? `${resolved.resolution} ${toIsoWithOffset(resolved.at)}` : 'open';
     return `${kind}${amount} in result ${resultNo}: ${end}`;
   });
+  return [...results, ...unknown];
 }
 
 /** Without the note of a resolution, which is free text. */

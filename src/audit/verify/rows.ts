@@ -1,5 +1,5 @@
 /**
- * Compares the rows of every read model, and of the reactors' to-do list, with rows freshly made from the log, and
+ * Compares the rows of every read model, and of the reactors' to-do lists, with rows freshly made from the log, and
  * reports those that differ.
  */
 import { KeysUnavailable } from '../../events/personal-data.ts';
@@ -10,6 +10,7 @@ import { compareWithFresh, type RowDifference } from '../../projections/rebuild/
 import { type RebuildOptions, RebuildRefused, RebuildUnderWay } from '../../projections/rebuild/rebuild.ts';
 import { describeFailure, ProjectionHalted } from '../../projections/runtime/failures.ts';
 import { createToDoList } from '../../to-do/projection.ts';
+import { requeries } from '../../to-do/requeries.ts';
 import type { Checked, VerifyProgress, Violations } from './violations.ts';
 
 /** For each projection; further violations are only counted. */
@@ -22,7 +23,7 @@ export async function verifyRows(
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<Checked[]> {
   const checked: Checked[] = [];
-  for (const projection of [...allProjections, createToDoList(stores).projection]) {
+  for (const projection of [...allProjections, createToDoList(stores).projection, requeries]) {
     const { name } = projection;
     try {
       const { rows, differences, more } = await compareWithFresh({

@@ -1,15 +1,18 @@
 /** Reads the transaction registry's answers in the ledger's own terms. */
 import { array, create, type Infer, type Struct, size, type } from 'superstruct';
-import { type RegistryAnswer, type RegistryStatus, registryStatuses } from '../../events/payment-result.ts';
+import {
+  type Outcome,
+  type RegistryAnswer,
+  type RegistryFault,
+  type RegistryStatus,
+  registryStatuses,
+} from '../../events/payment-result.ts';
 import { readGatewayTime } from '../../kernel/malaysian-time.ts';
 import { readAmount } from '../../kernel/money.ts';
 import { lenientText, oneLine, readMode } from '../wire-fields.ts';
 
-export type RegistryFault = 'unreachable' | 'too_late' | 'no_answer';
-
 /**
- * The registry gave no usable answer. `fault` says why: no connection, no answer in time, or an answer that cannot be
- * read. The message names no transaction and quotes nothing that the registry sent.
+ * The registry gave no usable answer; `fault` says why. The message names no transaction and quotes nothing that the registry sent.
  */
 export class RegistryUnavailable extends Error {
   override name = 'RegistryUnavailable';
@@ -102,16 +105,22 @@ function rawOf(record: object): Record<string, string> {
  * RegistryUnavailable.
  */
 export function answerOf(sent: readonly RegistryRecord[]): RegistryAnswer {
-  const records = sent.map(readRecord);
+  const records = sent
+    .map(readRecord)
+    .toSorted((a, b) => (a.result.paidAt ?? '').localeCompare(b.result.paidAt ?? ''));
   const status = registryStatuses.find((candidate) => records.some((it) => it.status === candidate));
-  const deciding = records
-    .filter((record) => record.status === status)
-    .map(({ result }) => result)
-    .toSorted((a, b) => (a.paidAt ?? '').localeCompare(b.paidAt ?? ''));
-  const latest = deciding.at(-1);
-  if (!status || !latest) return { status: 'not_found', results: [], raw: {} };
-  const { raw } = latest;
-  if (status === 'attempted' || status === 'not_found') return { status, results: [], raw };
-  const reported = status === 'succeeded' ? deciding : [latest];
-  return { status, results: reported.map((result) => ({ outcome: status, ...result })), raw };
+  const withStatus = records.filter((record) => record.status === status);
+  const latest = withStatus.at(-1);
+  if (!status || !latest) return { status: 'not_found', results: [], others: [], raw: {} };
+  const deciding = withoutResult.has(status) ? [] : status === 'succeeded' ? withStatus : [latest];
+  return {
+    status,
+    results: deciding.map(({ result }) => ({ outcome: status as Outcome, ...result })),
+    others: records
+      .filter((record) => !deciding.includes(record))
+      .map(({ status, result }) => ({ status, ...result })),
+    raw: latest.result.raw,
+  };
 }
+
+const withoutResult: ReadonlySet<RegistryStatus> = new Set(['attempted', 'not_found']);

@@ -21,7 +21,7 @@ const maxAttempts = 3;
 const connectMs = 2_500;
 const maxAnswerBytes = 128 * 1024;
 /** Further questions wait for a connection, within their own timeout. */
-const maxConnections = 16;
+const maxConnections = 100;
 
 /** With a space, not an underscore. */
 const transaksiIdKey = 'transaksi id';

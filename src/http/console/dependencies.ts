@@ -6,6 +6,7 @@ import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import type { rebuildDecider } from '../../commands/rebuild.ts';
 import type { reconciliationDecider } from '../../commands/reconciliation.ts';
+import type { RecordAnswer } from '../../commands/record-requery.ts';
 import type { sessionDecider } from '../../commands/session.ts';
 import type { unmatchedDecider } from '../../commands/unmatched.ts';
 import type { userDecider } from '../../commands/user.ts';
@@ -26,6 +27,8 @@ export type ConsoleDependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
   personalData: PersonalDataReader;
   registry: TransactionRegistry;
+  /** Records what the registry answered. */
+  recordAnswer: RecordAnswer;
   log: Log;
   runtime: Runtime;
   content: {

@@ -16,6 +16,7 @@ import { sendAgainFromList, sendAgainFromPayment } from './deliveries/send-one.t
 import { resolveDiscrepancy, showDiscrepancy } from './exceptions/discrepancy.ts';
 import { showExceptions } from './exceptions/list.ts';
 import { resolvePaymentException, showPaymentException } from './exceptions/payment-exception.ts';
+import { resolveUnknownOutcome, showUnknownOutcome } from './exceptions/unknown-outcome.ts';
 import { resolveUnmatched, showUnmatched, showUnmatchedEvidence } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
 import { createFromOwnSite, createOwnForm, createPermit } from './frame/guards.ts';
@@ -81,6 +82,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/exceptions', 'read', showExceptions),
     get(exceptionPath, 'read', showPaymentException),
     post(exceptionPath, 'resolve', resolvePaymentException),
+    get('/console/exceptions/attempt/:transactionId/:no', 'read', showUnknownOutcome),
+    post('/console/exceptions/attempt/:transactionId/:no', 'resolve', resolveUnknownOutcome),
     get('/console/exceptions/unmatched/:revision', 'read', showUnmatched),
     post('/console/exceptions/unmatched/:revision', 'resolve', resolveUnmatched),
     get('/console/exceptions/unmatched/:revision/evidence', 'viewPersonalData', showUnmatchedEvidence),

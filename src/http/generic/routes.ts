@@ -14,7 +14,7 @@ import { createShowPaymentPage } from '../pay/payment-page.ts';
 import { createShowReceipt } from '../pay/receipt-page.ts';
 import { createRequery } from '../pay/requery.ts';
 import { createStartPayment } from '../pay/start-payment.ts';
-import { anyBody, checkBody, formBody, jsonBody, validate } from '../server/body.ts';
+import { checkBody, formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { Context, RequestState } from '../server/context.ts';
 import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts';
 import { createDebug, type DebugDependencies } from './debug.ts';
@@ -27,8 +27,17 @@ export type GenericDependencies = PayDependencies &
   Pick<SimulateDependencies, 'fetchOwn'> & { config: { sandbox: { enabled: boolean } } };
 
 export function addGenericRoutes(router: Router<RequestState>, dependencies: GenericDependencies): void {
-  const { config, execute, fetchOwn, latestPayments, personalData, quarantine, registry, runtime } =
-    dependencies;
+  const {
+    config,
+    execute,
+    fetchOwn,
+    latestPayments,
+    personalData,
+    quarantine,
+    recordAnswer,
+    registry,
+    runtime,
+  } = dependencies;
   const { transactionIdKey } = config;
   const links = createLinks({ ...config, runtime }).generic;
   const tokens = createPageTokens({ transactionIdKey, runtime });
@@ -60,9 +69,9 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
     idOf: (ctx: Context<FromMerchant>) =>
       transactionIdOf(transactionIdKey, 'generic', ctx.state.merchant.code, ctx.params.reference ?? ''),
     ask: ({ transactionId }) => registry.ask(transactionId),
-    execute,
     personalData,
     readPayment,
+    recordAnswer,
     runtime,
   });
 
@@ -76,7 +85,7 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   );
   router.get('/generic/pay/:id', loadPayment, showPaymentPage);
   router.post('/generic/pay/:id', formBody, loadHead, chooseMethod);
-  router.post('/generic/response', anyBody, recordResponse);
+  router.post('/generic/response', gatewayBody, recordResponse);
   router.get('/generic/requery/:reference', checkBody, authenticateMerchant, requery);
   router.get('/generic/receipt/:id', loadPayment, createShowReceipt(links));
   router.get('/generic/download/:id', loadPayment, createDownload(config));

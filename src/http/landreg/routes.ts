@@ -14,7 +14,7 @@ import { createShowPaymentPage } from '../pay/payment-page.ts';
 import { createShowReceipt } from '../pay/receipt-page.ts';
 import { createRequery } from '../pay/requery.ts';
 import { createStartPayment } from '../pay/start-payment.ts';
-import { anyBody, formBody, jsonBody, validate } from '../server/body.ts';
+import { formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { RequestState } from '../server/context.ts';
 import { createLandregAuth } from './authenticate.ts';
 import { createRequestPayment } from './request.ts';
@@ -23,7 +23,7 @@ import { paymentRequestBody } from './request-body.ts';
 export type LandregDependencies = PayDependencies & { config: { landregAccessKey: string } };
 
 export function addLandregRoutes(router: Router<RequestState>, dependencies: LandregDependencies): void {
-  const { config, execute, personalData, quarantine, registry, runtime } = dependencies;
+  const { config, execute, personalData, quarantine, recordAnswer, registry, runtime } = dependencies;
   const { transactionIdKey } = config;
   const links = createLinks({ ...config, runtime }).landreg;
   const tokens = createPageTokens({ transactionIdKey, runtime });
@@ -49,9 +49,9 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
   const requery = createRequery({
     idOf: (ctx) => landregTransactionId(transactionIdKey, ctx.params.reference ?? ''),
     ask: registry.askByTransaksiId,
-    execute,
     personalData,
     readPayment,
+    recordAnswer,
     runtime,
   });
 
@@ -65,7 +65,7 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
   );
   router.get('/landreg/pay/:id', authenticatePayer('pay'), loadPayment, showPaymentPage);
   router.post('/landreg/pay/:id', authenticatePayer('pay'), formBody, loadHead, chooseMethod);
-  router.post('/landreg/response', anyBody, recordResponse);
+  router.post('/landreg/response', gatewayBody, recordResponse);
   router.get('/landreg/requery/:reference', authenticateSystem, requery);
   router.get('/landreg/receipt/:id', authenticatePayer('receipt'), loadPayment, createShowReceipt(links));
   router.get('/landreg/download/:id', authenticatePayer('download'), loadPayment, createDownload(config));

@@ -2,6 +2,7 @@
 import type { TransactionRegistry } from '../../clients/registry/registry.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
+import type { RecordAnswer } from '../../commands/record-requery.ts';
 import type { Quarantine } from '../../commands/unmatched.ts';
 import type { Config } from '../../config/config.ts';
 import type { PersonalDataReader } from '../../events/personal-data.ts';
@@ -31,6 +32,8 @@ export type PayDependencies = {
   findPayment(transactionId: string): Promise<PaymentRow | null>;
   personalData: Pick<PersonalDataReader, 'open'>;
   registry: TransactionRegistry;
+  /** Records what the registry answered. */
+  recordAnswer: RecordAnswer;
   quarantine: Quarantine;
   log: Log;
   runtime: Runtime;

@@ -8,6 +8,7 @@ import {
 import { Refused } from '../../commands/decider.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Config } from '../../config/config.ts';
+import { UnreadableEvent } from '../../events/codec.ts';
 import { type Channel, paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
 import type { ExpectedRevision } from '../../eventstore/event-store.ts';
@@ -42,24 +43,26 @@ export function createResponse(dependencies: ResponseDependencies) {
       await keepUnmatched('unknown_agency');
       throw new HttpProblem(404, 'Agency not found', { kind: 'agencyNotFound' });
     }
-    const revision = await record(ctx, reported, verified, dependencies);
-    if (revision === null) {
-      await keepUnmatched('unknown_transaction');
+    const recorded = await record(ctx, reported, verified, dependencies);
+    if (recorded === 'unknown_transaction') {
+      await keepUnmatched(recorded);
       throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
     }
+    // A gateway that is refused may give up, and this result is valid: staff settle it.
+    if (recorded === 'unreadable_payment') await keepUnmatched(recorded);
     // The result is durable by now, even if this answer is lost.
-    leadToReceipt(ctx, reported.transactionId, revision);
+    leadToReceipt(ctx, reported.transactionId, recorded === 'unreadable_payment' ? 'no_stream' : recorded);
   };
 }
 
-/** The revision at which the payment holds the result; null when the result matches no payment. */
+/** The revision at which the payment holds the result, or why no payment holds it. */
 async function record(
   ctx: Context,
   { transactionId, merchantCode, result }: GatewayResult,
   verified: boolean,
   { channel, execute, runtime }: ResponseDependencies,
-): Promise<ExpectedRevision | null> {
-  if (!transactionIdPattern.test(transactionId)) return null;
+): Promise<ExpectedRevision | 'unknown_transaction' | 'unreadable_payment'> {
+  if (!transactionIdPattern.test(transactionId)) return 'unknown_transaction';
   const at = runtime.now().toISOString();
   try {
     const { revision } = await execute(
@@ -69,7 +72,8 @@ async function record(
     );
     return revision;
   } catch (error) {
-    if (error instanceof Refused && error.code === 'unmatched_result') return null;
+    if (error instanceof Refused && error.code === 'unmatched_result') return 'unknown_transaction';
+    if (error instanceof UnreadableEvent) return 'unreadable_payment';
     throw error;
   }
 }
@@ -82,10 +86,7 @@ function authenticate(fields: GatewayFields, { secret, acceptUnsigned }: Config[
   throw new HttpProblem(401, 'CHECKSUM is missing or wrong');
 }
 
-/**
- * The fields as sent. A name may occur only once, whatever its case: of two values, nobody could say which was signed.
- * A JSON number is refused, because 120.50 arrives as 120.5, which was not signed.
- */
+/** The fields as sent. A name may occur only once, whatever its case: of two values, nobody could say which was signed. */
 function fieldsOf(body: unknown): GatewayFields {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new HttpProblem(400, 'The body must be a form or a JSON object');

@@ -1,11 +1,12 @@
 /** GET /<channel>/requery/{transaksi_id}: asks the transaction registry what became of a payment, and records its answer. */
 import { openPayment } from '../../events/open-payment.ts';
-import { type PaymentEvent, type PaymentRequested, paymentStream } from '../../events/payment.ts';
+import type { PaymentEvent, PaymentRequested } from '../../events/payment.ts';
 import type { RegistryAnswer, RegistryStatus } from '../../events/payment-result.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
+import { askRegistry } from '../server/ask-registry.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import type { PayDependencies } from './dependencies.ts';
@@ -17,42 +18,42 @@ type Asked = Pick<PaymentRequested, 'channel' | 'merchant' | 'reference' | 'tran
 export function createRequery<State>({
   idOf,
   ask,
-  execute,
   personalData,
   readPayment,
+  recordAnswer,
   runtime,
 }: {
   idOf: (ctx: Context<State>) => string;
   ask: (request: Asked) => Promise<RegistryAnswer>;
-  execute: PayDependencies['execute'];
   personalData: PayDependencies['personalData'];
   readPayment: ReadPayment;
+  recordAnswer: PayDependencies['recordAnswer'];
   runtime: Pick<Runtime, 'now'>;
 }) {
+  const at = () => runtime.now().toISOString();
+
   /** The payment after the registry's answer, and its new events: null when the event store cannot take any. */
   async function record(
     ctx: Context<State>,
-    { channel, merchant, transactionId }: Asked,
+    request: Asked,
     answer: RegistryAnswer,
   ): Promise<LoadedPayment & { events: readonly PaymentEvent[] | null }> {
-    const at = runtime.now().toISOString();
     try {
-      const { events, state } = await execute(
-        paymentStream(transactionId),
-        { type: 'RecordRequeryAnswer', at, channel, merchantCode: merchant.code, answer },
-        causeOf(ctx, 'registry'),
-      );
+      const { events, state } = await recordAnswer(request, answer, at(), causeOf(ctx, 'registry'));
       if (state.status === 'none') throw new Error('A payment that was requeried has no state');
       return { payment: await openPayment(state, personalData.open), asAt: null, events };
     } catch (error) {
       if (!(error instanceof EventStoreUnavailable)) throw error;
-      return { ...(await readPayment(transactionId)), events: null };
+      return { ...(await readPayment(request.transactionId)), events: null };
     }
   }
 
   return async (ctx: Context<State>): Promise<void> => {
     const { request } = (await readPayment(idOf(ctx), requestRevision)).payment;
-    const answer = await ask(request);
+    const answer = await askRegistry(
+      () => ask(request),
+      (fault) => recordAnswer(request, { fault }, at(), causeOf(ctx, 'registry')),
+    );
     const { payment, asAt, events } = await record(ctx, request, answer);
     if (answer.status === 'not_found') {
       const message = 'The transaction registry has no record of this transaction';

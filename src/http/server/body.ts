@@ -4,6 +4,7 @@ import type { Middleware, Next } from 'koa';
 import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body';
 import type { Struct } from 'superstruct';
 import { readFields } from '../../commands/fields.ts';
+import { parseNumbersAsText } from '../../kernel/numbers-as-text.ts';
 import type { Context } from './context.ts';
 import { bodyProblem, HttpProblem } from './errors.ts';
 
@@ -40,11 +41,19 @@ export const jsonBody = bodyReader('application/json', json);
 /** For forms of our pages. */
 export const formBody = bodyReader('application/x-www-form-urlencoded or multipart/form-data', forms);
 
-/** For the gateway, whose encoding is not documented. */
-export const anyBody = bodyReader(
-  'application/json, application/x-www-form-urlencoded or multipart/form-data',
-  { ...forms, ...json },
-);
+const anyTypes = 'application/json, application/x-www-form-urlencoded or multipart/form-data';
+
+const anyBody = bodyReader(anyTypes, { ...forms, ...json });
+const anyBodyWithItsText = bodyReader(anyTypes, { ...forms, ...json, includeUnparsed: true });
+
+/** For the gateway, whose encoding is not documented. A number in JSON becomes its text, which is what was signed. */
+export const gatewayBody: Middleware = (ctx, next) =>
+  anyBodyWithItsText(ctx, () => {
+    const { rawBody }: { rawBody?: unknown } = ctx.request;
+    if (ctx.is('json') && typeof rawBody === 'string' && rawBody !== '')
+      Object.assign(ctx.request, { body: parseNumbersAsText(rawBody) });
+    return next();
+  });
 
 /** For GET /generic/check, whose Content-Type is optional. */
 export const checkBody: Middleware = (ctx, next) => {

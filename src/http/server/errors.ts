@@ -1,8 +1,9 @@
 /** Turns every error into one neutral answer; each interface presents it in its own way. */
 import type { Next } from 'koa';
-import { type RegistryFault, RegistryUnavailable } from '../../clients/registry/answer.ts';
+import { RegistryUnavailable } from '../../clients/registry/answer.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
+import type { RegistryFault } from '../../events/payment-result.ts';
 import { KeysUnavailable } from '../../events/personal-data.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -82,6 +83,7 @@ const refusals: Readonly<Record<RefusalCode, { status: number; kind?: ErrorKind;
   delivery_superseded: { status: 409 },
   unknown_exception: { status: 404 },
   exception_resolved: { status: 409 },
+  charge_recorded: { status: 409 },
   no_money_in_suspense: { status: 409 },
   personal_data_added: { status: 409 },
   email_taken: { status: 400, code: 'email_taken' },

@@ -8,7 +8,7 @@ import { reconciliation } from '../reconciliation/projection.ts';
 import { unmatched } from '../unmatched/projection.ts';
 
 /** Each kind comes from one source: a new source adds its kinds here and its rows below. */
-export const listedKinds = [...exceptionKinds, 'unmatched', 'difference'] as const;
+export const listedKinds = [...exceptionKinds, 'outcomeUnknown', 'unmatched', 'difference'] as const;
 export type ListedKind = (typeof listedKinds)[number];
 
 // With the same columns. The id begins with the source and identifies the exception.
@@ -16,6 +16,8 @@ const sources = [
   `select 'payment/' || transaction_id || '/' || result_no as id, kind, merchant_code, at, amount_sen,
      resolution, resolved_at
    from ${payments.name}.exceptions`,
+  `select 'attempt/' || transaction_id || '/' || no, 'outcomeUnknown', merchant_code, at, amount_sen, resolution, resolved_at
+   from ${payments.name}.unknown_outcomes`,
   `select 'unmatched/' || revision, 'unmatched', null, at, null, resolution, resolved_at
    from ${unmatched.name}.unmatched`,
   `select 'difference/' || id, 'difference', nullif(merchant_code, ''), at, amount_sen, resolution, resolved_at
@@ -24,7 +26,7 @@ const sources = [
 const listed = `(${sources.join(' union all ')}) as listed`;
 
 export type ListedException = {
-  /** `payment/<transaction id>/<result number>`, `unmatched/<revision>` or `difference/<id>`. */
+  /** `payment/<transaction id>/<result number>`, `attempt/<transaction id>/<number>`, `unmatched/<revision>` or `difference/<id>`. */
   id: string;
   kind: ListedKind;
   /** Null where the merchant is not known. */

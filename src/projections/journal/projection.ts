@@ -7,6 +7,7 @@ import { readPaymentEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
 import { paymentStreamPrefix } from '../../events/payment.ts';
 import { type Books, type Entry, enter } from '../../events/postings.ts';
+import { requeryEvents } from '../../events/requery.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
 import { createTables, givenRows, indexable, type Row, type Table, upsert } from '../../postgres/table.ts';
@@ -81,7 +82,7 @@ export const journal: Projection = {
 };
 
 /** Types that no entry depends on. Any other unknown type halts the projection: it may be about money. */
-const postsNothing: ReadonlySet<string> = new Set([...Object.keys(deliveryEvents), 'RequeryAnswered']);
+const postsNothing: ReadonlySet<string> = new Set(Object.keys({ ...deliveryEvents, ...requeryEvents }));
 
 const transactionIdOf = ({ streamName }: RecordedEvent) => streamName.slice(paymentStreamPrefix.length);
 

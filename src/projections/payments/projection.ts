@@ -11,9 +11,13 @@ import {
   type RequestedPayment,
 } from '../../events/payment.ts';
 import { isHolding } from '../../events/personal-data.ts';
-import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import { indexable } from '../../postgres/table.ts';
 import { exceptionsIndexes, exceptionsTable, writeExceptions } from '../exceptions/table.ts';
+import {
+  unknownOutcomesIndexes,
+  unknownOutcomesTable,
+  writeUnknownOutcomes,
+} from '../exceptions/unknown-outcomes.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { streamProjection } from '../runtime/stream-projection.ts';
 import { payersIndexes, payersTable, writePayers } from './payers.ts';
@@ -40,7 +44,6 @@ export const payments: Projection = {
       receipt_no: 'text',
       requested_at: 'timestamptz not null',
       paid_at: 'timestamptz',
-      requery_at: 'timestamptz',
       updated_at: 'timestamptz not null',
       holds_personal_data: 'boolean not null',
       was_erased: 'boolean not null',
@@ -57,22 +60,21 @@ export const payments: Projection = {
         receipt_no: receipt && indexable(receipt.receiptNo),
         requested_at: request.at,
         paid_at: state.status === 'succeeded' ? paidAt(state) : null,
-        requery_at: nextRequeryAt(state),
         updated_at: last.created,
         holds_personal_data: isHolding(state.personalData),
         was_erased: state.personalData.erasedAt !== null,
       };
     },
-    moreTables: [exceptionsTable, payersTable],
+    moreTables: [exceptionsTable, unknownOutcomesTable, payersTable],
     async writeMore(changed, db, personalData) {
       await writePayers(changed, db, personalData);
       await writeExceptions(changed, db);
+      await writeUnknownOutcomes(changed, db);
     },
   }),
 
   indexes: [
     'payments_by_reference on payments (merchant_code, reference)',
-    'payments_by_requery on payments (requery_at) where requery_at is not null',
     'payments_by_receipt_no on payments (receipt_no)',
     ...payersIndexes,
     'payments_with_personal_data on payments (updated_at) where holds_personal_data',
@@ -80,12 +82,8 @@ export const payments: Projection = {
     'payments_by_time on payments (requested_at)',
     'payments_by_paid_at on payments (paid_at) where paid_at is not null',
     ...exceptionsIndexes,
+    ...unknownOutcomesIndexes,
   ],
-
-  notDerived: {
-    // Postponed while the registry has no answer.
-    payments: ['requery_at'],
-  },
 };
 
 /** When the gateway says it was paid, else when it was recorded; null for a year that Postgres cannot store. */

@@ -51,33 +51,6 @@ export function createPaymentQueries(db: Knex) {
 }
 
 /**
- * Ids of at most `limit` payments that the registry is due to be asked about by `now`, the longest due first, except
- * those in `except`. A row may be behind its stream.
- */
-export async function findDueRequeries(
-  db: Knex,
-  { now, except, limit }: { now: Date; except: readonly string[]; limit: number },
-): Promise<string[]> {
-  const query = rows(db)
-    .where('requery_at', '<=', now)
-    .whereRaw('not transaction_id = any(?)', [[...except]]);
-  return await query.orderBy('requery_at').limit(limit).pluck('transaction_id').timeout(5_000);
-}
-
-/**
- * Postpones the requery of a payment that is due at `now`. No event records this: if the row is written again, the
- * registry is only asked earlier.
- */
-export async function postponeRequery(
-  db: Knex,
-  transactionId: string,
-  { now, until }: { now: Date; until: Date },
-): Promise<void> {
-  const due = rows(db).where('transaction_id', transactionId).where('requery_at', '<=', now);
-  await due.update({ requery_at: until }).timeout(5_000);
-}
-
-/**
  * Ids of at most `limit` payments that hold personal data and on which nothing has happened since `before`, in order,
  * from after the id `after`; with `again`, only those that were erased before. A row may be behind its stream.
  */

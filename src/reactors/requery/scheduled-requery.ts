@@ -1,144 +1,166 @@
 /**
- * Asks the transaction registry on a schedule what became of open payments, so that results that never arrived are
- * found. The payment's own fold says when it is due (events/requery-schedule.ts), so that a restart neither skips nor
- * repeats a question. A question without an answer postpones only its own payment.
+ * Asks the transaction registry on schedule what became of open attempts, so that results that never arrived are found.
+ * The to-do list (src/to-do/requeries.ts) says which payments are due; the payment's own fold decides. Any number of
+ * processes may run this: they share the list and the rate.
  */
-import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { RegistryUnavailable } from '../../clients/registry/answer.ts';
 import type { TransactionRegistry } from '../../clients/registry/registry.ts';
-import { type ExecuteOf, loadHead } from '../../commands/execute.ts';
+import { type Head, loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
-import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
-import type { RegistryAnswer } from '../../events/payment-result.ts';
-import { nextRequeryAt, requeryAgainAt } from '../../events/requery-schedule.ts';
+import type { RecordAnswer } from '../../commands/record-requery.ts';
+import type { RecordRequery } from '../../commands/requery.ts';
+import { UnreadableEvent } from '../../events/codec.ts';
+import { type Payment, paymentStream, type RequestedPayment } from '../../events/payment.ts';
+import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
-import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import { withLeaderLock } from '../../postgres/leader-lock.ts';
-import { findDueRequeries, postponeRequery } from '../../projections/payments/queries.ts';
+import type { ClaimedRequery, RequeryQueue } from '../../to-do/requery-queue.ts';
 
 export type RequeryDependencies = {
   registry: TransactionRegistry;
   eventStore: Pick<EventStore, 'load'>;
-  execute: ExecuteOf<typeof paymentDecider>;
-  db: Knex;
+  recordAnswer: RecordAnswer;
+  queue: RequeryQueue;
+  /** Questions that all processes together ask in a second. */
+  perSecond: number;
   log: Logger;
   runtime: Runtime;
 };
 
-/** At most ten questions a second, one after the other: the registry also serves others. */
-const pauseMs = 100;
-const pollMs = 2_000;
+/** Of this process, while it waits for answers. */
+const maxAtOnce = 100;
+const pollMs = 1_000;
+/** Longer than a question and the recording of its answer can take. */
+const leaseMs = 60_000;
+/** A payment whose events cannot be read needs a person, not a question every minute. */
+const unreadableMs = 60 * 60_000;
+const firstBackoffMs = 2_000;
 const longestBackoffMs = 5 * 60_000;
-/** A payment is not asked about again within this time, because its row may lag. */
-const setAsideMs = 60_000;
-const pageSize = 100;
 
-/**
- * Runs until stopped. One process asks, the others stand by. After an outage of the registry or of a store it waits
- * longer each time, up to 5 minutes. An outage leaves no event, and one log line for each attempt.
- */
-export function startScheduledRequery(dependencies: RequeryDependencies & { databaseUrl: string }) {
-  const { databaseUrl, log, runtime } = dependencies;
+/** Runs until stopped; waits for the questions under way. */
+export function startScheduledRequery(dependencies: RequeryDependencies) {
+  const { runtime } = dependencies;
   const stopping = new AbortController();
-  const { signal } = stopping;
-  const pass = createRequeryPass(dependencies);
-
-  const asking = retry(
-    (onProgress) =>
-      withLeaderLock({ databaseUrl, name: 'requery', runtime, signal }, async (leading) => {
-        while (!leading.aborted) {
-          await runtime.sleep(pollMs, leading);
-          await pass(leading);
-          onProgress();
-        }
-      }),
-    {
-      runtime,
-      signal,
-      firstMs: pollMs,
-      longestMs: longestBackoffMs,
-      onFailure(error, failures) {
-        const reason = error instanceof RegistryUnavailable ? error.fault : reasonOf(error);
-        log.warn({ reason, failures }, 'scheduled requery is interrupted');
-      },
-    },
-  ).catch((err) => {
-    // It retries until it is stopped: anything else is a fault of the program.
-    if (!signal.aborted) log.error({ err }, 'scheduled requery has ended');
-  });
+  const requeries = createRequeries(dependencies);
+  const working = (async () => {
+    while (!stopping.signal.aborted) {
+      await requeries.begin();
+      await runtime.sleep(pollMs, stopping.signal);
+    }
+    await requeries.settled();
+  })();
   return {
     async stop() {
       stopping.abort();
-      await asking;
+      await working;
     },
   };
 }
 
 /**
- * One pass asks once about every payment that is due, and resolves when none is left or the signal aborts. It rejects
- * with RegistryUnavailable when the registry cannot be reached, and with the error of a store; an answer that cannot be
- * read concerns only one payment, and the pass continues.
+ * Asks about what is due, several payments at once. While the registry cannot be reached, or does not answer in time, it
+ * asks about one at a time, after pauses that grow up to 5 minutes.
  */
-export function createRequeryPass(dependencies: RequeryDependencies) {
-  const { db, runtime } = dependencies;
-  const setAside = new Map<string, number>();
+export function createRequeries(dependencies: RequeryDependencies) {
+  const { log, perSecond, queue, runtime } = dependencies;
+  const holder = runtime.uuid();
+  const underWay = new Set<Promise<void>>();
+  let failures = 0;
+  let pausedUntilMs = 0;
 
-  return async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      const now = runtime.now();
-      for (const [id, untilMs] of setAside) if (untilMs <= now.getTime()) setAside.delete(id);
-      const due = await findDueRequeries(db, { now, except: [...setAside.keys()], limit: pageSize });
-      if (due.length === 0) return;
-      for (const transactionId of due) {
-        if (signal.aborted) return;
-        setAside.set(transactionId, now.getTime() + setAsideMs);
-        if (await requery(transactionId, dependencies)) await runtime.sleep(pauseMs, signal);
-      }
+  async function claim(): Promise<ClaimedRequery[]> {
+    const limit = (failures > 0 ? 1 : maxAtOnce) - underWay.size;
+    if (limit <= 0 || runtime.monotonicMs() < pausedUntilMs) return [];
+    const now = runtime.now();
+    const leaseUntil = new Date(now.getTime() + leaseMs);
+    return await queue.claim({ now, leaseUntil, holder, limit, perSecond }).catch((error) => {
+      log.warn({ reason: reasonOf(error) }, 'no scheduled requery can be claimed for now');
+      return [];
+    });
+  }
+
+  async function requery(claimed: ClaimedRequery): Promise<void> {
+    const { asked, wakeAt } = await requeryOne(claimed, dependencies);
+    if (asked === 'answered') failures = 0;
+    else if (asked === 'outage') {
+      failures += 1;
+      const pauseMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(failures - 1, 10));
+      pausedUntilMs = runtime.monotonicMs() + pauseMs;
+      log.warn({ failures, pauseMs }, 'the registry cannot be asked');
     }
+    await queue.release(claimed, holder, wakeAt);
+  }
+
+  return {
+    /** Claims what is due and begins to ask; resolves to how many payments it claimed. */
+    async begin(): Promise<number> {
+      const claimed = await claim();
+      for (const each of claimed) {
+        const question = requery(each)
+          // The lease ends by itself.
+          .catch((error) => log.warn({ reason: reasonOf(error) }, 'a scheduled requery is interrupted'))
+          .finally(() => underWay.delete(question));
+        underWay.add(question);
+      }
+      return claimed.length;
+    },
+    /** Resolves when no question is under way. */
+    async settled(): Promise<void> {
+      await Promise.all(underWay);
+    },
   };
 }
 
-/** False when the stream, which is ahead of the row, shows that there is nothing to ask. */
-async function requery(transactionId: string, dependencies: RequeryDependencies): Promise<boolean> {
-  const { eventStore, execute, runtime } = dependencies;
-  const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider);
-  const { state: payment } = head;
+/** What came of one claim, and when to look at the payment again. */
+type Outcome = { asked: 'answered' | 'unreadable' | 'outage' | 'no'; wakeAt: Date | null };
+
+/** Asks if the stream, which may be ahead of the row, says so. Throws EventStoreUnavailable. */
+async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependencies): Promise<Outcome> {
+  const { eventStore, log, recordAnswer, runtime } = dependencies;
+  const { transactionId } = claimed;
+  const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider).catch((error) => {
+    if (!(error instanceof UnreadableEvent)) throw error;
+    log.warn({ transactionId, reason: error.message }, 'a payment to be asked about cannot be read');
+    return null;
+  });
+  if (!head) return { asked: 'no', wakeAt: new Date(runtime.now().getTime() + unreadableMs) };
+  const payment = head.state;
+  if (payment.status === 'none') return { asked: 'no', wakeAt: null };
+
+  const dueAt = nextRequeryAt(payment, claimed.countedAt?.toISOString());
+  const isDue = dueAt !== null && dueAt <= runtime.now().toISOString();
+  if (dueAt !== null && !isDue) return { asked: 'no', wakeAt: new Date(dueAt) };
+  const question = isDue ? await ask(payment, dependencies) : ({ asked: 'no', answer: null } as const);
   const at = runtime.now().toISOString();
-  if (payment.status === 'none') return false;
-  const dueAt = nextRequeryAt(payment);
-  // Both are UTC with milliseconds, so they compare as texts.
-  if (dueAt === null || dueAt > at) return false;
-  const answer = await askOrPostpone(payment, dependencies);
-  if (answer === null) return true;
-  const { channel, merchant } = payment.request;
-  const commandId = runtime.uuid();
-  await execute(
-    paymentStream(transactionId),
-    { type: 'RecordRequeryAnswer', at, channel, merchantCode: merchant.code, answer },
-    { commandId, correlationId: commandId, causationId: commandId, actor: 'registry' },
-    { from: head },
-  );
-  return true;
+  const { state } = await record(question.answer, at, { state: payment, head }, { recordAnswer, runtime });
+  const next = state.status === 'none' || !isDue ? null : nextRequeryAt(state, at);
+  return { asked: question.asked, wakeAt: next === null ? null : new Date(next) };
 }
 
-/** Null when the answer cannot be read. Any failure postpones the payment. Throws RegistryUnavailable. */
-async function askOrPostpone(
-  payment: RequestedPayment,
-  { db, log, registry, runtime }: RequeryDependencies,
-): Promise<RegistryAnswer | null> {
-  const { transactionId } = payment.request;
+/** The registry's answer, or why it gave none. */
+async function ask(
+  { request: { transactionId } }: RequestedPayment,
+  { log, registry }: RequeryDependencies,
+): Promise<{ asked: Outcome['asked']; answer: NonNullable<RecordRequery['answer']> }> {
   try {
-    return await registry.ask(transactionId);
+    return { asked: 'answered', answer: await registry.ask(transactionId) };
   } catch (error) {
     if (!(error instanceof RegistryUnavailable)) throw error;
-    const now = runtime.now();
-    const until = requeryAgainAt(payment, now);
-    if (until) await postponeRequery(db, transactionId, { now, until });
-    if (error.fault !== 'no_answer') throw error;
-    log.warn({ reason: error.message, transactionId, until }, 'the registry has no answer about a payment');
-    return null;
+    const { fault, message } = error;
+    log.warn({ reason: message, transactionId }, 'the registry has no answer about a payment');
+    return { asked: fault === 'no_answer' ? 'unreadable' : 'outage', answer: { fault } };
   }
+}
+
+function record(
+  answer: RecordRequery['answer'],
+  at: string,
+  { head, state }: { head: Head<Payment>; state: RequestedPayment },
+  { recordAnswer, runtime }: Pick<RequeryDependencies, 'recordAnswer' | 'runtime'>,
+) {
+  const commandId = runtime.uuid();
+  const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'registry' };
+  return recordAnswer(state.request, answer, at, cause, head);
 }

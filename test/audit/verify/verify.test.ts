@@ -15,6 +15,7 @@ import { allProjections } from '../../../src/projections/all.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { openStores } from '../../../src/roles/lifecycle.ts';
 import { createToDoList, toDoList } from '../../../src/to-do/projection.ts';
+import { requeries } from '../../../src/to-do/requeries.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
 import { runLedger, settingsFor } from '../../support/ledger.ts';
@@ -62,7 +63,7 @@ test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 1
 async function project(eventStore: EventStore, databaseUrl: string): Promise<void> {
   const db = connectPostgres({ url: databaseUrl, log });
   const head = await eventStore.head();
-  const projections = [...allProjections, createToDoList({ eventStore }).projection];
+  const projections = [...allProjections, createToDoList({ eventStore }).projection, requeries];
   const runs = projections.map((projection) =>
     runProjection({ ...stores, projection, eventStore, db, databaseUrl }),
   );
@@ -118,7 +119,7 @@ test.serial('a ledger that nobody touched: everything is counted, and there are 
   t.is(counts['rows of users against a fresh fold'], 1);
   t.true((counts['rows of payments against a fresh fold'] ?? 0) >= 9);
   t.true((counts['rows of reactor_deliveries against a fresh fold'] ?? 0) >= 18);
-  for (const { name } of [...allProjections, toDoList])
+  for (const { name } of [...allProjections, toDoList, requeries])
     t.true(Object.hasOwn(counts, `rows of ${name} against a fresh fold`), name);
   t.true(reportText(report).endsWith('Everything that was checked is as it was written.'));
 });
@@ -131,6 +132,8 @@ test.serial('rows edited, removed and inserted, in every projection', async (t) 
       update payments.payments set status = 'failed' where transaction_id = '${id}';
       update reactor_deliveries.deliveries set lease_until = now(), leased_by = 'me';
       update reactor_deliveries.deliveries set attempts = 7 where transaction_id = '${id}';
+      update reactor_requeries.requeries set lease_until = now(), leased_by = 'me', counted = 7, wake_at = now();
+      update reactor_requeries.requeries set due_at = '2001-01-01' where transaction_id = '${id}';
       delete from details.generic_details where transaction_id = '${id}';
       update users.users set state = jsonb_set(state::jsonb, '{role}', '"admin"')::json;
       delete from projects.projects;
@@ -142,6 +145,10 @@ test.serial('rows edited, removed and inserted, in every projection', async (t) 
   t.regex(
     violations['rows of reactor_deliveries.deliveries'] ?? '',
     new RegExp(`^The row ${id} callback is not .* \\(attempts\\)$`),
+  );
+  t.is(
+    violations['rows of reactor_requeries.requeries'],
+    `The row ${id} is not what the events lead to (due_at)`,
   );
   t.is(violations['rows of details.details'], `The row ${id} is missing`);
   t.is(violations['rows of users.users'], `The row ${userId} is not what the events lead to (state)`);
@@ -222,7 +229,7 @@ test.serial(
 
 test.serial('a database in which no projection ever ran: the log is checked', async (t) => {
   const { violations, report } = await verdictAfter(t, {
-    sql: `drop table checkpoints; ${[...allProjections, toDoList].map(({ name }) => `drop schema ${name} cascade;`).join(' ')}`,
+    sql: `drop table checkpoints; ${[...allProjections, toDoList, requeries].map(({ name }) => `drop schema ${name} cascade;`).join(' ')}`,
   });
   t.is(report.checked[0]?.count, filled);
   t.is(violations['rows of payments'], 'The projection payments has never run');

@@ -41,6 +41,7 @@ test('a success is read in full, and the record is kept as it came', async (t) =
   t.deepEqual(answer as unknown, {
     status: 'succeeded',
     raw,
+    others: [],
     results: [
       {
         outcome: 'succeeded',

@@ -1,7 +1,7 @@
 // Exceptions in the console: the list, one of each kind, and how staff resolve them.
 import test from 'ava';
 import { readPaymentEvent, readUnmatchedEvent } from '../../../src/events/codec.ts';
-import { paymentStream } from '../../../src/events/payment.ts';
+import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { resolutionStream, unmatchedStream } from '../../../src/events/unmatched.ts';
 
 import { checkChain } from '../../support/chain.ts';
@@ -232,3 +232,66 @@ test.serial(
     t.true((await (await admin.get('/console/exceptions?state=resolved')).text()).includes('Settled'));
   },
 );
+
+test.serial('staff settle an attempt whose outcome nobody knows by a verdict and its evidence', async (t) => {
+  const { app, caughtUp, payment } = await startPopulated(t, postgres);
+  const unknown = (attempt: number, id: string): PaymentEvent => ({
+    type: 'AttemptOutcomeUnknown',
+    data: { at: '2026-11-21T02:00:00.000Z', orderNo: `${id}-${attempt}` },
+  });
+  const id = '1'.padStart(26, '0');
+  const order = { sellerOrderNo: `${id}-1` };
+  t.is(await payment([chosen(1, { ...order, chargeSen: sen(150) }), unknown(1, id)]), id);
+  await caughtUp();
+  const [admin, viewer] = [await signIn(app, 'admin'), await signIn(app, 'viewer')];
+  const path = `/console/exceptions/attempt/${id}/1`;
+  t.true(
+    (await (await admin.get('/console/exceptions?kind=outcomeUnknown')).text()).includes(`href="${path}"`),
+  );
+  t.true((await (await admin.get(`/console/payments/${id}`)).text()).includes(`href="${path}"`));
+  const html = await (await admin.get(path)).text();
+  t.true(html.includes('Outcome unknown') && html.includes('value="122.00"'), 'with the fee');
+  t.false((await (await viewer.get(path)).text()).includes('name="resolution"'));
+
+  const verdict = {
+    resolution: 'succeeded',
+    note: 'Bank statement, line 7: AMINAH',
+    amount: '122.00',
+    gatewayTransactionId: 'P-77',
+  };
+  t.is((await viewer.post(path, verdict)).status, 403);
+  for (const wrong of [
+    { amount: '' },
+    { amount: '12,50' },
+    { amount: '0.00' },
+    { gatewayTransactionId: 'a b' },
+    { note: '' },
+    { resolution: 'refunded' },
+  ]) {
+    const answer = await admin.post(path, { ...verdict, ...wrong });
+    t.is(answer.status, 400, JSON.stringify(wrong));
+    t.true((await answer.text()).includes('role="alert"'));
+  }
+  for (const gone of [`attempt/${id}/2`, `attempt/${id}/x`, 'attempt/x/1'])
+    t.is((await admin.get(`/console/exceptions/${gone}`)).status, 404, gone);
+  t.is((await app.eventStore.load(paymentStream(id))).length, 3);
+
+  t.is((await admin.post(path, verdict)).status, 303);
+  const [paid] = (await app.events(id)).slice(3);
+  t.like(paid, {
+    type: 'PaymentSucceeded',
+    data: { source: 'staff', result: { amountSen: 12_200, gatewayTransactionId: 'P-77' } },
+  });
+  const stored = await app.eventStore.load(paymentStream(id));
+  checkChain(t, stored);
+  t.is(Reflect.get(stored[3]?.metadata ?? {}, 'actor'), `staff:${admin.id}`);
+  t.false(JSON.stringify(stored.map(({ data }) => data)).includes('AMINAH'), 'the evidence is sealed');
+  t.is((await admin.post(path, { ...verdict, resolution: 'failed' })).status, 409);
+  await caughtUp();
+  t.false((await (await admin.get('/console/exceptions')).text()).includes(path));
+  t.true((await (await admin.get('/console/exceptions?state=resolved')).text()).includes('Charged'));
+  const settled = await (await admin.get(path)).text();
+  t.true(
+    settled.includes(`staff:${admin.id}`) && settled.includes('/events/3') && !settled.includes('AMINAH'),
+  );
+});

@@ -56,6 +56,7 @@ test.serial('metrics of a day, by its Malaysian midnights', async (t) => {
     'Wrong amount': '0',
     'Paid twice': '1',
     'Late success': '0',
+    'Outcome unknown': '0',
     'Unmatched result': '0',
     'Deliveries given up': '1',
     // Emails and the callbacks that nobody has sent.

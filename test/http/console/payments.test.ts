@@ -252,8 +252,8 @@ test.serial('the registry is asked for those who have the permission', async (t)
   const id = await payment([chosen(1)]);
   const lands = await payment([chosen(1)], { channel: 'landreg', reference: 'TX-1' });
   const answers: Record<string, RegistryAnswer> = {
-    [id]: { status: 'succeeded', results: [result(1, 'succeeded')], raw: {} },
-    'TX-1': { status: 'not_found', results: [], raw: {} },
+    [id]: { status: 'succeeded', results: [result(1, 'succeeded')], others: [], raw: {} },
+    'TX-1': { status: 'not_found', others: [], results: [], raw: {} },
   };
   const answerOf = async (name: string) => {
     const answer = answers[name];

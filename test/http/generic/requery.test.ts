@@ -243,7 +243,7 @@ test('credentials and refusals are those of /generic/check', async (t) => {
   t.deepEqual(registry.asked, []);
 });
 
-test('a registry that cannot be asked: 502 or 504, and nothing is appended', async (t) => {
+test('a registry that cannot be asked: 502 or 504, and the failure is recorded', async (t) => {
   const { app, registry, requery } = await start(t, 400);
   const id = await paymentAtTheBank(app, 'DOWN-1');
   registry.answer((_, response) => response.end('<html>Please log in</html>'));
@@ -256,7 +256,13 @@ test('a registry that cannot be asked: 502 or 504, and nothing is appended', asy
     status: 504,
     body: { success: false, message: 'The transaction registry did not answer in time; try again later' },
   });
-  t.is((await app.events(id)).length, 2);
+  const failures = (await app.events(id))
+    .slice(2)
+    .map(({ type, data }) => [type, Reflect.get(data, 'reason')]);
+  t.deepEqual(failures, [
+    ['RequeryUnanswered', 'no_answer'],
+    ['RequeryUnanswered', 'too_late'],
+  ]);
   t.true(app.logged.every((line) => !JSON.stringify(line).includes(id)));
 });
 

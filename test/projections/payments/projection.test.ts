@@ -137,7 +137,6 @@ test.serial('the columns hold what payments are found by', async (t) => {
     mode: '',
     receipt_no: null,
     paid_at: null,
-    requery_at: null,
     holds_personal_data: true,
     was_erased: false,
   });
@@ -155,7 +154,6 @@ test.serial('the columns hold what payments are found by', async (t) => {
     { status: 'succeeded', paid_at: null, mode: '' },
     'a year that Postgres has no name for stops nothing',
   );
-  t.is(rows[3].requery_at.toISOString().slice(0, 16), '2026-11-20T01:05', 'two minutes after the choice');
   t.is(rows[3].mode, 'fpx', 'as chosen, while no result names another');
 });
 

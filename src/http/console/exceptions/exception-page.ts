@@ -1,11 +1,11 @@
 /** One exception: shows it with its resolution, or with the form in which staff record what they did about it. */
 import { validate } from 'superstruct';
 import { Refused } from '../../../commands/decider.ts';
-import { note as noteField } from '../../../commands/fields.ts';
+import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
 import type { Cause } from '../../../events/envelope.ts';
 import type { Context } from '../../server/context.ts';
 import { staffCause } from '../frame/access-log.ts';
-import { readForm } from '../frame/forms-and-lists.ts';
+import { type Fields, readForm } from '../frame/forms-and-lists.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { resolutionNames } from './texts.ts';
@@ -18,8 +18,10 @@ export type FoundException<Choice extends string> = {
   choices: readonly Choice[];
   resolved: Resolution<Choice> | null;
   resolvedBy: string;
-  /** Throws Refused if somebody else has resolved it meanwhile. */
-  resolve(resolution: Resolution<Choice>, cause: Cause): Promise<unknown>;
+  /**
+   * `fields` is the whole form. Throws InvalidFields, and Refused if somebody else has resolved it meanwhile.
+   */
+  resolve(resolution: Resolution<Choice>, cause: Cause, fields: Fields): Promise<unknown>;
 };
 
 /** One source of exceptions. */
@@ -32,7 +34,10 @@ export type ExceptionSource<Choice extends string> = {
   find(ctx: Context, dependencies: PageDependencies): Promise<FoundException<Choice>>;
 };
 
-const emptyForm = { typed: { resolution: '', note: '' }, problem: null };
+const emptyForm = {
+  typed: { resolution: '', note: '', amount: '', gatewayTransactionId: '' },
+  problem: null,
+};
 
 /** Shows the exception; `more` adds to its model. */
 export async function showException<Choice extends string>(
@@ -68,8 +73,10 @@ export function resolveOne<Choice extends string>(source: ExceptionSource<Choice
     };
     if ('fault' in read) return showAgain(400, read.fault);
     try {
-      await resolve({ at: dependencies.runtime.now().toISOString(), ...read }, staffCause(ctx));
+      const resolution = { at: dependencies.runtime.now().toISOString(), ...read };
+      await resolve(resolution, staffCause(ctx), readForm(ctx));
     } catch (error) {
+      if (error instanceof InvalidFields) return showAgain(400, error.message);
       if (error instanceof Refused) return showAgain(409, error.message);
       throw error;
     }
@@ -82,9 +89,14 @@ function readResolution<Choice extends string>(
   ctx: Context,
   choices: readonly Choice[],
 ): { typed: (typeof emptyForm)['typed'] } & ({ resolution: Choice; note: string } | { fault: string }) {
-  const { resolution: chosen = '', note: text = '' } = readForm(ctx);
+  const { resolution: chosen = '', note: text = '', amount = '', gatewayTransactionId = '' } = readForm(ctx);
   // Browsers end lines with CRLF.
-  const typed = { resolution: chosen, note: text.replaceAll('\r\n', '\n').trim() };
+  const typed = {
+    resolution: chosen,
+    note: text.replaceAll('\r\n', '\n').trim(),
+    amount,
+    gatewayTransactionId,
+  };
   const resolution = choices.find((choice) => choice === chosen);
   if (resolution === undefined) return { typed, fault: 'Choose what was done' };
   const [failure, note] = validate(typed.note, noteField);

@@ -1,5 +1,6 @@
 /** The names and meanings of exceptions and their resolutions: content/docs/exceptions.md in a few words. */
 import type { Resolution } from '../../../events/payment.ts';
+import type { Outcome } from '../../../events/payment-result.ts';
 import type { DiscrepancyKind, DiscrepancyResolution } from '../../../events/reconciliation.ts';
 import type { UnmatchedReason, UnmatchedResolution } from '../../../events/unmatched.ts';
 import type { ListedKind } from '../../../projections/exceptions/queries.ts';
@@ -26,6 +27,11 @@ export const kindTexts: Texts<ListedKind> = {
     name: 'Late success',
     meaning:
       'The payment succeeded after the payer had been told that it failed or was cancelled. It is paid, with a receipt; the payer may have paid in another way since.',
+  },
+  outcomeUnknown: {
+    name: 'Outcome unknown',
+    meaning:
+      'A payer chose a method and perhaps paid, but no result came, and the registry could not say what became of it until it was asked for the last time. Ask the gateway or the bank.',
   },
   unmatched: {
     name: 'Unmatched result',
@@ -63,7 +69,20 @@ export const resolutionNames: Readonly<Record<string, string>> = {
   settled: 'Settled',
   explained: 'Explained',
   vanished: 'Cleared',
-} satisfies Record<Resolution | UnmatchedResolution | DiscrepancyResolution, string>;
+  succeeded: 'Charged',
+  failed: 'Not charged',
+  cancelled: 'Cancelled',
+} satisfies Record<Resolution | UnmatchedResolution | DiscrepancyResolution | FinalOutcome, string>;
+
+type FinalOutcome = Exclude<Outcome, 'pending'>;
+
+/** What is known by now of an attempt whose outcome was unknown. */
+export const outcomeTexts: Readonly<Record<FinalOutcome, string>> = {
+  succeeded:
+    'The payer was charged. It is decided like any success: the amount asked for pays an open payment.',
+  failed: 'The payer was not charged.',
+  cancelled: 'The payer was not charged: the attempt was cancelled.',
+};
 
 /** What each resolution means for an exception of a payment. */
 export const paymentResolutions: Readonly<Record<Resolution, string>> = {
@@ -87,6 +106,7 @@ export const reasonTexts: Readonly<Record<UnmatchedReason, string>> = {
   unknown_transaction: 'There is no such payment here, or it belongs to another merchant or channel',
   unreadable: 'It cannot be read as a result',
   unknown_agency: 'Its agency is no longer in the configuration',
+  unreadable_payment: 'The events of its payment cannot be read',
 };
 
 /** In place of what was received. */

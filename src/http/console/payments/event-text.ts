@@ -1,6 +1,7 @@
 /** What an event says, in a few words without personal data; another page shows the event as recorded. */
 import type { PaymentEvent } from '../../../events/payment.ts';
 import type { PaymentResult, Source } from '../../../events/payment-result.ts';
+import type { requeryEvents } from '../../../events/requery.ts';
 import { displaySen } from '../../../kernel/money.ts';
 import { texts } from '../../../receipts/texts.ts';
 
@@ -41,6 +42,16 @@ export function eventText(event: PaymentEvent): string {
     }
     case 'DuplicatePaymentDetected':
       return `${reported(event.data)}: successful, though already paid; the money is in suspense`;
+    case 'AttemptEnded':
+      return `${reported(event.data)}: ${event.data.result.outcome}, about order ${event.data.orderNo}; the status stays`;
+    case 'RequeryUnanswered':
+      return `The registry was asked and gave no answer (${event.data.reason})`;
+    case 'RequeryRepeated': {
+      const { count, status } = event.data;
+      return `The registry was asked ${count} more ${count === 1 ? 'time' : 'times'}, with no change (${status})`;
+    }
+    case 'AttemptOutcomeUnknown':
+      return `Nobody knows what became of order ${event.data.orderNo}; it is left to staff`;
     case 'RequeryAnswered':
       return `The registry was asked and reported nothing new (${event.data.status})`;
     case 'PersonalDataErased':
@@ -64,7 +75,7 @@ function reported(data: { source: Source; verified: boolean; result: PaymentResu
 type AboutPayment =
   | 'PaymentRequested'
   | 'PaymentMethodChosen'
-  | 'RequeryAnswered'
+  | keyof typeof requeryEvents
   | 'ExceptionResolved'
   | 'PersonalDataErased';
 type AboutDelivery = Exclude<PaymentEvent, { data: { source: Source } } | { type: AboutPayment }>;

@@ -1,10 +1,11 @@
 /** GET /console/payments/{id}: everything that happened to a payment, without anything about the payer. */
 import type { HistoryEntry, HistoryVerdict } from '../../../audit/history/history.ts';
-import { exceptionsOf } from '../../../events/exceptions.ts';
+import { exceptionsOf, type PaymentException } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
+import { type UnknownOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import { texts } from '../../../receipts/texts.ts';
-import { kindTexts } from '../exceptions/texts.ts';
+import { kindTexts, resolutionNames } from '../exceptions/texts.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { loadAccount } from '../frame/session.ts';
 import { shownDeliveries } from './deliveries.ts';
@@ -38,10 +39,33 @@ export const showPayment: Page = async (ctx, { eventStore, show }) => {
     isWhole: verdict.kind === 'whole',
     deliveries: payment ? shownDeliveries(payment, readable) : [],
     exceptions: payment
-      ? exceptionsOf(payment).map((each) => ({ ...each, name: kindTexts[each.kind].name }))
+      ? [...exceptionsOf(payment).map(shownException), ...unknownOutcomesOf(payment).map(shownUnknown)]
       : [],
   });
 };
+
+function shownException({ resultNo, kind, at, amountSen, resolved }: PaymentException) {
+  return {
+    kindPath: 'payment',
+    no: resultNo,
+    name: kindTexts[kind].name,
+    at,
+    amountSen,
+    resolution: resolved && resolutionNames[resolved.resolution],
+  };
+}
+
+function shownUnknown({ no, at, amountSen, settled }: UnknownOutcome) {
+  const { name } = kindTexts.outcomeUnknown;
+  return {
+    kindPath: 'attempt',
+    no,
+    name,
+    at,
+    amountSen,
+    resolution: settled && resolutionNames[settled.outcome],
+  };
+}
 
 function summaryOf(payment: RequestedPayment) {
   const { receipt, request, status } = payment;

@@ -1,0 +1,69 @@
+/** The verdict of staff on an attempt whose outcome nobody else knows. */
+import type { Payment, PaymentEvent } from '../events/payment.ts';
+import { unknownOutcomesOf } from '../events/unknown-outcomes.ts';
+import type { Sen } from '../kernel/money.ts';
+import { Refused } from './decider.ts';
+import { recordGatewayResult } from './payment-result.ts';
+import { endingOnly } from './requery.ts';
+
+/** The payer was charged, or was not. */
+export const verdicts = ['succeeded', 'failed'] as const;
+export type Verdict = (typeof verdicts)[number];
+
+export type GiveVerdict = {
+  type: 'GiveVerdict';
+  at: string;
+  /** Which of the payment's unknown outcomes, counted from 1. */
+  no: number;
+  outcome: Verdict;
+  /** What the payer was charged; null if nothing. */
+  amountSen: Sen | null;
+  /** `''` where it is not known. */
+  gatewayTransactionId: string;
+  /** What the verdict is based on: where others can check it. */
+  evidence: string;
+};
+
+/** Decides the verdict like any result, with the source `staff`. */
+export function giveVerdict(
+  { at, no, outcome, amountSen, gatewayTransactionId, evidence }: GiveVerdict,
+  state: Payment,
+): readonly PaymentEvent[] | Refused {
+  if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
+  const unknown = unknownOutcomesOf(state).find((each) => each.no === no);
+  if (!unknown) return new Refused('unknown_exception', 'This payment has no such exception');
+  const { orderNo, settled } = unknown;
+  if (settled?.source === 'staff' && settled.outcome === outcome && settled.amountSen === amountSen)
+    return [];
+  if (settled)
+    return new Refused('exception_resolved', 'The outcome of this attempt has become known meanwhile');
+  const mode = state.attempts.find(({ sellerOrderNo }) => sellerOrderNo === orderNo)?.mode ?? '';
+  const events = recordGatewayResult(
+    {
+      type: 'RecordGatewayResult',
+      at,
+      source: 'staff',
+      verified: true,
+      channel: state.request.channel,
+      merchantCode: state.request.merchant.code,
+      result: {
+        outcome,
+        mode,
+        sellerOrderNo: orderNo,
+        gatewayTransactionId,
+        amountSen,
+        currency: '',
+        paidAt: null,
+        receiptNo: '',
+        buyerBank: '',
+        buyerName: '',
+        raw: { verdict: outcome, evidence },
+      },
+    },
+    state,
+  );
+  if (events instanceof Refused) return events;
+  if (events.length === 0)
+    return new Refused('charge_recorded', 'This charge is already recorded, for another attempt');
+  return events.flatMap((event) => endingOnly(event, state));
+}

@@ -1,0 +1,29 @@
+/** What is recorded of questions to the transaction registry, beside the results that it reported. */
+import { enums, type Infer, integer, min, object, string } from 'superstruct';
+import { utc } from '../kernel/structs.ts';
+import { registryFaults, registryStatuses } from './payment-result.ts';
+import { ReceivedFields, sealed } from './personal-data.ts';
+
+/** Questions that were answered like the one before, the last of them at `at`. */
+const RequeryRepeated = object({
+  at: utc,
+  status: enums([...registryStatuses, ...registryFaults]),
+  count: min(integer(), 1),
+});
+export type CountedAnswers = Infer<typeof RequeryRepeated>;
+
+export const requeryEvents = {
+  /** The registry was asked and reported nothing new: the status stays. */
+  RequeryAnswered: object({
+    at: utc,
+    status: enums(registryStatuses),
+    /** Its record with this status, as received. */
+    evidence: sealed(ReceivedFields),
+  }),
+  /** The registry was asked and gave no usable answer. */
+  RequeryUnanswered: object({ at: utc, reason: enums(registryFaults) }),
+  /** The registry was asked `count` more times, and it was the same each time. */
+  RequeryRepeated,
+  /** The registry is not asked about this seller order any more, and nobody knows what became of it; for staff. */
+  AttemptOutcomeUnknown: object({ at: utc, orderNo: string() }),
+};

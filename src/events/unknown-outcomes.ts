@@ -1,0 +1,29 @@
+/** The attempts of a payment whose outcome nobody knew at the end of their schedule: staff settle them by a verdict. */
+import { addSen, type Sen } from '../kernel/money.ts';
+import type { RecordedResult, RequestedPayment } from './payment.ts';
+import { openAttempts } from './requery-schedule.ts';
+
+export type UnknownOutcome = {
+  /** Counted from 1, in the order in which they became exceptions. */
+  no: number;
+  orderNo: string;
+  at: string;
+  /** What the attempt would have charged. */
+  amountSen: Sen;
+  /** The result that has become known since, from whomever; null while nobody knows. */
+  settled: RecordedResult | null;
+};
+
+/** In order, settled or not. */
+export function unknownOutcomesOf(payment: RequestedPayment): UnknownOutcome[] {
+  const { attempts, request, results, unknownOutcomes = [] } = payment;
+  const open = new Set(openAttempts(payment).map(({ sellerOrderNo }) => sellerOrderNo));
+  return unknownOutcomes.map(({ at, orderNo }, index) => {
+    const feeSen = attempts.find(({ sellerOrderNo }) => sellerOrderNo === orderNo)?.chargeSen ?? (0 as Sen);
+    const last = results.findLast(
+      (result) => result.sellerOrderNo === orderNo && result.outcome !== 'pending',
+    );
+    const settled = open.has(orderNo) ? null : (last ?? null);
+    return { no: index + 1, orderNo, at, amountSen: addSen(request.amountSen, feeSen), settled };
+  });
+}

@@ -1,0 +1,20 @@
+/** Asks the transaction registry for somebody who waits for the answer, and records a failure to answer too. */
+import { RegistryUnavailable } from '../../clients/registry/answer.ts';
+import type { RegistryAnswer, RegistryFault } from '../../events/payment-result.ts';
+import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
+
+/** Throws RegistryUnavailable, after `recordFault` if the event store takes it, and what that throws otherwise. */
+export async function askRegistry(
+  ask: () => Promise<RegistryAnswer>,
+  recordFault: (fault: RegistryFault) => Promise<unknown>,
+): Promise<RegistryAnswer> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof RegistryUnavailable)) throw error;
+    await recordFault(error.fault).catch((failure) => {
+      if (!(failure instanceof EventStoreUnavailable)) throw failure;
+    });
+    throw error;
+  }
+}

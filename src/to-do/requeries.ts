@@ -1,0 +1,167 @@
+/**
+ * The payments that the registry is to be asked about, made from the log: choices of a payment method open attempts, and
+ * results close them. The reactors role runs it beside the list of deliveries; it is not rebuilt either, because its rows
+ * also hold leases, and answers that have only been counted. requery-queue.ts claims its rows.
+ */
+import type { Knex } from 'knex';
+import { readPaymentEvent } from '../events/codec.ts';
+import { type PaymentEvent, paymentStreamPrefix } from '../events/payment.ts';
+import { orderOf, type PaymentResult } from '../events/payment-result.ts';
+import { requeryEvents } from '../events/requery.ts';
+import { type AskedPayment, nextRequeryAt } from '../events/requery-schedule.ts';
+import type { RecordedEvent } from '../eventstore/event-store.ts';
+import type { PaymentMode } from '../kernel/payment-modes.ts';
+import { createTables, insertGiven, type Table } from '../postgres/table.ts';
+import type { Followed, Projection } from '../projections/runtime/projection.ts';
+
+const roles = {
+  PaymentSucceeded: 'applied',
+  PaymentFailed: 'applied',
+  PaymentCancelled: 'applied',
+  PaymentPending: 'applied',
+  AttemptEnded: 'ended',
+  GatewayResultContradicted: 'contradiction',
+  AmountMismatchDetected: 'amountMismatch',
+  DuplicatePaymentDetected: 'duplicate',
+} as const;
+
+export const requeryList = {
+  name: 'reactor_requeries',
+  version: 1,
+  isReadModel: false,
+  eventTypes: ['PaymentMethodChosen', ...Object.keys(roles), ...Object.keys(requeryEvents)],
+} as const satisfies Followed;
+
+/** What is known of a payment, as far as its questions depend on it. Plain JSON, no personal data. */
+type Known = Omit<AskedPayment, 'attempts' | 'results'> & {
+  /** Of the last event that was processed. */
+  revision: number;
+  attempts: readonly { sellerOrderNo: string; at: string; mode: PaymentMode }[];
+  results: readonly (AskedPayment['results'][number] & Pick<PaymentResult, 'gatewayTransactionId'>)[];
+};
+
+const derivedColumns = {
+  transaction_id: 'text not null',
+  known: 'json not null',
+  /** The next question, by the log alone; null if none is left. */
+  due_at: 'timestamptz',
+};
+
+const requeriesTable: Table = {
+  name: 'requeries',
+  columns: {
+    ...derivedColumns,
+    /** When a reactor looks at the row next. */
+    wake_at: 'timestamptz',
+    leased_by: 'text',
+    lease_until: 'timestamptz',
+    /** Answers that no event has recorded yet. */
+    counted_status: 'text',
+    counted: 'integer not null default 0',
+    counted_at: 'timestamptz',
+  },
+  primaryKey: ['transaction_id'],
+};
+
+/** One row: the questions of all processes together keep to a rate. */
+const paceTable: Table = {
+  name: 'pace',
+  columns: { id: 'integer', next_at: 'timestamptz not null' },
+  primaryKey: ['id'],
+};
+
+export const requeries: Projection = {
+  ...requeryList,
+  async createTables(db) {
+    await createTables(db, requeriesTable, paceTable);
+    await db.raw(`insert into pace values (1, 'epoch')`);
+  },
+  indexes: ['requeries_by_wake on requeries (wake_at) where wake_at is not null'],
+  notDerived: {
+    requeries: ['wake_at', 'leased_by', 'lease_until', 'counted_status', 'counted', 'counted_at'],
+    pace: ['next_at'],
+  },
+  async project(events, db) {
+    const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
+    const { rows } = await db.raw<{ rows: { id: string; known: Known }[] }>(
+      'select transaction_id as id, known from requeries where transaction_id = any(?)',
+      [[...new Set(ours.map(idOf))]],
+    );
+    const stored = new Map(rows.map(({ id, known }) => [id, known]));
+    const changed = new Map<string, Known>();
+    for (const event of ours) {
+      const id = idOf(event);
+      const known = changed.get(id) ?? stored.get(id) ?? nothingKnown;
+      if (event.revision > known.revision)
+        changed.set(id, { ...next(known, readPaymentEvent(event)), revision: event.revision });
+    }
+    await write(changed, db);
+  },
+};
+
+const idOf = ({ streamName }: RecordedEvent) => streamName.slice(paymentStreamPrefix.length);
+
+const nothingKnown: Known = {
+  status: 'requested',
+  revision: -1,
+  attempts: [],
+  results: [],
+  lastRequery: null,
+};
+
+/** As `evolve` of a payment, for what is known. */
+function next(known: Known, event: PaymentEvent): Known {
+  switch (event.type) {
+    case 'PaymentMethodChosen': {
+      const { at, mode, sellerOrderNo } = event.data;
+      return { ...known, attempts: [...known.attempts, { at, mode, sellerOrderNo }] };
+    }
+    case 'RequeryAnswered':
+    case 'RequeryRepeated':
+    case 'RequeryUnanswered':
+      return { ...known, lastRequery: { at: event.data.at } };
+    case 'AttemptOutcomeUnknown': {
+      const { orderNo } = event.data;
+      return { ...known, unknownOutcomes: [...(known.unknownOutcomes ?? []), { orderNo }] };
+    }
+    default:
+      return 'result' in event.data ? withResult(known, event as ResultEvent) : known;
+  }
+}
+
+type ResultEvent = Extract<PaymentEvent, { type: keyof typeof roles }>;
+
+function withResult(known: Known, { type, data }: ResultEvent): Known {
+  const role = roles[type];
+  // As in `evolve`: a success is final.
+  if (role === 'applied' && known.status === 'succeeded') return known;
+  const { at, source, result } = data;
+  const { gatewayTransactionId, mode, outcome } = result;
+  const added = { sellerOrderNo: orderOf(known, data), gatewayTransactionId, mode, outcome, role, at };
+  return {
+    ...known,
+    status: role === 'applied' ? outcome : known.status,
+    results: [...known.results, added],
+    lastRequery: source === 'requery' && role !== 'ended' ? { at } : known.lastRequery,
+  };
+}
+
+async function write(changed: ReadonlyMap<string, Known>, db: Knex.Transaction): Promise<void> {
+  if (changed.size === 0) return;
+  const rows = Array.from(changed, ([id, known]) => {
+    const dueAt = nextRequeryAt(known);
+    return { transaction_id: id, known: JSON.stringify(known), due_at: dueAt, wake_at: dueAt };
+  });
+  await db.raw(upsertRows, [JSON.stringify(rows)]);
+}
+
+// The row wakes at another time if the log says so, and at once if nothing is left to ask but answers were counted.
+const upsertRows = `
+  ${insertGiven({ name: 'requeries', columns: { ...derivedColumns, wake_at: 'timestamptz' } })}
+  on conflict (transaction_id) do update set
+    known = excluded.known, due_at = excluded.due_at,
+    wake_at = case
+      when excluded.due_at is not distinct from requeries.due_at then requeries.wake_at
+      when excluded.due_at is null and requeries.counted > 0 then requeries.counted_at
+      else excluded.due_at
+    end`;

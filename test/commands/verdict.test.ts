@@ -1,0 +1,101 @@
+// Decisions about the verdict of staff on an attempt whose outcome nobody knows: given, when, then.
+import test from 'ava';
+import { Refused } from '../../src/commands/decider.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import type { GiveVerdict } from '../../src/commands/verdict.ts';
+import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
+import { unknownOutcomesOf } from '../../src/events/unknown-outcomes.ts';
+import {
+  amountSen,
+  applied,
+  chosen,
+  orderNo,
+  plain,
+  requested,
+  result,
+  sen,
+  succeeded,
+} from '../support/payments.ts';
+
+const at = '2026-11-25T03:00:00.000Z';
+const unknown = (attempt: number): PaymentEvent => ({
+  type: 'AttemptOutcomeUnknown',
+  data: { at: '2026-11-21T03:00:00.000Z', orderNo: orderNo(attempt) },
+});
+const charged: GiveVerdict = {
+  type: 'GiveVerdict',
+  at,
+  no: 1,
+  outcome: 'succeeded',
+  amountSen,
+  gatewayTransactionId: 'P9',
+  evidence: 'Bank statement of 20 November, line 7',
+};
+const notCharged: GiveVerdict = { ...charged, outcome: 'failed', amountSen: null, gatewayTransactionId: '' };
+
+const fold = (events: readonly PaymentEvent[]) => [requested(), ...events].reduce(evolve, noPayment);
+
+function give(given: readonly PaymentEvent[], verdict: GiveVerdict): readonly PaymentEvent[] {
+  const events = paymentDecider.decide(verdict, fold(given));
+  if (events instanceof Refused) throw events;
+  return events;
+}
+
+const types = (events: readonly PaymentEvent[]) => events.map(({ type }) => type);
+
+function settledIn(events: readonly PaymentEvent[]) {
+  const state = fold(events);
+  return state.status === 'none'
+    ? []
+    : unknownOutcomesOf(state).map(({ settled }) => settled?.outcome ?? null);
+}
+
+test('charged: the payment is paid by staff, about that attempt, with what they named as evidence', (t) => {
+  const given = [chosen(1), unknown(1)];
+  t.deepEqual(settledIn(given), [null]);
+  const [paid, ...more] = give(given, charged);
+  t.deepEqual(more, []);
+  t.like(paid, { type: 'PaymentSucceeded', data: { at, source: 'staff', orderNo: orderNo(1), late: false } });
+  t.deepEqual(paid && 'evidence' in paid.data && plain(paid.data.evidence), {
+    verdict: 'succeeded',
+    evidence: charged.evidence,
+  });
+  t.deepEqual(settledIn(paid ? [...given, paid] : []), ['succeeded']);
+});
+
+test('charged after all: a late success, a double charge or a wrong amount, as with any result', (t) => {
+  const failedThen = [chosen(1), chosen(2), applied(result(1, 'failed')), unknown(2)];
+  t.like(give(failedThen, charged)[0], { type: 'PaymentSucceeded', data: { late: true } });
+  const paidThen = [chosen(1), chosen(2), succeeded(result(1, 'succeeded')), unknown(2)];
+  t.deepEqual(types(give(paidThen, charged)), ['DuplicatePaymentDetected']);
+  t.deepEqual(types(give([chosen(1), unknown(1)], { ...charged, amountSen: sen(1) })), [
+    'AmountMismatchDetected',
+  ]);
+});
+
+test('not charged: an open payment fails; one that was paid by another attempt keeps its status without a contradiction', (t) => {
+  t.deepEqual(types(give([chosen(1), unknown(1)], notCharged)), ['PaymentFailed']);
+  const given = [chosen(1), chosen(2), succeeded(result(1, 'succeeded')), unknown(2)];
+  const events = give(given, notCharged);
+  t.deepEqual(types(events), ['AttemptEnded']);
+  t.deepEqual(settledIn([...given, ...events]), ['failed']);
+});
+
+test('sent twice it is the same; another verdict, or one after a result has come, is refused', (t) => {
+  const given = [chosen(1), unknown(1)];
+  const settled = [...given, ...give(given, charged)];
+  t.deepEqual(give(settled, charged), []);
+  const code = (events: readonly PaymentEvent[], verdict: GiveVerdict) =>
+    t.throws(() => give(events, verdict), { instanceOf: Refused }).code;
+  t.is(code(settled, notCharged), 'exception_resolved');
+  t.is(code([...given, succeeded(result(1, 'succeeded'))], charged), 'exception_resolved');
+  t.is(code(given, { ...charged, no: 2 }), 'unknown_exception');
+  t.is(code([chosen(1)], charged), 'unknown_exception', 'the registry is still being asked');
+  const recorded = [chosen(1), chosen(2), succeeded(result(1, 'succeeded')), unknown(2)];
+  t.is(code(recorded, { ...charged, gatewayTransactionId: 'P1' }), 'charge_recorded');
+  t.is(t.throws(() => paymentDeciderOnNothing()).message, 'Payment not found');
+});
+
+function paymentDeciderOnNothing(): never {
+  throw paymentDecider.decide(charged, noPayment) as Refused;
+}

@@ -1,0 +1,145 @@
+// The list of payments that the registry is to be asked about, from real stores: what is due, who claims it, how fast.
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
+import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
+import { connectPostgres } from '../../src/postgres/pool.ts';
+import { requeries } from '../../src/to-do/requeries.ts';
+import { createAnswerCounts, createRequeryQueue } from '../../src/to-do/requery-queue.ts';
+import { append, emptyDatabase, log, reached, run, startStore } from '../projections/helpers.ts';
+import { events } from '../support/arbitraries.ts';
+import { applied, chosen, requested, result, succeeded } from '../support/payments.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const postgres = await createDatabase();
+
+async function start(t: ExecutionContext) {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  run(t, requeries, store, database);
+  const { db } = database;
+  return {
+    db,
+    queue: createRequeryQueue(db),
+    counts: createAnswerCounts(db),
+    /** Appends a payment's events; resolves when the list has them. */
+    async payment(
+      id: string,
+      happened: readonly PaymentEvent[],
+      expected: number | 'no_stream' = 'no_stream',
+    ) {
+      await reached(db, requeries.name, await append(store.eventStore, id, happened, expected));
+    },
+    row: async (id: string) => await db(`${requeries.name}.requeries`).where('transaction_id', id).first(),
+  };
+}
+
+const at = (text: string) => new Date(`2026-11-20T${text}Z`);
+const claimAt = (now: Date, over: object = {}) => ({
+  now,
+  leaseUntil: new Date(now.getTime() + 60_000),
+  holder: 'me',
+  limit: 100,
+  perSecond: 1_000,
+  ...over,
+});
+
+test.serial('after any events the row is due when the payment’s own fold says so', async (t) => {
+  const { payment, row } = await start(t);
+  let serial = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(events, { minLength: 1, maxLength: 12 }), async (happened) => {
+      serial += 1;
+      const all = [requested(), ...happened, applied(result(1, 'pending'))];
+      await payment(`P${serial}`, all);
+      const state = all.reduce(evolve, noPayment);
+      const dueAt = state.status === 'none' ? null : nextRequeryAt(state);
+      t.is((await row(`P${serial}`)).due_at?.toISOString() ?? null, dueAt);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test.serial('the longest due is claimed first, once, until its lease ends or it is given back', async (t) => {
+  const { payment, queue } = await start(t);
+  await payment('B', [requested(), chosen(1, { at: '2026-11-20T01:01:00.000Z' })]);
+  await payment('A', [requested(), chosen(1, { at: '2026-11-20T01:00:00.000Z' })]);
+  t.deepEqual(await queue.claim(claimAt(at('01:01:00'))), [], 'nothing is due yet');
+  const [first, ...others] = await queue.claim(claimAt(at('01:10:00'), { limit: 1 }));
+  t.deepEqual([first?.transactionId, others], ['A', []]);
+  const [second] = await queue.claim(claimAt(at('01:10:00'), { holder: 'another' }));
+  t.is(second?.transactionId, 'B');
+  t.deepEqual(await queue.claim(claimAt(at('01:10:59'))), []);
+  t.is((await queue.claim(claimAt(at('01:11:01')))).length, 2, 'both leases have ended');
+  if (first) await queue.release(first, 'me', at('01:20:00'));
+  t.deepEqual(
+    (await queue.claim(claimAt(at('01:19:59')))).map(({ transactionId }) => transactionId),
+    ['B'],
+  );
+});
+
+test.serial(
+  'all processes together keep to the rate, and a pause saves up no more than a second',
+  async (t) => {
+    const { payment, queue } = await start(t);
+    for (let index = 0; index < 40; index += 1) await payment(`P${index}`, [requested(), chosen(1)]);
+    const startMs = at('02:00:00').getTime();
+    const claimed: number[] = [];
+    for (let second = 0; second < 6; second += 0.5) {
+      const now = new Date(startMs + second * 1_000);
+      const leaseUntil = at('05:00:00');
+      const both = await Promise.all(
+        ['one', 'two'].map((holder) => queue.claim(claimAt(now, { holder, leaseUntil, perSecond: 5 }))),
+      );
+      claimed.push(both.flat().length);
+    }
+    // A second ahead at most: then as many as the rate allows.
+    t.is(claimed[0], 5);
+    const total = claimed.reduce((sum, count) => sum + count, 0);
+    t.true(total >= 30 && total <= 33, `${total} in six seconds: ${claimed}`);
+  },
+);
+
+test.serial(
+  'a paid payment leaves the list; a release does not undo what the log has said meanwhile',
+  async (t) => {
+    const { payment, queue, row } = await start(t);
+    await payment('A', [requested(), chosen(1)]);
+    const [claimed] = await queue.claim(claimAt(at('01:10:00')));
+    await payment('A', [succeeded(result(1, 'succeeded'))], 1);
+    if (claimed) await queue.release(claimed, 'me', at('01:30:00'));
+    t.like(await row('A'), { due_at: null, wake_at: null, leased_by: null });
+  },
+);
+
+test.serial('answers are counted in the row, and recorded soon after the payment has ended', async (t) => {
+  const { counts, payment, queue } = await start(t);
+  t.is(await counts.read('A'), 'none', 'no row');
+  t.false(await counts.add('A', { status: 'attempted', at: at('01:02:00').toISOString() }, null));
+  await payment('A', [requested(), chosen(1)]);
+  t.is(await counts.read('A'), null);
+  const since = '2026-11-20T01:00:00.000Z';
+  for (const minute of ['03', '04', '05'])
+    t.true(await counts.add('A', { status: 'attempted', at: `2026-11-20T01:${minute}:00.000Z` }, since));
+  const counted = { status: 'attempted', count: 3, at: '2026-11-20T01:05:00.000Z' } as const;
+  t.deepEqual(await counts.read('A'), counted);
+  await payment('A', [succeeded(result(1, 'succeeded'))], 1);
+  const [claimed] = await queue.claim(claimAt(at('01:06:00')));
+  t.like(claimed, { transactionId: 'A', dueAt: null });
+  await counts.clear('A', '2026-11-20T01:04:59.000Z');
+  t.deepEqual(await counts.read('A'), counted, 'what came later stays');
+  await counts.clear('A', counted.at);
+  t.is(await counts.read('A'), null);
+  // What has been recorded already is not counted again.
+  await counts.add('A', { status: 'failed', at: '2026-11-20T02:00:00.000Z' }, since);
+  await counts.add('A', { status: 'failed', at: '2026-11-20T03:00:00.000Z' }, '2026-11-20T02:30:00.000Z');
+  t.like(await counts.read('A'), { status: 'failed', count: 1 });
+});
+
+test('while Postgres is down nothing can be counted, and nothing rejects', async (t) => {
+  const db = connectPostgres({ url: 'postgres://127.0.0.1:9/nowhere', log });
+  t.teardown(() => db.destroy());
+  const counts = createAnswerCounts(db);
+  t.is(await counts.read('A'), 'none');
+  t.false(await counts.add('A', { status: 'failed', at: '2026-11-20T02:00:00.000Z' }, null));
+  await t.notThrowsAsync(counts.clear('A', '2026-11-20T02:00:00.000Z'));
+});
