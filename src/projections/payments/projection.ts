@@ -25,7 +25,7 @@ import { payersIndexes, payersTable, writePayers } from './payers.ts';
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 9,
+    version: 10,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {
