@@ -7,9 +7,11 @@ import { paymentStream, type RequestedPayment } from '../events/payment.ts';
 import { isHolding, KeysUnavailable } from '../events/personal-data.ts';
 import { toDateTime } from '../kernel/malaysian-time.ts';
 import { displaySen } from '../kernel/money.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
+import { findByPayer } from '../personal-data/find-by-payer.ts';
+import { printable } from '../receipts/printable.ts';
 import { createEraser } from '../roles/eraser.ts';
 import { type Command, flag, text, UsageError } from './command.ts';
-import { findPayer } from './payer.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
 
 const options = { payer: text, yes: flag } as const;
@@ -25,13 +27,14 @@ export const erase: Command<typeof options> = {
     const unknown = ids.find((id) => !transactionIdPattern.test(id));
     if (unknown !== undefined) throw new UsageError(`${unknown} is not a transaction id`);
     return await withStores('erase', async (context) => {
+      let payments: RequestedPayment[];
       try {
-        const payments = payer === undefined ? await load(ids, context) : await findPayer(payer, context);
-        return await eraseListed(payments, yes ?? false, context);
+        payments = payer === undefined ? await load(ids, context) : await findByPayer(payer, context);
       } catch (error) {
         if (!(error instanceof KeysUnavailable)) throw error;
         return fail(`${error.message}. Nothing was erased.`);
       }
+      return await eraseListed(payments, yes ?? false, context);
     });
   },
 };
@@ -67,9 +70,18 @@ async function eraseListed(
     reason: 'requested' as const,
     actor,
   }));
-  const erased = await erase(asked);
+  let erased: string[];
+  try {
+    erased = await erase(asked);
+  } catch (error) {
+    return fail(
+      `Interrupted: ${reasonOf(error)}. Part of it may be erased. What has begun completes by itself within two minutes while the reactors role runs; then repeat the command for the rest.`,
+    );
+  }
   print(`The personal data of ${erased.length} ${erased.length === 1 ? 'payment' : 'payments'} are erased.`);
-  const inPlainText = holding.filter(({ personalData }) => personalData.plain).length;
+  const inPlainText = holding.filter(
+    ({ request, personalData }) => personalData.plain && erased.includes(request.transactionId),
+  ).length;
   if (inPlainText > 0)
     print(
       `${inPlainText} of them were recorded by an earlier release: their personal data are no longer shown, but the event store still holds them in plain text.`,
@@ -80,7 +92,7 @@ async function eraseListed(
 /** Nothing about the payer. */
 function lineOf({ request, status, personalData }: RequestedPayment): string {
   const erased = personalData.erasedAt === null ? '' : `  erased ${toDateTime(personalData.erasedAt)}`;
-  return `${request.transactionId}  ${toDateTime(request.at)}  ${status.padEnd(9)}  ${displaySen(request.amountSen)}  ${request.reference} of ${request.merchant.code}${erased}`;
+  return `${request.transactionId}  ${toDateTime(request.at)}  ${status.padEnd(9)}  ${displaySen(request.amountSen)}  ${printable(request.reference)} of ${request.merchant.code}${erased}`;
 }
 
 /** False without asking if nobody is there to answer. */

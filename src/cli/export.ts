@@ -31,10 +31,14 @@ export const exportPayments: Command<typeof options> = {
           await recordToolAccess(stores, { what: 'exportOpened', detail });
         }
         await writeOutput(pieces, output);
-        const { events, payments, checksum } = totals();
+        const { events, payments, plainAfterErasure, checksum } = totals();
         const whole = `${payments} ${payments === 1 ? 'payment' : 'payments'}`;
         const rest = checksum === '' ? '.' : ` with ${events} events. Checksum of the last line: ${checksum}`;
         process.stderr.write(`${whole}${rest}\n`);
+        if (plainAfterErasure > 0)
+          process.stderr.write(
+            `${plainAfterErasure} of them were erased, but recorded by an earlier release: their personal data are in this file in plain text.\n`,
+          );
         return 0;
       } catch (error) {
         if (!(error instanceof ExportImpossible)) throw error;

@@ -1,8 +1,11 @@
 /** `ledger keys`: the keys of personal data, when DATA_KEY is replaced or Postgres has been restored from a backup. */
-
+import { readPaymentEvent } from '../events/codec.ts';
+import { paymentStreamPrefix } from '../events/payment.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
 import { type Command, UsageError } from './command.ts';
-import { readErasedKeys } from './erased-keys.ts';
-import { print, withStores } from './stores.ts';
+import { fail, print, withStores } from './stores.ts';
+
+const batchSize = 1_000;
 
 export const keys: Command = {
   summary: 'moves all keys under the present DATA_KEY, or destroys again what a restored backup brought back',
@@ -15,8 +18,12 @@ export const keys: Command = {
     return await withStores('keys', async ({ eventStore, personalData }) => {
       const { store } = personalData;
       if (action === 'rewrap') {
-        print(`${await store.rewrap()} blocks of keys were moved under the present DATA_KEY.`);
-        return 0;
+        const { moved, left } = await store.rewrap();
+        print(`${moved} blocks of keys were moved under the present DATA_KEY.`);
+        if (left === 0) return 0;
+        return fail(
+          `${left} blocks are left under other keys, because they cannot be decrypted: keep DATA_KEY_PREVIOUS, and add every key that was in use before.`,
+        );
       }
       let count = 0;
       for await (const ids of readErasedKeys(eventStore)) {
@@ -28,3 +35,27 @@ export const keys: Command = {
     });
   },
 };
+
+/**
+ * The keys that have been destroyed according to the log, in batches, from the beginning of the log to its end. Throws
+ * EventStoreUnavailable and UnreadableEvent.
+ */
+async function* readErasedKeys(eventStore: Pick<EventStore, 'subscribe'>): AsyncGenerator<string[]> {
+  const { signal } = new AbortController();
+  let batch: string[] = [];
+  for await (const message of eventStore.subscribe({
+    streamPrefixes: [paymentStreamPrefix],
+    after: null,
+    signal,
+  })) {
+    if (message.kind === 'caught_up') break;
+    if (message.kind !== 'event' || message.event.type !== 'PersonalDataErased') continue;
+    const event = readPaymentEvent(message.event);
+    if (event.type === 'PersonalDataErased') batch.push(...event.data.keys);
+    if (batch.length >= batchSize) {
+      yield batch;
+      batch = [];
+    }
+  }
+  yield batch;
+}

@@ -3,10 +3,10 @@ import { historyOf } from '../audit/history/history.ts';
 import { openData } from '../audit/history/open-data.ts';
 import { paymentStream } from '../events/payment.ts';
 import { KeysUnavailable } from '../events/personal-data.ts';
+import { findByPayer } from '../personal-data/find-by-payer.ts';
 import { recordToolAccess } from './access.ts';
 import { type Command, text, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
-import { findPayer } from './payer.ts';
 import { type ContextWithDatabase, fail, withStores } from './stores.ts';
 
 export const subjectAccess: Command = {
@@ -18,7 +18,7 @@ export const subjectAccess: Command = {
     checkOutput(output);
     return await withStores('subject-access', async (context) => {
       try {
-        const payments = await findPayer(payer, context);
+        const payments = await findByPayer(payer, context);
         const detail = `${payments.length} ${payments.length === 1 ? 'payment' : 'payments'}`;
         await recordToolAccess(context, { what: 'subjectAccess', detail });
         const ids = payments.map(({ request }) => request.transactionId);

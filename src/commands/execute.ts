@@ -1,6 +1,6 @@
 /** Load → decide → append at the expected revision; after a conflict, load and decide again. */
 import { type Cause, chain, type Envelope, hashIn } from '../events/envelope.ts';
-import { isPlain, sealedValuesOf } from '../events/personal-data.ts';
+import { isPlain, KeysUnavailable, sealedValuesOf } from '../events/personal-data.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -78,11 +78,21 @@ export function createExecute<State, Command, Event extends { type: string; data
   const loadAgain = async (streamName: string) => headOf(await load(streamName), decider);
 
   return async (streamName, command, cause, { creates = false, from = null } = {}) => {
+    let isUnread = creates && !from;
     let head = from ?? (creates ? headOf([], decider) : await loadAgain(streamName));
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
       const decided = decider.decide(command, head.state);
       if (decided instanceof Refused) throw decided;
-      const events = seal(streamName, decided);
+      let events: readonly Event[];
+      try {
+        events = seal(streamName, decided);
+      } catch (error) {
+        // Without a key nothing new is taken, but what is there already must be answered.
+        if (!(error instanceof KeysUnavailable) || !isUnread) throw error;
+        head = await loadAgain(streamName);
+        isUnread = false;
+        continue;
+      }
       const chained: Envelope<Event>[] = chain(events, head.hash, cause);
       const last = chained.at(-1);
       if (!last) return { ...head, events };
@@ -94,6 +104,7 @@ export function createExecute<State, Command, Event extends { type: string; data
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
         head = await loadAgain(streamName);
+        isUnread = false;
       }
     }
     throw new EventStoreUnavailable(

@@ -9,8 +9,7 @@ import { type Payment, paymentStream } from '../events/payment.ts';
 import { isHolding } from '../events/personal-data.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Runtime } from '../kernel/runtime.ts';
-import type { Erasure, Erasures } from './erasures.ts';
-import type { KeyStore } from './key-store.ts';
+import type { Erasure, KeyStore } from './key-store.ts';
 
 export type Erase = ReturnType<typeof createErase>;
 
@@ -19,20 +18,18 @@ const pageSize = 20;
 /** Results that arrive while their payment is erased; more than this is no coincidence. */
 const maxRounds = 10;
 
-/** `onErased` is called for each payment, and removes copies that are kept elsewhere. */
+/** `onErased` removes copies that are kept elsewhere. It is called again when it did not succeed. */
 export function createErase({
   store,
-  erasures,
   eventStore,
   execute,
   onErased,
   runtime,
 }: {
-  store: Pick<KeyStore, 'destroy'>;
-  erasures: Erasures;
+  store: Pick<KeyStore, 'destroy' | 'erasures'>;
   eventStore: Pick<EventStore, 'load'>;
   execute: ExecuteOf<typeof paymentDecider>;
-  onErased: (transactionId: string) => Promise<void>;
+  onErased: (transactionIds: readonly string[]) => Promise<void>;
   runtime: Pick<Runtime, 'now' | 'uuid'>;
 }) {
   async function load(transactionId: string) {
@@ -40,20 +37,20 @@ export function createErase({
     return { head: headOf(events, paymentDecider), lastAt: events.at(-1)?.created ?? null };
   }
 
-  /** Destroys again whatever was added in the meantime. */
-  async function record({ transactionId, reason, actor }: Erasure, loaded: Head<Payment>): Promise<void> {
+  /** Destroys again whatever was added in the meantime. False if somebody else has recorded it. */
+  async function record({ transactionId, reason, actor }: Erasure, loaded: Head<Payment>): Promise<boolean> {
     let from = loaded;
     for (let round = 1; ; round += 1) {
       const commandId = runtime.uuid();
       const destroyed = keysOf(from.state);
       try {
-        await execute(
+        const { events } = await execute(
           paymentStream(transactionId),
           { type: 'ErasePersonalData', at: runtime.now().toISOString(), reason, destroyed },
           { commandId, correlationId: commandId, causationId: commandId, actor },
           { from },
         );
-        return;
+        return events.length > 0;
       } catch (error) {
         const isAdded = error instanceof Refused && error.code === 'personal_data_added';
         if (!isAdded || round === maxRounds) throw error;
@@ -64,9 +61,9 @@ export function createErase({
   }
 
   /**
-   * Resolves to the ids of the payments that were erased: not those that hold no personal data, or on which something
-   * happened since `unlessSince`. Throws Refused for an unknown payment, EventStoreUnavailable and the database's error;
-   * what had begun by then is completed by `complete`.
+   * Resolves to the ids of the payments that this call erased: not those that hold no personal data, or on which
+   * something happened since `unlessSince`. Throws Refused for an unknown payment, UnreadableEvent, KeysUnavailable,
+   * EventStoreUnavailable and the database's error; what had begun by then is completed by the next retention pass.
    */
   return async (
     asked: readonly Erasure[],
@@ -81,23 +78,19 @@ export function createErase({
       );
       if (page.some(({ head }) => head.state.status === 'none'))
         throw new Refused('unknown_payment', 'There is no such payment');
-      const left = page.filter(
-        ({ head, lastAt }) =>
-          head.state.status !== 'none' &&
-          isHolding(head.state.personalData) &&
-          !(unlessSince && lastAt && lastAt >= unlessSince),
+      const due = page.filter(({ lastAt }) => !(unlessSince && lastAt && lastAt >= unlessSince));
+      const left = due.filter(
+        ({ head: { state } }) => state.status !== 'none' && isHolding(state.personalData),
       );
       if (left.length > 0) {
-        await erasures.begin(left.map(({ erasure }) => erasure));
+        await store.erasures.begin(left.map(({ erasure }) => erasure));
         await store.destroy(left.flatMap(({ head }) => keysOf(head.state)));
       }
-      for (const { erasure, head } of left) {
-        await record(erasure, head);
-        await onErased(erasure.transactionId);
-        done.push(erasure.transactionId);
-      }
-      // Also of what another process had begun and completed.
-      await erasures.complete(page.map(({ erasure }) => erasure.transactionId));
+      for (const { erasure, head } of left) if (await record(erasure, head)) done.push(erasure.transactionId);
+      // Also of what another process had begun, and recorded, without coming to this.
+      const ids = due.map(({ erasure }) => erasure.transactionId);
+      if (ids.length > 0) await onErased(ids);
+      await store.erasures.complete(ids);
     }
     return done;
   };

@@ -1,4 +1,5 @@
 /** Blocks of data keys in memory, for opening: limited in number and in age. */
+import { KeysUnavailable } from '../events/personal-data.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import type { KeyBlock, KeyStore } from './key-store.ts';
 
@@ -6,6 +7,8 @@ import type { KeyBlock, KeyStore } from './key-store.ts';
 const maxBlocks = 128;
 /** How long a key that another process has destroyed may still open, if its notification was lost. */
 const maxAgeMs = 60_000;
+/** How long a block still serves while the store cannot be reached. */
+const maxAgeAwayMs = 3_600_000;
 
 export function createKeyCache({
   store,
@@ -16,7 +19,7 @@ export function createKeyCache({
 }) {
   /** The one that was read longest ago first. */
   const blocks = new Map<string, { keys: Buffer; readMs: number }>();
-  let wanted: { ids: Set<string>; read: Promise<ReadonlyMap<string, Buffer>> } | null = null;
+  let wanted: { ids: Set<string>; read: ReturnType<KeyStore['read']> } | null = null;
   /** Counts the times that everything was forgotten: what was being read then must not be kept. */
   let generation = 0;
 
@@ -30,14 +33,15 @@ export function createKeyCache({
   }
 
   /** Blocks that are asked for in the same turn of the event loop are read in one query. */
-  function read(id: string): Promise<ReadonlyMap<string, Buffer>> {
+  function read(id: string): ReturnType<KeyStore['read']> {
     if (!wanted) {
       const ids = new Set<string>();
       const begun = generation;
       const reading = Promise.resolve().then(async () => {
         wanted = null;
         const found = await store.read([...ids]);
-        if (begun === generation) for (const [block, keys] of found) keep({ id: block, keys });
+        if (begun === generation)
+          for (const [block, keys] of found) if (keys instanceof Buffer) keep({ id: block, keys });
         return found;
       });
       wanted = { ids, read: reading };
@@ -56,15 +60,17 @@ export function createKeyCache({
     },
 
     /**
-     * A block from the store; null if it has none. While the store is away, a block that is no longer fresh still
-     * serves: nothing can be destroyed meanwhile, because that needs the same store. Throws the store's error.
+     * A block from the store; null if it is lost. While the store cannot be reached, a block that is no longer fresh still
+     * serves for an hour: not for longer, because others may reach the store, and destroy keys. Throws the store's error.
      */
     async read(id: string): Promise<Buffer | null> {
       try {
-        return (await read(id)).get(id) ?? null;
+        const found = (await read(id)).get(id) ?? null;
+        if (found instanceof KeysUnavailable) throw found;
+        return found;
       } catch (error) {
         const old = blocks.get(id);
-        if (!old) throw error;
+        if (!old || runtime.monotonicMs() - old.readMs >= maxAgeAwayMs) throw error;
         return old.keys;
       }
     },

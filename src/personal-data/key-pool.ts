@@ -7,7 +7,15 @@ import { KeysUnavailable } from '../events/personal-data.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { retry } from '../kernel/retry.ts';
 import type { Runtime } from '../kernel/runtime.ts';
-import { blockBytes, type KeyBlock, type KeyStore, keyIdOf, keyIn, keysPerBlock } from './key-store.ts';
+import {
+  blockBytes,
+  type KeyBlock,
+  type KeyStore,
+  keyBytes,
+  keyIdOf,
+  keyIn,
+  keysPerBlock,
+} from './key-store.ts';
 
 /** How many keys a process keeps ahead. */
 const defaultAhead = 98_304;
@@ -16,6 +24,8 @@ const resultsShare = 1 / 3;
 
 /** Blocks that are stored in one statement. */
 const blocksAtOnce = 8;
+/** If the connection is lost meanwhile, the next one begins anew. */
+const storeAgainMs = 30_000;
 
 export type KeyPool = ReturnType<typeof createKeyPool>;
 
@@ -105,6 +115,22 @@ export function createKeyPool({
     },
 
     available,
+
+    /**
+     * Stores again what the store may have lost: after a failover to a server that lagged, or a restore. Of the block in
+     * use, keys that were drawn are lost then: random bytes stand in for them, since zeros would say that they were erased.
+     */
+    async storeAgain(): Promise<void> {
+      const [first, ...others] = blocks.map(({ id, keys }) => ({ id, keys: Buffer.from(keys) }));
+      if (!first) return;
+      const drawnBytes = drawnOfFirst * keyBytes;
+      runtime.randomBytes(drawnBytes).copy(first.keys);
+      const again = [first, ...others];
+      for (let start = 0; start < again.length; start += blocksAtOnce) {
+        const part = again.slice(start, start + blocksAtOnce);
+        await retry(() => store.add(part), { runtime, signal, giveUpAfterMs: storeAgainMs });
+      }
+    },
 
     /** Removes the blocks of which no key was drawn, as far as the store can be reached. */
     async stop(): Promise<void> {

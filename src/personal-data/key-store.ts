@@ -1,25 +1,62 @@
-/** What a store of data keys must do. Keys are kept in blocks, outside the log. */
-import { keyBytes } from './data-keys.ts';
+/**
+ * Data keys: how they are laid out in blocks and encrypted, and what a store of them must do. Keys are kept outside the
+ * log. AES-256-GCM throughout, with a random nonce of 96 bits.
+ */
+import { createCipheriv, createDecipheriv, hash } from 'node:crypto';
+import type { ErasureReason, KeysUnavailable } from '../events/personal-data.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 
+export const keyBytes = 32;
 /** The keys of a block, one after the other; a destroyed one is all zeros. */
 export const keysPerBlock = 1_024;
 export const blockBytes = keysPerBlock * keyBytes;
+const nonceBytes = 12;
+const tagBytes = 16;
 
 export type KeyBlock = { id: string; keys: Buffer };
 
 /** Every function rejects when the store cannot be reached. */
 export type KeyStore = {
+  /** Stores blocks, except those that are there already. */
   add(blocks: readonly KeyBlock[]): Promise<void>;
-  /** The blocks that exist, by id. */
-  read(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
-  /** Overwrites keys with zeros. Destroying them again changes nothing. */
+  /**
+   * The blocks that exist, by id. One that is under a wrapping key which is not configured has the error in its place,
+   * and one whose bytes were changed is left out: its keys are lost.
+   */
+  read(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer | KeysUnavailable>>;
+  /**
+   * Overwrites keys with zeros. Destroying them again changes nothing. In a block whose bytes were changed, the place of
+   * the key is overwritten, because the rest might be decrypted without the check. Throws KeysUnavailable.
+   */
   destroy(keyIds: readonly string[]): Promise<void>;
   /** Removes blocks of which no key was ever used. */
   removeUnused(ids: readonly string[]): Promise<void>;
-  /** The key of the blind index, made when it is first asked for: 32 bytes. */
+  /** The key of the blind index, made when it is first asked for: 32 bytes. Throws KeysUnavailable. */
   indexKey(): Promise<Buffer>;
-  /** Encrypts blocks that are under an earlier wrapping key under the current one; resolves to how many. */
-  rewrap(onProgress?: (blocks: number) => void): Promise<number>;
+  /**
+   * Encrypts blocks that are under an earlier wrapping key under the current one. Resolves to how many it moved, and how
+   * many are left because they cannot be decrypted.
+   */
+  rewrap(): Promise<{ moved: number; left: number }>;
+  erasures: Erasures;
+};
+
+export type Erasure = {
+  transactionId: string;
+  reason: ErasureReason;
+  /** The actor of the event, such as `staff:<id>`. */
+  actor: string;
+};
+
+/**
+ * Erasures that have begun. One is noted before the first key is destroyed, so that it is completed even if the process
+ * ends in the middle.
+ */
+export type Erasures = {
+  begin(erasures: readonly Erasure[]): Promise<void>;
+  complete(transactionIds: readonly string[]): Promise<void>;
+  /** Those that began before a time, at most `limit`. */
+  begunBefore(time: Date, limit: number): Promise<Erasure[]>;
 };
 
 /** `<block id>.<index in the block>` */
@@ -37,6 +74,58 @@ export function keyIn(block: Buffer, index: number): Buffer {
   return block.subarray(index * keyBytes, (index + 1) * keyBytes);
 }
 
+/** The place of a key in an encrypted block: in counter mode, each byte is encrypted in its own place. */
+export function keyInSealed(sealed: Buffer, index: number): Buffer {
+  return keyIn(sealed.subarray(nonceBytes), index);
+}
+
 export function isDestroyed(key: Buffer): boolean {
   return key.every((byte) => byte === 0);
+}
+
+/** DATA_KEY, or one that it replaced: the blocks of data keys are encrypted under it. */
+export type WrappingKey = { id: string; key: Buffer };
+
+export type WrappingKeys = { current: WrappingKey; all: ReadonlyMap<string, WrappingKey> };
+
+/** `current` and `previous` are 32 bytes each, in base64, as in DATA_KEY and DATA_KEY_PREVIOUS. */
+export function wrappingKeys(current: string, previous: readonly string[]): WrappingKeys {
+  const [first, ...others] = [current, ...previous].map(wrappingKey);
+  if (!first) throw new Error('There is no wrapping key');
+  return { current: first, all: new Map([first, ...others].map((each) => [each.id, each])) };
+}
+
+/** The id is derived from the key: 32 bits of a digest, from which the key cannot be found. */
+function wrappingKey(base64: string): WrappingKey {
+  const key = Buffer.from(base64, 'base64');
+  if (key.length !== keyBytes) throw new Error('A data key must have 32 bytes');
+  const digest = hash('sha256', Buffer.concat([Buffer.from('payment ledger, id of a data key'), key]), 'hex');
+  return { id: digest.slice(0, 8), key };
+}
+
+/** Nonce, ciphertext and tag. `place` is authenticated and not stored: decryption needs the same. */
+export function encrypt(
+  key: Buffer,
+  plain: Buffer,
+  place: string,
+  runtime: Pick<Runtime, 'randomBytes'>,
+): Buffer {
+  const nonce = runtime.randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place));
+  const body = cipher.update(plain);
+  cipher.final();
+  return Buffer.concat([nonce, body, cipher.getAuthTag()]);
+}
+
+/** Throws Error when the key or the place is another, or a byte was changed. */
+export function decrypt(key: Buffer, sealed: Buffer, place: string): Buffer {
+  if (sealed.length < nonceBytes + tagBytes) throw new Error('A sealed value is too short');
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  })
+    .setAAD(Buffer.from(place))
+    .setAuthTag(sealed.subarray(-tagBytes));
+  const plain = decipher.update(sealed.subarray(nonceBytes, -tagBytes));
+  decipher.final();
+  return plain;
 }

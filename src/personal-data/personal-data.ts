@@ -15,10 +15,9 @@ import {
 } from '../events/personal-data.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import type { Runtime } from '../kernel/runtime.ts';
-import { decrypt, encrypt } from './data-keys.ts';
 import { createKeyCache } from './key-cache.ts';
 import { createKeyPool } from './key-pool.ts';
-import { isDestroyed, type KeyStore, keyIn, readKeyId } from './key-store.ts';
+import { decrypt, encrypt, isDestroyed, type KeyStore, keyIn, readKeyId } from './key-store.ts';
 
 export type PersonalData = PersonalDataReader & {
   seal: SealEvents;
@@ -36,8 +35,8 @@ export function createPersonalData({
   runtime,
 }: {
   store: KeyStore;
-  /** Calls back whenever keys have been destroyed, or may have been. */
-  listen: (onDestroyed: () => void) => { stop(): Promise<void> };
+  /** Calls back when keys have been destroyed; with null after each new connection, before which anything may have been. */
+  listen: (onNotification: (payload: string | null) => void) => { stop(): Promise<void> };
   /** How many keys are kept ahead, if not the usual number. */
   ahead?: number;
   log: Logger;
@@ -59,7 +58,13 @@ export function createPersonalData({
     open: createOpen(cache, { log, runtime }),
     blindIndex: createBlindIndex(store),
     start() {
-      listener ??= listen(cache.forget);
+      listener ??= listen((payload) => {
+        cache.forget();
+        if (payload === null)
+          pool
+            .storeAgain()
+            .catch((error) => log.warn({ reason: reasonOf(error) }, 'data keys were not stored again'));
+      });
       return pool.start();
     },
     async stop() {
@@ -113,7 +118,7 @@ function createOpen(
     try {
       const id = readKeyId(held.key);
       const block = id && (cache.fresh(id.block) ?? (await cache.read(id.block)));
-      if (!id || !block) return cannot('The block of the key is missing', true);
+      if (!id || !block) return cannot('The block of the key is missing or was changed', true);
       key = keyIn(block, id.index);
     } catch (error) {
       return cannot(error, false);

@@ -1,13 +1,22 @@
-/** Keeps data keys in Postgres, in blocks that are encrypted under DATA_KEY. */
+/** Keeps data keys in Postgres, in blocks that are encrypted under DATA_KEY, and beside them the erasures under way. */
 import type { Knex } from 'knex';
 import { KeysUnavailable } from '../events/personal-data.ts';
 import type { Runtime } from '../kernel/runtime.ts';
-import { isPostgresError } from '../postgres/error-codes.ts';
-import { decrypt, encrypt, keyBytes, type WrappingKeys } from './data-keys.ts';
-import { isDestroyed, type KeyBlock, type KeyStore, keyIn, readKeyId } from './key-store.ts';
+import {
+  decrypt,
+  encrypt,
+  isDestroyed,
+  type KeyBlock,
+  type KeyStore,
+  keyBytes,
+  keyIn,
+  keyInSealed,
+  readKeyId,
+  type WrappingKeys,
+} from './key-store.ts';
 
 /** The schema that no rebuild touches. */
-export const keySchema = 'personal_data';
+const keySchema = 'personal_data';
 /** The Postgres channel that announces that keys were destroyed. */
 export const destroyedChannel = 'personal_data_destroyed';
 
@@ -27,52 +36,84 @@ export function createPostgresKeyStore({
   runtime: Pick<Runtime, 'randomBytes'>;
 }): KeyStore {
   const rows = (on: Knex = db) => on<Stored>('key_blocks').withSchema(keySchema);
+  const erasures = () => db('erasures').withSchema(keySchema);
+  let made: Promise<void> | null = null;
+  const tables = () => {
+    made ??= createKeyTables(db).catch((error) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
 
   const wrap = ({ id, keys }: KeyBlock): Stored => ({
     id,
     kek_id: wrapping.current.id,
     sealed: encrypt(wrapping.current.key, keys, id, runtime),
   });
-  const unwrap = ({ id, kek_id, sealed }: Stored): Buffer => {
+  /** Null when bytes of the block were changed: its id is that of the key, so the key is the right one. */
+  const unwrap = ({ id, kek_id, sealed }: Stored): Buffer | KeysUnavailable | null => {
     const key = wrapping.all.get(kek_id)?.key;
     if (!key)
-      throw new KeysUnavailable(
+      return new KeysUnavailable(
         `Keys are encrypted under the data key ${kek_id}, which is neither DATA_KEY nor in DATA_KEY_PREVIOUS`,
       );
-    return decrypt(key, sealed, id);
+    try {
+      return decrypt(key, sealed, id);
+    } catch {
+      return null;
+    }
   };
 
-  /** Changes a block while nobody else can. */
-  async function change(id: string, update: (keys: Buffer, kekId: string) => boolean): Promise<boolean> {
+  /** Changes a block while nobody else can; `update` returns what to write, or null. */
+  async function change(id: string, update: (stored: Stored) => Stored | null): Promise<boolean> {
     return await db.transaction(async (trx) => {
       const [stored] = await rows(trx).where({ id }).forUpdate();
-      if (!stored) return false;
-      const keys = unwrap(stored);
-      if (!update(keys, stored.kek_id)) return false;
-      await rows(trx).where({ id }).update(wrap({ id, keys }));
+      const updated = stored && update(stored);
+      if (!updated) return false;
+      await rows(trx).where({ id }).update(updated);
       await trx.raw('select pg_notify(?, ?)', [destroyedChannel, '']);
       return true;
     });
   }
 
+  function destroyed(stored: Stored, indexes: readonly number[]): Stored | null {
+    const keys = unwrap(stored);
+    if (keys instanceof KeysUnavailable) throw keys;
+    const places = indexes.map((index) => (keys ? keyIn(keys, index) : keyInSealed(stored.sealed, index)));
+    const live = places.filter((place) => !isDestroyed(place));
+    for (const place of live) place.fill(0);
+    if (live.length === 0) return null;
+    return keys ? wrap({ id: stored.id, keys }) : stored;
+  }
+
   const store: KeyStore = {
     async add(blocks) {
-      await rows().insert(blocks.map(wrap)).timeout(10_000);
+      await tables();
+      await rows().insert(blocks.map(wrap)).onConflict('id').ignore().timeout(10_000);
     },
     async read(ids) {
+      await tables();
       const found = await rows()
         .whereIn('id', [...ids])
         .timeout(2_000);
-      return new Map(found.map((stored) => [stored.id, unwrap(stored)]));
+      return new Map(
+        found.flatMap((stored) => {
+          const keys = unwrap(stored);
+          return keys ? [[stored.id, keys]] : [];
+        }),
+      );
     },
     async destroy(keyIds) {
+      await tables();
       const named = keyIds.map(readKeyId).filter((each) => each !== null);
-      for (const [block, keys] of Map.groupBy(named, ({ block }) => block))
-        await change(block, (bytes) => {
-          const live = keys.filter(({ index }) => !isDestroyed(keyIn(bytes, index)));
-          for (const { index } of live) keyIn(bytes, index).fill(0);
-          return live.length > 0;
-        });
+      let changed = 0;
+      for (const [block, keys] of Map.groupBy(named, (each) => each.block)) {
+        const indexes = keys.map(({ index }) => index);
+        if (await change(block, (stored) => destroyed(stored, indexes))) changed += 1;
+      }
+      // Frees the old versions of the rows, so that they are overwritten. If it fails, autovacuum does it later.
+      if (changed > 0) await db.raw(`vacuum ${keySchema}.key_blocks`).catch(() => undefined);
     },
     async removeUnused(ids) {
       await rows()
@@ -81,57 +122,65 @@ export function createPostgresKeyStore({
         .timeout(2_000);
     },
     async indexKey() {
-      const made = wrap({ id: indexBlock, keys: runtime.randomBytes(keyBytes) });
-      await rows().insert(made).onConflict('id').ignore().timeout(2_000);
+      await store.add([{ id: indexBlock, keys: runtime.randomBytes(keyBytes) }]);
       const key = (await store.read([indexBlock])).get(indexBlock);
-      if (!key) throw new KeysUnavailable('The key of the blind index is missing');
-      return key;
+      if (key instanceof Buffer) return key;
+      throw key ?? new KeysUnavailable('The key of the blind index was changed and is lost');
     },
-    async rewrap(onProgress = () => undefined) {
-      let done = 0;
+    async rewrap() {
+      await tables();
+      const others = () => rows().whereNot('kek_id', wrapping.current.id);
+      let moved = 0;
       let last = '';
       for (;;) {
-        const ids: string[] = await rows()
-          .where('id', '>', last)
-          .whereNot('kek_id', wrapping.current.id)
-          .orderBy('id')
-          .limit(rewrapPage)
-          .pluck('id');
-        for (const id of ids) if (await change(id, (_, kekId) => kekId !== wrapping.current.id)) done += 1;
-        onProgress(done);
-        if (ids.length < rewrapPage) return done;
+        const page = others().where('id', '>', last).orderBy('id').limit(rewrapPage);
+        const ids: string[] = await page.pluck('id');
+        for (const id of ids) {
+          const isMoved = await change(id, (stored) => {
+            const keys = stored.kek_id === wrapping.current.id ? null : unwrap(stored);
+            return keys instanceof Buffer ? wrap({ id, keys }) : null;
+          });
+          if (isMoved) moved += 1;
+        }
         last = ids.at(-1) ?? last;
+        if (ids.length < rewrapPage) break;
       }
+      const [counted] = await others().count<{ left: number }[]>({ left: '*' });
+      return { moved, left: counted?.left ?? 0 };
+    },
+    erasures: {
+      async begin(begun) {
+        await tables();
+        const added = begun.map(({ transactionId, reason, actor }) => ({
+          transaction_id: transactionId,
+          reason,
+          actor,
+        }));
+        await erasures().insert(added).onConflict('transaction_id').ignore().timeout(5_000);
+      },
+      async complete(transactionIds) {
+        await tables();
+        await erasures()
+          .whereIn('transaction_id', [...transactionIds])
+          .delete()
+          .timeout(5_000);
+      },
+      async begunBefore(time, limit) {
+        await tables();
+        const query = erasures().where('begun_at', '<', time).orderBy('begun_at').limit(limit);
+        return await query.select('reason', 'actor', { transactionId: 'transaction_id' }).timeout(5_000);
+      },
     },
   };
-  return withTables(store, db);
-}
-
-/** Makes the tables when a function finds that there are none, and calls it again. */
-function withTables(store: KeyStore, db: Knex): KeyStore {
-  const retried =
-    <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      try {
-        return await call(...args);
-      } catch (error) {
-        if (!isPostgresError(error, 'undefinedTable')) throw error;
-        await createKeyTables(db);
-        return await call(...args);
-      }
-    };
-  return {
-    add: retried(store.add),
-    read: retried(store.read),
-    destroy: retried(store.destroy),
-    removeUnused: retried(store.removeUnused),
-    indexKey: retried(store.indexKey),
-    rewrap: retried(store.rewrap),
-  };
+  return store;
 }
 
 /** `if not exists` alone fails when two processes create the same thing at once. */
-export async function createKeyTables(db: Knex): Promise<void> {
+async function createKeyTables(db: Knex): Promise<void> {
+  const { rows } = await db
+    .raw('select to_regclass(?) is not null as exists', [`${keySchema}.erasures`])
+    .timeout(2_000);
+  if (rows[0]?.exists) return;
   await db.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
     await trx.raw(`

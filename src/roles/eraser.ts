@@ -5,22 +5,30 @@ import type { Knex } from 'knex';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { createErase } from '../personal-data/erase.ts';
-import { createErasures } from '../personal-data/erasures.ts';
+import { allProjections } from '../projections/all.ts';
+import { dropLeftovers } from '../projections/rebuild/leftovers.ts';
 import type { RoleDependencies } from './lifecycle.ts';
 
 export function createEraser({ config, eventStore, personalData, runtime }: RoleDependencies, db: Knex) {
-  const erasures = createErasures(db);
+  const { store } = personalData;
+  const { signal } = new AbortController();
+  const leftovers = { db, databaseUrl: config.databaseUrl, runtime, signal };
   const erase = createErase({
-    store: personalData.store,
-    erasures,
+    store,
     eventStore,
     execute: createExecute({ eventStore, decider: paymentDecider }),
-    // Without a mail server the outbox holds what was sent. Emails that a server took are in the payer's mailbox.
-    async onErased(transactionId) {
+    async onErased(transactionIds) {
+      // Without a mail server the outbox holds what was sent. Emails that a server took are in the payer's mailbox.
       if (config.mail.smtpUrl === null)
-        await rm(join(config.dataDir, 'outbox', `${transactionId}-email.eml`), { force: true });
+        for (const id of transactionIds)
+          await rm(join(config.dataDir, 'outbox', `${id}-email.eml`), { force: true });
+      await dropLeftovers(allProjections, leftovers);
     },
     runtime,
   });
-  return { erase, erasures };
+  return {
+    erase,
+    erasures: store.erasures,
+    dropLeftovers: (unlessSince: Date) => dropLeftovers(allProjections, { ...leftovers, unlessSince }),
+  };
 }

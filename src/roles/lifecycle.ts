@@ -7,7 +7,7 @@ import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
-import { wrappingKeys } from '../personal-data/data-keys.ts';
+import { wrappingKeys } from '../personal-data/key-store.ts';
 import { createPersonalData, type PersonalData } from '../personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '../personal-data/postgres-key-store.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';

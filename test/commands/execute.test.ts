@@ -9,6 +9,7 @@ import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.
 import { readPaymentEvent, UnreadableEvent } from '../../src/events/codec.ts';
 import { type Cause, genesisHash, type Metadata } from '../../src/events/envelope.ts';
 import { noPayment, paymentStream } from '../../src/events/payment.ts';
+import { KeysUnavailable } from '../../src/events/personal-data.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import { type EventStore, EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
@@ -66,6 +67,27 @@ test.serial('50 identical requests at once make one stream with one event', asyn
   t.is(answers.filter(({ events }) => events.length === 1).length, 1);
   for (const { state } of answers) t.deepEqual(state, fold(stored));
   checkChain(t, stored);
+});
+
+test.serial('without a key a new request fails, and a repeated one is answered', async (t) => {
+  const { create, eventStore } = await start(t);
+  await create(requestPayment());
+  const withoutKeys = createExecute({
+    eventStore,
+    decider: paymentDecider,
+    seal(_, events) {
+      if (events.length > 0) throw new KeysUnavailable('No keys');
+      return events;
+    },
+  });
+  const { events, state } = await withoutKeys(stream, requestPayment(), cause(), { creates: true });
+  t.deepEqual([events.length, state.status], [0, 'requested']);
+  await t.throwsAsync(
+    withoutKeys(paymentStream('0'.repeat(26)), requestPayment(), cause(), { creates: true }),
+    {
+      instanceOf: KeysUnavailable,
+    },
+  );
 });
 
 test.serial('of two requests with other content at once, one is refused', async (t) => {

@@ -151,3 +151,19 @@ test.serial('without a confirmation nothing is erased; ids are checked first', a
   const destroyed = await ledger('keys', 'destroy-erased');
   t.regex(destroyed.output, /^6 keys/);
 });
+
+test.serial('an erasure that fails after it has begun is not reported as nothing', async (t) => {
+  const id = await payPerson('ERASE-6');
+  const { DATABASE_URL: url = '' } = JSON.parse(await readFile(join(folder, 'endpoints.json'), 'utf8'));
+  await query(
+    url,
+    `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+     create trigger refuse before delete on personal_data.erasures execute function refuse()`,
+  );
+  const { code, output } = await ledger('erase', id, '--yes');
+  await query(url, 'drop trigger refuse on personal_data.erasures');
+  t.is(code, 1);
+  t.regex(output, /completes by itself/);
+  t.notRegex(output, /Nothing was erased/);
+  t.notRegex(await (await fetch(`${baseUrl}/generic/receipt/${id}`)).text(), /Zulaikha/);
+});

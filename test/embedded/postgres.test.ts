@@ -24,9 +24,10 @@ test('the database is UTF-8, durable, accessible to its owner only, and survives
   await query(url, `create table kept as select 'Terima kasih – 谢谢' as text`);
   const settings = `select current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
     current_setting('synchronous_commit') as commit, current_setting('listen_addresses') as address,
+    current_setting('log_error_verbosity') as logged,
     rolsuper from pg_roles where rolname = current_user`;
   t.deepEqual(await query(url, settings), [
-    { encoding: 'UTF8', fsync: 'on', commit: 'on', address: '127.0.0.1', rolsuper: false },
+    { encoding: 'UTF8', fsync: 'on', commit: 'on', address: '127.0.0.1', logged: 'terse', rolsuper: false },
   ]);
 
   const wrongPassword = new URL(url);

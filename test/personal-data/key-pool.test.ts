@@ -3,6 +3,7 @@ import test from 'ava';
 import { pino } from 'pino';
 import { KeysUnavailable } from '../../src/events/personal-data.ts';
 import { createKeyPool } from '../../src/personal-data/key-pool.ts';
+import { isDestroyed, keyBytes, keyIn, keysPerBlock, readKeyId } from '../../src/personal-data/key-store.ts';
 import { memoryKeyStore } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
 
@@ -48,4 +49,30 @@ test('a key is not left in the pool, and none is drawn after the end', async (t)
   t.false(one.key.every((byte) => byte === 0));
   await pool.stop();
   t.throws(() => pool.draw('result'), { instanceOf: KeysUnavailable });
+});
+
+test('what the store has lost is stored again: keys that were not drawn, and no key that was', async (t) => {
+  const store = memoryKeyStore();
+  const pool = createKeyPool({
+    store,
+    onAdded: () => undefined,
+    ahead: 2 * keysPerBlock,
+    runtime: testRuntime(),
+    log: pino({ level: 'silent' }),
+  });
+  await pool.start();
+  while (pool.available() < 2 * keysPerBlock) await new Promise(setImmediate);
+  const drawn = pool.draw('result');
+  const before = new Map([...store.blocks].map(([id, keys]) => [id, Buffer.from(keys)]));
+  store.blocks.clear();
+  await pool.storeAgain();
+  t.deepEqual([...store.blocks.keys()], [...before.keys()]);
+  const [id = ''] = store.blocks.keys();
+  const again = store.blocks.get(id) ?? Buffer.alloc(0);
+  t.deepEqual(again.subarray(keyBytes), before.get(id)?.subarray(keyBytes));
+  t.notDeepEqual(keyIn(again, 0), drawn.key);
+  t.false(isDestroyed(keyIn(again, 0)), 'it is lost, and not erased');
+  const next = pool.draw('result');
+  t.deepEqual(keyIn(again, readKeyId(next.id)?.index ?? 0), next.key);
+  await pool.stop();
 });

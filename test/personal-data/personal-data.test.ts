@@ -2,8 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { KeysUnavailable, type Sealed } from '../../src/events/personal-data.ts';
-import { wrappingKeys } from '../../src/personal-data/data-keys.ts';
-import { keysPerBlock, readKeyId } from '../../src/personal-data/key-store.ts';
+import { keyInSealed, keysPerBlock, readKeyId, wrappingKeys } from '../../src/personal-data/key-store.ts';
 import { createPersonalData } from '../../src/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '../../src/personal-data/postgres-key-store.ts';
 import { listenForNotifications } from '../../src/postgres/notifications.ts';
@@ -193,12 +192,103 @@ test('a rotation: blocks under an earlier key open while it is configured, and r
 
   const during = startProcess(t, database, { current: dataKey('b'), previous: [dataKey('a')] });
   t.deepEqual(await during.open(sealed, place), { kind: 'open', value: 'Aminah' });
-  t.is(await during.store.rewrap(), 2);
-  t.is(await during.store.rewrap(), 0);
+  t.deepEqual(await during.store.rewrap(), { moved: 2, left: 0 });
+  t.deepEqual(await during.store.rewrap(), { moved: 0, left: 0 });
 
   const after = startProcess(t, database, { current: dataKey('b') });
   t.deepEqual(await after.open(sealed, place), { kind: 'open', value: 'Aminah' });
   t.deepEqual(await after.blindIndex(['aminah']), terms);
+});
+
+test('a block whose bytes were changed is lost, and no other; its keys can still be destroyed', async (t) => {
+  const database = await createDatabase();
+  const [writer, other] = [startProcess(t, database), startProcess(t, database)];
+  await Promise.all([writer.start(), other.start()]);
+  const [first, second] = [sealedBy(writer, 'Aminah'), sealedBy(other, 'Badrul')];
+  const block = readKeyId(first.key)?.block ?? '';
+  const change = `update personal_data.key_blocks set sealed = set_byte(sealed, 5000, get_byte(sealed, 5000) # 1)`;
+  await query(database.url, `${change} where id = '${block}'`);
+  const reader = startProcess(t, database);
+  const opened = await Promise.all([reader.open(first, place), reader.open(second, place)]);
+  t.deepEqual(opened, [
+    { kind: 'unavailable', isLost: true },
+    { kind: 'open', value: 'Badrul' },
+  ]);
+  await reader.store.destroy([first.key, second.key]);
+  t.deepEqual(await startProcess(t, database).open(second, place), { kind: 'erased' });
+  const [row] = await query(
+    database.url,
+    `select sealed from personal_data.key_blocks where id = '${block}'`,
+  );
+  t.true(keyInSealed(row?.sealed as Buffer, 0).every((byte) => byte === 0));
+  const rotated = startProcess(t, database, { current: dataKey('b'), previous: [dataKey('a')] });
+  t.like(await rotated.store.rewrap(), { left: 1 });
+});
+
+test('a block under a key that is not configured makes no other unavailable', async (t) => {
+  const database = await createDatabase();
+  const [old, present] = [startProcess(t, database), startProcess(t, database, { current: dataKey('b') })];
+  await Promise.all([old.start(), present.start()]);
+  const [under, mine] = [sealedBy(old, 'Aminah'), sealedBy(present, 'Badrul')];
+  const reader = startProcess(t, database, { current: dataKey('b') });
+  t.deepEqual(await Promise.all([reader.open(under, place), reader.open(mine, place)]), [
+    { kind: 'unavailable', isLost: false },
+    { kind: 'open', value: 'Badrul' },
+  ]);
+  await t.throwsAsync(reader.store.destroy([under.key]), { instanceOf: KeysUnavailable });
+  t.like(await reader.store.rewrap(), { moved: 0, left: 1 });
+});
+
+test('the old versions of a row are freed as soon as a key is destroyed', async (t) => {
+  const database = await createDatabase();
+  const process = startProcess(t, database);
+  await process.start();
+  const sealed = sealedBy(process, 'Aminah');
+  await process.store.destroy([sealed.key]);
+  const [stats] = await query(
+    database.url,
+    `select pg_stat_get_last_vacuum_time('personal_data.key_blocks'::regclass) is not null as vacuumed`,
+  );
+  t.true(stats?.vacuumed);
+});
+
+test('keys that a failover lost are stored again once the connection is back', async (t) => {
+  const database = await createDatabase();
+  const writer = startProcess(t, database);
+  await writer.start();
+  await query(database.url, 'delete from personal_data.key_blocks');
+  await query(
+    database.url,
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ledger ${destroyedChannel}' and datname = current_database()`,
+  );
+  await until(async () => (await query(database.url, 'select id from personal_data.key_blocks')).length > 0);
+  const sealed = sealedBy(writer, 'Aminah');
+  t.deepEqual(await startProcess(t, database).open(sealed, place), { kind: 'open', value: 'Aminah' });
+});
+
+test('while the store is away, a block serves for an hour and not for longer', async (t) => {
+  const database = await createDatabase();
+  const writer = startProcess(t, database);
+  await writer.start();
+  const sealed = sealedBy(writer, 'Aminah');
+  const clock = { nowMs: 0 };
+  const db = connectPostgres({ url: database.url, log });
+  const runtime = testRuntime({ monotonicMs: () => clock.nowMs });
+  const store = createPostgresKeyStore({ db, wrapping: wrappingKeys(dataKey('a'), []), runtime });
+  let isAway = false;
+  const reader = createPersonalData({
+    store: { ...store, read: (ids) => (isAway ? Promise.reject(new Error('away')) : store.read(ids)) },
+    listen: () => ({ stop: async () => undefined }),
+    log,
+    runtime,
+  });
+  t.teardown(() => db.destroy());
+  t.is((await reader.open(sealed, place)).kind, 'open');
+  isAway = true;
+  clock.nowMs = 3_599_999;
+  t.is((await reader.open(sealed, place)).kind, 'open');
+  clock.nowMs = 3_600_000;
+  t.deepEqual(await reader.open(sealed, place), { kind: 'unavailable', isLost: false });
 });
 
 test('Postgres holds no key in plain text', async (t) => {

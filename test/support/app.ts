@@ -32,7 +32,7 @@ import { connectPostgres } from '../../src/postgres/pool.ts';
 import { createAnswerCounts } from '../../src/to-do/requery-queue.ts';
 import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
-import { memoryErasures, personalData } from './personal-data.ts';
+import { personalData } from './personal-data.ts';
 import { quarantined } from './quarantine.ts';
 import { testRuntime } from './runtime.ts';
 
@@ -202,7 +202,6 @@ export async function startApp(
       // In the memory of the test, as its keys are; nothing interrupts it.
       erase: createErase({
         store: personalData.store,
-        erasures: memoryErasures(),
         eventStore: parts,
         execute: createExecute({ eventStore: parts, decider: paymentDecider }),
         onErased: async () => undefined,

@@ -74,7 +74,7 @@ export function request({ payer: who = payer, extra, ...over }: RequestChanges =
     ...channel,
     items: [...items],
     personal: { plain: details },
-    fingerprint: fingerprint(details),
+    fingerprint: fingerprint([over.transactionId ?? transactionId, details]),
     emailReceipt: who.email !== '',
     ...over,
   };

@@ -1,7 +1,7 @@
 /** Seals and opens as the program does, with the keys in the memory of the test instead of in Postgres. */
 import { pino } from 'pino';
-import type { Erasure, Erasures } from '../../src/personal-data/erasures.ts';
 import {
+  type Erasure,
   isDestroyed,
   type KeyStore,
   keyIn,
@@ -14,10 +14,11 @@ import { testRuntime } from './runtime.ts';
 /** A key store that is a map. */
 export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
   const blocks = new Map<string, Buffer>();
+  const begun = new Map<string, Erasure>();
   return {
     blocks,
     async add(added) {
-      for (const { id, keys } of added) blocks.set(id, Buffer.from(keys));
+      for (const { id, keys } of added) if (!blocks.has(id)) blocks.set(id, Buffer.from(keys));
     },
     async read(ids) {
       return new Map(ids.flatMap((id) => (blocks.has(id) ? [[id, Buffer.from(blocks.get(id) ?? [])]] : [])));
@@ -32,32 +33,27 @@ export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
       for (const id of ids) blocks.delete(id);
     },
     indexKey: async () => Buffer.alloc(32, 'index'),
-    rewrap: async () => 0,
-  };
-}
-
-/** Erasures that have begun, in a map. */
-export function memoryErasures(): Erasures {
-  const begun = new Map<string, Erasure>();
-  return {
-    async begin(erasures) {
-      for (const erasure of erasures) begun.set(erasure.transactionId, erasure);
+    rewrap: async () => ({ moved: 0, left: 0 }),
+    erasures: {
+      async begin(erasures) {
+        for (const erasure of erasures) begun.set(erasure.transactionId, erasure);
+      },
+      async complete(ids) {
+        for (const id of ids) begun.delete(id);
+      },
+      begunBefore: async (_, limit) => [...begun.values()].slice(0, limit),
     },
-    async complete(ids) {
-      for (const id of ids) begun.delete(id);
-    },
-    begunBefore: async (_, limit) => [...begun.values()].slice(0, limit),
   };
 }
 
 /** As one process has it, ready to seal. */
 export async function startPersonalData(store: KeyStore = memoryKeyStore()): Promise<PersonalData> {
-  const forget: (() => void)[] = [];
+  const forget: ((payload: string) => void)[] = [];
   const announcing: KeyStore = {
     ...store,
     async destroy(keyIds) {
       await store.destroy(keyIds);
-      for (const each of forget) each();
+      for (const each of forget) each('');
     },
   };
   const personalData = createPersonalData({

@@ -26,6 +26,8 @@ const settings = {
   max_wal_size: '256MB',
   timezone: 'UTC',
   log_timezone: 'UTC',
+  // Otherwise the log quotes whole rows that a table refused, and with them personal data.
+  log_error_verbosity: 'terse',
 };
 
 // PostgreSQL's own rules for sorting and case, so that no upgrade of the system's C library changes an index.

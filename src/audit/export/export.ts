@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import { InvalidFields } from '../../commands/fields.ts';
+import { metadataValue } from '../../events/envelope.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { OpenSealed, PersonalDataReader } from '../../events/personal-data.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
@@ -28,8 +29,11 @@ export class ExportImpossible extends Error {
 export type Export = {
   /** The text, piece by piece. Throws ExportImpossible, EventStoreUnavailable and the database's errors. */
   pieces: AsyncIterable<string>;
-  /** So far; after the last piece, of all. The checksum is that of the last line, `''` for CSV. */
-  totals(): { events: number; payments: number; checksum: string };
+  /**
+   * So far; after the last piece, of all. The checksum is that of the last line, `''` for CSV. `plainAfterErasure` counts
+   * payments whose personal data were erased, but which an earlier release wrote in plain text, as they still are here.
+   */
+  totals(): { events: number; payments: number; plainAfterErasure: number; checksum: string };
 };
 
 type Dependencies = {
@@ -78,15 +82,23 @@ export async function beginExport(request: ExportRequest, dependencies: Dependen
     );
   if (format === 'csv') return csvExport(streamsOf(request, dependencies));
   const lines = createLines();
+  let plainAfterErasure = 0;
   async function* pieces(): AsyncGenerator<string> {
     const exportedAt = now.toISOString();
     yield lines.head({ version: 1, from: span.start, to: span.end, merchant: merchantCode, exportedAt });
     for await (const streams of streamsOf(request, dependencies))
-      for (const stream of streams)
+      for (const stream of streams) {
+        if (isPlainAfterErasure(stream)) plainAfterErasure += 1;
         yield lines.payment(stream, isOpened ? await openAll(stream, personalData.open) : []);
+      }
     yield lines.end();
   }
-  return { pieces: pieces(), totals: lines.totals };
+  return { pieces: pieces(), totals: () => ({ ...lines.totals(), plainAfterErasure }) };
+}
+
+function isPlainAfterErasure(stream: readonly RecordedEvent[]): boolean {
+  const erased = stream.findLastIndex(({ type }) => type === 'PersonalDataErased');
+  return stream.slice(0, Math.max(erased, 0)).some((event) => metadataValue(event, 'schemaVersion') === 1);
 }
 
 /** What each event holds sealed, opened. */
@@ -103,7 +115,10 @@ function csvExport(all: AsyncIterable<RecordedEvent[][]>): Export {
       yield csvRows(streams);
     }
   }
-  return { pieces: pieces(), totals: () => ({ events: 0, payments: rows, checksum: '' }) };
+  return {
+    pieces: pieces(),
+    totals: () => ({ events: 0, payments: rows, plainAfterErasure: 0, checksum: '' }),
+  };
 }
 
 /** How many streams are loaded, and held in memory, at a time. */

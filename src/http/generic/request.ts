@@ -25,9 +25,10 @@ export function createRequestPayment({
     const { body, merchant } = ctx.state;
     checkRedirectHost('redirect_url', body.redirect_url, merchant);
     const details = detailsOf(body);
+    const transactionId = transactionIdOf(transactionIdKey, 'generic', merchant.code, body.trans_id);
     const request: PaymentRequested = {
       at: runtime.now().toISOString(),
-      transactionId: transactionIdOf(transactionIdKey, 'generic', merchant.code, body.trans_id),
+      transactionId,
       channel: 'generic',
       merchant: { code: merchant.code, id: merchant.id, name: merchant.name },
       reference: body.trans_id,
@@ -36,7 +37,7 @@ export function createRequestPayment({
       description: body.description,
       items: [],
       personal: { plain: details },
-      fingerprint: fingerprint(details),
+      fingerprint: fingerprint([transactionId, details]),
       emailReceipt: body.email !== '',
       callbackUrl: body.callback_url,
       redirectUrl: body.redirect_url,

@@ -76,7 +76,7 @@ function requestOf(
       amountSen: item.jumlah_bayaran,
     })),
     personal: { plain: details },
-    fingerprint: fingerprint(details),
+    fingerprint: fingerprint([transactionId, details]),
     emailReceipt: details.payer.email !== '',
     callbackUrl: '',
     redirectUrl: body.return_url,

@@ -4,19 +4,30 @@ import { isRefusal } from '../../postgres/error-codes.ts';
 import { quoteIdentifier } from '../../postgres/table.ts';
 import { allAgencyTables, type OwnColumn, personalColumns, sharedTable, standardColumns } from './tables.ts';
 
-/** Throws when an agency's table refuses it, because the data must not stay there unnoticed. */
+/** Throws when an agency's table refuses even that a row moves, because the data must not stay there unnoticed. */
 export async function scrub(transactionIds: readonly string[], db: Knex.Transaction): Promise<void> {
   if (transactionIds.length === 0) return;
   await scrubTable(db, { name: sharedTable, columns: [] }, transactionIds);
-  for (const [name, columns] of await allAgencyTables(db)) {
-    try {
-      await db.transaction((savepoint) => scrubTable(savepoint, { name, columns }, transactionIds));
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      // Like a row that an agency's table does not take in the first place, such as for want of a value.
-      await moveScrubbed(db, name, transactionIds);
-    }
+  for (const [name, columns] of await allAgencyTables(db))
+    await scrubOrMove(db, { name, columns }, transactionIds);
+}
+
+/** Rows that the table refuses move, like those that it does not take in the first place, such as for want of a value. */
+async function scrubOrMove(
+  db: Knex.Transaction,
+  table: Table,
+  transactionIds: readonly string[],
+): Promise<void> {
+  try {
+    await db.transaction((savepoint) => scrubTable(savepoint, table, transactionIds));
+    return;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
   }
+  if (transactionIds.length === 1) return await moveScrubbed(db, table.name, transactionIds);
+  const middle = Math.floor(transactionIds.length / 2);
+  await scrubOrMove(db, table, transactionIds.slice(0, middle));
+  await scrubOrMove(db, table, transactionIds.slice(middle));
 }
 
 type Table = { name: string; columns: readonly OwnColumn[] };

@@ -1,7 +1,7 @@
 /** How payments are found by payer: a blind index, so that the table holds nothing that names or identifies a person. */
 import type { Knex } from 'knex';
 import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
-import { openOrWait, type PersonalDataReader } from '../../events/personal-data.ts';
+import { KeysUnavailable, openOrWait, type PersonalDataReader } from '../../events/personal-data.ts';
 import { type Table, upsert } from '../../postgres/table.ts';
 import { searchTokens } from './search-tokens.ts';
 
@@ -12,6 +12,35 @@ export const payersTable = {
 } satisfies Table;
 
 export const payersIndexes = ['payers_by_token on payers using gin (tokens)'];
+
+/** No word of a payer. The row of no payment holds it: if it is another there, the table was made under another key. */
+const keyMark = '\0';
+
+async function checkMark(payers: Knex.QueryBuilder, mark: string): Promise<void> {
+  const made: { tokens: string[] } | undefined = await payers
+    .where({ transaction_id: '' })
+    .first('tokens')
+    .timeout(5_000);
+  if (made && made.tokens[0] !== mark)
+    throw new KeysUnavailable(
+      'The key of the blind index is not the one under which payers were indexed: restore the schema personal_data, or rebuild payments',
+    );
+}
+
+/**
+ * The tokens of a search as the serving table has them. Throws KeysUnavailable, also when the key has been replaced,
+ * because nothing would be found; and the database's error.
+ */
+export async function indexedTokens(
+  tokens: readonly string[],
+  db: Knex,
+  { blindIndex }: Pick<PersonalDataReader, 'blindIndex'>,
+): Promise<string[]> {
+  if (tokens.length === 0) return [];
+  const [mark = '', ...indexed] = await blindIndex([keyMark, ...tokens]);
+  await checkMark(db('payments.payers'), mark);
+  return indexed;
+}
 
 type Changed = { id: string; state: RequestedPayment; first: { revision: number } };
 
@@ -35,7 +64,11 @@ export async function writePayers(
     }),
   );
   const found = rows.flatMap(({ id, tokens }) => (tokens && tokens.length > 0 ? [{ id, tokens }] : []));
-  const indexed = await blindIndex(found.flatMap(({ tokens }) => tokens));
+  // Of every new payment, so that the rows do not depend on what was erased by the time they are written.
+  if (!changed.some(({ first }) => first.revision === 0)) return;
+  const [mark = '', ...indexed] = await blindIndex([keyMark, ...found.flatMap(({ tokens }) => tokens)]);
+  await upsert(db, payersTable, [{ transaction_id: '', tokens: [mark] }]);
+  await checkMark(db('payers'), mark);
   let next = 0;
   const written = found.map(({ id, tokens }) => {
     const start = next;

@@ -46,6 +46,7 @@ export const payments: Projection = {
       paid_at: 'timestamptz',
       updated_at: 'timestamptz not null',
       holds_personal_data: 'boolean not null',
+      was_erased: 'boolean not null',
     },
     columnsOf({ state, last }) {
       const { request, receipt } = state;
@@ -61,6 +62,7 @@ export const payments: Projection = {
         paid_at: state.status === 'succeeded' ? paidAt(state) : null,
         updated_at: last.created,
         holds_personal_data: isHolding(state.personalData),
+        was_erased: state.personalData.erasedAt !== null,
       };
     },
     moreTables: [exceptionsTable, unknownOutcomesTable, payersTable],
@@ -76,6 +78,7 @@ export const payments: Projection = {
     'payments_by_receipt_no on payments (receipt_no)',
     ...payersIndexes,
     'payments_with_personal_data on payments (updated_at) where holds_personal_data',
+    'payments_erased_before on payments (transaction_id) where holds_personal_data and was_erased',
     'payments_by_time on payments (requested_at)',
     'payments_by_paid_at on payments (paid_at) where paid_at is not null',
     ...exceptionsIndexes,

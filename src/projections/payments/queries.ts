@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Channel, PaymentStatus, RequestedPayment } from '../../events/payment.ts';
 import type { Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
+import { unlessUndefined } from '../../postgres/error-codes.ts';
 import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
 import { payments } from './projection.ts';
 
@@ -51,15 +52,16 @@ export function createPaymentQueries(db: Knex) {
 
 /**
  * Ids of at most `limit` payments that hold personal data and on which nothing has happened since `before`, in order,
- * from after the id `after`. A row may be behind its stream.
+ * from after the id `after`; with `again`, only those that were erased before. A row may be behind its stream.
  */
-export async function findHoldingBefore(
+export async function findHolding(
   db: Knex,
-  { before, after, limit }: { before: Date; after: string; limit: number },
+  { before, again, after, limit }: { before: Date; again: boolean; after: string; limit: number },
 ): Promise<string[]> {
   const query = rows(db).where({ holds_personal_data: true }).where('updated_at', '<', before);
+  if (again) query.where({ was_erased: true });
   query.whereRaw('transaction_id collate "C" > ?', [after]).orderByRaw('transaction_id collate "C"');
-  return await query.limit(limit).pluck('transaction_id').timeout(10_000);
+  return await unlessUndefined(query.limit(limit).pluck('transaction_id').timeout(10_000), []);
 }
 
 const pageSize = 500;

@@ -5,10 +5,21 @@ import { indexable } from '../../postgres/table.ts';
 /** No name has more words. */
 const maxTerms = 40;
 
-/** The tokens of a payer, which the table of payers holds as a blind index. A number that was written in groups is found as one word, too. */
+/**
+ * The tokens of a payer, which the table of payers holds as a blind index. A number that was written in groups is found
+ * as one word, too, and the identity card however it is grouped.
+ */
 export function searchTokens({ name, email, icNo, phoneNo }: Payer): string[] {
   const inOnePiece = [icNo, phoneNo].map((number) => number.replace(/\s/g, ''));
-  return termsOf([...inOnePiece, email, icNo, phoneNo, name].join(' '));
+  return termsOf([numberOf(icNo), ...inOnePiece, email, icNo, phoneNo, name].join(' '));
+}
+
+/** The letters and digits of a number of an identity card: what stays the same however somebody writes it. */
+export function numberOf(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 /** The tokens of a search: a payer is found when the row has all of them, in any order. */

@@ -36,6 +36,9 @@ export type Comparison = {
   more: number;
 };
 
+/** Where the fresh rows are made; also the name of the lock on them. */
+export const comparedSchema = (name: string) => `${name}_compare`;
+
 type CompareOptions = RebuildOptions & { limit: number };
 
 /**
@@ -69,7 +72,7 @@ export async function compareWithFresh(options: CompareOptions): Promise<Compari
 
 async function compareOnce(options: CompareOptions): Promise<Comparison> {
   const { projection, databaseUrl, db, log, runtime, signal } = options;
-  const schema = `${projection.name}_compare`;
+  const schema = comparedSchema(projection.name);
   const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
   let comparison: Comparison | undefined;
   try {

@@ -17,7 +17,7 @@ export class ShadowTablesOutdated extends Error {
 }
 
 /** Where the replaced tables stay until nobody reads them any more. */
-const retiredSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_old`;
+export const retiredSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_old`;
 
 /**
  * Holds the runner of the serving tables, feeds the shadow tables up to its position, and lets it continue on them.

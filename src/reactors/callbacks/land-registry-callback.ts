@@ -2,7 +2,12 @@
 import { type LandRegistry, type PaidItem, readReply } from '../../clients/land-registry/callback.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { type DeliveryTask, failure, type PerformDelivery } from '../deliveries/delivery-task.ts';
+import {
+  type DeliveryTask,
+  failure,
+  type PerformDelivery,
+  withoutPayer,
+} from '../deliveries/delivery-task.ts';
 import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
 const reasons = {
@@ -19,6 +24,9 @@ export function createLandRegistryCallback({
   runtime: Pick<Runtime, 'now'>;
 }): PerformDelivery {
   return async (task) => {
+    // The account or IC number would be missing.
+    const abandoned = withoutPayer(task.payment.access);
+    if (abandoned) return abandoned;
     const item = paidItemOf(task);
     try {
       const answer = await landRegistry.report(item, task.signal);

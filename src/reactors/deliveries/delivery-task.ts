@@ -1,6 +1,6 @@
 /** The contract between the delivery worker and the functions that perform its deliveries: callbacks, items, emails. */
 import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
-import type { OpenPayment } from '../../events/open-payment.ts';
+import type { Access, OpenPayment } from '../../events/open-payment.ts';
 
 export type DeliveryTask = {
   /**
@@ -40,6 +40,14 @@ export function failure(
   about: { status?: number; isReceiverDown?: boolean; retryAfterMs?: number } = {},
 ): DeliveryOutcome {
   return { kind: 'failed', status: null, reason, isReceiverDown: false, retryAfterMs: 0, ...about };
+}
+
+/** Of a delivery that would say something else without the payer's data; null when they are there. */
+export function withoutPayer({ kind }: Access): DeliveryOutcome | null {
+  if (kind === 'open') return null;
+  // Those that cannot be read at present are waited for before a delivery begins.
+  const reason = kind === 'erased' ? 'personal data erased' : 'personal data cannot be read any more';
+  return { kind: 'abandoned', status: null, reason };
 }
 
 /** The receiver recognises a repeat by it: `webhook-id`, and the local part of Message-ID. Contains no dot. */

@@ -6,7 +6,7 @@ import { receiptMessage } from '../../receipts/email.ts';
 import { createLinks } from '../../receipts/payment-links.ts';
 import { createReceiptFiles } from '../../receipts/pdf.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { deliveryIdOf, failure, type PerformDelivery } from '../deliveries/delivery-task.ts';
+import { deliveryIdOf, failure, type PerformDelivery, withoutPayer } from '../deliveries/delivery-task.ts';
 
 export function createReceiptEmail({
   mailer,
@@ -20,8 +20,8 @@ export function createReceiptEmail({
   const receiptFile = createReceiptFiles(config);
   const links = createLinks({ ...config, runtime });
   return async ({ payment, delivery, signal }) => {
-    if (payment.access.kind === 'erased')
-      return { kind: 'abandoned', status: null, reason: 'personal data erased' };
+    const abandoned = withoutPayer(payment.access);
+    if (abandoned) return abandoned;
     const { channel, transactionId, payer, extra } = payment.request;
     // In the language that the merchant names, else in English like the pages; it links to the other language.
     const lang = extra.lang === 'ms' ? 'ms' : 'en';

@@ -1,4 +1,5 @@
 // `ledger export` on running stores: complete, in order and verifiable, or not made at all.
+import { randomUUID } from 'node:crypto';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -25,7 +26,7 @@ import {
   startStoreProcess,
 } from '../../projections/helpers.ts';
 import { runLedger, settingsFor } from '../../support/ledger.ts';
-import { applied, request, result } from '../../support/payments.ts';
+import { applied, plain, request, result } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { stored } from '../helpers.ts';
@@ -97,7 +98,9 @@ test.serial(
     await writeFile(path, text);
     const verdict = await verifyFile(path);
     t.is(verdict.violation, null);
-    t.like(verdict, exported.totals());
+    const { plainAfterErasure, ...totals } = exported.totals();
+    t.like(verdict, totals);
+    t.is(plainAfterErasure, 0);
     t.is(verdict.payments, 1_205);
     const lines = text
       .trimEnd()
@@ -148,6 +151,33 @@ test.serial('personal data are exported only when asked for, and the file verifi
     t.like(await verifyFile(path), { violation: null, events: 1 });
   }
   t.throws(() => readExportRequest({ ...november, format: 'csv', opened: 'yes' }), { name: 'InvalidFields' });
+});
+
+test.serial('what an earlier release wrote is exported even after an erasure, and counted', async (t) => {
+  const { store, database } = await start(t);
+  const { personal, fingerprint: _, emailReceipt: __, ...data } = request({ transactionId: 'V1' });
+  const first = { type: 'PaymentRequested', data: { ...data, ...plain(personal) } };
+  const [, erased] = stored(
+    [
+      { type: 'PaymentRequested', data: request({ transactionId: 'V1' }) },
+      { type: 'PersonalDataErased', data: { at: data.at, reason: 'requested', keys: [] } },
+    ],
+    'V1',
+  );
+  if (!erased) return t.fail();
+  const old = { ...first, id: randomUUID(), metadata: { schemaVersion: 1, hash: 'h' } };
+  const { position } = await store.eventStore.append(paymentStream('V1'), [old, erased], 'no_stream');
+  run(t, payments, store, database);
+  await reached(database.db, 'payments', position);
+  const dependencies = {
+    eventStore: store.eventStore,
+    db: database.db,
+    personalData,
+    runtime: systemRuntime,
+  };
+  const exported = await beginExport(readExportRequest(november), dependencies);
+  t.true((await textOf(exported)).includes('Aminah binti Ismail'));
+  t.like(exported.totals(), { payments: 1, plainAfterErasure: 1 });
 });
 
 test.serial('an empty range is a complete export of nothing', async (t) => {

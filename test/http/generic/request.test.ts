@@ -68,6 +68,18 @@ test('answers the payment page, and appends one event', async (t) => {
   });
 });
 
+test('payments of one person have no fingerprint in common', async (t) => {
+  const fingerprintOf = async (trans_id: string) => {
+    const response = await postRequest(app, requestBody({ trans_id }), json);
+    const { data } = (await response.json()) as { data: { transaction_id: string } };
+    const [event] = await app.events(data.transaction_id);
+    return event?.type === 'PaymentRequested' ? event.data.fingerprint : null;
+  };
+  const [one, other] = [await fingerprintOf('FP-1'), await fingerprintOf('FP-2')];
+  t.not(one, other);
+  t.is(await fingerprintOf('FP-1'), one);
+});
+
 test('every address in the page is absolute, so that a merchant can relay it', async (t) => {
   const html = await (await postRequest(app, requestBody())).text();
   const addresses = Array.from(html.matchAll(/\s(?:href|src|action)="([^"]*)"/g), ([, address]) => address);

@@ -138,6 +138,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     receipt_no: null,
     paid_at: null,
     holds_personal_data: true,
+    was_erased: false,
   });
   t.like(rows[1], {
     ...common,

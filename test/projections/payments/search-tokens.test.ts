@@ -1,7 +1,7 @@
 // What payers are found by: typed as people type it, it leads to what merchants sent.
 import test from 'ava';
 import fc from 'fast-check';
-import { searchTokens, termsOf } from '../../../src/projections/payments/search-tokens.ts';
+import { numberOf, searchTokens, termsOf } from '../../../src/projections/payments/search-tokens.ts';
 import { payer as aminah } from '../../support/payments.ts';
 
 const payer = (over: object) => ({ ...aminah, name: '', email: '', icNo: '', phoneNo: '', ...over });
@@ -29,6 +29,13 @@ test('a number is found with separators and without', (t) => {
   t.true(finds('+60123456789', { phoneNo: '+60 12-345 6789' }));
   t.true(finds('+60 12-345 6789', { phoneNo: '+60 12-345 6789' }));
   t.true(finds('0123456789', { phoneNo: '(012) 345-6789' }));
+});
+
+test('an identity card is found by its letters and digits, however either was written', (t) => {
+  const written = ['900101-14-5678', '900101 14 5678', '900101/14/5678', '900101–14–5678', '900101145678'];
+  for (const icNo of written)
+    for (const typed of written) t.true(finds(numberOf(typed), { icNo }), `${typed} for ${icNo}`);
+  t.true(finds(numberOf('A1234567'), { icNo: 'a-1234567' }));
 });
 
 test('an email address is found in upper and lower case', (t) => {

@@ -105,11 +105,12 @@ type Options = {
   timeoutMs?: number;
   attempts?: number;
   post?: PostOutbound;
+  access?: OpenPayment['access'];
 };
 
 /** Performs one try of the first item. */
-function callback({ url, attemptsBefore = 0, timeoutMs = 10_000, attempts = 3, post }: Options) {
-  const { delivery, ...task } = itemOf(paid(), 'item-01');
+function callback({ url, attemptsBefore = 0, timeoutMs = 10_000, attempts = 3, post, access }: Options) {
+  const { delivery, ...task } = itemOf({ ...paid(), ...(access && { access }) }, 'item-01');
   const runtime = testRuntime({ now: () => new Date('2026-11-20T01:05:02.000Z') });
   const landRegistry = createLandRegistry({
     config: {
@@ -224,6 +225,17 @@ for (const [name, answer, first, onRepeat = first] of answers)
     t.deepEqual(await callback(receiver), first);
     t.deepEqual(await callback({ ...receiver, attemptsBefore: 1 }), onRepeat);
     t.is(receiver.received.length, 2, 'an answer is never followed by another attempt');
+  });
+
+const withoutPayer = [
+  [{ kind: 'erased', at: null }, 'personal data erased'],
+  [{ kind: 'unavailable', isLost: true }, 'personal data cannot be read any more'],
+] as const;
+for (const [access, reason] of withoutPayer)
+  test(`nothing is reported without an account number: ${reason}`, async (t) => {
+    const receiver = await startReceiver(t, say(200, accepted));
+    t.deepEqual(await callback({ ...receiver, access }), { kind: 'abandoned', status: null, reason });
+    t.is(receiver.received.length, 0);
   });
 
 /** Takes connections and says nothing; to a TLS client that is no connection. */

@@ -112,17 +112,21 @@ test('the link in the land registry’s email opens the receipt, with nothing bu
   }
 });
 
-test('the receipt of an erased payment is not sent', async (t) => {
-  const payment = await paid();
-  const mailer: Mailer = { send: () => Promise.reject(new Error('not to be called')) };
-  const perform = createReceiptEmail({ mailer, config, runtime });
-  const erased = { ...payment, access: { kind: 'erased', at: null } } as const;
-  t.deepEqual(await perform({ ...emailOf(payment), payment: erased, signal }), {
-    kind: 'abandoned',
-    status: null,
-    reason: 'personal data erased',
+const unreadable = [
+  [{ kind: 'erased', at: null }, 'personal data erased'],
+  [{ kind: 'unavailable', isLost: true }, 'personal data cannot be read any more'],
+] as const;
+for (const [access, reason] of unreadable)
+  test(`no receipt is sent: ${reason}`, async (t) => {
+    const payment = await paid();
+    const mailer: Mailer = { send: () => Promise.reject(new Error('not to be called')) };
+    const perform = createReceiptEmail({ mailer, config, runtime });
+    t.deepEqual(await perform({ ...emailOf(payment), payment: { ...payment, access }, signal }), {
+      kind: 'abandoned',
+      status: null,
+      reason,
+    });
   });
-});
 
 const outcomes: [MailOutcome, DeliveryOutcome][] = [
   [

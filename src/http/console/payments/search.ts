@@ -2,6 +2,7 @@
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import type { PaymentStatus } from '../../../events/payment.ts';
 import { paymentModes } from '../../../kernel/payment-modes.ts';
+import { indexedTokens } from '../../../projections/payments/payers.ts';
 import { type PaymentFilter, searchPayments } from '../../../projections/payments/queries.ts';
 import { termsOf } from '../../../projections/payments/search-tokens.ts';
 import { texts } from '../../../receipts/texts.ts';
@@ -89,11 +90,9 @@ async function showFound(
   const [found] = await askReadModels(
     ctx,
     [
-      personalData
-        .blindIndex(payer.tokens)
-        .then((searchTokens) =>
-          searchPayments(db, { ...filter, searchTokens }, { limit: size + 1, after: key }),
-        ),
+      indexedTokens(payer.tokens, db, personalData).then((searchTokens) =>
+        searchPayments(db, { ...filter, searchTokens }, { limit: size + 1, after: key }),
+      ),
     ],
     'Payments cannot be searched at the moment. Enter a transaction id to open its payment',
   );
