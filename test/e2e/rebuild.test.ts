@@ -68,7 +68,7 @@ test('500 requests during rebuilds of payments: none fails, and the rows are the
     return row?.count === 251;
   });
   const compared = await runLedger(['rebuild', 'payments', '--dry-run'], settings);
-  t.is(compared.stdout, 'payments: of 502 rows none differs.\n', compared.stderr);
+  t.is(compared.stdout, 'payments: of 503 rows none differs.\n', compared.stderr);
   t.is(compared.code, 0);
   await query(
     databaseUrl,
@@ -78,7 +78,7 @@ test('500 requests during rebuilds of payments: none fails, and the rows are the
   t.is(found.code, 1);
   t.is(
     found.stdout,
-    `payments: payments ${data.transaction_id} changed status\npayments: of 502 rows 1 differ.\n`,
+    `payments: payments ${data.transaction_id} changed status\npayments: of 503 rows 1 differ.\n`,
   );
 
   const before = (await types()).length;
