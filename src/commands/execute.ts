@@ -58,8 +58,8 @@ const sealNothing: SealEvents = (_, events) => {
  * Creates the function that executes a decider's commands. `load` replaces the store's own where a decision needs only
  * part of a stream; it must return the last event too.
  *
- * The function throws Refused, EventStoreUnavailable, KeysUnavailable, and UnreadableEvent, also for a new event that could not be read
- * back, which is then not written.
+ * The function throws Refused, EventStoreUnavailable, KeysUnavailable, and UnreadableEvent, also for a new event that
+ * could not be read back, which is then not written.
  */
 export function createExecute<State, Command, Event extends { type: string; data: unknown }>({
   eventStore,

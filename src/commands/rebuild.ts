@@ -3,7 +3,7 @@ import { readRebuildEvent } from '../events/codec.ts';
 import { evolveRebuilds, noRebuilds, type RebuildEvent, type Rebuilds } from '../events/rebuild.ts';
 import type { Decider } from './decider.ts';
 
-export type RebuildCommand =
+type RebuildCommand =
   | { type: 'RequestRebuild'; at: string; projection: string }
   | { type: 'CompleteRebuild'; at: string; events: number; durationMs: number }
   | { type: 'FailRebuild'; at: string; reason: string };

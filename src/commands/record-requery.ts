@@ -7,7 +7,7 @@ import type { paymentDecider } from './payment.ts';
 import type { RecordRequery } from './requery.ts';
 
 /** Where equal answers are counted until an event says how many they were. Nothing here rejects. */
-export type AnswerCounts = {
+type AnswerCounts = {
   /** 'none' where nothing can be counted: there is no row for the payment, or Postgres does not answer. */
   read(transactionId: string): Promise<CountedAnswers | null | 'none'>;
   /** Adds one to what was counted after `since`, the last question that was recorded. False if it could not be counted. */

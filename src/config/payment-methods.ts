@@ -48,4 +48,4 @@ function methodOf(mode: PaymentMode, method: Infer<typeof Method>) {
 }
 
 export type PaymentMethod = ReturnType<typeof methodOf>;
-export type PaymentMethods = ReadonlyMap<PaymentMode, PaymentMethod>;
+type PaymentMethods = ReadonlyMap<PaymentMode, PaymentMethod>;

@@ -12,7 +12,10 @@ const plannedByKind = {
   email: object({ key: string(), kind: literal('email') }),
 };
 
-/** A delivery that a result sets in motion, as the result's event says: no personal data of the payer, unless the merchant put some into its callback URL. */
+/**
+ * A delivery that a result sets in motion, as the result's event says. It holds no personal data of the payer, unless
+ * the merchant put some into its callback URL.
+ */
 export type PlannedDelivery = (typeof plannedByKind)[keyof typeof plannedByKind]['TYPE'];
 
 /** Chosen by the kind: a union, which tries one struct after the other, takes three times as long to read. */

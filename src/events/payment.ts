@@ -39,8 +39,6 @@ import { exceptionResolutions, identified, inferenceOf, type RecordedResult } fr
 import { requeryEvents } from './requery.ts';
 import { deliveriesByRule1 } from './upcast-rules.ts';
 
-// ── Events ───────────────────────────────────────────────────────────────────────────────────────────
-
 /** By which rule of src/events/postings.ts the event moves money. */
 const postingRules = [1, 2] as const;
 const postingRule = enums(postingRules);
@@ -116,13 +114,13 @@ export type Channel = PaymentRequested['channel'];
 
 export const paymentStreamPrefix = 'payment-';
 export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}${transactionId}`;
-
-// ── State ────────────────────────────────────────────────────────────────────────────────────────────
+/** The transaction id of the payment whose stream it is. */
+export const paymentIdOf = (streamName: string) => streamName.slice(paymentStreamPrefix.length);
 
 export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'attempt'>;
 
 /** What was learnt from asking the registry. */
-export type RequeryStatus = RegistryStatus | RegistryFault | Outcome;
+type RequeryStatus = RegistryStatus | RegistryFault | Outcome;
 
 export type PaymentStatus = 'requested' | Outcome;
 

@@ -87,8 +87,8 @@ export function holding(held: HeldKeys, data: unknown): HeldKeys {
  * The fields of an event's data that hold sealed values: what the service shows about a person, and what it received
  * as evidence. No other field of an event holds personal data.
  */
-export const sealedFields = ['personal', 'evidence'] as const;
-export type SealedField = (typeof sealedFields)[number];
+const sealedFields = ['personal', 'evidence'] as const;
+type SealedField = (typeof sealedFields)[number];
 
 /** Where a sealed value belongs: it opens nowhere else. */
 export type SealedPlace = { stream: string; field: SealedField };

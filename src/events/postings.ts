@@ -9,7 +9,7 @@ import { attemptOf, orderOf, type PaymentResult } from './payment-result.ts';
 import { identified, inferenceOf, type RecordedResult } from './recorded-result.ts';
 
 type Method = PaymentMode | 'unknown';
-export type SuspenseAccount = 'suspense:mismatch' | 'suspense:duplicate';
+type SuspenseAccount = 'suspense:mismatch' | 'suspense:duplicate';
 /** `gateway`: what the gateway owes us. `merchant`: what we owe a merchant. `charges`: the fees that payers paid on top. */
 export type Account = `gateway:${Method}` | `charges:${Method}` | `merchant:${string}` | SuspenseAccount;
 

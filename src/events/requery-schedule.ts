@@ -12,7 +12,7 @@ export type AskedPayment = {
   unknownOutcomes?: readonly { orderNo: string }[];
 };
 
-export type OpenAttempt = AskedPayment['attempts'][number];
+type OpenAttempt = AskedPayment['attempts'][number];
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

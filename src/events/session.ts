@@ -3,7 +3,7 @@ import { enums, nullable, object, optional, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
 /** The kinds of access to personal data that are recorded. */
-export const accessKinds = [
+const accessKinds = [
   'payer',
   'evidence',
   'search',

@@ -23,7 +23,7 @@ import { sharedNumberStreamPrefix } from './shared-number.ts';
 import { unmatchedStream, unmatchedStreamPrefix } from './unmatched.ts';
 import { userStreamPrefix } from './user.ts';
 
-export type StreamKind = {
+type StreamKind = {
   /** The stream names begin with it; no prefix begins with another. */
   prefix: string;
   /** Throws UnreadableEvent, also on an event of another kind of stream. */

@@ -3,7 +3,7 @@ import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:cry
 
 const form = /^(\d{13})\.[\w-]{43}$/;
 
-export type ExpiringSignatures = {
+type ExpiringSignatures = {
   sign(text: string, expiresAtMs: number): string;
   /** Compared in constant time; `expired` only when the signature is genuine. */
   check(signature: string, text: string, now: Date): 'valid' | 'expired' | 'invalid';

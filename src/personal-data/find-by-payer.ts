@@ -18,8 +18,9 @@ const pageSize = 100;
 const catchUpMs = 5_000;
 
 /**
- * Those found by the email address first, each the newest first. The read model suggests which payments they are, and each payment's own stream confirms it. Throws
- * KeysUnavailable, also when the read model is behind; EventStoreUnavailable and the database's error.
+ * Those found by the email address first, each the newest first. The read model suggests which payments they are, and
+ * each payment's own stream confirms it. Throws KeysUnavailable, also when the read model is behind,
+ * EventStoreUnavailable and the database's error.
  */
 export async function findByPayer(
   text: string,

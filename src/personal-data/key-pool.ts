@@ -27,8 +27,6 @@ const blocksAtOnce = 8;
 /** If the connection is lost meanwhile, the next one begins anew. */
 const storeAgainMs = 30_000;
 
-export type KeyPool = ReturnType<typeof createKeyPool>;
-
 /** `onAdded` is told the keys of each block before any of them can be drawn. */
 export function createKeyPool({
   store,

@@ -84,7 +84,7 @@ export function isDestroyed(key: Buffer): boolean {
 }
 
 /** DATA_KEY, or one that it replaced: the blocks of data keys are encrypted under it. */
-export type WrappingKey = { id: string; key: Buffer };
+type WrappingKey = { id: string; key: Buffer };
 
 export type WrappingKeys = { current: WrappingKey; all: ReadonlyMap<string, WrappingKey> };
 

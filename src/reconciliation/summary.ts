@@ -6,7 +6,7 @@ import { type Verdict, type VerdictClass, verdictClasses } from './compare.ts';
 import type { Scope } from './scope.ts';
 
 /** `oursSen` and `theirsSen` are the sums of the successes on either side. */
-export type ClassTotal = { count: number; oursSen: number; theirsSen: number };
+type ClassTotal = { count: number; oursSen: number; theirsSen: number };
 
 export type Summary = Scope & {
   source: ExportSource;

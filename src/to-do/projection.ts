@@ -17,6 +17,7 @@ import {
   noPayment,
   type Payment,
   type PaymentEvent,
+  paymentIdOf,
   paymentStreamPrefix,
   statusChanges,
 } from '../events/payment.ts';
@@ -75,7 +76,7 @@ export function createToDoList({
     createTables: (db) => createTables(db, paymentsTable, deliveriesTable),
     async project(events, db) {
       const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
-      const ids = new Set(ours.map(idOf));
+      const ids = new Set(ours.map(({ streamName }) => paymentIdOf(streamName)));
       const { rows } = await db.raw<{ rows: { known: Known }[] }>(
         'select known from payments where transaction_id = any(?)',
         [[...ids]],
@@ -101,8 +102,6 @@ export function createToDoList({
   };
 }
 
-const idOf = ({ streamName }: RecordedEvent) => streamName.slice(paymentStreamPrefix.length);
-
 /** The payments that the events changed. Skips events that were processed before. */
 async function take(
   events: readonly RecordedEvent[],
@@ -110,7 +109,9 @@ async function take(
   eventStore: Pick<EventStore, 'load'>,
 ): Promise<Known[]> {
   const changed = new Map<string, Known>();
-  const unread = events.filter((event) => event.revision > (stored.get(idOf(event))?.revision ?? -1));
+  const unread = events.filter(
+    (event) => event.revision > (stored.get(paymentIdOf(event.streamName))?.revision ?? -1),
+  );
   const read = unread.map((event) => ({ recorded: event, event: readPaymentEvent(event) }));
   const byRule1 = new Set(
     read
@@ -119,7 +120,7 @@ async function take(
   );
   const folded = await foldByRule1([...byRule1], eventStore);
   for (const { recorded, event } of read) {
-    const id = idOf(recorded);
+    const id = paymentIdOf(recorded.streamName);
     const before = changed.get(id) ?? stored.get(id) ?? nothingKnown(id);
     if (recorded.revision <= before.revision) continue;
     const after = byRule1.has(recorded) ? folded.get(recorded) : next(before, event);
@@ -181,7 +182,7 @@ async function foldByRule1(
 }
 
 function knownOf(event: RecordedEvent, payment: Payment): Known {
-  const known = nothingKnown(idOf(event));
+  const known = nothingKnown(paymentIdOf(event.streamName));
   if (payment.status === 'none') return known;
   const { callbackUrl, merchant } = payment.request;
   return {

@@ -5,11 +5,10 @@
  */
 import type { Knex } from 'knex';
 import { readPaymentEvent } from '../events/codec.ts';
-import { type PaymentEvent, paymentStreamPrefix } from '../events/payment.ts';
+import { type PaymentEvent, paymentIdOf, paymentStreamPrefix } from '../events/payment.ts';
 import { orderOf, type PaymentResult } from '../events/payment-result.ts';
 import { requeryEvents } from '../events/requery.ts';
 import { type AskedPayment, nextRequeryAt } from '../events/requery-schedule.ts';
-import type { RecordedEvent } from '../eventstore/event-store.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { createTables, insertGiven, type Table } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
@@ -85,12 +84,12 @@ export const requeries: Projection = {
     const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
     const { rows } = await db.raw<{ rows: { id: string; known: Known }[] }>(
       'select transaction_id as id, known from requeries where transaction_id = any(?)',
-      [[...new Set(ours.map(idOf))]],
+      [[...new Set(ours.map(({ streamName }) => paymentIdOf(streamName)))]],
     );
     const stored = new Map(rows.map(({ id, known }) => [id, known]));
     const changed = new Map<string, Known>();
     for (const event of ours) {
-      const id = idOf(event);
+      const id = paymentIdOf(event.streamName);
       const known = changed.get(id) ?? stored.get(id) ?? nothingKnown;
       if (event.revision > known.revision)
         changed.set(id, { ...next(known, readPaymentEvent(event)), revision: event.revision });
@@ -98,8 +97,6 @@ export const requeries: Projection = {
     await write(changed, db);
   },
 };
-
-const idOf = ({ streamName }: RecordedEvent) => streamName.slice(paymentStreamPrefix.length);
 
 const nothingKnown: Known = {
   status: 'requested',

@@ -109,15 +109,17 @@ const upsertAndAnnounce = `
   with written as (
     ${insertGiven({ name: 'deliveries', columns: derivedColumns })}
     on conflict (transaction_id, ordering_key) do update set
-      delivery = excluded.delivery, receiver = excluded.receiver, state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts,
-      called_at = excluded.called_at, settled_at = excluded.settled_at,
+      delivery = excluded.delivery, receiver = excluded.receiver, state = excluded.state, due_at = excluded.due_at,
+      attempts = excluded.attempts, called_at = excluded.called_at, settled_at = excluded.settled_at,
       lease_until = case
         when excluded.attempts = deliveries.attempts and deliveries.leased_by is not null then deliveries.lease_until
       end,
       leased_by = case when excluded.attempts = deliveries.attempts then deliveries.leased_by end,
       leased_delivery = case when excluded.attempts = deliveries.attempts then deliveries.leased_delivery end
-    where (deliveries.delivery, deliveries.state, deliveries.due_at, deliveries.attempts, deliveries.settled_at)
-      is distinct from (excluded.delivery, excluded.state, excluded.due_at, excluded.attempts, excluded.settled_at)
+    where (deliveries.delivery, deliveries.receiver, deliveries.state, deliveries.due_at, deliveries.attempts,
+        deliveries.settled_at)
+      is distinct from (excluded.delivery, excluded.receiver, excluded.state, excluded.due_at, excluded.attempts,
+        excluded.settled_at)
     returning kind, state
   )
   select kind, case when ? <> '' then pg_notify(?, ?) end from (

@@ -85,7 +85,7 @@ export function disagreement({ revision }: LastSeal): Unaccountable {
 /** The sealer seals at least every ten minutes; when an event waits longer than this, sealing has stopped. */
 export const sealedWithinMs = 30 * 60_000;
 
-export type Unsealed =
+type Unsealed =
   | { state: 'none' }
   /** `since`: when the oldest event that no seal covers was stored. */
   | { state: 'due' | 'overdue'; since: Date }

@@ -15,7 +15,7 @@ import {
   tailLength,
 } from '../export/lines.ts';
 
-export type FileViolation = {
+type FileViolation = {
   /** Counted from 1, as in the file. */
   line: number;
   /** The event that the line is about; null where it names none. */

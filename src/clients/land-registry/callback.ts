@@ -87,7 +87,7 @@ export function createLandRegistry({
 }
 
 /** `duplicate`: the land registry already has this receipt number with this FPX number. */
-export type LandRegistryVerdict = 'accepted' | 'duplicate' | 'refused' | 'unreadable';
+type LandRegistryVerdict = 'accepted' | 'duplicate' | 'refused' | 'unreadable';
 
 const Reply = type({ statusCode: lenientText, noresit: lenientText });
 /** How a refusal says, in English or Malay, that it is a duplicate. */

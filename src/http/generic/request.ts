@@ -1,5 +1,4 @@
 /** POST /generic/request: a merchant requests a payment, and receives the page on which its payer pays. */
-
 import { createFingerprint } from '../../commands/fingerprint.ts';
 import { transactionIdOf } from '../../commands/transaction-id.ts';
 import type { PaymentRequested } from '../../events/payment.ts';

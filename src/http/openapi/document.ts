@@ -9,7 +9,7 @@ import { type AnyStruct, jsonSchemaOf } from '../server/openapi/json-schema.ts';
 import type { Operation } from '../server/openapi/operation.ts';
 import { samplesOf } from '../server/openapi/samples.ts';
 
-export type DescribedConfig = Pick<Config, 'baseUrl' | 'production' | 'maxAmountSen'> & {
+type DescribedConfig = Pick<Config, 'baseUrl' | 'production' | 'maxAmountSen'> & {
   sandbox: { enabled: boolean };
 };
 

@@ -10,7 +10,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { Context } from './context.ts';
 
 /** Which explanation people are shown; programs use the status. */
-export type ErrorKind =
+type ErrorKind =
   | 'badRequest'
   | 'unauthorized'
   | 'paymentNotFound'
@@ -26,7 +26,7 @@ export type ErrorKind =
   | 'internal'
   | 'unavailable';
 
-export type ErrorAnswer = {
+type ErrorAnswer = {
   status: number;
   /** For programs and staff; names fields and parameters, never values. */
   message: string;

@@ -4,7 +4,7 @@ import type { AccessKind } from '../../events/session.ts';
 import { indexable } from '../../postgres/table.ts';
 import { accessLog } from './projection.ts';
 
-export type AccessLogEntry = {
+type AccessLogEntry = {
   /** The position in the log, as text because it has 64 bits. */
   position: string;
   at: Date;

@@ -4,7 +4,7 @@
  */
 import type { Knex } from 'knex';
 import { readPaymentEvent } from '../../events/codec.ts';
-import { type PaymentRequested, paymentStreamPrefix } from '../../events/payment.ts';
+import { type PaymentRequested, paymentIdOf, paymentStreamPrefix } from '../../events/payment.ts';
 import { type OpenSealed, openOrWait, type Payer } from '../../events/personal-data.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { formatSen } from '../../kernel/money.ts';
@@ -45,7 +45,12 @@ export const details: Projection = {
       requested.filter((row) => row !== null),
       db,
     );
-    await scrub(events.filter(({ type }) => type === 'PersonalDataErased').map(idOf), db);
+    await scrub(
+      events
+        .filter(({ type }) => type === 'PersonalDataErased')
+        .map(({ streamName }) => paymentIdOf(streamName)),
+      db,
+    );
   },
 };
 
@@ -69,8 +74,6 @@ async function insertAll(rows: readonly Row[], db: Knex.Transaction): Promise<vo
   if (shared.length > 0) await insert(db, { name: sharedTable, columns: [] }, shared);
 }
 
-const idOf = ({ streamName }: RecordedEvent) => streamName.slice(paymentStreamPrefix.length);
-
 /** A row for the first event of a generic payment, none for any other event. Where data are erased, it is null. */
 async function rowOf(event: RecordedEvent, open: OpenSealed): Promise<Row | null> {
   if (event.type !== 'PaymentRequested') return null;
@@ -78,7 +81,7 @@ async function rowOf(event: RecordedEvent, open: OpenSealed): Promise<Row | null
   if (type !== 'PaymentRequested' || data.channel !== 'generic') return null;
   const place = { stream: event.streamName, field: 'personal' } as const;
   const details = await openOrWait(open, data.personal, place);
-  const standard = standardFields(idOf(event), data, details?.payer ?? null);
+  const standard = standardFields(paymentIdOf(event.streamName), data, details?.payer ?? null);
   return { table: detailsTableOf(data.merchant.code), standard, extra: details?.extra ?? {} };
 }
 

@@ -6,7 +6,7 @@
 import type { Knex } from 'knex';
 import { readPaymentEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
-import { paymentStreamPrefix } from '../../events/payment.ts';
+import { paymentIdOf, paymentStreamPrefix } from '../../events/payment.ts';
 import { type Books, type Entry, enter } from '../../events/postings.ts';
 import { requeryEvents } from '../../events/requery.ts';
 import { sharedNumberStreamPrefix } from '../../events/shared-number.ts';
@@ -92,7 +92,7 @@ export const journal: Projection = {
 
 async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction): Promise<void> {
   if (relevant.length === 0) return;
-  const ids = new Set(relevant.map(transactionIdOf));
+  const ids = new Set(relevant.map(({ streamName }) => paymentIdOf(streamName)));
   const { rows } = await db.raw<{ rows: Folded[] }>(
     `select transaction_id as "transactionId", revision, reference, receipt_no as "receiptNo", state
        from books where transaction_id = any(?)`,
@@ -106,8 +106,6 @@ async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction)
 
 /** Types that no entry depends on. Any other unknown type halts the projection: it may be about money. */
 const postsNothing: ReadonlySet<string> = new Set(Object.keys({ ...deliveryEvents, ...requeryEvents }));
-
-const transactionIdOf = ({ streamName }: RecordedEvent) => streamName.slice(paymentStreamPrefix.length);
 
 type Folded = {
   transactionId: string;
@@ -127,7 +125,7 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const postings: PostingRow[] = [];
   const claims: Claim[] = [];
   for (const recorded of events) {
-    const transactionId = transactionIdOf(recorded);
+    const transactionId = paymentIdOf(recorded.streamName);
     const { revision } = recorded;
     const before = changed.get(transactionId) ?? stored.get(transactionId) ?? null;
     if (before && revision <= before.revision) continue;

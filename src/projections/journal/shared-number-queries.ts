@@ -5,7 +5,7 @@ import type { Sen } from '../../kernel/money.ts';
 import { journal } from './projection.ts';
 
 /** A number that a payment has although another payment had it before. */
-export type SharedNumber = {
+type SharedNumber = {
   kind: SharedNumberKind;
   number: string;
   /** Of the later payment. */

@@ -28,7 +28,7 @@ export type RowDifference = {
   columns: readonly string[];
 };
 
-export type Comparison = {
+type Comparison = {
   rows: number;
   /** At most `limit`. */
   differences: RowDifference[];

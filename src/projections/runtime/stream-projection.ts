@@ -6,7 +6,7 @@ import { createTables, type Row, type Table, upsert } from '../../postgres/table
 import { type Projection, ProjectionFault } from './projection.ts';
 
 /** A stream as a batch of events has left it. */
-export type ChangedStream<State> = {
+type ChangedStream<State> = {
   /** The stream's name after the prefix. */
   id: string;
   /** Of the last event in the state. */

@@ -9,7 +9,7 @@ import { describeFailure, ProjectionHalted } from './failures.ts';
 import type { Projection } from './projection.ts';
 
 /** Tables of a projection, and the checkpoint of the same name. */
-export type Target = {
+type Target = {
   projection: Projection;
   schema: string;
   db: Knex;

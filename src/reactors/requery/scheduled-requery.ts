@@ -18,7 +18,7 @@ import { reasonOf } from '../../kernel/reason-of.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { ClaimedRequery, RequeryQueue } from '../../to-do/requery-queue.ts';
 
-export type RequeryDependencies = {
+type RequeryDependencies = {
   registry: TransactionRegistry;
   eventStore: Pick<EventStore, 'load'>;
   recordAnswer: RecordAnswer;

@@ -1,7 +1,7 @@
 /** Unicode's bidirectional algorithm (UAX 9): the order in which the parts of a line appear from left to right. */
 import bidiFactory, { type Bidi } from 'bidi-js';
 
-export type DirectedRun = { text: string; isRightToLeft: boolean };
+type DirectedRun = { text: string; isRightToLeft: boolean };
 
 // The types describe what a bundler imports; in Node the import is the factory itself.
 const bidi = (bidiFactory as unknown as () => Bidi)();

@@ -7,7 +7,7 @@ import type { StaffContext } from './session.ts';
 type Access = { what: AccessKind; transactionId: string | null; detail: string };
 
 /** Await it before the data is shown; when it throws (EventStoreUnavailable, Refused), show nothing. */
-export type RecordAccess = (ctx: StaffContext, access: Access) => Promise<void>;
+type RecordAccess = (ctx: StaffContext, access: Access) => Promise<void>;
 
 export function createRecordAccess({
   console: { executeSession },

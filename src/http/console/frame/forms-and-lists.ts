@@ -72,7 +72,7 @@ export function queryOf(fields: QueryFields): string {
 }
 
 /** The key of a page's last row, as the link to the next page holds it. */
-export type Cursor = { at: Date; ids: readonly string[] };
+type Cursor = { at: Date; ids: readonly string[] };
 
 const cursorPattern = /^(\d{1,14})((?:~[\w/-]{1,80})+)$/;
 

@@ -1,7 +1,7 @@
 /** Samples of how to call an operation, in curl, JavaScript and PHP. */
 import { form, json, type Operation } from './operation.ts';
 
-export type Sample = { lang: string; label: string; source: string };
+type Sample = { lang: string; label: string; source: string };
 
 type Call = {
   method: string;
