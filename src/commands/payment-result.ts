@@ -22,7 +22,7 @@ import { derivedId } from '../kernel/derived-id.ts';
 import { toDigits } from '../kernel/malaysian-time.ts';
 import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
-import { deliveriesFor } from './planned-deliveries.ts';
+import { announcement, deliveriesFor } from './planned-deliveries.ts';
 import {
   isBooked,
   isOpenMismatch,
@@ -87,7 +87,10 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const firstGatewayTransactionId = currentResult(state)?.gatewayTransactionId ?? '';
   const suspended: PaymentEvent = matches
     ? { type: 'DuplicatePaymentDetected', data: { ...data, postingRule, firstGatewayTransactionId } }
-    : { type: 'AmountMismatchDetected', data: { ...data, postingRule, expectedSen, currency: 'MYR' } };
+    : {
+        type: 'AmountMismatchDetected',
+        data: { ...data, ...announcement(state), postingRule, expectedSen, currency: 'MYR' },
+      };
   return [...supersede(command, state), suspended];
 }
 

@@ -9,6 +9,7 @@ import {
   type PaymentRequested,
   type RequestedPayment,
 } from '../events/payment.ts';
+import { standingOf } from '../events/standing.ts';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
@@ -96,6 +97,8 @@ function choosePaymentMethod(
   if (state.status === 'succeeded') return new Refused('payment_succeeded', 'This payment is already paid');
   if (state.status === 'pending')
     return new Refused('payment_pending', 'This payment is waiting for authorisation at the bank');
+  if (standingOf(state) === 'wrongAmount')
+    return new Refused('wrong_amount', 'Another amount was received for this payment; do not pay again');
   const { at, mode, bankCode, chargeSen } = command;
   if (chosenAttempt(state, command)) return [];
   if (state.attempts.length >= maxAttempts)

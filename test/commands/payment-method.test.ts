@@ -8,10 +8,22 @@ import {
 } from '../../src/commands/payment.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
-import { applied, choose, chosen, orderNo, requested, result, sen, succeeded } from '../support/payments.ts';
+import {
+  applied,
+  choose,
+  chosen,
+  mismatched,
+  orderNo,
+  requested,
+  resolvedAs,
+  result,
+  sen,
+  succeeded,
+} from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
 
 const card = { mode: 'cc', bankCode: '' } as const;
+const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(1) }));
 const otherBank = { bankCode: 'BIMB0340' };
 
 for (const channel of channels) {
@@ -73,6 +85,26 @@ for (const channel of channels) {
       given: [...failedOnce, chosen(2)],
       when: choose(1),
       expect: [],
+    },
+    'after a wrong amount was received': {
+      given: [...failedOnce, chosen(2), wrong],
+      when: choose(3),
+      expect: 'wrong_amount',
+    },
+    'the page of the attempt that brought a wrong amount': {
+      given: [start, chosen(1), wrong],
+      when: choose(1),
+      expect: 'wrong_amount',
+    },
+    'after the wrong amount was returned': {
+      given: [start, chosen(1), wrong, resolvedAs('refunded', 1)],
+      when: choose(2),
+      expect: [chosen(2)],
+    },
+    'after the wrong amount was credited': {
+      given: [start, chosen(1), wrong, resolvedAs('credited', 1)],
+      when: choose(2),
+      expect: 'wrong_amount',
     },
     'while the bank has not authorised yet': {
       given: [start, chosen(1), applied(result(1, 'pending'))],

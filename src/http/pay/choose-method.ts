@@ -1,6 +1,6 @@
 /** POST /<channel>/pay/{id}: records the method that a payer chose, and takes the payer to the gateway. */
 import { handOverFields } from '../../clients/gateway/hand-over.ts';
-import { Refused } from '../../commands/decider.ts';
+import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { chosenAttempt } from '../../commands/payment.ts';
 import type { Config } from '../../config/config.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
@@ -51,6 +51,8 @@ export function createChooseMethod(dependencies: ChooseDependencies) {
   };
 }
 
+const settledCodes: readonly RefusalCode[] = ['payment_succeeded', 'payment_pending', 'wrong_amount'];
+
 type Choice = { offer: Offer; bankCode: string };
 
 /** Records the choice; returns its attempt, or null when the payment has been settled meanwhile. */
@@ -72,8 +74,7 @@ async function choose(
     );
     return state.status === 'none' ? null : chosenAttempt(state, choice);
   } catch (error) {
-    if (error instanceof Refused && (error.code === 'payment_succeeded' || error.code === 'payment_pending'))
-      return null;
+    if (error instanceof Refused && settledCodes.includes(error.code)) return null;
     throw error;
   }
 }

@@ -2,9 +2,11 @@
 import type { Config } from '../../config/config.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
+import { standingOf } from '../../events/standing.ts';
 import { displaySen } from '../../kernel/money.ts';
 import type { Links } from '../../receipts/payment-links.ts';
-import { type Language, timeText } from '../../receipts/texts.ts';
+import { receiptOf } from '../../receipts/receipt.ts';
+import { type Language, otherChargeTexts, timeText } from '../../receipts/texts.ts';
 import { type Context, languageOf, seeOther } from '../server/context.ts';
 import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
@@ -32,9 +34,9 @@ export function createShowPaymentPage(dependencies: PaymentPageDependencies) {
   };
 }
 
-/** Whether there is nothing to choose, because the payment has succeeded or may have succeeded at the bank. */
-export function isSettled({ status }: RequestedPayment): boolean {
-  return status === 'succeeded' || status === 'pending';
+/** Whether there is nothing to choose: the payment has succeeded, or may have at the bank, or another amount was received. */
+export function isSettled(payment: RequestedPayment): boolean {
+  return ['succeeded', 'pending', 'wrongAmount'].includes(standingOf(payment));
 }
 
 /** A merchant may relay the page from its own origin: every URL in it is absolute. */
@@ -79,6 +81,7 @@ function paymentPage(
       amount: displaySen(amountSen),
     })),
     methods: page.offers.map((offer) => methodOf(offer, lang)),
+    otherCharges: otherChargeTexts(receiptOf(payment), lang),
     lastAttempt: status === 'failed' || status === 'cancelled' ? status : undefined,
     cancelUrl: backToMerchant(payment),
   };

@@ -1,7 +1,14 @@
-/** GET /<channel>/receipt/{id}: the official receipt, or the statement of a payment that has not succeeded. */
+/** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { historyText, statusName, texts, timeText, withheldText } from '../../receipts/texts.ts';
+import {
+  factsOf,
+  headingOf,
+  historyText,
+  otherChargeTexts,
+  statusName,
+  timeText,
+} from '../../receipts/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
@@ -12,24 +19,32 @@ export function createShowReceipt(links: Links) {
 
 export function drawReceipt(ctx: Context, { payment, asAt }: LoadedPayment, links: Links): Promise<void> {
   const lang = languageOf(ctx);
-  const { items, history, ...receipt } = receiptOf(payment, asAt);
-  const { transactionId, status } = receipt;
-  const canTryAgain = status === 'failed' || status === 'cancelled';
+  const receipt = receiptOf(payment, asAt);
+  const { status, transactionId } = receipt;
   const isOpen = status === 'requested' || status === 'pending';
+  const canPay = status === 'failed' || status === 'cancelled' || (isOpen && payment.attempts.length === 0);
   return ctx.render('receipt.njk', {
-    ...receipt,
     lang,
-    withheld: withheldText(receipt, lang),
-    asAt: receipt.asAt && timeText(receipt.asAt, lang),
     otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),
     status: statusName(status),
-    dateTime: timeText(receipt.at, lang),
-    items: items.map(({ description, detail, amount }) => ({ title: description, detail, amount })),
-    method: receipt.mode === '' ? undefined : texts[lang].modes[receipt.mode],
-    history: history.map((entry) => ({ time: timeText(entry.at, lang), text: historyText(entry, lang) })),
+    heading: headingOf(receipt, lang),
+    isOfficial: receipt.isOfficial,
+    agency: receipt.agency,
+    otherCharges: otherChargeTexts(receipt, lang),
+    asAt: receipt.asAt && timeText(receipt.asAt, lang),
+    facts: factsOf(receipt, lang),
+    description: receipt.description,
+    amount: receipt.amount,
+    fee: receipt.fee,
+    total: receipt.total,
+    items: receipt.items.map(({ description, detail, amount }) => ({ title: description, detail, amount })),
+    history: receipt.history.map((entry) => ({
+      time: timeText(entry.at, lang),
+      text: historyText(entry, lang),
+    })),
     backUrl: backToMerchant(payment),
     pdfUrl: links.download(transactionId, lang),
-    tryAgainUrl: canTryAgain ? links.pay(transactionId, lang) : undefined,
+    payUrl: canPay ? links.pay(transactionId, lang) : undefined,
     refreshUrl: isOpen ? links.receipt(transactionId, lang) : undefined,
   });
 }

@@ -40,7 +40,7 @@ export function createStartPayment(
       data: {
         transaction_id: transactionId,
         payment_url: links.pay(transactionId),
-        status: statusCodeOf(state.status),
+        status: statusCodeOf(state),
       },
     };
   };

@@ -22,7 +22,7 @@ const pages: Record<string, object> = {
   receipt: {
     ...receiptPage,
     items,
-    tryAgainUrl: 'https://pay.example/t',
+    payUrl: 'https://pay.example/t',
     refreshUrl: 'https://pay.example/r',
   },
   verify: verifyPage,

@@ -52,6 +52,7 @@ export const en = {
     ...receiptTexts.receipt,
     back: 'Return to',
     pdf: 'Download PDF',
+    pay: 'Go to the payment page',
     tryAgain: 'Try again',
     refresh: 'Check the status again',
   },

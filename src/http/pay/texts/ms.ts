@@ -53,6 +53,7 @@ export const ms: Texts = {
     ...receiptTexts.receipt,
     back: 'Kembali ke',
     pdf: 'Muat turun PDF',
+    pay: 'Pergi ke halaman pembayaran',
     tryAgain: 'Cuba lagi',
     refresh: 'Semak semula status',
   },
