@@ -35,7 +35,7 @@ const fields = {
   description: withDescription(string(), 'What the payment is for'),
   service: withDescription(string(), 'Name of the service'),
   amount_received: withDescription(
-    withJsonSchema(string(), { type: 'string', pattern: '^(\\d+\\.\\d{2})?$' }),
+    matching(/^(\d+\.\d{2})?$/),
     'What was received instead of `amount`, in RM, while it is not returned; else empty',
   ),
   status_detail: withDescription(

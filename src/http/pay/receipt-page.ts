@@ -22,7 +22,8 @@ export function drawReceipt(ctx: Context, { payment, asAt }: LoadedPayment, link
   const receipt = receiptOf(payment, asAt);
   const { status, transactionId } = receipt;
   const isOpen = status === 'requested' || status === 'pending';
-  const canPay = status === 'failed' || status === 'cancelled' || (isOpen && payment.attempts.length === 0);
+  const isUntried = status === 'requested' && payment.attempts.length === 0;
+  const canPay = status === 'failed' || status === 'cancelled' || isUntried;
   return ctx.render('receipt.njk', {
     lang,
     otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),

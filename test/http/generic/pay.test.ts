@@ -1,9 +1,14 @@
 // /generic/pay/{id}: the page, the choice of a method, and what is handed to the gateway.
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { verifyFields } from '../../../src/clients/gateway/checksum.ts';
+import { createExecute } from '../../../src/commands/execute.ts';
+import { paymentDecider } from '../../../src/commands/payment.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
+import type { Resolution } from '../../../src/events/recorded-result.ts';
 import { apiKey, gatewaySecret, startApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
+import { personalData } from '../../support/personal-data.ts';
 import {
   chooseMethod,
   createPayment,
@@ -143,6 +148,91 @@ test('limits are inclusive, and what is outside them is shown disabled with the 
   const above = await (await fetch(payUrl(await createPayment(app, { amount: '30000.01' })))).text();
   t.regex(above, /id="method-fpx" value="fpx" required disabled/);
   t.regex(above, /this method goes up to RM 30,000\.00/);
+});
+
+const execute = createExecute({
+  eventStore: app.eventStore,
+  decider: paymentDecider,
+  seal: personalData.seal,
+});
+
+/** As staff do in the console. */
+const settle = (id: string, resolution: Resolution) =>
+  execute(
+    paymentStream(id),
+    {
+      type: 'ResolveException',
+      at: new Date().toISOString(),
+      resultNo: 1,
+      resolution,
+      note: 'Seen with the bank',
+    },
+    { commandId: randomUUID(), correlationId: 'test', causationId: 'test', actor: 'staff:1' },
+  );
+
+const wrongAmount = async (over: Record<string, string> = {}) => {
+  const body = requestBody();
+  const { data } = (await (await postRequest(app, body, { accept: 'application/json' })).json()) as {
+    data: { transaction_id: string };
+  };
+  const id = data.transaction_id;
+  const token = tokenOf(await (await fetch(payUrl(id))).text());
+  await chooseMethod(app, id, { token, method: 'cc' });
+  await postResult(app, signed(resultFields(id, { AMOUNT: '121.50', ...over })));
+  return { id, token, body };
+};
+
+test('after a wrong amount the link leads to a page that says so, and a method chosen before is refused', async (t) => {
+  const { id, token, body } = await wrongAmount();
+  const answers = [
+    await fetch(payUrl(id), { redirect: 'manual' }),
+    await chooseMethod(app, id, { token, method: 'cc' }),
+    await chooseMethod(app, id, { token, method: 'wallet' }),
+  ];
+  for (const answer of answers) {
+    t.is(answer.status, 303);
+    t.is(answer.headers.get('location'), receiptUrl(id));
+  }
+  t.is((await chosen(id)).length, 1);
+  const page = await (await fetch(receiptUrl(id))).text();
+  t.true(page.includes('We received RM 121.50 instead of RM 120.50.'));
+  t.true(page.includes('Do not pay again.') && page.includes(String(body.trans_id)));
+  t.regex(page, /class="status wrongAmount"/);
+  t.notRegex(page, /generic\/pay\//);
+  t.regex(page, /council\.example\/paid[^"]*status=3"/);
+  const malay = await (await fetch(`${receiptUrl(id)}?lang=ms`)).text();
+  t.true(malay.includes('Kami menerima RM 121.50 dan bukan RM 120.50.'));
+  t.true(malay.includes('Jangan bayar semula.'));
+  const again = await (await postRequest(app, body)).text();
+  t.true(again.includes('We received RM 121.50 instead of RM 120.50.'), 'a repeated request shows the same');
+});
+
+test('a wrong amount in another currency, or an unreadable one, is told as it was reported', async (t) => {
+  const dollars = await wrongAmount({ AMOUNT: '120.50', CURRENCY: 'USD<b>' });
+  const page = await (await fetch(receiptUrl(dollars.id))).text();
+  t.true(
+    page.includes('We received USD&lt;b&gt; 120.50 instead of RM 120.50.'),
+    page.match(/We received.*/)?.[0],
+  );
+  const unreadable = await wrongAmount({ AMOUNT: 'a lot' });
+  t.true((await (await fetch(receiptUrl(unreadable.id))).text()).includes('We received an unknown amount'));
+});
+
+test('once the wrong amount is returned, the link says so and lets the payer pay', async (t) => {
+  const { id } = await wrongAmount();
+  await settle(id, 'refunded');
+  const page = await (await fetch(payUrl(id))).text();
+  t.regex(page, /We received RM 121\.50 instead of RM 120\.50\. It was returned to you on/);
+  t.is((await chooseMethod(app, id, { method: 'cc' })).status, 200);
+  t.is((await chosen(id)).length, 2);
+});
+
+test('once the wrong amount is credited, the link stays locked and says so', async (t) => {
+  const { id } = await wrongAmount();
+  await settle(id, 'credited');
+  t.is((await fetch(payUrl(id), { redirect: 'manual' })).status, 303);
+  const page = await (await fetch(receiptUrl(id))).text();
+  t.regex(page, /RM 121\.50 instead of RM 120\.50\. It was credited to the agency on .*Do not pay again/s);
 });
 
 test('a token is for one payment and cannot be forged', async (t) => {

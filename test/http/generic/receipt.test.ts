@@ -73,15 +73,16 @@ test('the official receipt has every fact, and the IC number is masked', async (
 });
 
 for (const [status, title, again] of [
-  ['0', 'Failed', true],
-  ['2', 'Cancelled', true],
-  ['3', 'Pending', false],
+  ['0', 'Failed The payment did not go through', true],
+  ['2', 'Cancelled The payment was cancelled', true],
+  ['3', 'Pending The bank has yet to confirm the payment', false],
 ] as const) {
-  test(`a payment that is ${title} has a statement, which is no receipt`, async (t) => {
+  test(`the heading of what is no receipt says what happened: ${title}`, async (t) => {
     const id = await createPayment(app);
     await report(id, { STATUS: status });
     const html = await receipt(id);
-    t.regex(textOf(html), new RegExp(`${title} Statement of payment This is not a receipt\\.`));
+    t.true(textOf(html).includes(title));
+    t.true(textOf(html).includes('This is not a receipt.'));
     t.is(html.includes(`href="${app.url}/generic/pay/${id}?lang=en"`), again);
     t.is(html.includes(`href="${receiptUrl(id)}?lang=en"`), !again);
     t.false(textOf(html).includes('Receipt number'));
@@ -106,7 +107,7 @@ test('the language comes from ?lang=, else from Accept-Language', async (t) => {
   const malay = { 'accept-language': 'ms' };
   t.regex(await receipt(id, '', malay), /<html lang="ms">/);
   t.regex(await receipt(id, '?lang=en', malay), /<html lang="en">/);
-  t.regex(await receipt(id, '?lang=ms'), /Penyata|Menunggu/);
+  t.regex(await receipt(id, '?lang=ms'), /Menunggu/);
   t.regex(await receipt(id, '?lang=xx&lang=ms'), /<html lang="en">/);
 });
 
