@@ -16,6 +16,7 @@ import {
 } from '../events/payment-result.ts';
 import { postingRule } from '../events/postings.ts';
 import type { RecordedResult } from '../events/recorded-result.ts';
+import { standingOf } from '../events/standing.ts';
 // The rule of version 1 is still the one that decides.
 import { orderByRule1 as sellerOrderOf } from '../events/upcast-rules.ts';
 import { derivedId } from '../kernel/derived-id.ts';
@@ -128,7 +129,21 @@ export function recorded(
   return { at, source, verified, result, ...sealed, orderNo: sellerOrderOf(state, result) };
 }
 
-function setInMotion(state: RequestedPayment, outcome: Outcome) {
+/** Why nothing can be paid any more, or for the time being; null if it can. */
+export function refusalToPay(payment: RequestedPayment): Refused | null {
+  switch (standingOf(payment)) {
+    case 'succeeded':
+      return new Refused('payment_succeeded', 'This payment is already paid');
+    case 'pending':
+      return new Refused('payment_pending', 'This payment is waiting for authorisation at the bank');
+    case 'wrongAmount':
+      return new Refused('wrong_amount', 'Another amount was received for this payment');
+    default:
+      return null;
+  }
+}
+
+export function setInMotion(state: RequestedPayment, outcome: Outcome) {
   return { merchantCode: state.request.merchant.code, deliveries: deliveriesFor(state, outcome) };
 }
 

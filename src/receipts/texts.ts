@@ -26,6 +26,12 @@ export function timeText(utc: string, lang: Language): string {
   return times[lang].format(new Date(utc));
 }
 
+/** How long ago, if it is less than an hour: `3 minutes ago`; else when: `on 20 November 2026 at 09:04:30`. */
+export function agoText(utc: string, now: Date, lang: Language): string {
+  const minutes = Math.floor((now.getTime() - Date.parse(utc)) / 60_000);
+  return minutes < 60 ? texts[lang].ago(Math.max(minutes, 0)) : texts[lang].on(timeText(utc, lang));
+}
+
 const dateFormat = (locale: string) =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'Asia/Kuala_Lumpur' });
 

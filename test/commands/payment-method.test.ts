@@ -47,17 +47,37 @@ for (const channel of channels) {
     'back on the same page, another bank': {
       given: [start, chosen(1)],
       when: choose(1, otherBank),
-      expect: [chosen(2, otherBank)],
-    },
-    'back on the same page, another method': {
-      given: [start, chosen(1)],
-      when: choose(1, card),
-      expect: [chosen(2, card)],
+      expect: 'attempt_open',
     },
     'back on the same page, from one method without banks to another': {
       given: [start, chosen(1, card)],
       when: choose(1, { ...card, mode: 'wallet' }),
-      expect: [chosen(2, { ...card, mode: 'wallet' })],
+      expect: 'attempt_open',
+    },
+    'a page that shows the open attempt, without asking for another': {
+      given: [start, chosen(1)],
+      when: choose(2, { ...otherBank, again: false }),
+      expect: 'attempt_open',
+    },
+    'another bank, asked for on a page that shows the open attempt': {
+      given: [start, chosen(1)],
+      when: choose(2, otherBank),
+      expect: [chosen(2, otherBank)],
+    },
+    'asked for on a page that shows only one of two open attempts': {
+      given: [start, chosen(1), chosen(2, otherBank)],
+      when: choose(2, card),
+      expect: 'attempt_open',
+    },
+    'not asked for, after an attempt that has failed': {
+      given: failedOnce,
+      when: choose(2, { again: false }),
+      expect: [chosen(2)],
+    },
+    'the language of the page is kept': {
+      given: [start],
+      when: choose(1, { lang: 'ms' }),
+      expect: [chosen(1, { lang: 'ms' })],
     },
     'the other bank of the same page sent twice': {
       given: [start, chosen(1), chosen(2, otherBank)],

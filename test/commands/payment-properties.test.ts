@@ -20,6 +20,7 @@ import {
   requested,
   requestPayment,
   result,
+  resultAt,
   sen,
 } from '../support/payments.ts';
 
@@ -33,6 +34,7 @@ const first = [requested(), chosen(1)].reduce(evolve, initial);
 
 const commands: fc.Arbitrary<PaymentCommand> = fc.oneof(
   fc.constant(requestPayment()),
+  fc.constant({ type: 'CancelPayment', at: resultAt } as const),
   choices,
   results.map((reported) => record(reported)),
 );

@@ -112,12 +112,14 @@ export function choose(attempt: number, over: Partial<ChoosePaymentMethod> = {})
     mode: 'fpx',
     bankCode: 'MBB0228',
     chargeSen: sen(0),
+    lang: 'en',
+    again: true,
     ...over,
   };
 }
 
 export function chosen(attempt: number, over: Partial<DataOf<'PaymentMethodChosen'>> = {}): PaymentEvent {
-  const { type: _, ...choice } = choose(attempt);
+  const { type: _, again: __, ...choice } = choose(attempt);
   return { type: 'PaymentMethodChosen', data: { ...choice, sellerOrderNo: orderNo(attempt), ...over } };
 }
 
@@ -189,7 +191,8 @@ export const resultDecider: typeof paymentDecider = {
 
 /** A result event without what version 2 added. */
 export function asOfVersion1(event: PaymentEvent): PaymentEvent {
-  if (!('result' in event.data)) return event;
+  // No payer could cancel then.
+  if (!('result' in event.data) || event.data.source === 'payer') return event;
   const old = { orderNo: null, ...('postingRule' in event.data && { postingRule: 1 }) };
   if (event.type === 'AmountMismatchDetected') {
     const { deliveries: _, merchantCode: __, ...data } = event.data;

@@ -42,7 +42,7 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   const links = createLinks({ ...config, runtime }).generic;
   const tokens = createPageTokens({ transactionIdKey, runtime });
   const readPayment = createReadPayment('generic', dependencies);
-  const startPayment = createStartPayment({ config, execute, links, personalData, tokens });
+  const startPayment = createStartPayment({ config, execute, links, personalData, runtime, tokens });
 
   const authenticateMerchant = createAuthenticateMerchant(config.merchants);
   const { leadToReceipt, toldOf } = createReceiptRedirect({ config, links, runtime });
@@ -54,7 +54,7 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
     runtime,
   });
   const requestPayment = createRequestPayment({ transactionIdKey, startPayment, runtime });
-  const showPaymentPage = createShowPaymentPage({ config, links, tokens });
+  const showPaymentPage = createShowPaymentPage({ config, links, runtime, tokens });
   const chooseMethod = createChooseMethod({ config, execute, leadToReceipt, links, runtime, tokens });
   const recordResponse = createResponse({
     channel: 'generic',

@@ -28,7 +28,7 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
   const links = createLinks({ ...config, runtime }).landreg;
   const tokens = createPageTokens({ transactionIdKey, runtime });
   const readPayment = createReadPayment('landreg', dependencies);
-  const startPayment = createStartPayment({ config, execute, links, personalData, tokens });
+  const startPayment = createStartPayment({ config, execute, links, personalData, runtime, tokens });
 
   const { authenticateSystem, authenticatePayer } = createLandregAuth({ ...config, runtime });
   const { leadToReceipt, toldOf } = createReceiptRedirect({ config, links, runtime });
@@ -36,7 +36,7 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
   const loadHead = createLoadHead('landreg', dependencies);
   const check = createCheck({ about: () => ({ service: 'Land registry payments' }), config, runtime });
   const requestPayment = createRequestPayment({ config, startPayment, runtime });
-  const showPaymentPage = createShowPaymentPage({ config, links, tokens });
+  const showPaymentPage = createShowPaymentPage({ config, links, runtime, tokens });
   const chooseMethod = createChooseMethod({ config, execute, leadToReceipt, links, runtime, tokens });
   const recordResponse = createResponse({
     channel: 'landreg',

@@ -173,7 +173,8 @@ export function payerOperations(channel: Channel, security: readonly SecuritySch
       id: `${channel}ChooseMethod`,
       route: `POST /${channel}/pay/{id}`,
       summary: 'Choose a payment method (payer)',
-      description: 'What the form of the payment page sends. `token` is in that page.',
+      description:
+        'What the form of the payment page sends, to choose a method or to cancel. `token` is in that page.',
       body: {
         types: [form, multipart],
         schema: ref('PaymentChoice'),
@@ -249,6 +250,8 @@ const paymentChoice: JsonSchema = {
   properties: {
     token: text,
     method: { ...text, enum: paymentModes },
+    again: { ...text, description: 'Not empty: another attempt although an earlier one is open' },
+    cancel: { ...text, description: 'Not empty: the payer will not pay' },
     bank_fpx: text,
     bank_fpx1: text,
   },

@@ -30,6 +30,9 @@ export const en = {
   },
   /** In place of an amount that the gateway did not report legibly. */
   unknownAmount: 'an unknown amount',
+  ago: (minutes: number) =>
+    minutes === 0 ? 'just now' : `${minutes} ${minutes === 1 ? 'minute' : 'minutes'} ago`,
+  on: (time: string) => `on ${time}`,
   item: 'Item',
   amount: 'Amount',
   fee: 'Fee',

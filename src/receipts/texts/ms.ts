@@ -29,6 +29,8 @@ export const ms: ReceiptTexts = {
     unavailable: 'Tidak dapat dipaparkan buat masa ini',
   },
   unknownAmount: 'amaun yang tidak diketahui',
+  ago: (minutes) => (minutes === 0 ? 'sebentar tadi' : `${minutes} minit yang lalu`),
+  on: (time) => `pada ${time}`,
   item: 'Perkara',
   amount: 'Amaun',
   fee: 'Caj',

@@ -29,7 +29,8 @@ export const paymentPage = {
     { mode: 'dnqr', name: t.modes.dnqr },
     { mode: 'wallet', name: t.modes.wallet },
   ],
-  cancelUrl: 'https://council.example/bills?status=2',
+  openAttempts: [],
+  receiptUrl: 'https://pay.example/generic/receipt/01ABC?lang=en',
 };
 
 export const handOverPage = {
