@@ -196,6 +196,19 @@ export function payerOperations(channel: Channel, security: readonly SecuritySch
     },
     {
       ...forPayer,
+      id: `${channel}SendReceipt`,
+      route: `POST /${channel}/receipt/{id}`,
+      summary: 'Send the receipt again (payer)',
+      description:
+        'What the button of the receipt page sends. The email goes to the address of the payment, at most once in ten minutes.',
+      body: { types: [form, multipart], schema: ref('ReceiptRequest'), example: { token: '<TOKEN>' } },
+      answers: {
+        303: redirect('On to the receipt'),
+        ...pageRefusals(...new Set([400, 401, 413, 415, ...pageStatuses])),
+      },
+    },
+    {
+      ...forPayer,
       id: `${channel}DownloadReceipt`,
       route: `GET /${channel}/download/{id}`,
       summary: 'Download the receipt (payer)',
@@ -219,7 +232,7 @@ export const payStructs = {
   RequeryRefusal: requeryRefusal,
 };
 
-/** No struct reads these two: a result is stored as received, and the form is read field by field. */
+/** No struct reads these: a result is stored as received, and the forms are read field by field. */
 const text = { type: 'string' };
 const gatewayResult: JsonSchema = {
   type: 'object',
@@ -257,4 +270,10 @@ const paymentChoice: JsonSchema = {
   },
 };
 
-export const payFormSchemas = { GatewayResult: gatewayResult, PaymentChoice: paymentChoice };
+const receiptRequest: JsonSchema = { type: 'object', required: ['token'], properties: { token: text } };
+
+export const payFormSchemas = {
+  GatewayResult: gatewayResult,
+  PaymentChoice: paymentChoice,
+  ReceiptRequest: receiptRequest,
+};

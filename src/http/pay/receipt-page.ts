@@ -1,10 +1,14 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
+import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
+import type { OpenPayment } from '../../events/open-payment.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import {
   factsOf,
   headingOf,
   historyText,
+  type Language,
   otherChargeTexts,
   statusName,
   timeText,
@@ -12,18 +16,36 @@ import {
 import { type Context, languageOf } from '../server/context.ts';
 import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
+import type { PageTokens } from './page-token.ts';
+import { texts } from './texts.ts';
 
-export function createShowReceipt(links: Links) {
-  return (ctx: Context<LoadedPayment>): Promise<void> => drawReceipt(ctx, ctx.state, links);
+export type ReceiptPageDependencies = {
+  emailTokens: PageTokens;
+  links: Links;
+  runtime: Pick<Runtime, 'now'>;
+};
+
+/** Before the page of an open payment looks again by itself: ten minutes in all, then it is left to its reader. */
+const pausesSeconds = [3, 5, 10, 20, 30, 60, 120, 360];
+
+export function createShowReceipt(dependencies: ReceiptPageDependencies) {
+  return (ctx: Context<LoadedPayment>): Promise<void> => drawReceipt(ctx, ctx.state, dependencies);
 }
 
-export function drawReceipt(ctx: Context, { payment, asAt }: LoadedPayment, links: Links): Promise<void> {
+export function drawReceipt(
+  ctx: Context,
+  { payment, asAt }: LoadedPayment,
+  { emailTokens, links, runtime }: ReceiptPageDependencies,
+): Promise<void> {
   const lang = languageOf(ctx);
   const receipt = receiptOf(payment, asAt);
   const { status, transactionId } = receipt;
   const isOpen = status === 'requested' || status === 'pending';
   const isUntried = status === 'requested' && payment.attempts.length === 0;
   const canPay = status === 'failed' || status === 'cancelled' || isUntried;
+  const looks = Number(ctx.query.look ?? 0);
+  const pauseSeconds = isOpen && !isUntried ? pausesSeconds[looks] : undefined;
+  const email = emailOf(payment, lang, runtime.now());
   return ctx.render('receipt.njk', {
     lang,
     otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),
@@ -47,5 +69,29 @@ export function drawReceipt(ctx: Context, { payment, asAt }: LoadedPayment, link
     pdfUrl: links.download(transactionId, lang),
     payUrl: canPay ? links.pay(transactionId, lang) : undefined,
     refreshUrl: isOpen ? links.receipt(transactionId, lang) : undefined,
+    refresh: pauseSeconds && `${pauseSeconds}; url=${links.receipt(transactionId, lang)}&look=${looks + 1}`,
+    email: email && {
+      text: email.text,
+      action: links.receipt(transactionId, lang),
+      token: email.canSend ? emailTokens.issue(transactionId, email.attempts) : undefined,
+    },
   });
+}
+
+/** What became of the receipt email; null where there is none, or nobody can see any more whom it went to. */
+function emailOf(payment: OpenPayment, lang: Language, now: Date) {
+  const delivery = receiptEmailOf(payment);
+  const { email } = payment.request.payer;
+  if (!delivery || email === '') return null;
+  const { attempts, settledAt, state } = delivery;
+  const words = texts[lang].receipt.emails;
+  const address = email.replace(/(?<=^.).*(?=@)/su, '***');
+  return {
+    text:
+      state === 'delivered'
+        ? words.delivered(address, settledAt ? timeText(settledAt, lang) : '')
+        : words[state === 'due' ? 'due' : 'abandoned'](address),
+    attempts,
+    canSend: canRequestEmail(delivery, now.toISOString()),
+  };
 }

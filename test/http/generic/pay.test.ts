@@ -1,15 +1,12 @@
 // /generic/pay/{id}: the page, the choice of a method, and what is handed to the gateway.
-import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { verifyFields } from '../../../src/clients/gateway/checksum.ts';
-import { createExecute } from '../../../src/commands/execute.ts';
-import { paymentDecider } from '../../../src/commands/payment.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { Resolution } from '../../../src/events/recorded-result.ts';
 import { apiKey, gatewaySecret, startApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
-import { personalData } from '../../support/personal-data.ts';
 import {
+  carryOut,
   chooseMethod,
   createPayment,
   hiddenFields,
@@ -224,25 +221,14 @@ test('limits are inclusive, and what is outside them is shown disabled with the 
   t.regex(above, /this method goes up to RM 30,000\.00/);
 });
 
-const execute = createExecute({
-  eventStore: app.eventStore,
-  decider: paymentDecider,
-  seal: personalData.seal,
-});
-
-/** As staff do in the console. */
 const settle = (id: string, resolution: Resolution) =>
-  execute(
-    paymentStream(id),
-    {
-      type: 'ResolveException',
-      at: new Date().toISOString(),
-      resultNo: 1,
-      resolution,
-      note: 'Seen with the bank',
-    },
-    { commandId: randomUUID(), correlationId: 'test', causationId: 'test', actor: 'staff:1' },
-  );
+  carryOut(app, id, {
+    type: 'ResolveException',
+    at: new Date().toISOString(),
+    resultNo: 1,
+    resolution,
+    note: 'Seen with the bank',
+  });
 
 const wrongAmount = async (over: Record<string, string> = {}) => {
   const body = requestBody();

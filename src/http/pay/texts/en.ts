@@ -64,6 +64,13 @@ export const en = {
     pay: 'Go to the payment page',
     tryAgain: 'Try again',
     refresh: 'Check the status again',
+    looksAgain: 'This page checks again by itself for about ten minutes.',
+    emails: {
+      due: (address: string) => `The receipt is on its way to ${address}.`,
+      delivered: (address: string, time: string) => `The receipt was sent to ${address} on ${time}.`,
+      abandoned: (address: string) => `The receipt could not be sent to ${address}.`,
+      again: 'Send the receipt again',
+    },
   },
 
   verify: {

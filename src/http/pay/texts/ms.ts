@@ -66,6 +66,13 @@ export const ms: Texts = {
     pay: 'Pergi ke halaman pembayaran',
     tryAgain: 'Cuba lagi',
     refresh: 'Semak semula status',
+    looksAgain: 'Halaman ini menyemak semula dengan sendirinya selama kira-kira sepuluh minit.',
+    emails: {
+      due: (address) => `Resit sedang dihantar ke ${address}.`,
+      delivered: (address, time) => `Resit telah dihantar ke ${address} pada ${time}.`,
+      abandoned: (address) => `Resit tidak dapat dihantar ke ${address}.`,
+      again: 'Hantar semula resit',
+    },
   },
 
   verify: {
