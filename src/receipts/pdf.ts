@@ -90,7 +90,7 @@ export function receiptPdf(
       receipt.history.map((entry) => [timeText(entry.at, lang), historyText(entry, lang)]),
     );
   }
-  const note = receipt.isOfficial ? words.pdf.computerGenerated : words.receipt.notReceipt;
+  const note = receipt.isOfficial ? words.pdf.computerGenerated : '';
   drawEnd(sheet, note, (page, pages) => [receipt.receiptNo, words.pdf.page(page, pages)]);
   return sheet.doc;
 }
