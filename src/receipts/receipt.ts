@@ -9,7 +9,7 @@ import type { PaymentMode } from '../kernel/payment-modes.ts';
 
 export type HistoryEntry = { at: string } & (
   | { kind: 'methodChosen'; mode: PaymentMode }
-  | { kind: 'requested' | 'success' | 'lateSuccess' | 'failed' | 'cancelled' | 'pending' }
+  | { kind: 'requested' | 'success' | 'lateSuccess' | 'failed' | 'cancelled' | 'cancelledByPayer' | 'pending' }
   /** In suspense until staff decide: a success with another amount, and a second success; then what they decided. */
   | { kind: 'amountMismatch' | 'duplicate' | Resolution; amount: string }
 );
@@ -129,7 +129,8 @@ function historyOf(payment: RequestedPayment): HistoryEntry[] {
       return [reported, { at: resolved.at, kind: resolved.resolution, amount }];
     }
     if (role !== 'applied') return [];
-    const { outcome } = result;
+    const { outcome, source } = result;
+    if (source === 'payer') return [{ at, kind: 'cancelledByPayer' }];
     if (outcome !== 'succeeded') return [{ at, kind: outcome }];
     return [{ at, kind: payment.receipt?.late ? 'lateSuccess' : 'success' }];
   });

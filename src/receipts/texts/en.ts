@@ -86,6 +86,7 @@ export const en = {
     lateSuccess: 'Payment confirmed after an earlier attempt had ended',
     failed: 'Attempt failed',
     cancelled: 'Attempt cancelled',
+    cancelledByPayer: 'Cancelled by the payer',
     pending: 'Waiting for the bank to confirm',
     amountMismatch: (amount: string) => `${amount} received, which is not the amount asked for`,
     duplicate: (amount: string) => `A further charge of ${amount} received`,

@@ -84,6 +84,7 @@ export const ms: ReceiptTexts = {
     lateSuccess: 'Pembayaran disahkan selepas percubaan terdahulu tamat',
     failed: 'Percubaan gagal',
     cancelled: 'Percubaan dibatalkan',
+    cancelledByPayer: 'Dibatalkan oleh pembayar',
     pending: 'Menunggu pengesahan bank',
     amountMismatch: (amount) => `${amount} diterima, berbeza daripada amaun yang diminta`,
     duplicate: (amount) => `Caj tambahan sebanyak ${amount} diterima`,
