@@ -40,7 +40,7 @@ const announcingEvents = ['AmountMismatchDetected', 'ExceptionResolved'] as cons
 export const toDoList = {
   name: toDoSchema,
   version: 1,
-  isReadModel: false,
+  isToDoList: true,
   eventTypes: [...statusEvents, ...announcingEvents, ...Object.keys(deliveryEvents)],
 } as const satisfies Followed;
 
