@@ -123,7 +123,9 @@ function before(type: string): string[] {
 const versions = Array.from({ length: schemaVersion }, (_, index) => index + 1);
 
 test('every event type has a golden file of the current version', (t) => {
-  const files = readdirSync(new URL(`v${schemaVersion}/`, folder)).flatMap((name) => name.split('.')[0] ?? []);
+  const files = readdirSync(new URL(`v${schemaVersion}/`, folder)).flatMap(
+    (name) => name.split('.')[0] ?? [],
+  );
   const types = Object.keys({
     ...paymentEvents,
     ...userEvents,
