@@ -22,6 +22,7 @@ import {
   result,
   sen,
 } from '../support/payments.ts';
+import { runs } from '../support/property-runs.ts';
 
 const { decide, evolve, initial } = paymentDecider;
 
@@ -99,7 +100,7 @@ test('what events say of deliveries and orders is what version 1 derived', (t) =
       );
       t.deepEqual(events.map(asOfVersion1).reduce(evolve, initial), told);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -112,7 +113,7 @@ test('a command adds at most one event and what that supersedes, and nothing whe
         added.every((events) => events.length <= 2 && events.slice(0, -1).every(isSupersession))
       );
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
   t.pass();
 });
@@ -135,7 +136,7 @@ test('a recorded result that names an order or a transaction never adds anything
       );
       return recorded.every((command) => eventsOf(command, state).length === 0);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
   t.pass();
 });
@@ -196,7 +197,7 @@ test('in any order: paid exactly when a success of what was asked is among the r
       const paid = order.some(matches);
       return (state.status === 'succeeded') === paid && count(events, 'PaymentSucceeded') === (paid ? 1 : 0);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
   t.pass();
 });
@@ -216,7 +217,7 @@ test('in any order: a success of what was asked pays, although others name no or
       const { state, events } = deliver(order);
       return state.status === 'succeeded' && count(events, 'PaymentSucceeded') === 1;
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
   t.pass();
 });
@@ -232,7 +233,7 @@ test('in any order: every charge of the payer is known by its gateway transactio
       const charges = new Set(order.filter(matches).map((reported) => reported.gatewayTransactionId));
       return count(events, 'PaymentSucceeded') + count(events, 'DuplicatePaymentDetected') === charges.size;
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
   t.pass();
 });
@@ -248,7 +249,7 @@ test('in any order: no attempt ends twice', (t) => {
       const orders = ends.map((event) => ('result' in event.data ? event.data.result.sellerOrderNo : ''));
       return state.status !== 'succeeded' && new Set(orders).size === orders.length;
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
   t.pass();
 });
@@ -268,7 +269,7 @@ test('no method can be chosen while a pending result of any attempt is undecided
         }
         return true;
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     ),
   );
 });

@@ -32,6 +32,7 @@ import {
 } from '../support/payments.ts';
 import { personalData } from '../support/personal-data.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { runs } from '../support/property-runs.ts';
 
 const postgres = await createDatabase();
 const { decide, evolve, initial } = paymentDecider;
@@ -84,9 +85,9 @@ test.serial('the rows of a payment are the same, whichever version its events ar
       rows += found.length;
       t.deepEqual(await rowsOf(`old${serial}`), found);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
-  t.true(rows > 20);
+  t.true(rows > 5);
 });
 
 test.serial('only a payment with an event of version 1 is loaded, once in a batch', async (t) => {

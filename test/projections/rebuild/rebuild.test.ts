@@ -24,6 +24,7 @@ import { until } from '../../embedded/helpers.ts';
 import { result, succeeded } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { runs } from '../../support/property-runs.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
   append,
@@ -134,7 +135,7 @@ test.serial('while events pour in, none is lost and none is taken twice', async 
   const running = run(t, eventCounts, parts.store, parts.database);
   await append(parts.store.eventStore, 'A', [paymentRequested()]);
   let revision = 0;
-  for (; revision < 5_000; revision += 1_000)
+  for (; revision < 2_000; revision += 1_000)
     await append(
       parts.store.eventStore,
       'A',
@@ -461,7 +462,7 @@ test.serial('whatever the histories, rows made in other batches are the same to 
           await append(parts.store.eventStore, `H${id}`, [event], index === 0 ? 'no_stream' : index - 1);
       }
     }),
-    { numRuns: 10 },
+    { numRuns: runs(10) },
   );
   const last = await append(parts.store.eventStore, 'last', [paymentRequested()]);
   for (const projection of [payments, details]) {
