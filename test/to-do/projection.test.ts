@@ -188,7 +188,10 @@ test.serial('rebuilds of payments under load touch no due row', async (t) => {
 
   let rebuilding = true;
   const load = (async () => {
-    for (let index = 0; rebuilding; index += 1) await pay(`L${index}`);
+    for (let index = 0; rebuilding; index += 1) {
+      await pay(`L${index}`);
+      await systemRuntime.sleep(5);
+    }
   })();
   const signal = new AbortController().signal;
   const onProgress = () => undefined;
