@@ -9,22 +9,27 @@ import { createDownload } from '../pay/download.ts';
 import { createResponse } from '../pay/gateway-response.ts';
 import { createReceiptRedirect } from '../pay/lead-to-receipt.ts';
 import { createLoadHead, createLoadPayment, createReadPayment } from '../pay/load-payment.ts';
-import { createPageTokens } from '../pay/page-token.ts';
+import { createEmailTokens, createPageTokens } from '../pay/page-token.ts';
 import { createShowPaymentPage } from '../pay/payment-page.ts';
 import { createShowReceipt } from '../pay/receipt-page.ts';
 import { createRequery } from '../pay/requery.ts';
+import { createSendReceipt } from '../pay/send-receipt.ts';
 import { createStartPayment } from '../pay/start-payment.ts';
 import { checkBody, formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { Context, RequestState } from '../server/context.ts';
 import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts';
-import { createDebug, type DebugDependencies } from './debug.ts';
+import { createGatewayResultForm, type ResultFormDependencies } from './gateway-result-form.ts';
+import {
+  createMakeRequest,
+  createShowRequestForm,
+  type RequestFormDependencies,
+} from './payment-request-form.ts';
 import { createRequestPayment } from './request.ts';
 import { paymentRequestBody } from './request-body.ts';
-import { createShowSimulate, createSimulate, type SimulateDependencies } from './simulate.ts';
 
 export type GenericDependencies = PayDependencies &
-  Pick<DebugDependencies, 'latestPayments'> &
-  Pick<SimulateDependencies, 'fetchOwn'> & { config: { sandbox: { enabled: boolean } } };
+  Pick<ResultFormDependencies, 'latestPayments'> &
+  Pick<RequestFormDependencies, 'fetchOwn'> & { config: { sandbox: { enabled: boolean } } };
 
 export function addGenericRoutes(router: Router<RequestState>, dependencies: GenericDependencies): void {
   const {
@@ -41,8 +46,17 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   const { transactionIdKey } = config;
   const links = createLinks({ ...config, runtime }).generic;
   const tokens = createPageTokens({ transactionIdKey, runtime });
+  const emailTokens = createEmailTokens({ transactionIdKey, runtime });
   const readPayment = createReadPayment('generic', dependencies);
-  const startPayment = createStartPayment({ config, execute, links, personalData, tokens });
+  const startPayment = createStartPayment({
+    config,
+    emailTokens,
+    execute,
+    links,
+    personalData,
+    runtime,
+    tokens,
+  });
 
   const authenticateMerchant = createAuthenticateMerchant(config.merchants);
   const { leadToReceipt, toldOf } = createReceiptRedirect({ config, links, runtime });
@@ -54,8 +68,9 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
     runtime,
   });
   const requestPayment = createRequestPayment({ transactionIdKey, startPayment, runtime });
-  const showPaymentPage = createShowPaymentPage({ config, links, tokens });
+  const showPaymentPage = createShowPaymentPage({ config, links, runtime, tokens });
   const chooseMethod = createChooseMethod({ config, execute, leadToReceipt, links, runtime, tokens });
+  const sendReceipt = createSendReceipt({ emailTokens, execute, leadToReceipt, links, runtime });
   const recordResponse = createResponse({
     channel: 'generic',
     config,
@@ -87,11 +102,15 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   router.post('/generic/pay/:id', formBody, loadHead, chooseMethod);
   router.post('/generic/response', gatewayBody, recordResponse);
   router.get('/generic/requery/:reference', checkBody, authenticateMerchant, requery);
-  router.get('/generic/receipt/:id', loadPayment, createShowReceipt(links));
+  router.get('/generic/receipt/:id', loadPayment, createShowReceipt({ emailTokens, links, runtime }));
+  router.post('/generic/receipt/:id', formBody, loadHead, sendReceipt);
   router.get('/generic/download/:id', loadPayment, createDownload(config));
   if (config.sandbox.enabled) {
-    router.get('/generic/debug', createDebug({ config, latestPayments, links, readPayment, runtime }));
-    router.get('/generic/simulate', createShowSimulate({ config, runtime }));
-    router.post('/generic/simulate', formBody, createSimulate({ config, fetchOwn, runtime }));
+    router.get(
+      '/generic/debug',
+      createGatewayResultForm({ config, latestPayments, links, readPayment, runtime }),
+    );
+    router.get('/generic/simulate', createShowRequestForm({ config, runtime }));
+    router.post('/generic/simulate', formBody, createMakeRequest({ config, fetchOwn, runtime }));
   }
 }
