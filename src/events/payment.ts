@@ -3,7 +3,7 @@
  * `evolve`. Commands are decided in src/commands/payment.ts, results (also late and second ones) in
  * src/commands/payment-result.ts.
  */
-import { array, boolean, enums, type Infer, integer, literal, min, object, string } from 'superstruct';
+import { boolean, enums, type Infer, integer, literal, min, object, string } from 'superstruct';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
 import {
@@ -28,11 +28,11 @@ import {
   statusChanged,
 } from './payment-result.ts';
 import {
-  erasureReasons,
   type Held,
   type HeldKeys,
   holding,
   holdsNothing,
+  personalDataErased,
   type RequestDetails,
 } from './personal-data.ts';
 import { exceptionResolutions, identified, inferenceOf, type RecordedResult } from './recorded-result.ts';
@@ -102,8 +102,7 @@ export const paymentEvents = {
     note: string(),
     postingRule,
   }),
-  /** The keys of all personal data that earlier events hold have been destroyed; those of version 1 are in plain text. */
-  PersonalDataErased: object({ at: utc, reason: enums(erasureReasons), keys: array(string()) }),
+  PersonalDataErased: personalDataErased,
   ...requeryEvents,
   ...deliveryEvents,
 };

@@ -42,11 +42,20 @@ export type KeyStore = {
 };
 
 export type Erasure = {
-  transactionId: string;
+  /** The transaction id of a payment, or `unmatchedSubject` of a result in quarantine. */
+  subject: string;
   reason: ErasureReason;
   /** The actor of the event, such as `staff:<id>`. */
   actor: string;
 };
+
+const unmatchedPrefix = 'unmatched/';
+export const unmatchedSubject = (id: string) => `${unmatchedPrefix}${id}`;
+
+/** The id of the result in quarantine; null if the subject is a payment. */
+export function unmatchedIn(subject: string): string | null {
+  return subject.startsWith(unmatchedPrefix) ? subject.slice(unmatchedPrefix.length) : null;
+}
 
 /**
  * Erasures that have begun. One is noted before the first key is destroyed, so that it is completed even if the process
@@ -54,9 +63,9 @@ export type Erasure = {
  */
 export type Erasures = {
   begin(erasures: readonly Erasure[]): Promise<void>;
-  complete(transactionIds: readonly string[]): Promise<void>;
-  /** Those that began before a time, at most `limit`. */
-  begunBefore(time: Date, limit: number): Promise<Erasure[]>;
+  complete(subjects: readonly string[]): Promise<void>;
+  /** At most `limit` of those that began before a time, in order of subject, from after the subject `after`. */
+  begunBefore(time: Date, page: { after: string; limit: number }): Promise<Erasure[]>;
 };
 
 /** `<block id>.<index in the block>` */

@@ -151,24 +151,21 @@ export function createPostgresKeyStore({
     erasures: {
       async begin(begun) {
         await tables();
-        const added = begun.map(({ transactionId, reason, actor }) => ({
-          transaction_id: transactionId,
-          reason,
-          actor,
-        }));
+        const added = begun.map(({ subject, ...rest }) => ({ transaction_id: subject, ...rest }));
         await erasures().insert(added).onConflict('transaction_id').ignore().timeout(5_000);
       },
-      async complete(transactionIds) {
+      async complete(subjects) {
         await tables();
         await erasures()
-          .whereIn('transaction_id', [...transactionIds])
+          .whereIn('transaction_id', [...subjects])
           .delete()
           .timeout(5_000);
       },
-      async begunBefore(time, limit) {
+      async begunBefore(time, { after, limit }) {
         await tables();
-        const query = erasures().where('begun_at', '<', time).orderBy('begun_at').limit(limit);
-        return await query.select('reason', 'actor', { transactionId: 'transaction_id' }).timeout(5_000);
+        const query = erasures().where('begun_at', '<', time).where('transaction_id', '>', after);
+        query.orderBy('transaction_id').limit(limit);
+        return await query.select('reason', 'actor', { subject: 'transaction_id' }).timeout(5_000);
       },
     },
   };
