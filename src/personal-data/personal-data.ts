@@ -59,7 +59,7 @@ export function createPersonalData({
 
   return {
     store,
-    seal: createSeal(pool.draw, runtime),
+    seal: createSeal(pool.draw, drawnAhead(runtime)),
     open: createOpen(cache, { log, runtime }),
     blindIndex: createBlindIndex(store),
     start() {
@@ -74,6 +74,19 @@ export function createPersonalData({
     },
     async stop() {
       await Promise.all([listener?.stop(), pool.stop()]);
+    },
+  };
+}
+
+/** Random bytes for nonces: drawing a few costs as much as drawing many. */
+function drawnAhead(runtime: Pick<Runtime, 'randomBytes'>): Pick<Runtime, 'randomBytes'> {
+  let ahead: Buffer = Buffer.alloc(0);
+  return {
+    randomBytes(length) {
+      if (ahead.length < length) ahead = runtime.randomBytes(4_096);
+      const bytes = ahead.subarray(0, length);
+      ahead = ahead.subarray(length);
+      return bytes;
     },
   };
 }

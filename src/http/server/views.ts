@@ -1,7 +1,9 @@
 // `ctx.render('payment.njk', model)`: the templates of views/, through koa-views, with our own nunjucks environment.
 // (koa-views' default engine compiles a template at every render and takes some locals as engine options.)
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Middleware } from 'koa';
+import koaViews from 'koa-views';
 import nunjucks from 'nunjucks';
 import { toDateTime } from '../../kernel/malaysian-time.ts';
 import { displaySen } from '../../kernel/money.ts';
@@ -23,14 +25,11 @@ export const createViews = (texts: Readonly<Record<Language, object>>): Middlewa
   environment.addGlobal('script', new nunjucks.runtime.SafeString(script));
   environment.addGlobal('drawnOnce', createDrawnOnce(environment));
 
-  return (ctx, next) => {
-    ctx.render = async (name: string, model: { lang: Language }) => {
-      ctx.type = 'html';
-      // Bytes, because Koa would encode a text twice: once to count the bytes and once to send them.
-      ctx.body = Buffer.from(environment.render(name, { ...ctx.state, ...model, t: texts[model.lang] }));
-    };
-    return next();
-  };
+  // Bytes, because Koa would encode a text twice: once to count the bytes and once to send them.
+  const render = async (file: string, model: { lang: Language }) =>
+    Buffer.from(environment.render(relative(folder, file), { ...model, t: texts[model.lang] }));
+
+  return koaViews(folder, { extension: 'njk', engineSource: { njk: render } });
 };
 
 /** The templates of a folder: escaped, compiled once, and strict about missing values. */
