@@ -7,7 +7,7 @@ import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Context } from '../server/context.ts';
 import { createReadState } from '../server/read-state.ts';
-import { answer, presentUser, User } from './answers.ts';
+import { answer, presentUser, User } from './bodies.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { apiProblem } from './errors.ts';
 

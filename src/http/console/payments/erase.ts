@@ -2,9 +2,9 @@
 import { type HeldKeys, isHolding } from '../../../events/personal-data.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { staffCause } from '../frame/access-log.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
