@@ -27,7 +27,6 @@ export function createListQueries<Entry>(db: Knex, projectionName: string) {
   const has = async (id: string) => (await rows().where({ id }).first('id').timeout(2_000)) !== undefined;
 
   return {
-    /** Whether the list holds the entry (yet). */
     has,
 
     /**
