@@ -10,6 +10,7 @@ import { rebuildEvents } from './rebuild.ts';
 import { reconciliationEvents } from './reconciliation.ts';
 import { sealEvents } from './seals.ts';
 import { sessionEvents } from './session.ts';
+import { settlementEvents } from './settlement.ts';
 import { sharedNumberEvents } from './shared-number.ts';
 import { quarantineEvents, unmatchedEvents } from './unmatched.ts';
 import { upcast } from './upcast.ts';
@@ -32,6 +33,7 @@ export const readReconciliationEvent = readerOf(reconciliationEvents);
 export const readUnmatchedResult = readerOf(quarantineEvents);
 export const readUnmatchedEvent = readerOf(unmatchedEvents);
 export const readSharedNumberEvent = readerOf(sharedNumberEvents);
+export const readSettlementEvent = readerOf(settlementEvents);
 export const readSeal = readerOf(sealEvents);
 
 /**

@@ -26,6 +26,9 @@ const kindTexts: Readonly<Record<EntryKind, string>> = {
   refund: 'Refunded to the payer',
   credit: 'Credited to the merchant',
   reversal: 'Explained, reversed',
+  payout: 'Paid out by the gateway',
+  remittance: 'Handed on to the agency',
+  settlementReversal: 'Settlement reversed',
 };
 
 export const absolute = (sen: bigint) => (sen < 0n ? -sen : sen);
