@@ -99,12 +99,22 @@ function refusalToRecord({ recorded, reversed }: Settlement, isConfirmed: boolea
 function isSame(one: SettlementRecorded, other: RecordSettlement['settlement']): boolean {
   if (one.file || other.file) return one.file?.sha256 === other.file?.sha256;
   const figures = ({ parts, settledOn, totalSen }: Omit<SettlementRecorded, 'postingRule'>) =>
-    JSON.stringify([settledOn, totalSen, parts.map(({ account, amountSen }) => `${account} ${amountSen}`).sort()]);
+    JSON.stringify([
+      settledOn,
+      totalSen,
+      parts.map(({ account, amountSen }) => `${account} ${amountSen}`).sort(),
+    ]);
   return figures(one) === figures(other);
 }
 
 /** What is wrong with the figures; null if they add up. */
-export function faultOf({ at, kind, parts, settledOn, totalSen }: RecordSettlement['settlement']): string | null {
+export function faultOf({
+  at,
+  kind,
+  parts,
+  settledOn,
+  totalSen,
+}: RecordSettlement['settlement']): string | null {
   const allowed = kind === 'payout' ? /^(gateway|fees):/ : /^merchant:/;
   if (settledOn > dayOf(at)) return 'The day is in the future';
   if (parts.length === 0) return 'No amount is given';

@@ -3,7 +3,18 @@
  * remittances has a stream of its own: its events, their fold, and what they post. They hold no personal data. Decisions:
  * src/commands/settlement.ts.
  */
-import { array, enums, type Infer, integer, literal, min, nullable, object, pattern, string } from 'superstruct';
+import {
+  array,
+  enums,
+  type Infer,
+  integer,
+  literal,
+  min,
+  nullable,
+  object,
+  pattern,
+  string,
+} from 'superstruct';
 import { derivedId } from '../kernel/derived-id.ts';
 import { boundsOfDay } from '../kernel/malaysian-time.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
@@ -78,7 +89,9 @@ export function evolveSettlement(state: Settlement, event: SettlementEvent): Set
   switch (event.type) {
     case 'PayoutLinesListed': {
       const { from, lines, sha256 } = event.data;
-      return isNextPart(state, event.data) ? { ...state, listed: { sha256, lines: from + lines.length } } : state;
+      return isNextPart(state, event.data)
+        ? { ...state, listed: { sha256, lines: from + lines.length } }
+        : state;
     }
     case 'SettlementRecorded':
       return { listed: null, recorded: event.data, reversed: null };
@@ -87,7 +100,10 @@ export function evolveSettlement(state: Settlement, event: SettlementEvent): Set
   }
 }
 
-export function isNextPart({ listed }: Settlement, { from, sha256 }: { from: number; sha256: string }): boolean {
+export function isNextPart(
+  { listed }: Settlement,
+  { from, sha256 }: { from: number; sha256: string },
+): boolean {
   return from === 0 || (listed?.sha256 === sha256 && listed.lines === from);
 }
 

@@ -126,9 +126,12 @@ const linesOf = (id: string, { from, lines }: { from: number; lines: readonly Pa
 
 /** A charge that another payout has too, or this one twice, is an exception like a number that two payments share. */
 async function writeNamedTwice(id: string, at: string, db: Knex.Transaction): Promise<void> {
-  const { rows } = await db.raw<{ rows: { charge: string; first: string; amount: number }[] }>(findNamedTwice, {
-    id,
-  });
+  const { rows } = await db.raw<{ rows: { charge: string; first: string; amount: number }[] }>(
+    findNamedTwice,
+    {
+      id,
+    },
+  );
   const found = rows.map(({ charge, first, amount }) => ({
     id: sharedNumberIdOf({ kind: 'paidOutTwice', merchantCode: '', number: charge }, id),
     kind: 'paidOutTwice',
