@@ -11,7 +11,7 @@ import {
   type SettlementRecorded,
 } from '../events/settlement.ts';
 import { dayOf } from '../kernel/malaysian-time.ts';
-import { displaySen } from '../kernel/money.ts';
+import { displaySen, signedSen } from '../kernel/money.ts';
 import { type Decider, Refused } from './decider.ts';
 
 /** One that was reversed is recorded again only if staff confirm it, so that a repeated import does not undo it. */
@@ -123,6 +123,5 @@ export function faultOf({
   if (wrong) return `A ${kind} does not settle ${wrong.account}`;
   const netSen = netSenOf(parts);
   if (netSen === BigInt(totalSen)) return null;
-  const text = netSen < 0n ? `-${displaySen(-netSen)}` : displaySen(netSen);
-  return `The amounts less the fees are ${text}, and the total is ${displaySen(totalSen)}`;
+  return `The amounts less the fees are RM ${signedSen(netSen)}, and the total is ${displaySen(totalSen)}`;
 }
