@@ -1,12 +1,10 @@
 /** `ledger settle`: records what the gateway paid out and what was handed on to agencies, or reverses it. */
 import { createReadStream } from 'node:fs';
-import { createExecute } from '../commands/execute.ts';
 import { note as noteField } from '../commands/fields.ts';
-import { settlementDecider } from '../commands/settlement.ts';
-import { settlementIdOf, settlementKinds, settlementStream } from '../events/settlement.ts';
+import { settlementIdOf, settlementKinds } from '../events/settlement.ts';
 import { displaySen } from '../kernel/money.ts';
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
-import { enterSettlement, importSettlement } from '../reconciliation/settle.ts';
+import { enterSettlement, importSettlement, reverseSettlement } from '../reconciliation/settle.ts';
 import { readHead, readPart } from '../reconciliation/settlement-file.ts';
 import { discrepancyText, isAllMatched } from '../reconciliation/summary.ts';
 import { type Command, flag, text, UsageError, type Values } from './command.ts';
@@ -89,15 +87,13 @@ const enter: Work = async ({ config, ...stores }, { confirm = false, ...given },
   return 0;
 };
 
-const reverse: Work = async ({ eventStore, runtime }, { reverse: named = '', note = '' }) => {
+const reverse: Work = async (stores, { reverse: named = '', note = '' }) => {
   const kind = settlementKinds.find((each) => named.startsWith(`${each}:`));
   if (!kind) throw new UsageError('--reverse must be payout:REFERENCE or remittance:REFERENCE');
   const [failure] = noteField.validate(note);
   if (failure) throw new UsageError(`--note ${failure.message}`);
-  const execute = createExecute({ eventStore, decider: settlementDecider });
   const id = settlementIdOf(kind, named.slice(kind.length + 1));
-  const command = { type: 'ReverseSettlement', at: runtime.now().toISOString(), note } as const;
-  await execute(settlementStream(id), command, staffCause());
+  await reverseSettlement(stores, id, note, staffCause());
   print('It is reversed.');
   return 0;
 };

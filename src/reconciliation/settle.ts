@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { Refused } from '../commands/decider.ts';
 import { createExecute, loadHead } from '../commands/execute.ts';
 import { faultOf, type RecordSettlement, settlementDecider } from '../commands/settlement.ts';
+import type { Cause } from '../events/envelope.ts';
 import type { Payment } from '../events/payment.ts';
 import { attemptOf } from '../events/payment-result.ts';
 import {
@@ -92,6 +93,18 @@ export async function enterSettlement(
   refuseFault(entered);
   await refuseTwin(dependencies.db, id, entered, task);
   return { id, isNew: await record(dependencies, id, entered, task) };
+}
+
+/** Throws Refused. */
+export async function reverseSettlement(
+  { eventStore, runtime }: Pick<Dependencies, 'eventStore' | 'runtime'>,
+  id: string,
+  note: string,
+  cause: Cause,
+): Promise<void> {
+  const execute = createExecute({ eventStore, decider: settlementDecider });
+  const at = runtime.now().toISOString();
+  await execute(settlementStream(id), { type: 'ReverseSettlement', at, note }, cause);
 }
 
 async function record(

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { SettlementKind } from '../../events/settlement.ts';
 import type { Sen } from '../../kernel/money.ts';
+import { indexable } from '../../postgres/table.ts';
 import { journal } from './projection.ts';
 
 export type ListedSettlement = {
@@ -18,12 +19,23 @@ const settlements = (db: Knex) =>
 const lines = (db: Knex) => db.withSchema(journal.name).from('payout_lines').timeout(5_000);
 const columns = { totalSen: 'total_sen', reversedAt: 'reversed_at' };
 
-/** The latest first. */
+/** The latest first; with a transaction id, only the payouts that name the payment. */
 export async function listSettlements(
   db: Knex,
-  { limit, after }: { limit: number; after: Pick<ListedSettlement, 'at' | 'id'> | null },
+  {
+    limit,
+    after,
+    transactionId,
+  }: { limit: number; after: Pick<ListedSettlement, 'at' | 'id'> | null; transactionId: string | null },
 ): Promise<ListedSettlement[]> {
   const query = settlements(db).orderByRaw('at desc, id desc').limit(limit);
+  if (transactionId !== null)
+    query.whereIn(
+      'id',
+      lines(db)
+        .where({ transaction_id: indexable(transactionId) })
+        .select('settlement_id'),
+    );
   if (after) query.whereRaw('(at, id) < (?, ?)', [after.at, after.id]);
   return await query.select('id', 'kind', 'reference', 'at', columns);
 }
@@ -48,11 +60,4 @@ export async function payoutLines(db: Knex, id: string, { limit, after }: { limi
     { transactionId: 'transaction_id', amountSen: 'amount_sen' },
   );
   return found;
-}
-
-/** The payouts that name a payment and are not reversed. */
-export async function payoutsOf(db: Knex, transactionId: string): Promise<ListedSettlement[]> {
-  const ids = lines(db).where({ transaction_id: transactionId }).select('settlement_id');
-  const found = settlements(db).whereIn('id', ids).whereNull('reversed_at').orderBy('at');
-  return await found.select('id', 'kind', 'reference', 'at', columns);
 }
