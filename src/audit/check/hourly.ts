@@ -73,9 +73,7 @@ export async function lastCheck(db: Knex): Promise<CheckResult | null> {
 }
 
 async function keep(db: Knex, result: CheckResult): Promise<void> {
-  await db.raw(
-    'create table if not exists last_check (id integer primary key, result json not null)',
-  );
+  await db.raw('create table if not exists last_check (id integer primary key, result json not null)');
   await db.raw(
     'insert into last_check values (1, ?) on conflict (id) do update set result = excluded.result',
     [JSON.stringify(result)],

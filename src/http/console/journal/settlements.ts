@@ -126,7 +126,9 @@ async function typedSettlement(form: Fields, { db }: PageDependencies) {
     if (typeof found === 'string') throw new Refused('invalid_settlement', found);
     return found;
   };
-  const head = read(readHead(form.reference?.trim(), form.on, form.total?.trim()));
+  const head = read(
+    readHead(form.reference?.trim(), form.on, (kind === 'remittance' ? form.amount : form.total)?.trim()),
+  );
   const merchants = await merchantsWithAccount(db);
   const amounts =
     kind === 'remittance'
