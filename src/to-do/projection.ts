@@ -38,7 +38,7 @@ const statusEvents = ['PaymentSucceeded', 'PaymentFailed', 'PaymentCancelled', '
 export const toDoList = {
   name: toDoSchema,
   version: 1,
-  isReadModel: false,
+  isToDoList: true,
   eventTypes: [...statusEvents, ...Object.keys(deliveryEvents)],
 } as const satisfies Followed;
 

@@ -27,7 +27,7 @@ const roles = {
 export const requeryList = {
   name: 'reactor_requeries',
   version: 1,
-  isReadModel: false,
+  isToDoList: true,
   eventTypes: ['PaymentMethodChosen', ...Object.keys(roles), ...Object.keys(requeryEvents)],
 } as const satisfies Followed;
 

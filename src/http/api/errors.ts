@@ -1,6 +1,6 @@
 /** What /api/v1 answers instead of a success: only `{code, message}`. */
 import { HttpProblem, type PresentError } from '../server/errors.ts';
-import { answer, type ErrorCode, ErrorResponse, errorCodes } from './answers.ts';
+import { answer, type ErrorCode, ErrorResponse, errorCodes } from './bodies.ts';
 
 export function apiProblem(status: number, code: ErrorCode, message: string): HttpProblem {
   return new HttpProblem(status, message, { code });
@@ -23,7 +23,6 @@ export const presentApiError: PresentError = (ctx, { status, code, message }) =>
   answer(ctx, ErrorResponse, { code: known ?? codesByStatus[status] ?? 'internal_error', message });
 };
 
-/** Whether errors at this path look like those of /api/v1. */
 export function isApiPath(path: string): boolean {
   return path.startsWith('/api/') || path === '/openapi.json';
 }

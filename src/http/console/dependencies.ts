@@ -1,7 +1,7 @@
 /** What the console needs from the rest of the program. */
 import type { Knex } from 'knex';
 import type { Mailer } from '../../clients/mail/mailer.ts';
-import type { TransactionRegistry } from '../../clients/registry/registry.ts';
+import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import type { rebuildDecider } from '../../commands/rebuild.ts';
@@ -28,7 +28,6 @@ export type ConsoleDependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
   personalData: PersonalDataReader;
   registry: TransactionRegistry;
-  /** Records what the registry answered. */
   recordAnswer: RecordAnswer;
   log: Log;
   runtime: Runtime;
@@ -39,7 +38,6 @@ export type ConsoleDependencies = {
     /** Rejects when Postgres is down. */
     projectionStatus(): Promise<readonly ProjectionStatus[]>;
   };
-  /** Needed by the console only. */
   console: {
     executeSession: ExecuteOf<typeof sessionDecider>;
     executeUnmatched: ExecuteOf<typeof unmatchedDecider>;

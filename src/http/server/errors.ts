@@ -1,6 +1,6 @@
 /** Turns every error into one neutral answer; each interface presents it in its own way. */
 import type { Next } from 'koa';
-import { RegistryUnavailable } from '../../clients/registry/answer.ts';
+import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import type { RegistryFault } from '../../events/payment-result.ts';
@@ -37,7 +37,6 @@ type ErrorAnswer = {
   actionUrl?: string | undefined;
 };
 
-/** How an interface shows an error. */
 export type PresentError = (ctx: Context, answer: ErrorAnswer) => void | Promise<void>;
 
 /** An answer other than success that a handler gives. */
@@ -50,7 +49,7 @@ export class HttpProblem extends Error implements ErrorAnswer {
   constructor(status: number, message: string, more: Partial<Omit<ErrorAnswer, 'status' | 'message'>> = {}) {
     super(message);
     this.status = status;
-    this.kind = more.kind ?? kindOf(status);
+    this.kind = more.kind ?? kinds[status] ?? 'badRequest';
     this.code = more.code;
     this.actionUrl = more.actionUrl;
   }
@@ -67,10 +66,6 @@ const kinds: Readonly<Record<number, ErrorKind>> = {
   503: 'unavailable',
   504: 'unavailable',
 };
-
-function kindOf(status: number): ErrorKind {
-  return kinds[status] ?? 'badRequest';
-}
 
 const refusals: Readonly<Record<RefusalCode, { status: number; kind?: ErrorKind; code?: string }>> = {
   request_differs: { status: 409 },

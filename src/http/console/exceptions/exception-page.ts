@@ -4,10 +4,10 @@ import { Refused } from '../../../commands/decider.ts';
 import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
 import type { Cause } from '../../../events/envelope.ts';
 import type { Context } from '../../server/context.ts';
-import { staffCause } from '../frame/access-log.ts';
 import { type Fields, readForm } from '../frame/forms-and-lists.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 import { resolutionNames } from './texts.ts';
 
 type Resolution<Choice> = { resolution: Choice; note: string; at: string };
