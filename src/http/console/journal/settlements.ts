@@ -20,7 +20,6 @@ import {
 import { readHead, readPart } from '../../../reconciliation/settlement-file.ts';
 import { type Context, seeOther } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { staffCause } from '../frame/access-log.ts';
 import {
   cursorText,
   type Fields,
@@ -31,6 +30,7 @@ import {
 } from '../frame/forms-and-lists.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 import { uploadOf } from '../reconciliation/import.ts';
 
 const path = '/console/settlements';
