@@ -69,7 +69,8 @@ type Dependencies = {
   runtime: Runtime;
 };
 
-const inPortion = 100;
+/** As many streams are read at once. */
+const inPortion = 50;
 const pauseMs = 50;
 /** Of the payments and exceptions that are compared by turns. */
 const byTurns = 500;

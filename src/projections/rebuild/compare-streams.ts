@@ -45,14 +45,9 @@ export async function compareStreams(
     await trx.raw('create schema ??', [schema]);
     await trx.raw('set local search_path to ??', [schema]);
     await projection.createTables(trx);
-    for (const stream of own) {
-      const events = await eventStore.load(stream);
-      await projection.project(
-        events.filter((event) => !isAfter(event.position, position)),
-        trx,
-        personalData,
-      );
-    }
+    const loaded = (await Promise.all(own.map((stream) => eventStore.load(stream)))).flat();
+    const events = loaded.filter((event) => !isAfter(event.position, position));
+    await projection.project(events, trx, personalData);
     await trx.raw('set local search_path to default');
     const chosen = ` where ${quoteIdentifier(idColumn)} in (select id from compared_ids)`;
     const serving = await comparedRows(trx, projection, projection.name);
