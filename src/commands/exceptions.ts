@@ -4,6 +4,7 @@ import type { Payment, PaymentEvent } from '../events/payment.ts';
 import { postingRule } from '../events/postings.ts';
 import type { Resolution } from '../events/recorded-result.ts';
 import { Refused } from './decider.ts';
+import { announcement } from './planned-deliveries.ts';
 
 export type ResolveException = {
   type: 'ResolveException';
@@ -29,5 +30,6 @@ export function resolveException(
       'no_money_in_suspense',
       'There is no money in suspense here: it can only be explained',
     );
-  return [{ type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule } }];
+  const told = kind === 'amountMismatch' ? announcement(state) : {};
+  return [{ type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule, ...told } }];
 }

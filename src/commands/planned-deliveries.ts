@@ -3,11 +3,18 @@ import type { PlannedDelivery } from '../events/deliveries.ts';
 import { type RequestedPayment, statusChanges } from '../events/payment.ts';
 import type { Outcome } from '../events/payment-result.ts';
 
-/** `payment` is still as it was before the outcome. The event keeps the answer, so this rule is free to change. */
-export function deliveriesFor(payment: RequestedPayment, outcome: Outcome): PlannedDelivery[] {
+/**
+ * `payment` is still as it was before the outcome; `wrongAmount` is one, and so is what staff decide about it. The event
+ * keeps the answer, so this rule is free to change.
+ */
+export function deliveriesFor(
+  payment: RequestedPayment,
+  outcome: Outcome | 'wrongAmount',
+): PlannedDelivery[] {
   const { callbackUrl: url, channel, emailReceipt, items } = payment.request;
   const isPaid = outcome === 'succeeded';
-  const callback = { key: `callback-${statusChanges(payment) + 1}`, kind: 'callback', url } as const;
+  const change = statusChanges(payment) + 1;
+  const callback = { key: `callback-${change}`, kind: 'callback', url } as const;
   const reported = items.map((_, index) => {
     const item = index + 1;
     return { key: `item-${String(item).padStart(2, '0')}`, kind: 'item', item } as const;
@@ -16,5 +23,15 @@ export function deliveriesFor(payment: RequestedPayment, outcome: Outcome): Plan
     ...(url !== '' ? [callback] : []),
     ...(isPaid && channel === 'landreg' ? reported : []),
     ...(isPaid && emailReceipt ? [{ key: 'email', kind: 'email' } as const] : []),
+    ...(outcome === 'wrongAmount' && emailReceipt
+      ? [{ key: `notice-${change}`, kind: 'email' } as const]
+      : []),
   ];
+}
+
+/** What to add to an event about a wrong amount; nothing once the payment is paid. */
+export function announcement(payment: RequestedPayment) {
+  if (payment.status === 'succeeded') return {};
+  const deliveries = deliveriesFor(payment, 'wrongAmount');
+  return { merchantCode: payment.request.merchant.code, deliveries };
 }

@@ -3,7 +3,19 @@
  * `evolve`. Commands are decided in src/commands/payment.ts, results (also late and second ones) in
  * src/commands/payment-result.ts.
  */
-import { array, boolean, enums, type Infer, integer, literal, min, object, string } from 'superstruct';
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  integer,
+  literal,
+  min,
+  object,
+  optional,
+  string,
+} from 'superstruct';
+import { languages } from '../kernel/languages.ts';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
 import {
@@ -16,6 +28,7 @@ import {
 } from './deliveries.ts';
 import { paymentRequested } from './payment-request.ts';
 import {
+  announced,
   type Outcome,
   orderOf,
   outcomes,
@@ -52,6 +65,8 @@ export const paymentEvents = {
     bankCode: string(),
     chargeSen: sen,
     sellerOrderNo: string(),
+    /** Of the page on which the payer chose; absent from older events. */
+    lang: optional(enums(languages)),
   }),
   PaymentSucceeded: reporting(
     ['succeeded'],
@@ -71,10 +86,10 @@ export const paymentEvents = {
    * that the books already have; it changes nothing; for staff.
    */
   GatewayResultContradicted: reporting(outcomes, object({ ...resultRecorded, standing: enums(outcomes) })),
-  /** A success of another amount or currency: not paid, stays open; for staff. */
+  /** A success of another amount or currency: not paid; the payer must not pay again until staff settle it. */
   AmountMismatchDetected: reporting(
     ['succeeded'],
-    object({ ...resultRecorded, postingRule, expectedSen: sen, currency: literal('MYR') }),
+    object({ ...resultRecorded, ...announced, postingRule, expectedSen: sen, currency: literal('MYR') }),
   ),
   /** A second success with another gateway transaction id: money to refund; for staff. */
   DuplicatePaymentDetected: reporting(
@@ -101,6 +116,7 @@ export const paymentEvents = {
     resolution: enums(exceptionResolutions),
     note: string(),
     postingRule,
+    ...announced,
   }),
   /** The keys of all personal data that earlier events hold have been destroyed; those of version 1 are in plain text. */
   PersonalDataErased: object({ at: utc, reason: enums(erasureReasons), keys: array(string()) }),
@@ -138,6 +154,8 @@ export type RequestedPayment = {
   lastRequery: { at: string; status: RequeryStatus } | null;
   /** The seller orders that nobody knows the outcome of, in order; absent while there is none. */
   unknownOutcomes?: readonly { at: string; orderNo: string }[];
+  /** How many events told people something although the status stayed; absent while there is none. */
+  announcements?: number;
   /** In the order in which outcomes called for them. */
   deliveries: readonly Delivery[];
   personalData: HeldKeys;
@@ -195,7 +213,7 @@ function fold(state: Payment, event: PaymentEvent): Payment {
     case 'GatewayResultContradicted':
       return recorded(state, event, 'contradiction');
     case 'AmountMismatchDetected':
-      return recorded(state, event, 'amountMismatch');
+      return withAnnouncement(recorded(state, event, 'amountMismatch'), event.data);
     case 'DuplicatePaymentDetected':
       return recorded(state, event, 'duplicate');
     case 'GatewayResultIdentified': {
@@ -219,11 +237,12 @@ function fold(state: Payment, event: PaymentEvent): Payment {
     case 'AttemptOutcomeUnknown':
       return { ...state, unknownOutcomes: [...(state.unknownOutcomes ?? []), event.data] };
     case 'ExceptionResolved': {
-      const { resultNo, postingRule: _, ...resolved } = event.data;
+      const { at, note, resolution, resultNo } = event.data;
+      const resolved = { at, resolution, note };
       const results = state.results.map((result, index) =>
         index + 1 === resultNo ? { ...result, resolved } : result,
       );
-      return { ...state, results };
+      return withAnnouncement({ ...state, results }, event.data);
     }
     case 'PersonalDataErased':
       return withoutPersonalData(state, event.data.at);
@@ -236,12 +255,20 @@ function fold(state: Payment, event: PaymentEvent): Payment {
   }
 }
 
-type StatusChange = Extract<PaymentEvent, { data: { deliveries: unknown } }>;
+/** Adds what an event sets in motion although the status stays. */
+function withAnnouncement(
+  payment: RequestedPayment,
+  { at, deliveries }: { at: string; deliveries?: readonly PlannedDelivery[] | undefined },
+): RequestedPayment {
+  if (!deliveries) return payment;
+  const announcements = (payment.announcements ?? 0) + 1;
+  return withDeliveries({ ...payment, announcements }, { at, deliveries });
+}
 
-/** Adds the deliveries that the new status set in motion. */
+/** Adds the deliveries that the event set in motion. */
 function withDeliveries(
   payment: RequestedPayment,
-  { at, deliveries }: StatusChange['data'],
+  { at, deliveries }: { at: string; deliveries: readonly PlannedDelivery[] | 'rule 1' },
 ): RequestedPayment {
   const planned = plannedDeliveries(payment, deliveries);
   const added = planned.map((each) => newDelivery(each, statusChanges(payment), at));
@@ -251,14 +278,14 @@ function withDeliveries(
 /** What a result has set in motion, as its event says; `payment` is as the result has left it. */
 export function plannedDeliveries(
   payment: RequestedPayment,
-  deliveries: StatusChange['data']['deliveries'],
+  deliveries: readonly PlannedDelivery[] | 'rule 1',
 ): readonly PlannedDelivery[] {
   return deliveries === 'rule 1' ? deliveriesByRule1(payment, statusChanges(payment)) : deliveries;
 }
 
-/** How many results have set the payment's status so far. */
-export function statusChanges({ results }: Pick<RequestedPayment, 'results'>): number {
-  return results.filter(({ role }) => role === 'applied').length;
+/** How often so far a result has set the payment's status, or an event has told people something although it stayed. */
+export function statusChanges({ announcements = 0, results }: RequestedPayment): number {
+  return results.filter(({ role }) => role === 'applied').length + announcements;
 }
 
 type ResultEvent = Extract<PaymentEvent, { data: { result: PaymentResult } }>;

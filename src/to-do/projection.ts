@@ -34,12 +34,14 @@ import {
 } from './table.ts';
 
 const statusEvents = ['PaymentSucceeded', 'PaymentFailed', 'PaymentCancelled', 'PaymentPending'] as const;
+/** They tell people something although the status stays. */
+const announcingEvents = ['AmountMismatchDetected', 'ExceptionResolved'] as const;
 
 export const toDoList = {
   name: toDoSchema,
   version: 1,
   isToDoList: true,
-  eventTypes: [...statusEvents, ...Object.keys(deliveryEvents)],
+  eventTypes: [...statusEvents, ...announcingEvents, ...Object.keys(deliveryEvents)],
 } as const satisfies Followed;
 
 /** What is known of a payment, as far as its deliveries depend on it. Plain JSON, no personal data. */
@@ -131,15 +133,20 @@ async function take(
   return [...changed.values()];
 }
 
+function isStatusEvent({ type }: PaymentEvent): boolean {
+  return statusEvents.some((each) => each === type);
+}
+
 function nothingKnown(transactionId: string): Known {
   return { transactionId, revision: -1, merchantCode: '', isPaid: false, changes: 0, deliveries: [] };
 }
 
 function next(known: Known, event: PaymentEvent): Known {
   if (isDeliveryEvent(event)) return { ...known, deliveries: evolveDeliveries(known.deliveries, event) };
-  // As in `evolve`: a success is final.
-  if (!('deliveries' in event.data) || event.data.deliveries === 'rule 1' || known.isPaid) return known;
+  if (!('deliveries' in event.data)) return known;
   const { at, deliveries, merchantCode } = event.data;
+  // As in `evolve`: a success is final.
+  if (!deliveries || deliveries === 'rule 1' || (known.isPaid && isStatusEvent(event))) return known;
   const changes = known.changes + 1;
   const added = deliveries.map(
     (planned): AddressedDelivery => ({
@@ -150,7 +157,7 @@ function next(known: Known, event: PaymentEvent): Known {
   return {
     ...known,
     merchantCode: merchantCode ?? '',
-    isPaid: event.type === 'PaymentSucceeded',
+    isPaid: known.isPaid || event.type === 'PaymentSucceeded',
     changes,
     deliveries: [...known.deliveries, ...added],
   };

@@ -35,9 +35,19 @@ const resolve = (over: Partial<ResolveException> = {}): ResolveException => ({
   note: 'Seen with the bank',
   ...over,
 });
-const resolved = (over: Partial<ResolveException> = {}): PaymentEvent => {
-  const { type: _, ...data } = resolve(over);
-  return { type: 'ExceptionResolved', data: { ...data, postingRule: 2 } };
+type Resolved = Extract<PaymentEvent, { type: 'ExceptionResolved' }>;
+const resolved = (over: Partial<Resolved['data']> = {}): PaymentEvent => {
+  const { type: _, ...data } = resolve();
+  return { type: 'ExceptionResolved', data: { ...data, postingRule: 2, ...over } };
+};
+
+/** Whom the decision about a wrong amount is told to. */
+const told: Partial<Resolved['data']> = {
+  merchantCode: 'council',
+  deliveries: [
+    { key: 'callback-2', kind: 'callback', url: 'https://council.example/callback' },
+    { key: 'notice-2', kind: 'email' },
+  ],
 };
 
 const opened = [requested(), chosen(1)];
@@ -102,7 +112,9 @@ for (const kind of exceptionKinds) {
     specs[`${kind} ${resolution}`] = {
       given: withException[kind],
       when: resolve({ resolution }),
-      expect: allowed[kind].includes(resolution) ? [resolved({ resolution })] : refusal,
+      expect: allowed[kind].includes(resolution)
+        ? [resolved({ resolution, ...(kind === 'amountMismatch' && told) })]
+        : refusal,
     };
   }
 }

@@ -72,6 +72,8 @@ const refusals: Readonly<Record<RefusalCode, { status: number; kind?: ErrorKind;
   unknown_payment: { status: 404, kind: 'paymentNotFound' },
   payment_pending: { status: 409, kind: 'alreadyPaid' },
   payment_succeeded: { status: 409, kind: 'alreadyPaid' },
+  wrong_amount: { status: 409 },
+  attempt_open: { status: 409 },
   too_many_attempts: { status: 409, kind: 'tooManyAttempts' },
   unmatched_result: { status: 404, kind: 'paymentNotFound' },
   unknown_delivery: { status: 404 },

@@ -11,6 +11,7 @@ import {
   type RequestedPayment,
 } from '../../events/payment.ts';
 import { isHolding } from '../../events/personal-data.ts';
+import { standingOf } from '../../events/standing.ts';
 import { indexable } from '../../postgres/table.ts';
 import { exceptionsIndexes, exceptionsTable, writeExceptions } from '../exceptions/table.ts';
 import {
@@ -25,7 +26,7 @@ import { payersIndexes, payersTable, writePayers } from './payers.ts';
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 10,
+    version: 11,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {
@@ -54,7 +55,7 @@ export const payments: Projection = {
         channel: request.channel,
         merchant_code: indexable(request.merchant.code),
         reference: indexable(request.reference),
-        status: state.status,
+        status: standingOf(state),
         mode: currentResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
         amount_sen: request.amountSen,
         receipt_no: receipt && indexable(receipt.receiptNo),

@@ -2,7 +2,7 @@
 import type { CheckResult } from '../../../audit/check/check.ts';
 import { lastCheck, lateAfterMs } from '../../../audit/check/hourly.ts';
 import { unsealed } from '../../../audit/seals/stored-seals.ts';
-import type { PaymentStatus } from '../../../events/payment.ts';
+import type { Standing } from '../../../events/standing.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
 import { displaySen } from '../../../kernel/money.ts';
 import { countOpenExceptions, listedKinds } from '../../../projections/exceptions/queries.ts';
@@ -75,7 +75,14 @@ function checkModel({ at, checked, violations }: CheckResult, now: Date) {
   };
 }
 
-const statuses: readonly PaymentStatus[] = ['succeeded', 'failed', 'cancelled', 'pending', 'requested'];
+const statuses: readonly Standing[] = [
+  'succeeded',
+  'failed',
+  'cancelled',
+  'pending',
+  'wrongAmount',
+  'requested',
+];
 
 /** What was paid on the day; and what was requested that day, by its current status. */
 function tilesOf({ paid, requested }: DayMetrics, day: string) {

@@ -11,6 +11,7 @@ const sources: Readonly<Record<Source, string>> = {
   gateway: 'The gateway',
   requery: 'The registry',
   staff: 'Staff',
+  payer: 'The payer',
 };
 
 export function eventText(event: PaymentEvent): string {

@@ -3,6 +3,7 @@ import type { HistoryEntry, HistoryVerdict } from '../../../audit/history/histor
 import { exceptionsOf, type PaymentException } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
+import { standingOf } from '../../../events/standing.ts';
 import { type UnknownOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { kindTexts, resolutionNames } from '../exceptions/texts.ts';
@@ -31,7 +32,7 @@ export const showPayment: Page = async (ctx, { eventStore, show }) => {
         type: entry.type,
         actor: (entry.actor && names.get(entry.actor)) ?? entry.actor ?? 'not known',
         text: event ? eventText(event) : 'This event cannot be read',
-        status: entry.state.status,
+        status: entry.state.status === 'none' ? 'none' : standingOf(entry.state),
         isChained: entry.fits,
       };
     }),
@@ -73,7 +74,7 @@ function summaryOf(payment: RequestedPayment) {
   const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
   const mode = result?.mode || attempt?.mode;
   return {
-    status,
+    status: standingOf(payment),
     amountSen: request.amountSen,
     feeSen: attempt?.chargeSen ?? 0,
     merchant: request.merchant,
