@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
+import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { type CheckResult, check } from './check.ts';
@@ -19,15 +20,9 @@ export const lateAfterMs = 2 * hourMs;
  * Runs until stopped. Outages are waited out: a check that was interrupted begins again. What does not agree is logged as
  * an error, by kind and number.
  */
-export function startHourlyCheck(dependencies: Dependencies): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const checking = keepChecking(dependencies, stopping.signal).catch(() => {});
-  return {
-    stop() {
-      stopping.abort();
-      return checking;
-    },
-  };
+export function startHourlyCheck(dependencies: Dependencies): Background {
+  // It ends only when it is stopped.
+  return runUntilStopped((signal) => keepChecking(dependencies, signal).catch(() => {}));
 }
 
 async function keepChecking(dependencies: Dependencies, signal: AbortSignal): Promise<void> {
