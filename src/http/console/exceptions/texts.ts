@@ -37,6 +37,11 @@ export const kindTexts: Texts<ListedKind> = {
     name: 'Shared receipt number',
     meaning: 'Two receipts of this merchant have the same number. Both payments stay as they are.',
   },
+  paidOutTwice: {
+    name: 'Paid out twice',
+    meaning:
+      'Two payouts of the gateway name this charge, or one payout names it twice. Ask the gateway which of them is right, and reverse the other.',
+  },
   outcomeUnknown: {
     name: 'Outcome unknown',
     meaning:
@@ -79,10 +84,14 @@ export const resolutionNames: Readonly<Record<string, string>> = {
   explained: 'Explained',
   superseded: 'Superseded',
   vanished: 'Cleared',
+  reversed: 'Reversed',
   succeeded: 'Charged',
   failed: 'Not charged',
   cancelled: 'Cancelled',
-} satisfies Record<ExceptionResolution | UnmatchedResolution | DiscrepancyResolution | FinalOutcome, string>;
+} satisfies Record<
+  ExceptionResolution | UnmatchedResolution | DiscrepancyResolution | FinalOutcome | 'reversed',
+  string
+>;
 
 type FinalOutcome = Exclude<Outcome, 'pending'>;
 
@@ -105,6 +114,7 @@ export const paymentResolutions: Readonly<Record<ExceptionResolution, string>> =
 
 export const sharedNumberResolutions = {
   explained: 'No money moves. The note gives the cause.',
+  reversed: 'A payout that has the charge was reversed.',
 } as const;
 
 export const unmatchedResolutionTexts: Readonly<Record<UnmatchedResolution, string>> = {

@@ -46,6 +46,7 @@ const pages: readonly { path: string; title: string; permission: Permission }[] 
   { path: '/console/reconciliation', title: 'Reconciliation', permission: 'read' },
   { path: '/console/deliveries', title: 'Deliveries', permission: 'read' },
   { path: '/console/statements', title: 'Statements', permission: 'read' },
+  { path: '/console/settlements', title: 'Settlement', permission: 'read' },
   { path: '/console/journal', title: 'Journal', permission: 'read' },
   { path: '/console/export', title: 'Export', permission: 'export' },
   { path: '/console/projections', title: 'Projections', permission: 'read' },
@@ -81,6 +82,8 @@ const notices = {
   'requery-not-found': { kind: 'warning', text: 'The registry has no record of this payment.' },
   erased: { kind: 'success', text: 'The personal data are erased.' },
   resolved: { kind: 'success', text: 'The exception is resolved.' },
+  settled: { kind: 'success', text: 'It is recorded, and posted to the journal.' },
+  'settled-before': { kind: 'success', text: 'It was recorded before: nothing has changed.' },
   'rebuild-requested': {
     kind: 'success',
     text: 'The rebuild is requested. The current tables serve until it is done.',
