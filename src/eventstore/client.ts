@@ -20,7 +20,7 @@ export function connectEventStore({
   log,
   runtime,
   callDeadlineMs = 2_500,
-  giveUpAfterMs = 6_000,
+  giveUpAfterMs = 5_000,
 }: {
   url: string;
   log: Pick<Log, 'info' | 'warn'>;

@@ -138,10 +138,11 @@ function release(connected: Connected): void {
   const { client, appends } = connected;
   connected.isReleased = true;
   appends.close();
-  client.dispose().catch(() => {});
   const { getChannel } = client as unknown as ClientHooks;
-  getChannel().then(
-    (channel) => channel.close(),
-    () => {}, // no node was found
-  );
+  // The channel is closed once its calls have ended: a call that has just begun does not listen for errors yet.
+  client
+    .dispose()
+    .then(getChannel)
+    .then((channel) => channel.close())
+    .catch(() => {}); // no node was found
 }

@@ -9,15 +9,13 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import gossipMessages from '@eventstore/db-client/generated/gossip_pb.js';
-import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Server as GrpcServer, type Metadata, ServerCredentials } from '@grpc/grpc-js';
 import { createAppend } from '../../packages/embedded/eventstore/append.ts';
 import { createBatchAppends } from '../../packages/embedded/eventstore/batch-append.ts';
 import { createReads } from '../../packages/embedded/eventstore/read.ts';
 import { openStorage, type Storage } from '../../packages/embedded/eventstore/storage.ts';
-import { uuidMessage } from '../../packages/embedded/eventstore/wire.ts';
-import { getSupportedMethods, notLeader, seenBy } from './event-store-nodes.ts';
+import { answerMembers, notLeader, seenBy } from './event-store-nodes.ts';
 
 export type ClusterOptions = {
   file?: string;
@@ -90,10 +88,7 @@ export async function startEventStoreCluster({
       { ...StreamsService, read: { ...StreamsService.read, responseSerialize: serialized } },
       { read: ofLeader(read), batchAppend: ofLeader(batchAppend), append: createAppend(view) },
     );
-    server.addService(features.ServerFeaturesService, { getSupportedMethods });
-    server.addService(gossip.GossipService, {
-      read: (_: unknown, answer: (error: null, info: unknown) => void) => answer(null, clusterInfo(node)),
-    });
+    server.addService(gossip.GossipService, { read: answerMembers(() => membersSeenBy(node)) });
     return node;
   }
 
@@ -124,21 +119,14 @@ export async function startEventStoreCluster({
     node.commits.emit('commit');
   }
 
-  function clusterInfo(asked: Node) {
-    const info = new gossipMessages.ClusterInfo();
-    for (const { number, port, gate } of nodes) {
-      const member = new gossipMessages.MemberInfo();
-      const endpoint = new gossipMessages.EndPoint();
-      endpoint.setAddress('127.0.0.1');
-      endpoint.setPort(port);
-      member.setInstanceId(uuidMessage(`00000000-0000-4000-8000-00000000000${number}`));
-      member.setHttpEndPoint(endpoint);
-      member.setIsAlive(!gate.isShut());
-      const { FOLLOWER, LEADER, UNKNOWN } = gossipMessages.MemberInfo.VNodeState;
-      member.setState(asked.believes === number ? LEADER : asked.believes === null ? UNKNOWN : FOLLOWER);
-      info.addMembers(member);
-    }
-    return info;
+  function membersSeenBy({ believes }: Node) {
+    const { FOLLOWER, LEADER, UNKNOWN } = gossipMessages.MemberInfo.VNodeState;
+    return nodes.map(({ number, port, gate }) => ({
+      host: '127.0.0.1',
+      port,
+      isAlive: !gate.isShut(),
+      state: believes === number ? LEADER : believes === null ? UNKNOWN : FOLLOWER,
+    }));
   }
 
   async function elect(lost: Node): Promise<void> {

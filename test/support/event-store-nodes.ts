@@ -1,7 +1,8 @@
 /** What the nodes of a cluster have in common, for the double on real ports and for the simulator. */
-import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import messages from '@eventstore/db-client/generated/gossip_pb.js';
 import { status as grpcStatus, Metadata } from '@grpc/grpc-js';
 import type { Storage } from '../../packages/embedded/eventstore/storage.ts';
+import { uuidMessage } from '../../packages/embedded/eventstore/wire.ts';
 
 /** The storage as a node sees it: without what has not reached it. */
 export function seenBy(storageOf: () => Storage, lastSeen: () => number): Storage {
@@ -35,16 +36,24 @@ export function notLeader(host: string, port: number) {
   return { code: grpcStatus.NOT_FOUND, details: 'Leader info available', metadata };
 }
 
-/** Handler of ServerFeatures. */
-export function getSupportedMethods(_: unknown, callback: (error: null, response: unknown) => void): void {
-  const methods = ['read', 'append', 'batchappend'].map((name) => {
-    const method = new featureMessages.SupportedMethod();
-    method.setServiceName('event_store.client.streams.streams');
-    method.setMethodName(name);
-    return method;
-  });
-  const response = new featureMessages.SupportedMethods();
-  response.setEventStoreServerVersion('23.10.0');
-  response.setMethodsList(methods);
-  callback(null, response);
+export type Member = { host: string; port: number; isAlive?: boolean; state?: number };
+
+/** A handler of Gossip.Read. */
+export function answerMembers(members: readonly Member[] | (() => readonly Member[])) {
+  return (_: unknown, answer: (error: null, info: unknown) => void) => {
+    const info = new messages.ClusterInfo();
+    const all = typeof members === 'function' ? members() : members;
+    for (const [index, { host, port, isAlive = true, state = 0 }] of all.entries()) {
+      const member = new messages.MemberInfo();
+      const endpoint = new messages.EndPoint();
+      endpoint.setAddress(host);
+      endpoint.setPort(port);
+      member.setInstanceId(uuidMessage(`00000000-0000-4000-8000-00000000000${index}`));
+      member.setHttpEndPoint(endpoint);
+      member.setIsAlive(isAlive);
+      member.setState(state);
+      info.addMembers(member);
+    }
+    answer(null, info);
+  };
 }

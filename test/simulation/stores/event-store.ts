@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { createAppend } from '../../../packages/embedded/eventstore/append.ts';
@@ -17,7 +17,7 @@ import { SCHEMA, type StoredEvent } from '../../../packages/embedded/eventstore/
 import { createReads } from '../../../packages/embedded/eventstore/read.ts';
 import { openStorage, type Storage } from '../../../packages/embedded/eventstore/storage.ts';
 import { bytesOfUuid } from '../../../packages/embedded/eventstore/wire.ts';
-import { getSupportedMethods, notLeader, seenBy } from '../../support/event-store-nodes.ts';
+import { answerMembers, notLeader, seenBy } from '../../support/event-store-nodes.ts';
 import type { History } from '../engine/history.ts';
 import type { Network } from '../engine/network.ts';
 import { createProcess, type SimulatedProcess, uuidOf } from '../engine/process.ts';
@@ -29,8 +29,10 @@ export type EventStoreCluster = {
   /** All events that are committed, from a position on. */
   eventsFrom(position: number): StoredEvent[];
   names: readonly string[];
-  /** The address of the node to which a client's discovery leads at this moment. */
-  discover(client: SimulatedProcess): string;
+  /** For a client of the program. */
+  url: string;
+  /** The node to which a client's discovery leads at this moment. */
+  discover(client: SimulatedProcess): { address: string; port: number };
   leader(): string | null;
   /** SIGSTOP on the leader; the others elect another. It comes back after a while and still believes in itself. */
   freezeLeader(forMs: number): void;
@@ -91,7 +93,7 @@ export function createEventStoreCluster({
       serve(process, network, `${name}:${port}`, {
         services: [
           [StreamsService, { ...createReads(view), ...createBatchAppends(view), append: createAppend(view) }],
-          [features.ServerFeaturesService, { getSupportedMethods }],
+          [gossip.GossipService, { read: answerMembers(names.map((each) => ({ host: each, port }))) }],
         ],
         refuse: (_, metadata) =>
           metadata.get('requires-leader').includes('true') && node.believes !== name
@@ -162,6 +164,7 @@ export function createEventStoreCluster({
 
   return {
     names,
+    url: `esdb://${names.map((name) => `${name}:${port}`).join(',')}?tls=false`,
     eventsFrom: (position) => storage.page({ from: position, direction: 'forwards', limit: 256 }),
     lastPosition: () => storage.lastPosition(),
     leader: () => leader,
@@ -169,7 +172,7 @@ export function createEventStoreCluster({
       const alive = names.map(nodeNamed).filter(({ process }) => process.state() === 'running');
       const asked = alive.length > 0 ? client.random.pick(alive) : null;
       const chosen = asked?.believes ?? asked?.name ?? names[0];
-      return `${chosen}:${port}`;
+      return { address: chosen ?? '', port };
     },
     freezeLeader(forMs) {
       const name = leader;
