@@ -6,7 +6,7 @@ import { connectEventStore } from '../../src/eventstore/client.ts';
 import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { startEventStoreCluster } from '../support/event-store-cluster.ts';
-import { newEvent, range } from './helpers.ts';
+import { newEvent, range, until } from './helpers.ts';
 
 const rounds = Number(process.env.CLUSTER_ROUNDS ?? 6);
 
@@ -64,4 +64,53 @@ test('the leader is frozen and resumed again and again: nothing acknowledged is 
   t.log({ appended, longestMs: Math.round(longestMs) });
   t.deepEqual(falseAnswers, []);
   t.true(appended > rounds);
+});
+
+test('an append that was not sent before its deadline is never sent', async (t) => {
+  const cluster = await startEventStoreCluster();
+  const store = connectEventStore({
+    url: cluster.url,
+    log: pino({ enabled: false }),
+    runtime: systemRuntime,
+    callDeadlineMs: 300,
+    giveUpAfterMs: 600,
+  });
+  t.teardown(async () => {
+    await store.close();
+    await cluster.close();
+  });
+  // No node answers, so that none can be found.
+  cluster.freezeAll();
+  await t.throwsAsync(store.append('payment-1', [newEvent()], 'no_stream'), {
+    instanceOf: EventStoreUnavailable,
+  });
+  cluster.resumeAll();
+  await until(() =>
+    store.append('payment-2', [newEvent()], 'no_stream').then(
+      () => true,
+      () => false,
+    ),
+  );
+  t.is(cluster.storage.head('payment-1'), -1);
+});
+
+test('a stream is said not to exist only if more than half of the nodes answer', async (t) => {
+  const cluster = await startEventStoreCluster();
+  const store = connectEventStore({
+    url: cluster.url,
+    log: pino({ enabled: false }),
+    runtime: systemRuntime,
+    callDeadlineMs: 300,
+  });
+  t.teardown(async () => {
+    await store.close();
+    await cluster.close();
+  });
+  t.deepEqual(await store.load('payment-1'), []);
+  t.is(await store.loadLast('payment-1'), null);
+  cluster.freezeFollowers();
+  await t.throwsAsync(store.load('payment-1'), {
+    instanceOf: EventStoreUnavailable,
+    message: /Too few nodes/,
+  });
 });

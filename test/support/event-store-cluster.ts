@@ -178,6 +178,16 @@ export async function startEventStoreCluster({
       await reach(node, storage.lastPosition(), 0);
     },
 
+    freezeAll: () => {
+      for (const { gate } of nodes) gate.shut();
+    },
+    resumeAll: () => {
+      for (const { gate } of nodes) gate.open();
+    },
+    freezeFollowers: () => {
+      for (const { gate, number } of nodes) if (number !== leader) gate.shut();
+    },
+
     async close(): Promise<void> {
       for (const { server, gate } of nodes) {
         gate.close();
