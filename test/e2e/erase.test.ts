@@ -3,8 +3,9 @@ import { appendFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { postgresPids, query, temporaryFolder, until } from '../embedded/helpers.ts';
+import { postgresPids, query, until } from '../embedded/helpers.ts';
 import { runLedger } from '../support/ledger.ts';
+import { folderWithCluster } from '../support/postgres.ts';
 import { wholeFile } from '../support/whole-file.ts';
 import {
   gatewayResult,
@@ -16,7 +17,7 @@ import {
 } from './ledger.ts';
 
 const port = await freePort();
-const folder = await temporaryFolder(wholeFile);
+const folder = await folderWithCluster(wholeFile);
 const environment = {
   PORT: String(port),
   SANDBOX_PORT: String(await freePort()),

@@ -22,7 +22,6 @@ export function createListQueries<Entry>(db: Knex, projectionName: string) {
   const has = async (id: string) => (await rows().where({ id }).first('id').timeout(2_000)) !== undefined;
 
   return {
-    /** Whether the list holds the entry (yet). */
     has,
 
     /** An entry as far as it has been projected, null when there is no row (yet). */

@@ -13,13 +13,14 @@ import { createPaymentQueries } from '../../../src/projections/payments/queries.
 import { createListQueries } from '../../../src/projections/runtime/list-projection.ts';
 import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
 import { users } from '../../../src/projections/users/projection.ts';
-import { temporaryFolder, until } from '../../embedded/helpers.ts';
+import { until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { startServerProcess } from '../../support/event-store.ts';
 import { personalData } from '../../support/personal-data.ts';
+import { folderWithCluster } from '../../support/postgres.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
 import {
   chooseMethod,
@@ -33,7 +34,7 @@ import { createLandPayment, reportLandResult } from '../landreg/helpers.ts';
 
 /** Both stores, the projections and one process of the HTTP role; `beside` starts another. */
 async function start(t: ExecutionContext) {
-  const dataDir = await temporaryFolder(t);
+  const dataDir = await folderWithCluster(t);
   const server = await startServerProcess(t);
   const postgres = await startPostgres({ dataDir, log });
   t.teardown(() => postgres.stop());
