@@ -14,6 +14,7 @@ import { createListQueries } from '../../../src/projections/runtime/list-project
 import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { createLinks } from '../../../src/receipts/payment-links.ts';
+import { until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
 import { type Changes, startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
