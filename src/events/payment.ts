@@ -37,7 +37,13 @@ import {
   personalDataErased,
   type RequestDetails,
 } from './personal-data.ts';
-import { exceptionResolutions, identified, inferenceOf, type RecordedResult } from './recorded-result.ts';
+import {
+  exceptionResolutions,
+  identified,
+  inferenceOf,
+  type RecordedResult,
+  withChanged,
+} from './recorded-result.ts';
 import { requeryEvents } from './requery.ts';
 import { deliveriesByRule1 } from './upcast-rules.ts';
 
@@ -205,31 +211,22 @@ function fold(state: Payment, event: PaymentEvent): Payment {
     case 'DuplicatePaymentDetected':
       return recorded(state, event, 'duplicate');
     case 'GatewayResultIdentified': {
-      const { resultNo } = event.data;
-      const results = state.results.map((result, index) =>
-        index + 1 === resultNo ? identified(result, event.data) : result,
-      );
-      return { ...state, results };
+      const { data } = event;
+      return { ...state, results: withChanged(state.results, data.resultNo, (it) => identified(it, data)) };
     }
     case 'AttemptEnded':
       return recorded(state, event, 'ended');
     case 'RequeryAnswered':
-    case 'RequeryRepeated': {
-      const { at, status } = event.data;
-      return { ...state, lastRequery: { at, status } };
-    }
-    case 'RequeryUnanswered': {
-      const { at, reason } = event.data;
-      return { ...state, lastRequery: { at, status: reason } };
-    }
+    case 'RequeryRepeated':
+      return { ...state, lastRequery: { at: event.data.at, status: event.data.status } };
+    case 'RequeryUnanswered':
+      return { ...state, lastRequery: { at: event.data.at, status: event.data.reason } };
     case 'AttemptOutcomeUnknown':
       return { ...state, unknownOutcomes: [...(state.unknownOutcomes ?? []), event.data] };
     case 'ExceptionResolved': {
       const { at, note, resolution, resultNo } = event.data;
       const resolved = { at, resolution, note };
-      const results = state.results.map((result, index) =>
-        index + 1 === resultNo ? { ...result, resolved } : result,
-      );
+      const results = withChanged(state.results, resultNo, (result) => ({ ...result, resolved }));
       return withAnnouncement({ ...state, results }, event.data);
     }
     case 'PersonalDataErased':

@@ -46,3 +46,12 @@ export function identified<Result extends Named & Pick<RecordedResult, 'isOrderI
   if (!isOrderInferred || named.sellerOrderNo === '') return { ...result, gatewayTransactionId };
   return { ...rest, gatewayTransactionId, sellerOrderNo: named.sellerOrderNo } as Result;
 }
+
+/** The results of which one, by its number counted from 1, is changed. */
+export function withChanged<Result>(
+  results: readonly Result[],
+  resultNo: number,
+  change: (result: Result) => Result,
+): Result[] {
+  return results.map((result, index) => (index + 1 === resultNo ? change(result) : result));
+}

@@ -50,16 +50,14 @@ export function historyText(entry: HistoryEntry, lang: Language): string {
 
 export type StatusName = keyof ReceiptTexts['statuses'];
 
-/** What was charged besides, or instead of, the amount asked for, and what becomes of it: a sentence or two for each. */
+/** What was charged besides, or instead of, the amount asked for, and what becomes of it: two sentences for each. */
 export function otherChargeTexts({ otherCharges }: Pick<Receipt, 'otherCharges'>, lang: Language): string[] {
   const { otherCharges: words, unknownAmount } = texts[lang];
-  return otherCharges.map(({ kind, received, asked, resolution, resolvedAt }) =>
-    words[kind][resolution]({
-      received: received || unknownAmount,
-      asked,
-      on: resolvedAt && dateText(resolvedAt, lang),
-    }),
-  );
+  const open = { wrongAmount: words.openWrongAmount, furtherCharge: words.openFurtherCharge };
+  return otherCharges.map(({ kind, received, asked, resolved }) => {
+    const outcome = resolved ? words[resolved.resolution](dateText(resolved.at, lang)) : open[kind];
+    return `${words[kind](received || unknownAmount, asked)} ${outcome}`;
+  });
 }
 
 /** The key of a status in the texts. */
