@@ -45,7 +45,7 @@ module.exports = {
       name: 'composition-roots-alone-start-packages',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(main\\.ts|roles/|cli/)' },
-      to: { path: '^packages/' },
+      to: { path: '^packages/(embedded|sandbox)/' },
     },
     {
       name: 'composition-roots-alone-make-a-runtime',
@@ -84,12 +84,14 @@ module.exports = {
     only(
       'src/receipts',
       ...folders('kernel', 'events'),
-      ...library('@scure/base', 'pdfkit', 'uqr', 'bidi-js'),
+      ...library('@scure/base'),
+      'packages/pdf/',
     ),
     only(
       'src/statements',
       ...folders('kernel', 'events', 'projections', 'receipts'),
-      ...library('pdfkit', 'csv-stringify'),
+      ...library('csv-stringify'),
+      'packages/pdf/',
     ),
     only(
       'src/reconciliation',
@@ -119,6 +121,7 @@ module.exports = {
     only('src/http', ...belowHttp),
     only('packages/embedded', anyLibrary),
     only('packages/sandbox', anyLibrary),
+    only('packages/pdf', anyLibrary),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
