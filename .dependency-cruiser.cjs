@@ -18,6 +18,7 @@ const only = (folder, ...allowed) => ({
 const belowHttp = [
   ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
   ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit', 'personal-data'),
+  'packages/markdown/',
   anyLibrary,
 ];
 const httpFolders = (...names) => folders(...names.map((name) => `http/${name}`));
@@ -122,6 +123,7 @@ module.exports = {
     only('packages/embedded', anyLibrary),
     only('packages/sandbox', anyLibrary),
     only('packages/pdf', anyLibrary),
+    only('packages/markdown', anyLibrary),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
