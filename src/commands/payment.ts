@@ -12,10 +12,10 @@ import {
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
+import { type DecideApproval, decideApproval, type TakeAction, takeAction } from './approvals.ts';
 import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { type ErasePersonalData, erasePersonalData } from './erasure.ts';
-import { type ResolveException, resolveException } from './exceptions.ts';
 import { isSameContent } from './fingerprint.ts';
 import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';
@@ -38,7 +38,8 @@ export type PaymentCommand =
   | ChoosePaymentMethod
   | RecordGatewayResult
   | RecordRequery
-  | ResolveException
+  | TakeAction
+  | DecideApproval
   | GiveVerdict
   | ErasePersonalData
   | DeliveryCommand;
@@ -60,8 +61,10 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
         return recordGatewayResult(command, state);
       case 'RecordRequery':
         return recordRequery(command, state);
-      case 'ResolveException':
-        return resolveException(command, state);
+      case 'TakeAction':
+        return takeAction(command, state);
+      case 'DecideApproval':
+        return decideApproval(command, state);
       case 'GiveVerdict':
         return giveVerdict(command, state);
       case 'ErasePersonalData':

@@ -4,13 +4,15 @@
  * src/commands/payment-result.ts.
  */
 import { array, boolean, enums, type Infer, integer, literal, min, object, string } from 'superstruct';
+import type { Sen } from '../kernel/money.ts';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
+import { type Adjustment, adjustmentEvents, evolveAdjustments, resolvedAs } from './adjustments.ts';
+import { type Approval, approvalEvents, evolveApprovals, isApprovalEvent } from './approvals.ts';
 import {
   type Delivery,
   deliveryEvents,
   evolveDeliveries,
-  isDeliveryEvent,
   newDelivery,
   type PlannedDelivery,
 } from './deliveries.ts';
@@ -35,13 +37,18 @@ import {
   holdsNothing,
   type RequestDetails,
 } from './personal-data.ts';
-import { exceptionResolutions, identified, inferenceOf, type RecordedResult } from './recorded-result.ts';
+import {
+  exceptionResolutions,
+  identified,
+  inferenceOf,
+  type RecordedResult,
+  withChanged,
+} from './recorded-result.ts';
 import { requeryEvents } from './requery.ts';
 import { deliveriesByRule1 } from './upcast-rules.ts';
 
 /** By which rule of src/events/postings.ts the event moves money. */
-const postingRules = [1, 2] as const;
-const postingRule = enums(postingRules);
+const postingRule = enums([1, 2, 3]);
 
 export const paymentEvents = {
   PaymentRequested: paymentRequested,
@@ -104,6 +111,8 @@ export const paymentEvents = {
   }),
   /** The keys of all personal data that earlier events hold have been destroyed; those of version 1 are in plain text. */
   PersonalDataErased: object({ at: utc, reason: enums(erasureReasons), keys: array(string()) }),
+  ...adjustmentEvents,
+  ...approvalEvents,
   ...requeryEvents,
   ...deliveryEvents,
 };
@@ -122,7 +131,8 @@ export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'att
 /** What was learnt from asking the registry. */
 type RequeryStatus = RegistryStatus | RegistryFault | Outcome;
 
-export type PaymentStatus = 'requested' | Outcome;
+/** Partly paid: staff credited a wrong amount as a part of what was asked, and the rest is still to be paid. */
+export type PaymentStatus = 'requested' | 'partlyPaid' | Outcome;
 
 export type RequestedPayment = {
   status: PaymentStatus;
@@ -130,7 +140,7 @@ export type RequestedPayment = {
   attempts: readonly Attempt[];
   /** Every result ever recorded, in order. */
   results: readonly RecordedResult[];
-  /** Set once, by the success. */
+  /** Set once, by what paid it. */
   receipt: { receiptNo: string; late: boolean } | null;
   /** How many attempts had been made when the payment last failed or was cancelled. */
   closedAttempts: number;
@@ -138,6 +148,9 @@ export type RequestedPayment = {
   lastRequery: { at: string; status: RequeryStatus } | null;
   /** The seller orders that nobody knows the outcome of, in order; absent while there is none. */
   unknownOutcomes?: readonly { at: string; orderNo: string }[];
+  adjustments?: readonly Adjustment[];
+  paidSen?: Sen;
+  approvals?: readonly Approval[];
   /** In the order in which outcomes called for them. */
   deliveries: readonly Delivery[];
   personalData: HeldKeys;
@@ -190,7 +203,8 @@ function fold(state: Payment, event: PaymentEvent): Payment {
       const { outcome } = event.data.result;
       const closedAttempts = outcome === 'pending' ? state.closedAttempts : state.attempts.length;
       const changed = recorded(state, event, 'applied');
-      return withDeliveries({ ...changed, status: outcome, closedAttempts }, event.data);
+      const status = outcome !== 'pending' && state.paidSen ? 'partlyPaid' : outcome;
+      return withDeliveries({ ...changed, status, closedAttempts }, event.data);
     }
     case 'GatewayResultContradicted':
       return recorded(state, event, 'contradiction');
@@ -199,52 +213,46 @@ function fold(state: Payment, event: PaymentEvent): Payment {
     case 'DuplicatePaymentDetected':
       return recorded(state, event, 'duplicate');
     case 'GatewayResultIdentified': {
-      const { resultNo } = event.data;
-      const results = state.results.map((result, index) =>
-        index + 1 === resultNo ? identified(result, event.data) : result,
-      );
-      return { ...state, results };
+      const { data } = event;
+      return { ...state, results: withChanged(state.results, data.resultNo, (it) => identified(it, data)) };
     }
     case 'AttemptEnded':
       return recorded(state, event, 'ended');
     case 'RequeryAnswered':
-    case 'RequeryRepeated': {
-      const { at, status } = event.data;
-      return { ...state, lastRequery: { at, status } };
-    }
-    case 'RequeryUnanswered': {
-      const { at, reason } = event.data;
-      return { ...state, lastRequery: { at, status: reason } };
-    }
+    case 'RequeryRepeated':
+      return { ...state, lastRequery: { at: event.data.at, status: event.data.status } };
+    case 'RequeryUnanswered':
+      return { ...state, lastRequery: { at: event.data.at, status: event.data.reason } };
     case 'AttemptOutcomeUnknown':
       return { ...state, unknownOutcomes: [...(state.unknownOutcomes ?? []), event.data] };
     case 'ExceptionResolved': {
       const { resultNo, postingRule: _, ...resolved } = event.data;
-      const results = state.results.map((result, index) =>
-        index + 1 === resultNo ? { ...result, resolved } : result,
-      );
-      return { ...state, results };
+      return resolvedAs(state, resultNo, resolved);
     }
+    case 'AmountMismatchCredited':
+    case 'PaymentReversed':
+    case 'PaymentRefunded':
+      return withDeliveries(evolveAdjustments(state, event), event.data);
     case 'PersonalDataErased':
       return withoutPersonalData(state, event.data.at);
     case 'PaymentRequested':
       return state;
     default:
-      return isDeliveryEvent(event)
-        ? { ...state, deliveries: evolveDeliveries(state.deliveries, event) }
-        : state;
+      if (isApprovalEvent(event))
+        return { ...state, approvals: evolveApprovals(state.approvals ?? [], event) };
+      return { ...state, deliveries: evolveDeliveries(state.deliveries, event) };
   }
 }
 
 type StatusChange = Extract<PaymentEvent, { data: { deliveries: unknown } }>;
 
-/** Adds the deliveries that the new status set in motion. */
+/** Adds the deliveries that the event set in motion. */
 function withDeliveries(
   payment: RequestedPayment,
   { at, deliveries }: StatusChange['data'],
 ): RequestedPayment {
   const planned = plannedDeliveries(payment, deliveries);
-  const added = planned.map((each) => newDelivery(each, statusChanges(payment), at));
+  const added = planned.map((each) => newDelivery(each, changesOf(payment), at));
   return { ...payment, deliveries: [...payment.deliveries, ...added] };
 }
 
@@ -253,12 +261,12 @@ export function plannedDeliveries(
   payment: RequestedPayment,
   deliveries: StatusChange['data']['deliveries'],
 ): readonly PlannedDelivery[] {
-  return deliveries === 'rule 1' ? deliveriesByRule1(payment, statusChanges(payment)) : deliveries;
+  return deliveries === 'rule 1' ? deliveriesByRule1(payment, changesOf(payment)) : deliveries;
 }
 
-/** How many results have set the payment's status so far. */
-export function statusChanges({ results }: Pick<RequestedPayment, 'results'>): number {
-  return results.filter(({ role }) => role === 'applied').length;
+/** How many results have set the payment's status so far, and how often staff have adjusted it. */
+export function changesOf({ adjustments = [], results }: RequestedPayment): number {
+  return results.filter(({ role }) => role === 'applied').length + adjustments.length;
 }
 
 type ResultEvent = Extract<PaymentEvent, { data: { result: PaymentResult } }>;
@@ -293,5 +301,7 @@ export function withoutPersonalData(payment: RequestedPayment, at: string | null
 export function currentResult<Result extends RecordedResult>(payment: {
   results: readonly Result[];
 }): Result | null {
-  return payment.results.findLast(({ role }) => role === 'applied') ?? null;
+  const { results } = payment;
+  const paying = results.find(({ credited }) => credited === 'paid');
+  return paying ?? results.findLast(({ role }) => role === 'applied') ?? null;
 }

@@ -4,14 +4,18 @@ import type { Buyer, Held } from './personal-data.ts';
 
 /**
  * What staff did about money in suspense: refunded it to the payer, credited it to the merchant, or explained in a note
- * why it is owed to nobody.
+ * why it is owed to nobody. Reversed: they found that the bank had taken back money that the merchant had.
  */
-export const resolutions = ['refunded', 'credited', 'explained'] as const;
+export const resolutions = ['refunded', 'credited', 'explained', 'reversed'] as const;
 export type Resolution = (typeof resolutions)[number];
 
-/** Superseded: a later report of the same money is in the books in its place. */
-export const exceptionResolutions = [...resolutions, 'superseded'] as const;
-export type ExceptionResolution = (typeof exceptionResolutions)[number];
+/** Those of `ExceptionResolved`. Superseded: a later report of the same money is in the books in its place. */
+export const exceptionResolutions = ['refunded', 'credited', 'explained', 'superseded'] as const;
+export type ExceptionResolution = (typeof exceptionResolutions)[number] | 'reversed';
+
+/** What a wrong amount that is credited does to the payment; `nothing` to one that other money has paid. */
+export const creditEffects = ['paid', 'partlyPaid', 'nothing'] as const;
+export type CreditEffect = (typeof creditEffects)[number];
 
 /** One recorded result without its evidence. Its `sellerOrderNo` is that of the attempt that it is about. */
 export type RecordedResult = PaymentResult & {
@@ -24,6 +28,8 @@ export type RecordedResult = PaymentResult & {
   isOrderInferred?: true;
   /** How staff settled it, or what superseded it; null until then. */
   resolved: { at: string; resolution: ExceptionResolution; note: string } | null;
+  /** What it did to the payment when staff credited it, as `AmountMismatchCredited` says. */
+  credited?: CreditEffect;
 };
 
 /** Whether the order of a success is inferred, as a part of its record; events of version 1 do not tell. */
@@ -45,4 +51,13 @@ export function identified<Result extends Named & Pick<RecordedResult, 'isOrderI
   const gatewayTransactionId = result.gatewayTransactionId || named.gatewayTransactionId;
   if (!isOrderInferred || named.sellerOrderNo === '') return { ...result, gatewayTransactionId };
   return { ...rest, gatewayTransactionId, sellerOrderNo: named.sellerOrderNo } as Result;
+}
+
+/** The results of which one, by its number counted from 1, is changed. */
+export function withChanged<Result>(
+  results: readonly Result[],
+  resultNo: number,
+  change: (result: Result) => Result,
+): Result[] {
+  return results.map((result, index) => (index + 1 === resultNo ? change(result) : result));
 }

@@ -2,6 +2,7 @@
  * The receipt email: subject, text and HTML, with the same facts as the attached PDF. It loads nothing from any host, and
  * names and descriptions are never more than text in it.
  */
+import { noteText } from './notes.ts';
 import { printable } from './printable.ts';
 import type { Receipt } from './receipt.ts';
 import { factsOf, itemLinesOf, type Language, statusName, texts } from './texts.ts';
@@ -31,6 +32,7 @@ function contentOf(receipt: Receipt, lang: Language, receiptUrl: (lang: Language
     agency: printable(receipt.agency),
     total: receipt.total,
     status: words.statuses[statusName(receipt.status)],
+    notes: receipt.notes.map((note) => noteText(note, lang)),
     facts: factsOf(receipt, lang).map(([label, fact]) => pair(label, fact)),
     amountsTitle: words.receipt.amounts,
     items: itemLinesOf(receipt).map(({ description, detail, amount }) =>
@@ -42,12 +44,14 @@ function contentOf(receipt: Receipt, lang: Language, receiptUrl: (lang: Language
   };
 }
 
-function asText({ words, title, agency, total, status, facts, items, sums, open, other }: Content): string {
+function asText(content: Content): string {
+  const { words, title, agency, total, status, notes, facts, items, sums, open, other } = content;
   const lines = (pairs: readonly Pair[]) => pairs.map(([label, text]) => `${label}: ${text}`);
   return [
     title,
     agency,
     `${total} · ${status}`,
+    ...notes,
     '',
     words.attached,
     '',
@@ -66,7 +70,7 @@ const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${c
 
 /** Mail programs support little CSS: styles are on the elements, and a style sheet serves those with a dark mode. */
 function asHtml(content: Content): string {
-  const { lang, words, title, agency, total, status, facts, items, sums, open, other } = content;
+  const { lang, words, title, agency, total, status, notes, facts, items, sums, open, other } = content;
   const row = (label: string, value: string) =>
     `<tr><th scope="row" class="quiet" style="${cell};width:38%;font-weight:400;color:#52525b">${escaped(label)}</th>` +
     `<td style="${cell}"><bdi>${escaped(value)}</bdi></td></tr>`;
@@ -91,7 +95,7 @@ function asHtml(content: Content): string {
 <h1 style="margin:4px 0 16px;font-size:22px;line-height:1.25">${escaped(title)}</h1>
 <p style="margin:0;font-size:30px;line-height:1.15;font-weight:700">${escaped(total)}</p>
 <p class="good" style="margin:4px 0 16px;font-weight:700;color:#15803d">&#10003; ${escaped(status)}</p>
-<p style="margin:0 0 16px">${escaped(words.attached)}</p>
+${notes.map((note) => `<p style="margin:0 0 16px;font-weight:700">${escaped(note)}</p>\n`).join('')}<p style="margin:0 0 16px">${escaped(words.attached)}</p>
 <p style="margin:0 0 8px"><a href="${escaped(open[1])}" style="display:inline-block;padding:12px 20px;background:#2563eb;color:#ffffff;border-radius:8px;font-weight:700;text-decoration:none">${escaped(open[0])}</a></p>
 <p style="margin:0 0 24px"><a class="link" href="${escaped(other[1])}" style="color:#1d4ed8">${escaped(other[0])}</a></p>
 <table style="${table}">

@@ -4,6 +4,7 @@
  */
 import { amountInWords } from './amount-in-words.ts';
 import { verificationKey, verificationUrl } from './check-code.ts';
+import { noteText } from './notes.ts';
 import {
   addRow,
   beginTable,
@@ -65,6 +66,7 @@ export function receiptPdf(
   const document = { sheet, receipt, lang, words };
   drawHeading(sheet, receipt.agency, kind);
   if (!receipt.isOfficial) drawText(sheet, sheet.root, 'P', words.receipt.notReceipt, styles.warning);
+  for (const note of receipt.notes) drawText(sheet, sheet.root, 'P', noteText(note, lang), styles.warning);
   drawText(sheet, sheet.root, 'P', words.receipt.explanations[statusName(receipt.status)], styles.label);
   if (receipt.asAt !== '')
     drawText(sheet, sheet.root, 'P', words.receipt.asAt(timeText(receipt.asAt, lang)), styles.warning);

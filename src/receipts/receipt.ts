@@ -1,16 +1,21 @@
 /** What a receipt says in any language: one logic for the page, the PDF and the email. */
+import type { Adjustment } from '../events/adjustments.ts';
+import { priceOf } from '../events/charges.ts';
 import type { OpenPayment } from '../events/open-payment.ts';
 import { currentResult, type RequestedPayment } from '../events/payment.ts';
 import { attemptOf } from '../events/payment-result.ts';
 import type { RecordedResult } from '../events/recorded-result.ts';
-import { addSen, displaySen, type Sen } from '../kernel/money.ts';
+import { displaySen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
+import { notesOf } from './notes.ts';
 
 export type HistoryEntry = { at: string } & (
   | { kind: 'methodChosen'; mode: PaymentMode }
   | { kind: 'requested' | 'success' | 'lateSuccess' | 'failed' | 'cancelled' | 'pending' }
   /** In suspense until staff decide: a success with another amount, and a second success. */
   | { kind: 'amountMismatch' | 'duplicate' }
+  /** What staff recorded later. */
+  | { kind: Adjustment['kind'] }
 );
 
 export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
@@ -24,8 +29,7 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
   const result = currentResult(payment);
   const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
   const mode: PaymentMode | '' = result?.mode || (attempt?.mode ?? '');
-  const feeSen = attempt?.chargeSen ?? (0 as Sen);
-  const totalSen = addSen(request.amountSen, feeSen);
+  const { amountSen, feeSen, totalSen } = priceOf(payment);
   const receiptNo = payment.receipt?.receiptNo ?? '';
   return {
     /** False for a statement, which is not a receipt. */
@@ -52,16 +56,18 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
       /** `receiptNo` is `''` unless this is one of several paid items. */
       return { description, titleId, receiptNo: itemNo, detail, amount: displaySen(amountSen) };
     }),
-    amount: displaySen(request.amountSen),
+    amount: displaySen(amountSen),
     /** `''` when no fee applies. */
     fee: feeSen === 0 ? '' : displaySen(feeSen),
     /** What the payer pays in all. */
     total: displaySen(totalSen),
     totalSen,
+    feeSen,
     mode,
     bank: result?.buyerBank ?? '',
     fpxNo: mode === 'fpx' || mode === 'fpx1' ? (result?.gatewayTransactionId ?? '') : '',
     orderNo: result?.sellerOrderNo || (attempt?.sellerOrderNo ?? ''),
+    notes: notesOf(payment),
     history: historyOf(payment),
   };
 }
@@ -79,10 +85,13 @@ function historyOf(payment: RequestedPayment): HistoryEntry[] {
     const kind = kindOf(payment, result);
     return kind === null ? [] : [{ at: result.at, kind }];
   });
-  return [requested, ...[...chosen, ...results].sort((a, b) => a.at.localeCompare(b.at))];
+  const adjusted = (payment.adjustments ?? [])
+    .filter((each) => each.kind !== 'credited' || each.effect !== 'nothing')
+    .map(({ at, kind }): HistoryEntry => ({ at, kind }));
+  return [requested, ...[...chosen, ...results, ...adjusted].sort((a, b) => a.at.localeCompare(b.at))];
 }
 
-type ResultKind = Exclude<HistoryEntry['kind'], 'requested' | 'methodChosen'>;
+type ResultKind = Exclude<HistoryEntry['kind'], 'requested' | 'methodChosen' | Adjustment['kind']>;
 
 function kindOf({ receipt }: RequestedPayment, { outcome, role }: RecordedResult): ResultKind | null {
   if (role === 'contradiction' || role === 'ended') return null;

@@ -30,7 +30,7 @@ const dateFormat = (locale: string) =>
 const dates = { en: dateFormat('en-GB'), ms: dateFormat('ms-MY') };
 
 /** The Malaysian day of a moment in UTC: `20 November 2026`. */
-function dateText(utc: string, lang: Language): string {
+export function dateText(utc: string, lang: Language): string {
   return dates[lang].format(new Date(utc));
 }
 

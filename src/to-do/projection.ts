@@ -3,6 +3,7 @@
  * deliveries settle them. The reactors role runs it, so that nothing waits for the read models. It is not rebuilt,
  * because its rows also hold the leases of attempts that are under way.
  */
+import { adjustmentEvents } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import {
   type DeliveryKind,
@@ -13,13 +14,13 @@ import {
   type PlannedDelivery,
 } from '../events/deliveries.ts';
 import {
+  changesOf,
   evolve,
   noPayment,
   type Payment,
   type PaymentEvent,
   paymentIdOf,
   paymentStreamPrefix,
-  statusChanges,
 } from '../events/payment.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../eventstore/event-store.ts';
 import { createTables, type Table, upsert } from '../postgres/table.ts';
@@ -39,7 +40,7 @@ export const toDoList = {
   name: toDoSchema,
   version: 1,
   isReadModel: false,
-  eventTypes: [...statusEvents, ...Object.keys(deliveryEvents)],
+  eventTypes: [...statusEvents, ...Object.keys(adjustmentEvents), ...Object.keys(deliveryEvents)],
 } as const satisfies Followed;
 
 /** What is known of a payment, as far as its deliveries depend on it. Plain JSON, no personal data. */
@@ -48,7 +49,7 @@ type Known = PaymentDeliveries & {
   revision: number;
   /** Nothing changes the status after a success. */
   isPaid: boolean;
-  /** How many results have set the status. */
+  /** How many results have set the status, and how often staff have adjusted it. */
   changes: number;
 };
 
@@ -137,8 +138,9 @@ function nothingKnown(transactionId: string): Known {
 
 function next(known: Known, event: PaymentEvent): Known {
   if (isDeliveryEvent(event)) return { ...known, deliveries: evolveDeliveries(known.deliveries, event) };
+  if (!('deliveries' in event.data) || event.data.deliveries === 'rule 1') return known;
   // As in `evolve`: a success is final.
-  if (!('deliveries' in event.data) || event.data.deliveries === 'rule 1' || known.isPaid) return known;
+  if (known.isPaid && !Object.hasOwn(adjustmentEvents, event.type)) return known;
   const { at, deliveries, merchantCode } = event.data;
   const changes = known.changes + 1;
   const added = deliveries.map(
@@ -150,10 +152,14 @@ function next(known: Known, event: PaymentEvent): Known {
   return {
     ...known,
     merchantCode: merchantCode ?? '',
-    isPaid: event.type === 'PaymentSucceeded',
+    isPaid: known.isPaid || pays(event),
     changes,
     deliveries: [...known.deliveries, ...added],
   };
+}
+
+function pays({ type, data }: PaymentEvent): boolean {
+  return type === 'PaymentSucceeded' || ('effect' in data && data.effect === 'paid');
 }
 
 /** How many streams are loaded at a time. */
@@ -189,7 +195,7 @@ function knownOf(event: RecordedEvent, payment: Payment): Known {
     ...known,
     merchantCode: merchant.code,
     isPaid: payment.status === 'succeeded',
-    changes: statusChanges(payment),
+    changes: changesOf(payment),
     deliveries: payment.deliveries.map((delivery) => ({
       ...delivery,
       receiver: receiverOf(delivery.kind, callbackUrl),

@@ -69,6 +69,7 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
     idOf: (ctx: Context<FromMerchant>) =>
       transactionIdOf(transactionIdKey, 'generic', ctx.state.merchant.code, ctx.params.reference ?? ''),
     ask: ({ transactionId }) => registry.ask(transactionId),
+    merchants: config.merchants,
     personalData,
     readPayment,
     recordAnswer,

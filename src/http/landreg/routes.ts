@@ -49,6 +49,7 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
   const requery = createRequery({
     idOf: (ctx) => landregTransactionId(transactionIdKey, ctx.params.reference ?? ''),
     ask: registry.askByTransaksiId,
+    merchants: config.merchants,
     personalData,
     readPayment,
     recordAnswer,

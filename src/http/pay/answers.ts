@@ -33,6 +33,18 @@ const fields = {
   description: withDescription(string(), 'What the payment is for'),
   service: withDescription(string(), 'Name of the service'),
 };
+/** Only for merchants that are told of adjustments. */
+const adjusted = {
+  amount_received: withDescription(
+    optional(amount),
+    'With callback_events or partial_payments: what was received, in RM',
+  ),
+  amount_refunded: withDescription(optional(amount), 'Likewise: what was refunded, in RM'),
+  reversed_datetime: withDescription(
+    optional(string()),
+    'Likewise: when the bank took it back; empty if it did not',
+  ),
+};
 export const paymentFields: Struct<PaymentFields, unknown> = object(fields);
 
 export const paymentStarted = object({
@@ -49,6 +61,7 @@ export const requeryAnswer = object({
   success: literal(true),
   data: object({
     ...fields,
+    ...adjusted,
     as_at: withDescription(
       optional(time),
       'Only while the event log cannot be read: the time of the last event that is known; there may be later ones',

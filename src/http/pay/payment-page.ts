@@ -1,8 +1,10 @@
 /** GET /<channel>/pay/{id}: the page on which a payer chooses how to pay. */
 import type { Config } from '../../config/config.ts';
+import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { displaySen } from '../../kernel/money.ts';
+import { notesOf, noteText } from '../../receipts/notes.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { type Language, timeText } from '../../receipts/texts.ts';
 import { type Context, languageOf, seeOther } from '../server/context.ts';
@@ -67,7 +69,8 @@ function paymentPage(
     otherLanguageUrl: links.pay(request.transactionId, otherLanguage(lang)),
     action: links.pay(request.transactionId, lang),
     token: page.token,
-    amount: displaySen(request.amountSen),
+    amount: displaySen(outstandingSen(payment)),
+    notes: notesOf(payment).map((note) => noteText(note, lang)),
     agency: request.merchant.name,
     service: request.service,
     description: request.description,

@@ -1,4 +1,5 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or the statement of a payment that has not succeeded. */
+import { noteText } from '../../receipts/notes.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { historyText, statusName, texts, timeText, withheldText } from '../../receipts/texts.ts';
@@ -12,7 +13,7 @@ export function createShowReceipt(links: Links) {
 
 export function drawReceipt(ctx: Context, { payment, asAt }: LoadedPayment, links: Links): Promise<void> {
   const lang = languageOf(ctx);
-  const { items, history, ...receipt } = receiptOf(payment, asAt);
+  const { items, history, notes, ...receipt } = receiptOf(payment, asAt);
   const { transactionId, status } = receipt;
   const canTryAgain = status === 'failed' || status === 'cancelled';
   const isOpen = status === 'requested' || status === 'pending';
@@ -23,13 +24,14 @@ export function drawReceipt(ctx: Context, { payment, asAt }: LoadedPayment, link
     asAt: receipt.asAt && timeText(receipt.asAt, lang),
     otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),
     status: statusName(status),
+    notes: notes.map((note) => noteText(note, lang)),
     dateTime: timeText(receipt.at, lang),
     items: items.map(({ description, detail, amount }) => ({ title: description, detail, amount })),
     method: receipt.mode === '' ? undefined : texts[lang].modes[receipt.mode],
     history: history.map((entry) => ({ time: timeText(entry.at, lang), text: historyText(entry, lang) })),
     backUrl: backToMerchant(payment),
     pdfUrl: links.download(transactionId, lang),
-    tryAgainUrl: canTryAgain ? links.pay(transactionId, lang) : undefined,
+    tryAgainUrl: canTryAgain || status === 'partlyPaid' ? links.pay(transactionId, lang) : undefined,
     refreshUrl: isOpen ? links.receipt(transactionId, lang) : undefined,
   });
 }

@@ -4,6 +4,7 @@ import type { Payment } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { isReady, type LagSources } from '../../projections/runtime/lag.ts';
 import { isVerificationCheck, verificationKey, verificationUrl } from '../../receipts/check-code.ts';
+import { noteText } from '../../receipts/notes.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { statusName, timeText } from '../../receipts/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
@@ -42,6 +43,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       receiptNo: receipt.receiptNo,
       dateTime: timeText(receipt.at, lang),
       total: receipt.total,
+      notes: receipt.notes.map((note) => noteText(note, lang, { isPublic: true })),
     });
   };
 }

@@ -33,6 +33,7 @@ const signs: Readonly<Record<StatusName, string>> = {
   cancelled: 'M -0.45 0 H 0.45',
   pending: clock,
   requested: clock,
+  partlyPaid: clock,
 };
 
 export function drawStatusIcon(

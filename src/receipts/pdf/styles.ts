@@ -16,6 +16,7 @@ const status: Readonly<Record<StatusName, string>> = {
   cancelled: grey,
   pending: warning,
   requested: warning,
+  partlyPaid: warning,
 };
 
 export const colors = { primary, washed: '#f4f4f5', line: '#e4e4e7', white: '#ffffff', black, status };

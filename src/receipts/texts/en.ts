@@ -7,6 +7,7 @@ export const en = {
     cancelled: 'Cancelled',
     pending: 'Pending',
     requested: 'Awaiting payment',
+    partlyPaid: 'Partly paid',
   },
   modes: {
     fpx: 'FPX Online Banking (Individual)',
@@ -47,6 +48,8 @@ export const en = {
         'The bank has not confirmed the payment yet. A corporate account may still need an approver. Do not pay again: the receipt page shows the outcome once it is known.',
       requested:
         'No outcome has reached us yet. If you have just paid, wait a moment and check again. Do not pay twice.',
+      partlyPaid:
+        'A part of the amount has been received. The rest is still to be paid, on the payment page.',
     },
     asAt: (time: string) =>
       `This is the record as at ${time}. Anything later cannot be shown at the moment: look again in a few minutes.`,
@@ -72,6 +75,19 @@ export const en = {
     pending: 'Waiting for the bank to confirm',
     amountMismatch: 'A payment of another amount was reported; staff will look into it',
     duplicate: 'A second payment was reported; staff will look into a refund',
+    credited: 'The agency accepted the amount received',
+    reversed: 'The bank took the payment back',
+    refunded: 'A refund was made',
+  },
+
+  notes: {
+    credited: (amount: string) =>
+      `The amount asked for was ${amount}. The agency has accepted the amount received as payment in full.`,
+    partlyPaid: (amount: string, outstanding: string) =>
+      `${amount} has been received. ${outstanding} is still to be paid.`,
+    reversed: (date: string, amount: string) => `Reversed on ${date}: the bank has taken ${amount} back.`,
+    refunded: (date: string, amount: string, reference: string) =>
+      `Refunded on ${date}: ${amount}${reference && `, reference ${reference}`}.`,
   },
 
   email: {

@@ -8,6 +8,7 @@ export const ms: ReceiptTexts = {
     cancelled: 'Dibatalkan',
     pending: 'Menunggu Pengesahan',
     requested: 'Menunggu bayaran',
+    partlyPaid: 'Dibayar sebahagian',
   },
   modes: {
     fpx: 'Perbankan Internet (Individu)',
@@ -47,6 +48,8 @@ export const ms: ReceiptTexts = {
         'Bank belum mengesahkan pembayaran. Akaun korporat mungkin masih memerlukan pelulus. Jangan bayar semula: halaman resit menunjukkan keputusan sebaik sahaja diketahui.',
       requested:
         'Kami belum menerima sebarang keputusan. Jika anda baru membayar, tunggu seketika dan semak semula. Jangan bayar dua kali.',
+      partlyPaid:
+        'Sebahagian daripada amaun telah diterima. Bakinya masih perlu dibayar di halaman pembayaran.',
     },
     asAt: (time) =>
       `Ini ialah rekod setakat ${time}. Perkara selepas itu tidak dapat dipaparkan buat masa ini: sila semak semula dalam beberapa minit.`,
@@ -72,6 +75,19 @@ export const ms: ReceiptTexts = {
     pending: 'Menunggu pengesahan bank',
     amountMismatch: 'Pembayaran dengan amaun lain dilaporkan; kakitangan akan menyemaknya',
     duplicate: 'Pembayaran kedua dilaporkan; kakitangan akan menyemak bayaran balik',
+    credited: 'Agensi menerima amaun yang dibayar',
+    reversed: 'Bank mengambil semula bayaran',
+    refunded: 'Bayaran balik telah dibuat',
+  },
+
+  notes: {
+    credited: (amount) =>
+      `Amaun yang diminta ialah ${amount}. Agensi telah menerima amaun yang dibayar sebagai bayaran penuh.`,
+    partlyPaid: (amount, outstanding) => `${amount} telah diterima. Baki ${outstanding} masih perlu dibayar.`,
+    reversed: (date, amount) =>
+      `Pembayaran diterbalikkan pada ${date}: pihak bank telah mengambil semula ${amount}.`,
+    refunded: (date, amount, reference) =>
+      `Dibayar balik pada ${date}: ${amount}${reference && `, rujukan ${reference}`}.`,
   },
 
   email: {

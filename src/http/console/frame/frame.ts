@@ -81,6 +81,13 @@ const notices = {
   'requery-not-found': { kind: 'warning', text: 'The registry has no record of this payment.' },
   erased: { kind: 'success', text: 'The personal data of this payment are erased.' },
   resolved: { kind: 'success', text: 'The exception is resolved.' },
+  refunded: { kind: 'success', text: 'The refund is recorded.' },
+  'approval-requested': {
+    kind: 'warning',
+    text: 'Recorded as a proposal: it takes effect when another administrator approves it, under Exceptions.',
+  },
+  approved: { kind: 'success', text: 'Approved: what was proposed has been recorded.' },
+  rejected: { kind: 'success', text: 'The proposal is rejected.' },
   'rebuild-requested': {
     kind: 'success',
     text: 'The rebuild is requested. The current tables serve until it is done.',

@@ -58,7 +58,14 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
   });
 };
 
-const statuses: readonly PaymentStatus[] = ['succeeded', 'failed', 'cancelled', 'pending', 'requested'];
+const statuses: readonly PaymentStatus[] = [
+  'succeeded',
+  'failed',
+  'cancelled',
+  'pending',
+  'partlyPaid',
+  'requested',
+];
 
 /** What was paid on the day; and what was requested that day, by its current status. */
 function tilesOf({ paid, requested }: DayMetrics, day: string) {
@@ -72,12 +79,15 @@ function tilesOf({ paid, requested }: DayMetrics, day: string) {
       url: urlOf({ by: 'paid' }),
     },
     { name: 'Requested', status: null, value: countText(total), url: urlOf({}) },
-    ...statuses.map((status) => ({
-      name: '',
-      status,
-      value: countText(requested[status]),
-      url: urlOf({ status }),
-    })),
+    // Few merchants take parts.
+    ...statuses
+      .filter((status) => status !== 'partlyPaid' || requested[status] > 0)
+      .map((status) => ({
+        name: '',
+        status,
+        value: countText(requested[status]),
+        url: urlOf({ status }),
+      })),
   ];
 }
 

@@ -36,7 +36,7 @@ export function methodsPlot(methods: DayMetrics['methods'], day: string) {
       succeededUrl: `/console/payments${queryOf({ day, mode, status: 'succeeded' })}`,
       succeeded,
       decided,
-      total: decided + byStatus.requested + byStatus.pending,
+      total: decided + byStatus.requested + byStatus.partlyPaid + byStatus.pending,
       rate,
       share,
     };

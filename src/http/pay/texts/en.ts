@@ -53,6 +53,7 @@ export const en = {
     back: 'Return to',
     pdf: 'Download PDF',
     tryAgain: 'Try again',
+    payRest: 'Pay the rest',
     refresh: 'Check the status again',
   },
 

@@ -54,6 +54,7 @@ export const ms: Texts = {
     back: 'Kembali ke',
     pdf: 'Muat turun PDF',
     tryAgain: 'Cuba lagi',
+    payRest: 'Bayar baki',
     refresh: 'Semak semula status',
   },
 

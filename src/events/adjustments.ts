@@ -1,0 +1,155 @@
+/**
+ * What staff record of money after the results of a payment: that a wrong amount is credited to the agency, that the bank
+ * has taken a payment back, and that a payer was refunded. The events, and how a payment folds them.
+ */
+import { array, enums, integer, literal, min, object, string } from 'superstruct';
+import { addSen, type Sen } from '../kernel/money.ts';
+import { paymentModes } from '../kernel/payment-modes.ts';
+import { type EventOf, sen, utc } from '../kernel/structs.ts';
+import { PlannedDelivery } from './deliveries.ts';
+import type { Outcome } from './payment-result.ts';
+import { type CreditEffect, creditEffects, type RecordedResult, withChanged } from './recorded-result.ts';
+
+const common = {
+  at: utc,
+  /** `staff:<id>`. */
+  by: string(),
+  /** The first rule that knows these events. */
+  postingRule: literal(3),
+  merchantCode: string(),
+  deliveries: array(PlannedDelivery),
+};
+
+const returned = {
+  ...common,
+  /** The number of the recorded result that brought the money, counted from 1. */
+  chargeNo: min(integer(), 1),
+  amountSen: sen,
+  /** How much of the amount was a fee. */
+  feeSen: sen,
+  /** The method by which the money had come; `''` where it is not known. */
+  mode: enums(['', ...paymentModes]),
+};
+
+export const adjustmentEvents = {
+  /** Settles the amount mismatch of result `resultNo`. */
+  AmountMismatchCredited: object({
+    ...common,
+    resultNo: min(integer(), 1),
+    note: string(),
+    amountSen: sen,
+    effect: enums(creditEffects),
+    /** What has been paid with this and with earlier wrong amounts together. */
+    paidSen: sen,
+    /** When the money came: the bank's time where it gave one. */
+    paidAt: utc,
+    /** `''` unless it pays the payment. */
+    receiptNo: string(),
+  }),
+  /** The bank has taken the money back, as the contradiction of result `resultNo` said, which this settles. */
+  PaymentReversed: object({ ...returned, resultNo: min(integer(), 1), note: string() }),
+  /** The payer was refunded, in whole or in part. */
+  PaymentRefunded: object({ ...returned, gatewayReference: string(), reason: string() }),
+};
+
+export type AdjustmentEvent = EventOf<typeof adjustmentEvents>;
+
+export type Adjustment = { at: string; amountSen: Sen } & (
+  | { kind: 'credited'; resultNo: number; effect: CreditEffect }
+  | { kind: 'reversed'; chargeNo: number }
+  | { kind: 'refunded'; chargeNo: number; gatewayReference: string }
+);
+
+/** The part of a payment that these events change. */
+type Adjusted = {
+  status: 'requested' | 'partlyPaid' | Outcome;
+  results: readonly RecordedResult[];
+  receipt: { receiptNo: string; late: boolean } | null;
+  /** In order; absent while there is none. */
+  adjustments?: readonly Adjustment[];
+  /** What wrong amounts that were credited have paid of it, less what of that was returned before it was paid. */
+  paidSen?: Sen;
+};
+
+/** Total. A payment that is paid stays paid. */
+export function evolveAdjustments<Payment extends Adjusted>(
+  payment: Payment,
+  event: AdjustmentEvent,
+): Payment {
+  switch (event.type) {
+    case 'AmountMismatchCredited':
+      return credited(payment, event.data);
+    case 'PaymentReversed': {
+      const { at, amountSen, chargeNo, note, resultNo } = event.data;
+      const settled = resolvedAs(payment, resultNo, { at, resolution: 'reversed', note });
+      return withReturned(settled, { kind: 'reversed', at, amountSen, chargeNo });
+    }
+    case 'PaymentRefunded': {
+      const { at, amountSen, chargeNo, gatewayReference } = event.data;
+      return withReturned(payment, { kind: 'refunded', at, amountSen, chargeNo, gatewayReference });
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+function credited<Payment extends Adjusted>(
+  payment: Payment,
+  data: Extract<AdjustmentEvent, { type: 'AmountMismatchCredited' }>['data'],
+): Payment {
+  const { at, amountSen, note, paidSen, receiptNo, resultNo } = data;
+  const effect = payment.status === 'succeeded' ? 'nothing' : data.effect;
+  const settled = resolvedAs(payment, resultNo, { at, resolution: 'credited', note }, effect);
+  const next = added(settled, { kind: 'credited', at, amountSen, resultNo, effect });
+  if (effect === 'nothing') return next;
+  if (effect === 'paid')
+    return { ...next, status: 'succeeded', receipt: { receiptNo, late: false }, paidSen };
+  // While a bank may still take the whole amount, the payer may not pay the rest.
+  return { ...next, status: next.status === 'pending' ? 'pending' : 'partlyPaid', paidSen };
+}
+
+function withReturned<Payment extends Adjusted>(payment: Payment, adjustment: Adjustment): Payment {
+  const next = added(payment, adjustment);
+  if (next.status === 'succeeded' || next.paidSen === undefined) return next;
+  const paidSen = Math.max(0, next.paidSen - adjustment.amountSen) as Sen;
+  const status = paidSen === 0 && next.status === 'partlyPaid' ? 'requested' : next.status;
+  return { ...next, status, paidSen };
+}
+
+function added<Payment extends Adjusted>(payment: Payment, adjustment: Adjustment): Payment {
+  return { ...payment, adjustments: [...(payment.adjustments ?? []), adjustment] };
+}
+
+/** The payment with one of its results settled by staff. */
+export function resolvedAs<Payment extends Pick<Adjusted, 'results'>>(
+  payment: Payment,
+  resultNo: number,
+  resolved: NonNullable<RecordedResult['resolved']>,
+  effect?: CreditEffect,
+): Payment {
+  const results = withChanged(payment.results, resultNo, (result) => ({
+    ...result,
+    resolved,
+    ...(effect && { credited: effect }),
+  }));
+  return { ...payment, results };
+}
+
+/** What is still to be paid of the amount asked for, without a fee. */
+export function outstandingSen({
+  paidSen = 0 as Sen,
+  request,
+}: {
+  paidSen?: Sen;
+  request: { amountSen: Sen };
+}): Sen {
+  return Math.max(0, request.amountSen - paidSen) as Sen;
+}
+
+/** The sum of the adjustments of one kind. */
+export function adjustedSen(
+  { adjustments = [] }: Pick<Adjusted, 'adjustments'>,
+  kind: Adjustment['kind'],
+): Sen {
+  return addSen(...adjustments.filter((each) => each.kind === kind).map(({ amountSen }) => amountSen));
+}
