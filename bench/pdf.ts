@@ -24,6 +24,8 @@ const receipt: Receipt = {
   fee: '',
   total: 'RM 120.50',
   totalSen: 12_050 as Sen,
+  feeSen: 0 as Sen,
+  notes: [],
   mode: 'fpx',
   bank: 'Maybank2U',
   fpxNo: '2611200904300123',

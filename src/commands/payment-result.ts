@@ -73,7 +73,10 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const { result } = command;
   const data = recorded(command, state);
   const attempt = attemptOf(state, data.orderNo);
-  const expectedSen = addSen(outstandingSen(state), attempt?.chargeSen ?? (0 as Sen));
+  // After a wrong amount that was credited in full, another charge of what was asked for is a second one.
+  const isCredited = currentResult(state)?.credited === 'paid';
+  const askedSen = isCredited ? state.request.amountSen : outstandingSen(state);
+  const expectedSen = addSen(askedSen, attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
   const [known] = sameSuccesses(state, result);
   const isBookedOtherwise = successesOfTransaction(state, result).some(isBooked);

@@ -5,10 +5,7 @@ import { exceptionsOf, holdsMoneyInSuspense } from '../../src/events/exceptions.
 import { unopened } from '../../src/events/open-payment.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../../src/events/payment.ts';
 import { type Books, type Entry, enter, type Posting } from '../../src/events/postings.ts';
-import {
-  type ExceptionResolution as Resolution,
-  exceptionResolutions as resolutions,
-} from '../../src/events/recorded-result.ts';
+import { exceptionResolutions as resolutions } from '../../src/events/recorded-result.ts';
 import { receiptOf } from '../../src/receipts/receipt.ts';
 import { history } from '../projections/histories.ts';
 import { events as plausibleEvents } from '../support/arbitraries.ts';
@@ -43,6 +40,7 @@ const lines = (postings: readonly Posting[]) =>
 const posted = (...events: PaymentEvent[]) =>
   entriesOf([requested(), ...events]).entries.map(({ kind, postings }) => [kind, ...lines(postings)]);
 
+type Resolution = (typeof resolutions)[number];
 const resolved = (resultNo: number, resolution: Resolution): PaymentEvent => ({
   type: 'ExceptionResolved',
   data: { at: '2026-11-22T01:00:00.000Z', resultNo, resolution, note: 'seen', postingRule: 1 },

@@ -239,6 +239,6 @@ export function duplicated(reported: ReportedResult, firstGatewayTransactionId: 
 
 /** As a later report of the same money supersedes an earlier one. */
 export function superseded(resultNo: number): PaymentEvent {
-  const data = { at: resultAt, resultNo, resolution: 'superseded', note: '', postingRule: 2 } as const;
+  const data = { at: resultAt, resultNo, resolution: 'superseded', note: '', postingRule: 3 } as const;
   return { type: 'ExceptionResolved', data };
 }
