@@ -1,6 +1,7 @@
 /** Which deliveries a new status of a payment sets in motion: content/docs/deliveries.md. */
+import { changesOf } from '../events/adjustments.ts';
 import type { CallbackSubject, PlannedDelivery } from '../events/deliveries.ts';
-import { changesOf, type RequestedPayment } from '../events/payment.ts';
+import type { RequestedPayment } from '../events/payment.ts';
 import type { Outcome } from '../events/payment-result.ts';
 
 /** `payment` is still as it was before the outcome. The event keeps the answer, so this rule is free to change. */

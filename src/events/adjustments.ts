@@ -60,10 +60,17 @@ export type Adjustment = { at: string; amountSen: Sen } & (
   | { kind: 'refunded'; chargeNo: number; gatewayReference: string }
 );
 
+export function isAdjustmentEvent(event: { type: string }): event is AdjustmentEvent {
+  return Object.hasOwn(adjustmentEvents, event.type);
+}
+
 /** The part of a payment that these events change. */
-type Adjusted = {
+export type Adjusted = {
+  /** Partly paid: staff credited a wrong amount as a part of what was asked, and the rest is still to be paid. */
   status: 'requested' | 'partlyPaid' | Outcome;
+  /** Every result ever recorded, in order. */
   results: readonly RecordedResult[];
+  /** Set once, by what paid it. */
   receipt: { receiptNo: string; late: boolean } | null;
   /** In order; absent while there is none. */
   adjustments?: readonly Adjustment[];
@@ -133,6 +140,11 @@ export function resolvedAs<Payment extends Pick<Adjusted, 'results'>>(
     ...(effect && { credited: effect }),
   }));
   return { ...payment, results };
+}
+
+/** How many results have set the payment's status so far, and how often staff have adjusted it. */
+export function changesOf({ adjustments = [], results }: Pick<Adjusted, 'adjustments' | 'results'>): number {
+  return results.filter(({ role }) => role === 'applied').length + adjustments.length;
 }
 
 /** What is still to be paid of the amount asked for, without a fee. */

@@ -66,7 +66,10 @@ export function isApprovalEvent(event: { type: string }): event is ApprovalEvent
 }
 
 /** Total. */
-export function evolveApprovals(approvals: readonly Approval[], event: ApprovalEvent): readonly Approval[] {
+export function evolveApprovals(
+  approvals: readonly Approval[] = [],
+  event: ApprovalEvent,
+): readonly Approval[] {
   if (event.type === 'ApprovalRequested')
     return [...approvals, { ...event.data, no: approvals.length + 1, decided: null }];
   const { no: decidedNo, ...by } = event.data;

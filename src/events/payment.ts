@@ -4,15 +4,22 @@
  * src/commands/payment-result.ts.
  */
 import { array, boolean, enums, type Infer, integer, literal, min, object, string } from 'superstruct';
-import type { Sen } from '../kernel/money.ts';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
-import { type Adjustment, adjustmentEvents, evolveAdjustments, resolvedAs } from './adjustments.ts';
+import {
+  type Adjusted,
+  adjustmentEvents,
+  changesOf,
+  evolveAdjustments,
+  isAdjustmentEvent,
+  resolvedAs,
+} from './adjustments.ts';
 import { type Approval, approvalEvents, evolveApprovals, isApprovalEvent } from './approvals.ts';
 import {
   type Delivery,
   deliveryEvents,
   evolveDeliveries,
+  isDeliveryEvent,
   newDelivery,
   type PlannedDelivery,
 } from './deliveries.ts';
@@ -131,25 +138,18 @@ export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'att
 /** What was learnt from asking the registry. */
 type RequeryStatus = RegistryStatus | RegistryFault | Outcome;
 
-/** Partly paid: staff credited a wrong amount as a part of what was asked, and the rest is still to be paid. */
-export type PaymentStatus = 'requested' | 'partlyPaid' | Outcome;
+export type PaymentStatus = Adjusted['status'];
 
-export type RequestedPayment = {
-  status: PaymentStatus;
+export type RequestedPayment = Adjusted & {
   request: Omit<PaymentRequested, 'personal'> & { personal: Held<RequestDetails> };
   attempts: readonly Attempt[];
-  /** Every result ever recorded, in order. */
-  results: readonly RecordedResult[];
-  /** Set once, by what paid it. */
-  receipt: { receiptNo: string; late: boolean } | null;
   /** How many attempts had been made when the payment last failed or was cancelled. */
   closedAttempts: number;
   /** The registry's last answer, new or not, or why it gave none; null before the first question. */
   lastRequery: { at: string; status: RequeryStatus } | null;
   /** The seller orders that nobody knows the outcome of, in order; absent while there is none. */
   unknownOutcomes?: readonly { at: string; orderNo: string }[];
-  adjustments?: readonly Adjustment[];
-  paidSen?: Sen;
+  /** In order; absent while there is none. */
   approvals?: readonly Approval[];
   /** In the order in which outcomes called for them. */
   deliveries: readonly Delivery[];
@@ -229,18 +229,16 @@ function fold(state: Payment, event: PaymentEvent): Payment {
       const { resultNo, postingRule: _, ...resolved } = event.data;
       return resolvedAs(state, resultNo, resolved);
     }
-    case 'AmountMismatchCredited':
-    case 'PaymentReversed':
-    case 'PaymentRefunded':
-      return withDeliveries(evolveAdjustments(state, event), event.data);
     case 'PersonalDataErased':
       return withoutPersonalData(state, event.data.at);
     case 'PaymentRequested':
       return state;
     default:
-      if (isApprovalEvent(event))
-        return { ...state, approvals: evolveApprovals(state.approvals ?? [], event) };
-      return { ...state, deliveries: evolveDeliveries(state.deliveries, event) };
+      if (isAdjustmentEvent(event)) return withDeliveries(evolveAdjustments(state, event), event.data);
+      if (isApprovalEvent(event)) return { ...state, approvals: evolveApprovals(state.approvals, event) };
+      return isDeliveryEvent(event)
+        ? { ...state, deliveries: evolveDeliveries(state.deliveries, event) }
+        : state;
   }
 }
 
@@ -262,11 +260,6 @@ export function plannedDeliveries(
   deliveries: StatusChange['data']['deliveries'],
 ): readonly PlannedDelivery[] {
   return deliveries === 'rule 1' ? deliveriesByRule1(payment, changesOf(payment)) : deliveries;
-}
-
-/** How many results have set the payment's status so far, and how often staff have adjusted it. */
-export function changesOf({ adjustments = [], results }: RequestedPayment): number {
-  return results.filter(({ role }) => role === 'applied').length + adjustments.length;
 }
 
 type ResultEvent = Extract<PaymentEvent, { data: { result: PaymentResult } }>;

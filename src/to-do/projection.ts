@@ -3,7 +3,7 @@
  * deliveries settle them. The reactors role runs it, so that nothing waits for the read models. It is not rebuilt,
  * because its rows also hold the leases of attempts that are under way.
  */
-import { adjustmentEvents } from '../events/adjustments.ts';
+import { adjustmentEvents, changesOf, isAdjustmentEvent } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import {
   type DeliveryKind,
@@ -14,7 +14,6 @@ import {
   type PlannedDelivery,
 } from '../events/deliveries.ts';
 import {
-  changesOf,
   evolve,
   noPayment,
   type Payment,
@@ -140,7 +139,7 @@ function next(known: Known, event: PaymentEvent): Known {
   if (isDeliveryEvent(event)) return { ...known, deliveries: evolveDeliveries(known.deliveries, event) };
   if (!('deliveries' in event.data) || event.data.deliveries === 'rule 1') return known;
   // As in `evolve`: a success is final.
-  if (known.isPaid && !Object.hasOwn(adjustmentEvents, event.type)) return known;
+  if (known.isPaid && !isAdjustmentEvent(event)) return known;
   const { at, deliveries, merchantCode } = event.data;
   const changes = known.changes + 1;
   const added = deliveries.map(
