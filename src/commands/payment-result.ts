@@ -30,6 +30,7 @@ import {
   type RecordedSuccess,
   sameSuccesses,
   successesOfTransaction,
+  wasRefunded,
 } from './same-money.ts';
 
 export type RecordGatewayResult = {
@@ -80,7 +81,7 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
   const [known] = sameSuccesses(state, result);
   const isBookedOtherwise = successesOfTransaction(state, result).some(isBooked);
-  const isNew = !isBookedOtherwise && !(known && isBooked(known));
+  const isNew = !isBookedOtherwise && !(known && (isBooked(known) || wasRefunded(known, result)));
   if (matches && state.status !== 'succeeded' && isNew) {
     const receiptNo = receiptNoFor(command, state);
     const changed = { ...data, ...setInMotion(state, 'succeeded'), postingRule };

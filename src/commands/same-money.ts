@@ -56,6 +56,14 @@ export function isOpenMismatch({ recorded: { credited, role, resolved } }: Recor
   return role === 'amountMismatch' && (resolved === null || isCredited);
 }
 
+/** Whether a new report is about the transaction of money that staff have paid back: it pays nothing. */
+export function wasRefunded(
+  { recorded }: RecordedSuccess,
+  { gatewayTransactionId: id }: PaymentResult,
+): boolean {
+  return recorded.resolved?.resolution === 'refunded' && id !== '' && recorded.gatewayTransactionId === id;
+}
+
 /** Whether the books have its money as a payment or a duplicate, for good. */
 export function isBooked({ recorded: { credited, role } }: RecordedSuccess): boolean {
   return role === 'applied' || role === 'duplicate' || credited !== undefined;
