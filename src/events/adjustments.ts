@@ -83,44 +83,66 @@ export function evolveAdjustments<Payment extends Adjusted>(
   payment: Payment,
   event: AdjustmentEvent,
 ): Payment {
+  const next = withStatusAfter(payment, event);
+  const { at, amountSen } = event.data;
   switch (event.type) {
-    case 'AmountMismatchCredited':
-      return credited(payment, event.data);
+    case 'AmountMismatchCredited': {
+      const { note, receiptNo, resultNo } = event.data;
+      const effect = payment.status === 'succeeded' ? 'nothing' : event.data.effect;
+      const receipt = effect === 'paid' ? { receiptNo, late: false } : next.receipt;
+      const settled = resolvedAs(
+        { ...next, receipt },
+        resultNo,
+        { at, resolution: 'credited', note },
+        effect,
+      );
+      return added(settled, { kind: 'credited', at, amountSen, resultNo, effect });
+    }
     case 'PaymentReversed': {
-      const { at, amountSen, chargeNo, note, resultNo } = event.data;
-      const settled = resolvedAs(payment, resultNo, { at, resolution: 'reversed', note });
-      return withReturned(settled, { kind: 'reversed', at, amountSen, chargeNo });
+      const { chargeNo, note, resultNo } = event.data;
+      const settled = resolvedAs(next, resultNo, { at, resolution: 'reversed', note });
+      return added(settled, { kind: 'reversed', at, amountSen, chargeNo });
     }
     case 'PaymentRefunded': {
-      const { at, amountSen, chargeNo, gatewayReference } = event.data;
-      return withReturned(payment, { kind: 'refunded', at, amountSen, chargeNo, gatewayReference });
+      const { chargeNo, gatewayReference } = event.data;
+      return added(next, { kind: 'refunded', at, amountSen, chargeNo, gatewayReference });
     }
     default:
       return event satisfies never;
   }
 }
 
-function credited<Payment extends Adjusted>(
-  payment: Payment,
-  data: Extract<AdjustmentEvent, { type: 'AmountMismatchCredited' }>['data'],
-): Payment {
-  const { at, amountSen, note, paidSen, receiptNo, resultNo } = data;
-  const effect = payment.status === 'succeeded' ? 'nothing' : data.effect;
-  const settled = resolvedAs(payment, resultNo, { at, resolution: 'credited', note }, effect);
-  const next = added(settled, { kind: 'credited', at, amountSen, resultNo, effect });
-  if (effect === 'nothing') return next;
-  if (effect === 'paid')
-    return { ...next, status: 'succeeded', receipt: { receiptNo, late: false }, paidSen };
+type Paying = Pick<Adjusted, 'status' | 'paidSen'>;
+
+/** What the event does to the status, and to what has been paid. */
+export function withStatusAfter<Payment extends Paying>(payment: Payment, event: AdjustmentEvent): Payment {
+  const { status } = payment;
+  if (status === 'succeeded') return payment;
   // While a bank may still take the whole amount, the payer may not pay the rest.
-  return { ...next, status: next.status === 'pending' ? 'pending' : 'partlyPaid', paidSen };
+  const statusOf = (paidSen: Sen) =>
+    status === 'pending'
+      ? status
+      : paidSen > 0
+        ? 'partlyPaid'
+        : status === 'partlyPaid'
+          ? 'requested'
+          : status;
+  if (event.type === 'AmountMismatchCredited') {
+    const { effect, paidSen } = event.data;
+    if (effect === 'nothing') return payment;
+    return { ...payment, status: effect === 'paid' ? 'succeeded' : statusOf(paidSen), paidSen };
+  }
+  if (payment.paidSen === undefined) return payment;
+  const paidSen = Math.max(0, payment.paidSen - event.data.amountSen) as Sen;
+  return { ...payment, status: statusOf(paidSen), paidSen };
 }
 
-function withReturned<Payment extends Adjusted>(payment: Payment, adjustment: Adjustment): Payment {
-  const next = added(payment, adjustment);
-  if (next.status === 'succeeded' || next.paidSen === undefined) return next;
-  const paidSen = Math.max(0, next.paidSen - adjustment.amountSen) as Sen;
-  const status = paidSen === 0 && next.status === 'partlyPaid' ? 'requested' : next.status;
-  return { ...next, status, paidSen };
+/** The status after a result other than a success: the failure of an attempt leaves a payment partly paid. */
+export function statusAfter<Other extends Outcome>(
+  { paidSen }: Paying,
+  outcome: Other,
+): Other | 'partlyPaid' {
+  return paidSen && outcome !== 'pending' ? 'partlyPaid' : outcome;
 }
 
 function added<Payment extends Adjusted>(payment: Payment, adjustment: Adjustment): Payment {

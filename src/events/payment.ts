@@ -13,6 +13,7 @@ import {
   evolveAdjustments,
   isAdjustmentEvent,
   resolvedAs,
+  statusAfter,
 } from './adjustments.ts';
 import { type Approval, approvalEvents, evolveApprovals, isApprovalEvent } from './approvals.ts';
 import {
@@ -203,8 +204,7 @@ function fold(state: Payment, event: PaymentEvent): Payment {
       const { outcome } = event.data.result;
       const closedAttempts = outcome === 'pending' ? state.closedAttempts : state.attempts.length;
       const changed = recorded(state, event, 'applied');
-      const status = outcome !== 'pending' && state.paidSen ? 'partlyPaid' : outcome;
-      return withDeliveries({ ...changed, status, closedAttempts }, event.data);
+      return withDeliveries({ ...changed, status: statusAfter(state, outcome), closedAttempts }, event.data);
     }
     case 'GatewayResultContradicted':
       return recorded(state, event, 'contradiction');

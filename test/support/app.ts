@@ -172,6 +172,7 @@ export async function startApp(
       ),
       transactionIdKey,
       maxAmountSen: sen(100_000_000),
+      approvalAboveSen: null,
       gateway: {
         url: 'https://gateway.example/pay',
         secret: gatewaySecret,

@@ -35,14 +35,12 @@ const fields = {
 };
 /** Only for merchants that are told of adjustments. */
 const adjusted = {
-  amount_received: withDescription(
-    optional(amount),
-    'With callback_events or partial_payments: what was received, in RM',
+  amount_received: optional(
+    withDescription(amount, 'With callback_events or partial_payments: what was received, in RM'),
   ),
-  amount_refunded: withDescription(optional(amount), 'Likewise: what was refunded, in RM'),
-  reversed_datetime: withDescription(
-    optional(string()),
-    'Likewise: when the bank took it back; empty if it did not',
+  amount_refunded: optional(withDescription(amount, 'Likewise: what was refunded, in RM')),
+  reversed_datetime: optional(
+    withDescription(string(), 'Likewise: when the bank took it back; empty if it did not'),
   ),
 };
 export const paymentFields: Struct<PaymentFields, unknown> = object(fields);
