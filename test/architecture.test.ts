@@ -18,7 +18,7 @@ const arrows: [from: string, to: string, rule: string][] = [
   ['server/errors.ts', 'console/frame/present-error.ts', 'src/http/server-imports'],
   ['server/security-headers.ts', 'console/frame/addresses.ts', 'src/http/server-imports'],
   ['console/routes.ts', 'docs/routes.ts', 'src/http/console-imports'],
-  ['pay/choose-method.ts', 'generic/simulate.ts', 'src/http/pay-imports'],
+  ['pay/choose-method.ts', 'generic/payment-request-form.ts', 'src/http/pay-imports'],
   ['pay/request-fields.ts', 'openapi/document.ts', 'src/http/pay-imports'],
   ['server/views.ts', 'pay/texts.ts', 'src/http/server-imports'],
   ['server/request-log.ts', 'api/errors.ts', 'src/http/server-imports'],

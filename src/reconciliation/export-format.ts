@@ -1,6 +1,6 @@
 /** The two exports that can be imported, recognised by their header, and how a row of each is read. */
 import { readGatewayResult } from '../clients/gateway/read-result.ts';
-import { readRegistryStatus } from '../clients/registry/answer.ts';
+import { readRegistryStatus } from '../clients/transaction-registry/answer.ts';
 import { oneLine } from '../clients/wire-fields.ts';
 import type { ExportSource, TheirStatus } from '../events/reconciliation.ts';
 import { readGatewayTime } from '../kernel/malaysian-time.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createLandRegistry } from '../clients/land-registry/callback.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { createOutbound } from '../clients/outbound/post.ts';
-import { createTransactionRegistry } from '../clients/registry/registry.ts';
+import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { createRecordAnswer } from '../commands/record-requery.ts';

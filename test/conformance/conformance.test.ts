@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import test from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { createTransactionRegistry } from '../../src/clients/registry/registry.ts';
+import { createTransactionRegistry } from '../../src/clients/transaction-registry/registry.ts';
 import { startService } from '../http/api/helpers.ts';
 import { createPayment, resultFields, signed, tokenOf } from '../http/generic/helpers.ts';
 import { createLandPayment, landResult } from '../http/landreg/helpers.ts';

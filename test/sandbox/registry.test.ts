@@ -1,7 +1,7 @@
 // The sandbox's registry, queried as the service queries it, and a result that only it has.
 import test from 'ava';
 import { pino } from 'pino';
-import { createTransactionRegistry } from '../../src/clients/registry/registry.ts';
+import { createTransactionRegistry } from '../../src/clients/transaction-registry/registry.ts';
 import { apiKey, startApp } from '../support/app.ts';
 import { testRuntime } from '../support/runtime.ts';
 import { browserForm, order, post, registryToken, secret, startGateway } from './helpers.ts';

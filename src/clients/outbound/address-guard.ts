@@ -44,6 +44,20 @@ export function isPublicAddress(address: string): boolean {
   return version === 6 && allocated.check(address, 'ipv6') && !refused.check(address, 'ipv6');
 }
 
+/** Checks an IP address in the URL itself, which needs no look-up. Throws AddressRefused. */
+export function checkUrl(
+  { protocol, hostname }: URL,
+  allowed: ReadonlySet<string>,
+  httpsOnly: boolean,
+): void {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const isAllowed = allowed.has(host);
+  if (protocol !== 'https:' && !(protocol === 'http:' && (isAllowed || !httpsOnly)))
+    throw new AddressRefused('The address is not https');
+  if (isIP(host) !== 0 && !isAllowed && !isPublicAddress(host))
+    throw new AddressRefused('The address is not public');
+}
+
 /** Every address of a host, IPv4 first. Rejects when the name is unknown or no name server answered. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 

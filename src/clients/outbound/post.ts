@@ -1,10 +1,9 @@
 /** Posts to addresses that other people chose. They cannot reach our own network, and every request has its limits. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { isIP } from 'node:net';
 import got, { type PlainResponse, RequestError, type Request as Stream, TimeoutError } from 'got';
 import type { Runtime } from '../../kernel/runtime.ts';
-import { AddressRefused, createGuardedLookup, isPublicAddress, type Resolve } from './address-guard.ts';
+import { AddressRefused, checkUrl, createGuardedLookup, type Resolve } from './address-guard.ts';
 
 /** The receiver did not answer; the message says why in a few words, without the address. */
 export class NoAnswer extends Error {
@@ -83,16 +82,6 @@ export function createOutbound(options: {
       request.destroy();
     }
   };
-}
-
-/** Checks an IP address in the URL itself, which needs no look-up. Throws AddressRefused. */
-function checkUrl({ protocol, hostname }: URL, allowed: ReadonlySet<string>, httpsOnly: boolean): void {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const isAllowed = allowed.has(host);
-  if (protocol !== 'https:' && !(protocol === 'http:' && (isAllowed || !httpsOnly)))
-    throw new AddressRefused('The address is not https');
-  if (isIP(host) !== 0 && !isAllowed && !isPublicAddress(host))
-    throw new AddressRefused('The address is not public');
 }
 
 /** Resolves once the status is known, rejects with a RequestError when there is none. */

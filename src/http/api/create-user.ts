@@ -6,7 +6,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import { type Context, causeOf } from '../server/context.ts';
-import { answer, presentUser, User } from './answers.ts';
+import { answer, presentUser, User } from './bodies.ts';
 import type { ContentDependencies } from './dependencies.ts';
 
 /** How long the answer waits until the list holds the new user. */

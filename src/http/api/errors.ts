@@ -1,6 +1,6 @@
 /** What /api/v1 answers instead of a success: only `{code, message}`. */
 import { HttpProblem, type PresentError } from '../server/errors.ts';
-import { answer, type ErrorCode, ErrorResponse, errorCodes } from './answers.ts';
+import { answer, type ErrorCode, ErrorResponse, errorCodes } from './bodies.ts';
 
 export function apiProblem(status: number, code: ErrorCode, message: string): HttpProblem {
   return new HttpProblem(status, message, { code });

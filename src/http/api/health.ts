@@ -8,7 +8,7 @@ import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts'
 import { firstUntaken } from '../../projections/runtime/lag.ts';
 import type { Followed } from '../../projections/runtime/projection.ts';
 import type { Context } from '../server/context.ts';
-import { answer, Health } from './answers.ts';
+import { answer, Health } from './bodies.ts';
 import type { ApiDependencies, ContentDependencies } from './dependencies.ts';
 
 type ProjectionHealth = Health['projections'][number];

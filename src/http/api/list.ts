@@ -5,7 +5,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Context } from '../server/context.ts';
 import type { HttpProblem } from '../server/errors.ts';
-import { answer } from './answers.ts';
+import { answer } from './bodies.ts';
 import { apiProblem } from './errors.ts';
 
 export const maxPageSize = 100;

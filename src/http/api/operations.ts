@@ -15,7 +15,7 @@ import {
   type Section,
 } from '../server/openapi/operation.ts';
 import { withDescription } from '../server/openapi/structs.ts';
-import { type ErrorCode, ErrorResponse, Health, Project, User } from './answers.ts';
+import { type ErrorCode, ErrorResponse, Health, Project, User } from './bodies.ts';
 import { defaultPageSize, maxPageSize } from './list.ts';
 
 const apiKey = bearer(

@@ -6,7 +6,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Context } from '../server/context.ts';
 import { createReadState } from '../server/read-state.ts';
-import { answer, presentUser, User } from './answers.ts';
+import { answer, presentUser, User } from './bodies.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { apiProblem } from './errors.ts';
 

@@ -1,7 +1,7 @@
 /** What the console needs from the rest of the program. */
 import type { Knex } from 'knex';
 import type { Mailer } from '../../clients/mail/mailer.ts';
-import type { TransactionRegistry } from '../../clients/registry/registry.ts';
+import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import type { rebuildDecider } from '../../commands/rebuild.ts';

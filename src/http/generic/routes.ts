@@ -17,14 +17,18 @@ import { createStartPayment } from '../pay/start-payment.ts';
 import { checkBody, formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { Context, RequestState } from '../server/context.ts';
 import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts';
-import { createDebug, type DebugDependencies } from './debug.ts';
+import { createGatewayResultForm, type ResultFormDependencies } from './gateway-result-form.ts';
+import {
+  createMakeRequest,
+  createShowRequestForm,
+  type RequestFormDependencies,
+} from './payment-request-form.ts';
 import { createRequestPayment } from './request.ts';
 import { paymentRequestBody } from './request-body.ts';
-import { createShowSimulate, createSimulate, type SimulateDependencies } from './simulate.ts';
 
 export type GenericDependencies = PayDependencies &
-  Pick<DebugDependencies, 'latestPayments'> &
-  Pick<SimulateDependencies, 'fetchOwn'> & { config: { sandbox: { enabled: boolean } } };
+  Pick<ResultFormDependencies, 'latestPayments'> &
+  Pick<RequestFormDependencies, 'fetchOwn'> & { config: { sandbox: { enabled: boolean } } };
 
 export function addGenericRoutes(router: Router<RequestState>, dependencies: GenericDependencies): void {
   const {
@@ -91,8 +95,11 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   router.get('/generic/receipt/:id', loadPayment, createShowReceipt(links));
   router.get('/generic/download/:id', loadPayment, createDownload(config));
   if (config.sandbox.enabled) {
-    router.get('/generic/debug', createDebug({ config, latestPayments, links, readPayment, runtime }));
-    router.get('/generic/simulate', createShowSimulate({ config, runtime }));
-    router.post('/generic/simulate', formBody, createSimulate({ config, fetchOwn, runtime }));
+    router.get(
+      '/generic/debug',
+      createGatewayResultForm({ config, latestPayments, links, readPayment, runtime }),
+    );
+    router.get('/generic/simulate', createShowRequestForm({ config, runtime }));
+    router.post('/generic/simulate', formBody, createMakeRequest({ config, fetchOwn, runtime }));
   }
 }

@@ -1,5 +1,5 @@
 /** What both payment channels need from the rest of the program. */
-import type { TransactionRegistry } from '../../clients/registry/registry.ts';
+import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import type { RecordAnswer } from '../../commands/record-requery.ts';

@@ -1,5 +1,5 @@
 /** Asks the transaction registry for somebody who waits for the answer, and records a failure to answer too. */
-import { RegistryUnavailable } from '../../clients/registry/answer.ts';
+import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import type { RegistryAnswer, RegistryFault } from '../../events/payment-result.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 

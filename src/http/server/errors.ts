@@ -1,6 +1,6 @@
 /** Turns every error into one neutral answer; each interface presents it in its own way. */
 import type { Next } from 'koa';
-import { RegistryUnavailable } from '../../clients/registry/answer.ts';
+import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import type { RegistryFault } from '../../events/payment-result.ts';

@@ -4,8 +4,8 @@
  * processes may run this: they share the list and the rate.
  */
 import type { Logger } from 'pino';
-import { RegistryUnavailable } from '../../clients/registry/answer.ts';
-import type { TransactionRegistry } from '../../clients/registry/registry.ts';
+import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
+import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
 import { type Head, loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import type { RecordAnswer } from '../../commands/record-requery.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import type { Health } from '../../../src/http/api/answers.ts';
+import type { Health } from '../../../src/http/api/bodies.ts';
 import { postgresPids, until } from '../../embedded/helpers.ts';
 import { startServerProcess } from '../../support/event-store.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';

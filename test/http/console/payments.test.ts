@@ -1,6 +1,6 @@
 // Finding payments, the page of one, and personal data: shown only once the access log has recorded it.
 import test from 'ava';
-import { RegistryUnavailable } from '../../../src/clients/registry/answer.ts';
+import { RegistryUnavailable } from '../../../src/clients/transaction-registry/answer.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { RegistryAnswer } from '../../../src/events/payment-result.ts';
 import { sessionStream } from '../../../src/events/session.ts';

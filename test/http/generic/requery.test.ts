@@ -1,7 +1,7 @@
 // GET /generic/requery: the merchant's answer and the payment's history for everything that the registry may say.
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
+import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
 import { evolve, noPayment, paymentStream } from '../../../src/events/payment.ts';
 import type { PaymentRow } from '../../../src/projections/payments/queries.ts';
 import { startApp, type TestApp } from '../../support/app.ts';

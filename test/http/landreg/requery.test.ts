@@ -2,7 +2,7 @@
 import type { RequestListener } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
+import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
 import { testRuntime } from '../../support/runtime.ts';

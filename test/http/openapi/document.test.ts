@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
-import { errorCodes } from '../../../src/http/api/answers.ts';
+import { errorCodes } from '../../../src/http/api/bodies.ts';
 import { addApiRoutes } from '../../../src/http/api/routes.ts';
 import type { Dependencies } from '../../../src/http/app.ts';
 import { addReferenceRoutes } from '../../../src/http/docs/reference.ts';

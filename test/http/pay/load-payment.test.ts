@@ -2,7 +2,7 @@
 // just started; on real stores, which end during the test.
 import test, { type ExecutionContext } from 'ava';
 import { startPostgres } from '../../../packages/embedded/postgres.ts';
-import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
+import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { Account } from '../../../src/events/user.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';

@@ -1,6 +1,6 @@
 // Scheduled requery on real stores and a real registry, in virtual time.
 import test, { type ExecutionContext } from 'ava';
-import { createTransactionRegistry } from '../../../src/clients/registry/registry.ts';
+import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
 import { createRecordAnswer } from '../../../src/commands/record-requery.ts';

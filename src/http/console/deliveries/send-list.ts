@@ -3,9 +3,9 @@ import { kindsOfMachines, requestDeliveries } from '../../../commands/send-again
 import { countDeliveries, findDeliveries } from '../../../to-do/queries.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { staffCause } from '../frame/access-log.ts';
 import { type Fields, queryOf, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 import {
   canSendAgain,
   countText,

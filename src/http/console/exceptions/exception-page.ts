@@ -5,10 +5,10 @@ import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
 import type { ApprovalEvent } from '../../../events/approvals.ts';
 import type { Cause } from '../../../events/envelope.ts';
 import type { Context } from '../../server/context.ts';
-import { staffCause } from '../frame/access-log.ts';
 import { type Fields, readForm } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode } from '../frame/frame.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { resolutionNames } from './texts.ts';
 

@@ -1,10 +1,10 @@
 /** What a page or an action of the console is: a function of the request and of the dependencies that it names. */
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { createLookAtRebuilds } from '../projections/rebuilds.ts';
-import { createRecordAccess } from './access-log.ts';
 import { createConsoleAssets } from './assets.ts';
 import { createShowPage } from './frame.ts';
 import { createAskReadModels } from './read-models.ts';
+import { createRecordAccess } from './record-access.ts';
 import { createReturnTo } from './return-to.ts';
 import { createSessions, type StaffContext } from './session.ts';
 

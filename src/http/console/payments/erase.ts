@@ -1,9 +1,9 @@
 /** /console/payments/{id}/erase: erases a payment's personal data, after staff have confirmed it. */
 import { isHolding } from '../../../events/personal-data.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { staffCause } from '../frame/access-log.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 

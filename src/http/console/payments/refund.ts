@@ -7,11 +7,11 @@ import { paymentStream, type RequestedPayment } from '../../../events/payment.ts
 import { formatSen, readAmount } from '../../../kernel/money.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { staffCause } from '../frame/access-log.ts';
 import { actingFor } from '../frame/acting.ts';
 import { type Fields, readForm } from '../frame/forms-and-lists.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';

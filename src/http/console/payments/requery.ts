@@ -1,9 +1,9 @@
 /** POST /console/payments/{id}/requery: asks the registry what became of a payment, and records the answer. */
 import { askRegistry } from '../../server/ask-registry.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { staffCause } from '../frame/access-log.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 

@@ -4,9 +4,9 @@ import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.
 import { firstUntaken } from '../../../projections/runtime/lag.ts';
 import type { Followed } from '../../../projections/runtime/projection.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { staffCause } from '../frame/access-log.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 
 const path = '/console/projections';
 const answerWithinMs = 2_000;

@@ -16,9 +16,9 @@ import {
 } from '../../../reconciliation/summary.ts';
 import { readFormData } from '../../server/body.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { staffCause } from '../frame/access-log.ts';
 import { readDay, readForm } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 import { rowOf, showList } from './list.ts';
 
 const maxUploadBytes = 20 * 1024 * 1024;

@@ -6,10 +6,10 @@ import { type Session, sessionStream } from '../../../events/session.ts';
 import type { Account } from '../../../events/user.ts';
 import { type Context, causeOf, seeOther } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { staffCause } from '../frame/access-log.ts';
 import { signInPath } from '../frame/addresses.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 import { loadHolder, loadSession, longestSessionMs, secretHashOf } from '../frame/session.ts';
 import { sessionIdOf } from './request-link.ts';
 

@@ -2,10 +2,10 @@
 import { type Role, roles, userStream } from '../../../events/user.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { HttpProblem } from '../../server/errors.ts';
-import { staffCause } from '../frame/access-log.ts';
 import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode } from '../frame/frame.ts';
 import type { Page } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { loadAccount } from '../frame/session.ts';
 

@@ -12,7 +12,7 @@ import { HttpProblem } from '../server/errors.ts';
 import { shellQuoted } from '../server/openapi/samples.ts';
 import type { testPageTexts } from './test-page-texts.ts';
 
-export type SimulateDependencies = {
+export type RequestFormDependencies = {
   config: Pick<Config, 'baseUrl' | 'gateway' | 'merchants'>;
   /** Calls this very server. */
   fetchOwn: typeof fetch;
@@ -48,20 +48,20 @@ type Values = Readonly<Record<(typeof required)[number] | (typeof optional)[numb
 const timeoutMs = 15_000;
 
 /** GET: the form, filled in with a payment that has not been requested yet. */
-export function createShowSimulate(dependencies: Omit<SimulateDependencies, 'fetchOwn'>) {
+export function createShowRequestForm(dependencies: Omit<RequestFormDependencies, 'fetchOwn'>) {
   return (ctx: Context): Promise<void> => {
     const values = example(dependencies);
-    return ctx.render('simulate.njk', simulatePage(ctx, values, dependencies));
+    return ctx.render('simulate.njk', formPage(ctx, values, dependencies));
   };
 }
 
 /** POST: shows the call, and makes it unless the user only wants to see it. */
-export function createSimulate(dependencies: SimulateDependencies) {
+export function createMakeRequest(dependencies: RequestFormDependencies) {
   const { config } = dependencies;
   return async (ctx: Context): Promise<void> => {
     const values = valuesOf((name) => bodyText(ctx, name));
     const show = (outcome: object) =>
-      ctx.render('simulate.njk', { ...simulatePage(ctx, values, dependencies), ...outcome });
+      ctx.render('simulate.njk', { ...formPage(ctx, values, dependencies), ...outcome });
 
     const send = bodyText(ctx, 'send');
     const call = callOf(values, send === 'page' ? 'text/html' : 'application/json');
@@ -115,7 +115,7 @@ function parseObject(text: string): object | null {
 async function make(
   ctx: Context,
   { headers, body }: Call,
-  { fetchOwn, runtime }: Pick<SimulateDependencies, 'fetchOwn' | 'runtime'>,
+  { fetchOwn, runtime }: Pick<RequestFormDependencies, 'fetchOwn' | 'runtime'>,
 ): Promise<Answer> {
   const { localAddress = '', localPort } = ctx.req.socket;
   const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
@@ -151,7 +151,7 @@ function shownAnswer({ status, type, body }: Answer, baseUrl: string) {
   };
 }
 
-function simulatePage(ctx: Context, values: Values, { config }: Omit<SimulateDependencies, 'fetchOwn'>) {
+function formPage(ctx: Context, values: Values, { config }: Omit<RequestFormDependencies, 'fetchOwn'>) {
   const lang = languageOf(ctx);
   const pageUrl = `${config.baseUrl}/generic/simulate`;
   const inputs = (names: readonly (keyof Values)[]) => names.map((name) => ({ name, value: values[name] }));
@@ -166,7 +166,7 @@ function simulatePage(ctx: Context, values: Values, { config }: Omit<SimulateDep
 }
 
 /** The only key that is ever filled in is the public one of the development merchant. */
-function example({ config, runtime }: Omit<SimulateDependencies, 'fetchOwn'>): Values {
+function example({ config, runtime }: Omit<RequestFormDependencies, 'fetchOwn'>): Values {
   const isDemo = config.merchants.get('demo-app')?.apiKeys.includes('demo-key') ?? false;
   return {
     ...valuesOf(() => ''),

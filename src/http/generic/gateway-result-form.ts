@@ -22,7 +22,7 @@ import { texts } from '../pay/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 
-export type DebugDependencies = {
+export type ResultFormDependencies = {
   config: Pick<Config, 'baseUrl' | 'gateway'>;
   /** The latest generic payments in the read model. Rejects when Postgres is down. */
   latestPayments(): Promise<readonly LatestPayment[]>;
@@ -32,7 +32,13 @@ export type DebugDependencies = {
 };
 
 /** `?TRANS_ID=` chooses the payment; the query may also set every other field of the result. */
-export function createDebug({ config, latestPayments, links, readPayment, runtime }: DebugDependencies) {
+export function createGatewayResultForm({
+  config,
+  latestPayments,
+  links,
+  readPayment,
+  runtime,
+}: ResultFormDependencies) {
   const pageUrl = `${config.baseUrl}/generic/debug`;
   const urlOf = (query: Record<string, string>) => `${pageUrl}?${new URLSearchParams(query)}`;
 
