@@ -2,10 +2,9 @@
  * The receipt email: subject, text and HTML, with the same facts as the attached PDF. It loads nothing from any host, and
  * names and descriptions are never more than text in it.
  */
-import { noteText } from './notes.ts';
 import { printable } from './printable.ts';
 import type { Receipt } from './receipt.ts';
-import { factsOf, itemLinesOf, type Language, statusName, texts } from './texts.ts';
+import { factsOf, itemLinesOf, type Language, noteText, statusName, texts } from './texts.ts';
 
 /** `receiptUrl` gives the receipt's page in a language. */
 export function receiptMessage(receipt: Receipt, lang: Language, receiptUrl: (lang: Language) => string) {

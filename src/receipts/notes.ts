@@ -3,8 +3,6 @@ import { outstandingSen } from '../events/adjustments.ts';
 import { priceOf } from '../events/charges.ts';
 import type { RequestedPayment } from '../events/payment.ts';
 import { displaySen, type Sen } from '../kernel/money.ts';
-import { printable } from './printable.ts';
-import { dateText, type Language, texts } from './texts.ts';
 
 /** Amounts read `RM 1,234.50`. */
 export type ReceiptNote =
@@ -29,21 +27,4 @@ export function notesOf(payment: RequestedPayment): ReceiptNote[] {
     if (kind === 'refunded') notes.push({ kind, at, amount, reference: adjustment.gatewayReference });
   }
   return notes;
-}
-
-/** `isPublic` leaves out the reference, which is for the payer. */
-export function noteText(note: ReceiptNote, lang: Language, { isPublic } = { isPublic: false }): string {
-  const { notes } = texts[lang];
-  switch (note.kind) {
-    case 'credited':
-      return notes.credited(note.amount);
-    case 'partlyPaid':
-      return notes.partlyPaid(note.amount, note.outstanding);
-    case 'reversed':
-      return notes.reversed(dateText(note.at, lang), note.amount);
-    case 'refunded':
-      return notes.refunded(dateText(note.at, lang), note.amount, isPublic ? '' : printable(note.reference));
-    default:
-      return note satisfies never;
-  }
 }

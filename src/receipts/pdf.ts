@@ -4,7 +4,6 @@
  */
 import { amountInWords } from './amount-in-words.ts';
 import { verificationKey, verificationUrl } from './check-code.ts';
-import { noteText } from './notes.ts';
 import {
   addRow,
   beginTable,
@@ -31,7 +30,16 @@ import {
 import { colors, styles } from './pdf/styles.ts';
 import type { Receipt } from './receipt.ts';
 import type { ReceiptTexts } from './texts/en.ts';
-import { factsOf, historyText, itemLinesOf, type Language, statusName, texts, timeText } from './texts.ts';
+import {
+  factsOf,
+  historyText,
+  itemLinesOf,
+  type Language,
+  noteText,
+  statusName,
+  texts,
+  timeText,
+} from './texts.ts';
 
 type Document = { sheet: Sheet; receipt: Receipt; lang: Language; words: ReceiptTexts };
 

@@ -1,6 +1,8 @@
 // Every text of a receipt, by language.
 import type { Access } from '../events/open-payment.ts';
 import type { PaymentStatus } from '../events/payment.ts';
+import type { ReceiptNote } from './notes.ts';
+import { printable } from './printable.ts';
 import type { HistoryEntry, Receipt } from './receipt.ts';
 import { en, type ReceiptTexts } from './texts/en.ts';
 import { ms } from './texts/ms.ts';
@@ -30,13 +32,30 @@ const dateFormat = (locale: string) =>
 const dates = { en: dateFormat('en-GB'), ms: dateFormat('ms-MY') };
 
 /** The Malaysian day of a moment in UTC: `20 November 2026`. */
-export function dateText(utc: string, lang: Language): string {
+function dateText(utc: string, lang: Language): string {
   return dates[lang].format(new Date(utc));
 }
 
 export function historyText(entry: HistoryEntry, lang: Language): string {
   const { history, modes } = texts[lang];
   return entry.kind === 'methodChosen' ? history.methodChosen(modes[entry.mode]) : history[entry.kind];
+}
+
+/** `isPublic` leaves out the reference, which is for the payer. */
+export function noteText(note: ReceiptNote, lang: Language, { isPublic } = { isPublic: false }): string {
+  const { notes } = texts[lang];
+  switch (note.kind) {
+    case 'credited':
+      return notes.credited(note.amount);
+    case 'partlyPaid':
+      return notes.partlyPaid(note.amount, note.outstanding);
+    case 'reversed':
+      return notes.reversed(dateText(note.at, lang), note.amount);
+    case 'refunded':
+      return notes.refunded(dateText(note.at, lang), note.amount, isPublic ? '' : printable(note.reference));
+    default:
+      return note satisfies never;
+  }
 }
 
 export type StatusName = keyof ReceiptTexts['statuses'];

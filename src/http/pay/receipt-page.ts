@@ -1,8 +1,7 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or the statement of a payment that has not succeeded. */
-import { noteText } from '../../receipts/notes.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { historyText, statusName, texts, timeText, withheldText } from '../../receipts/texts.ts';
+import { historyText, noteText, statusName, texts, timeText, withheldText } from '../../receipts/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
