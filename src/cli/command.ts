@@ -21,7 +21,6 @@ export type Command<Of extends Options = Readonly<Record<string, { type: 'string
   /** Its arguments, as `ledger help` shows them. */
   usage: string;
   options: Of;
-  /** Whether it takes arguments besides its options. */
   takesArguments?: true;
   /** Resolves to the exit code. Throws UsageError when the arguments are wrong. */
   run(values: Values<Of>, args: readonly string[]): Promise<number>;

@@ -15,7 +15,6 @@ Printed by \`npx ledger configuration\`. An empty variable counts as not set. At
 Merchants and payment methods are in files of their own, see [Running it](running.md).
 `;
 
-/** The page as markdown. */
 export function configurationPage(): string {
   const groups = Object.entries(variableGroups).map(([title, group]) => {
     const rows = Object.entries<Variable>(group).map(

@@ -19,6 +19,8 @@ export type RefusalCode =
   | 'unknown_payment'
   | 'payment_pending'
   | 'payment_succeeded'
+  | 'wrong_amount'
+  | 'attempt_open'
   | 'too_many_attempts'
   | 'unmatched_result'
   | 'unknown_delivery'

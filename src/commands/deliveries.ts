@@ -1,6 +1,6 @@
 /** Decisions about a payment's deliveries. The events are in src/events/deliveries.ts. */
 import type { Delivery, DeliveryEvent } from '../events/deliveries.ts';
-import type { Payment } from '../events/payment.ts';
+import type { Payment, RequestedPayment } from '../events/payment.ts';
 import { Refused } from './decider.ts';
 
 /** The status of the HTTP answer; null if there was none, and for email. */
@@ -24,11 +24,34 @@ export type SupersedeDelivery = { type: 'SupersedeDelivery'; at: string; deliver
 /** Staff ask to send it again: the schedule restarts, the id stays. */
 export type RequestDelivery = { type: 'RequestDelivery'; at: string; delivery: string };
 
-export type DeliveryCommand = RecordDeliveryAttempt | SupersedeDelivery | RequestDelivery;
+/** The payer asks for the receipt once more, on a page that knew of so many attempts to send it. */
+export type RequestReceiptEmail = { type: 'RequestReceiptEmail'; at: string; attempts: number };
+
+export type DeliveryCommand =
+  | RecordDeliveryAttempt
+  | SupersedeDelivery
+  | RequestDelivery
+  | RequestReceiptEmail;
+
+const receiptKey = 'email';
+
+export function receiptEmailOf({ deliveries }: RequestedPayment): Delivery | undefined {
+  return deliveries.find(({ key }) => key === receiptKey);
+}
+
+const emailPauseMs = 10 * 60_000;
+const maxEmailAttempts = 15;
+
+/** Whether the payer can have the receipt sent again: ten minutes after the last time, and 15 attempts in all. */
+export function canRequestEmail({ attempts, settledAt, state }: Delivery, at: string): boolean {
+  if (settledAt === null || state === 'due' || attempts >= maxEmailAttempts) return false;
+  return Date.parse(at) - Date.parse(settledAt) >= emailPauseMs;
+}
 
 export function decideDelivery(command: DeliveryCommand, state: Payment): readonly DeliveryEvent[] | Refused {
   if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
-  const delivery = state.deliveries.find(({ key }) => key === command.delivery);
+  const wanted = command.type === 'RequestReceiptEmail' ? receiptKey : command.delivery;
+  const delivery = state.deliveries.find(({ key }) => key === wanted);
   if (!delivery) return new Refused('unknown_delivery', 'This payment has no such delivery');
   switch (command.type) {
     case 'RecordDeliveryAttempt':
@@ -41,6 +64,10 @@ export function decideDelivery(command: DeliveryCommand, state: Payment): readon
       if (isSuperseded(delivery, state.deliveries))
         return new Refused('delivery_superseded', 'A newer status has superseded this callback');
       return delivery.state === 'due' ? [] : [requestEvent(command, delivery)];
+    case 'RequestReceiptEmail':
+      return command.attempts === delivery.attempts && canRequestEmail(delivery, command.at)
+        ? [requestEvent(command, delivery)]
+        : [];
     default:
       return command satisfies never;
   }
@@ -85,7 +112,7 @@ function attemptEvent(
     : { type: 'CallbackAttemptFailed', data: { ...data, status, reason, nextAttemptAt } };
 }
 
-function requestEvent({ at }: RequestDelivery, { kind, key }: Delivery): DeliveryEvent {
+function requestEvent({ at }: { at: string }, { kind, key }: Delivery): DeliveryEvent {
   return {
     type: kind === 'email' ? 'ReceiptEmailRequested' : 'CallbackRequested',
     data: { at, delivery: key },

@@ -10,7 +10,7 @@ import type { Resolution } from '../events/recorded-result.ts';
 import { addSen, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
 import { receiptNoFor } from './payment-result.ts';
-import { callbackAbout, deliveriesFor } from './planned-deliveries.ts';
+import { announcement, callbackAbout, deliveriesFor } from './planned-deliveries.ts';
 
 /** Who acts, and when; and what the configuration says at that moment. */
 export type ActionContext = {
@@ -53,7 +53,8 @@ export function resolveException(
   const context = { at, by, terms };
   if (resolution === 'reversed') return reverse(chosen, context, state);
   if (resolution === 'credited' && kind === 'amountMismatch') return credit(chosen, context, state);
-  return [{ type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule } }];
+  const told = kind === 'amountMismatch' ? announcement(state) : {};
+  return [{ type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule, ...told } }];
 }
 
 const noMoney = 'There is no money in suspense here: it can only be explained';
@@ -78,7 +79,10 @@ function credit(
   const effect = state.status === 'succeeded' ? 'nothing' : isPart ? 'partlyPaid' : 'paid';
   const told = {
     paid: deliveriesFor(state, 'succeeded'),
-    partlyPaid: callbackAbout(state, 'partlyPaid', terms.toldOf),
+    partlyPaid: [
+      ...callbackAbout(state, 'partlyPaid', terms.toldOf),
+      ...deliveriesFor(state, 'wrongAmount').filter(({ kind }) => kind === 'email'),
+    ],
     nothing: [],
   };
   const data = {

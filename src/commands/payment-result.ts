@@ -17,13 +17,14 @@ import {
 } from '../events/payment-result.ts';
 import { postingRule } from '../events/postings.ts';
 import type { RecordedResult } from '../events/recorded-result.ts';
+import { standingOf } from '../events/standing.ts';
 // The rule of version 1 is still the one that decides.
 import { orderByRule1 as sellerOrderOf } from '../events/upcast-rules.ts';
 import { derivedId } from '../kernel/derived-id.ts';
 import { toDigits } from '../kernel/malaysian-time.ts';
 import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
-import { deliveriesFor } from './planned-deliveries.ts';
+import { announcement, deliveriesFor } from './planned-deliveries.ts';
 import {
   isBooked,
   isOpenMismatch,
@@ -94,7 +95,10 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const firstGatewayTransactionId = currentResult(state)?.gatewayTransactionId ?? '';
   const suspended: PaymentEvent = matches
     ? { type: 'DuplicatePaymentDetected', data: { ...data, postingRule, firstGatewayTransactionId } }
-    : { type: 'AmountMismatchDetected', data: { ...data, postingRule, expectedSen, currency: 'MYR' } };
+    : {
+        type: 'AmountMismatchDetected',
+        data: { ...data, ...announcement(state), postingRule, expectedSen, currency: 'MYR' },
+      };
   return [...supersede(command, state), suspended];
 }
 
@@ -132,7 +136,21 @@ export function recorded(
   return { at, source, verified, result, ...sealed, orderNo: sellerOrderOf(state, result) };
 }
 
-function setInMotion(state: RequestedPayment, outcome: Outcome) {
+/** Why nothing can be paid any more, or for the time being; null if it can. */
+export function refusalToPay(payment: RequestedPayment): Refused | null {
+  switch (standingOf(payment)) {
+    case 'succeeded':
+      return new Refused('payment_succeeded', 'This payment is already paid');
+    case 'pending':
+      return new Refused('payment_pending', 'This payment is waiting for authorisation at the bank');
+    case 'wrongAmount':
+      return new Refused('wrong_amount', 'Another amount was received for this payment');
+    default:
+      return null;
+  }
+}
+
+export function setInMotion(state: RequestedPayment, outcome: Outcome) {
   return { merchantCode: state.request.merchant.code, deliveries: deliveriesFor(state, outcome) };
 }
 

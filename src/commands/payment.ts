@@ -9,15 +9,18 @@ import {
   type PaymentRequested,
   type RequestedPayment,
 } from '../events/payment.ts';
+import { openAttempts } from '../events/requery-schedule.ts';
 import { canonicalJson } from '../kernel/canonical-json.ts';
+import type { Language } from '../kernel/languages.ts';
 import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { type DecideApproval, decideApproval, type TakeAction, takeAction } from './approvals.ts';
+import { type CancelPayment, cancelPayment } from './cancel.ts';
 import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { type ErasePersonalData, erasePersonalData } from './erasure.ts';
 import { isSameContent } from './fingerprint.ts';
-import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
+import { type RecordGatewayResult, recordGatewayResult, refusalToPay } from './payment-result.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';
 import { type GiveVerdict, giveVerdict } from './verdict.ts';
 
@@ -31,11 +34,16 @@ export type ChoosePaymentMethod = {
   mode: PaymentMode;
   bankCode: string;
   chargeSen: Sen;
+  /** Of the page. */
+  lang: Language;
+  /** The payer wants another attempt although those before this page are open. */
+  again: boolean;
 };
 
 export type PaymentCommand =
   | RequestPayment
   | ChoosePaymentMethod
+  | CancelPayment
   | RecordGatewayResult
   | RecordRequery
   | TakeAction
@@ -57,6 +65,8 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
         return requestPayment(command, state);
       case 'ChoosePaymentMethod':
         return choosePaymentMethod(command, state);
+      case 'CancelPayment':
+        return cancelPayment(command, state);
       case 'RecordGatewayResult':
         return recordGatewayResult(command, state);
       case 'RecordRequery':
@@ -96,16 +106,24 @@ function choosePaymentMethod(
   state: Payment,
 ): readonly PaymentEvent[] | Refused {
   if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
-  if (state.status === 'succeeded') return new Refused('payment_succeeded', 'This payment is already paid');
-  if (state.status === 'pending')
-    return new Refused('payment_pending', 'This payment is waiting for authorisation at the bank');
-  const { at, mode, bankCode, chargeSen } = command;
+  const refusal = refusalToPay(state);
+  if (refusal) return refusal;
+  const { at, mode, bankCode, chargeSen, lang } = command;
   if (chosenAttempt(state, command)) return [];
+  if (isUnconfirmed(command, state))
+    return new Refused('attempt_open', 'An earlier attempt is open: the payer has to confirm another');
   if (state.attempts.length >= maxAttempts)
     return new Refused('too_many_attempts', `A payment can be attempted ${maxAttempts} times`);
   const attempt = state.attempts.length + 1;
   const sellerOrderNo = `${state.request.transactionId}-${attempt}`;
-  return [{ type: 'PaymentMethodChosen', data: { at, attempt, mode, bankCode, chargeSen, sellerOrderNo } }];
+  const data = { at, attempt, mode, bankCode, chargeSen, sellerOrderNo, lang };
+  return [{ type: 'PaymentMethodChosen', data }];
+}
+
+/** Whether an attempt is open that the payer did not see on the page, or after which the payer did not ask for another. */
+function isUnconfirmed({ attempt, again }: ChoosePaymentMethod, state: RequestedPayment): boolean {
+  const unseen = new Set(state.attempts.slice(attempt - 1).map(({ sellerOrderNo }) => sellerOrderNo));
+  return openAttempts(state).some(({ sellerOrderNo }) => !again || unseen.has(sellerOrderNo));
 }
 
 /**

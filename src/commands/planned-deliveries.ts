@@ -4,10 +4,17 @@ import type { CallbackSubject, PlannedDelivery } from '../events/deliveries.ts';
 import type { RequestedPayment } from '../events/payment.ts';
 import type { Outcome } from '../events/payment-result.ts';
 
-/** `payment` is still as it was before the outcome. The event keeps the answer, so this rule is free to change. */
-export function deliveriesFor(payment: RequestedPayment, outcome: Outcome): PlannedDelivery[] {
+/**
+ * `payment` is still as it was before the outcome; `wrongAmount` is one, and so is what staff decide about it. The event
+ * keeps the answer, so this rule is free to change.
+ */
+export function deliveriesFor(
+  payment: RequestedPayment,
+  outcome: Outcome | 'wrongAmount',
+): PlannedDelivery[] {
   const { channel, emailReceipt, items } = payment.request;
   const isPaid = outcome === 'succeeded';
+  const change = changesOf(payment) + 1;
   const reported = items.map((_, index) => {
     const item = index + 1;
     return { key: `item-${String(item).padStart(2, '0')}`, kind: 'item', item } as const;
@@ -16,6 +23,9 @@ export function deliveriesFor(payment: RequestedPayment, outcome: Outcome): Plan
     ...callbackOf(payment),
     ...(isPaid && channel === 'landreg' ? reported : []),
     ...(isPaid && emailReceipt ? [{ key: 'email', kind: 'email' } as const] : []),
+    ...(outcome === 'wrongAmount' && emailReceipt
+      ? [{ key: `notice-${change}`, kind: 'email' } as const]
+      : []),
   ];
 }
 
@@ -31,4 +41,11 @@ export function callbackAbout(
 function callbackOf(payment: RequestedPayment) {
   const { callbackUrl: url } = payment.request;
   return url === '' ? [] : [{ key: `callback-${changesOf(payment) + 1}`, kind: 'callback', url } as const];
+}
+
+/** What to add to an event about a wrong amount; nothing once the payment is paid. */
+export function announcement(payment: RequestedPayment) {
+  if (payment.status === 'succeeded') return {};
+  const deliveries = deliveriesFor(payment, 'wrongAmount');
+  return { merchantCode: payment.request.merchant.code, deliveries };
 }

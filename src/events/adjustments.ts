@@ -72,6 +72,8 @@ export type Adjusted = {
   results: readonly RecordedResult[];
   /** Set once, by what paid it. */
   receipt: { receiptNo: string; late: boolean } | null;
+  /** How many events told people something although the status stayed; absent while there is none. */
+  announcements?: number;
   /** In order; absent while there is none. */
   adjustments?: readonly Adjustment[];
   /** What wrong amounts that were credited have paid of it, less what of that was returned before it was paid. */
@@ -164,9 +166,9 @@ export function resolvedAs<Payment extends Pick<Adjusted, 'results'>>(
   return { ...payment, results };
 }
 
-/** How many results have set the payment's status so far, and how often staff have adjusted it. */
-export function changesOf({ adjustments = [], results }: Pick<Adjusted, 'adjustments' | 'results'>): number {
-  return results.filter(({ role }) => role === 'applied').length + adjustments.length;
+/** How often a result has set the status, an event told people something although it stayed, and staff adjusted it. */
+export function changesOf({ adjustments = [], announcements = 0, results }: Adjusted): number {
+  return results.filter(({ role }) => role === 'applied').length + announcements + adjustments.length;
 }
 
 /** What is still to be paid of the amount asked for, without a fee. */

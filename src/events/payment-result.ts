@@ -8,6 +8,7 @@ import {
   literal,
   nullable,
   object,
+  optional,
   refine,
   type Struct,
   string,
@@ -40,7 +41,8 @@ export type PaymentResult = Infer<typeof PaymentResult>;
 /** A result as it was read, with the name that the bank gives and, for evidence, the fields as received. */
 export type ReportedResult = PaymentResult & Buyer & { raw: ReceivedFields };
 
-export const sources = ['gateway', 'requery', 'staff'] as const;
+/** `payer`: who cancelled on the payment page. */
+export const sources = ['gateway', 'requery', 'staff', 'payer'] as const;
 export type Source = (typeof sources)[number];
 
 /** The fields of every event that records a result. */
@@ -68,6 +70,12 @@ export const statusChanged = {
     (value) =>
       (value === 'rule 1' ? literal(value) : array(PlannedDelivery)) as Struct<PlannedDelivery[] | 'rule 1'>,
   ),
+};
+
+/** The fields of an event that tells people something although the status stays; absent if it tells nobody. */
+export const announced = {
+  merchantCode: optional(string()),
+  deliveries: optional(array(PlannedDelivery)),
 };
 
 /** The struct of an event whose result has one of the outcomes that its type allows. */

@@ -3,7 +3,19 @@
  * `evolve`. Commands are decided in src/commands/payment.ts, results (also late and second ones) in
  * src/commands/payment-result.ts.
  */
-import { array, boolean, enums, type Infer, integer, literal, min, object, string } from 'superstruct';
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  integer,
+  literal,
+  min,
+  object,
+  optional,
+  string,
+} from 'superstruct';
+import { languages } from '../kernel/languages.ts';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
 import {
@@ -25,18 +37,7 @@ import {
   type PlannedDelivery,
 } from './deliveries.ts';
 import { paymentRequested } from './payment-request.ts';
-import {
-  type Outcome,
-  orderOf,
-  outcomes,
-  type PaymentResult,
-  type RegistryFault,
-  type RegistryStatus,
-  reporting,
-  resultRecorded,
-  sources,
-  statusChanged,
-} from './payment-result.ts';
+import { announced, outcomes, reporting, resultRecorded, sources, statusChanged } from './payment-result.ts';
 import {
   erasureReasons,
   type Held,
@@ -48,9 +49,10 @@ import {
 import {
   exceptionResolutions,
   identified,
-  inferenceOf,
+  type LastRequery,
   type RecordedResult,
   withChanged,
+  withRecorded,
 } from './recorded-result.ts';
 import { requeryEvents } from './requery.ts';
 import { deliveriesByRule1 } from './upcast-rules.ts';
@@ -67,6 +69,8 @@ export const paymentEvents = {
     bankCode: string(),
     chargeSen: sen,
     sellerOrderNo: string(),
+    /** Of the page on which the payer chose; absent from older events. */
+    lang: optional(enums(languages)),
   }),
   PaymentSucceeded: reporting(
     ['succeeded'],
@@ -86,10 +90,10 @@ export const paymentEvents = {
    * that the books already have; it changes nothing; for staff.
    */
   GatewayResultContradicted: reporting(outcomes, object({ ...resultRecorded, standing: enums(outcomes) })),
-  /** A success of another amount or currency: not paid, stays open; for staff. */
+  /** A success of another amount or currency: not paid; the payer must not pay again until staff settle it. */
   AmountMismatchDetected: reporting(
     ['succeeded'],
-    object({ ...resultRecorded, postingRule, expectedSen: sen, currency: literal('MYR') }),
+    object({ ...resultRecorded, ...announced, postingRule, expectedSen: sen, currency: literal('MYR') }),
   ),
   /** A second success with another gateway transaction id: money to refund; for staff. */
   DuplicatePaymentDetected: reporting(
@@ -116,6 +120,7 @@ export const paymentEvents = {
     resolution: enums(exceptionResolutions),
     note: string(),
     postingRule,
+    ...announced,
   }),
   /** The keys of all personal data that earlier events hold have been destroyed; those of version 1 are in plain text. */
   PersonalDataErased: object({ at: utc, reason: enums(erasureReasons), keys: array(string()) }),
@@ -136,9 +141,6 @@ export const paymentIdOf = (streamName: string) => streamName.slice(paymentStrea
 
 export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'attempt'>;
 
-/** What was learnt from asking the registry. */
-type RequeryStatus = RegistryStatus | RegistryFault | Outcome;
-
 export type PaymentStatus = Adjusted['status'];
 
 export type RequestedPayment = Adjusted & {
@@ -146,8 +148,7 @@ export type RequestedPayment = Adjusted & {
   attempts: readonly Attempt[];
   /** How many attempts had been made when the payment last failed or was cancelled. */
   closedAttempts: number;
-  /** The registry's last answer, new or not, or why it gave none; null before the first question. */
-  lastRequery: { at: string; status: RequeryStatus } | null;
+  lastRequery: LastRequery | null;
   /** The seller orders that nobody knows the outcome of, in order; absent while there is none. */
   unknownOutcomes?: readonly { at: string; orderNo: string }[];
   /** In order; absent while there is none. */
@@ -194,7 +195,7 @@ function fold(state: Payment, event: PaymentEvent): Payment {
     case 'PaymentSucceeded': {
       if (state.status === 'succeeded') return state;
       const { receiptNo, late } = event.data;
-      const paid = recorded(state, event, 'applied');
+      const paid = withRecorded(state, event.data, 'applied');
       return withDeliveries({ ...paid, status: 'succeeded', receipt: { receiptNo, late } }, event.data);
     }
     case 'PaymentFailed':
@@ -203,21 +204,21 @@ function fold(state: Payment, event: PaymentEvent): Payment {
       if (state.status === 'succeeded') return state;
       const { outcome } = event.data.result;
       const closedAttempts = outcome === 'pending' ? state.closedAttempts : state.attempts.length;
-      const changed = recorded(state, event, 'applied');
+      const changed = withRecorded(state, event.data, 'applied');
       return withDeliveries({ ...changed, status: statusAfter(state, outcome), closedAttempts }, event.data);
     }
     case 'GatewayResultContradicted':
-      return recorded(state, event, 'contradiction');
+      return withRecorded(state, event.data, 'contradiction');
     case 'AmountMismatchDetected':
-      return recorded(state, event, 'amountMismatch');
+      return withAnnouncement(withRecorded(state, event.data, 'amountMismatch'), event.data);
     case 'DuplicatePaymentDetected':
-      return recorded(state, event, 'duplicate');
+      return withRecorded(state, event.data, 'duplicate');
     case 'GatewayResultIdentified': {
       const { data } = event;
       return { ...state, results: withChanged(state.results, data.resultNo, (it) => identified(it, data)) };
     }
     case 'AttemptEnded':
-      return recorded(state, event, 'ended');
+      return withRecorded(state, event.data, 'ended');
     case 'RequeryAnswered':
     case 'RequeryRepeated':
       return { ...state, lastRequery: { at: event.data.at, status: event.data.status } };
@@ -226,8 +227,8 @@ function fold(state: Payment, event: PaymentEvent): Payment {
     case 'AttemptOutcomeUnknown':
       return { ...state, unknownOutcomes: [...(state.unknownOutcomes ?? []), event.data] };
     case 'ExceptionResolved': {
-      const { resultNo, postingRule: _, ...resolved } = event.data;
-      return resolvedAs(state, resultNo, resolved);
+      const { at, note, resolution, resultNo } = event.data;
+      return withAnnouncement(resolvedAs(state, resultNo, { at, resolution, note }), event.data);
     }
     case 'PersonalDataErased':
       return withoutPersonalData(state, event.data.at);
@@ -242,12 +243,20 @@ function fold(state: Payment, event: PaymentEvent): Payment {
   }
 }
 
-type StatusChange = Extract<PaymentEvent, { data: { deliveries: unknown } }>;
+/** Adds what an event sets in motion although the status stays. */
+function withAnnouncement(
+  payment: RequestedPayment,
+  { at, deliveries }: { at: string; deliveries?: readonly PlannedDelivery[] | undefined },
+): RequestedPayment {
+  if (!deliveries) return payment;
+  const announcements = (payment.announcements ?? 0) + 1;
+  return withDeliveries({ ...payment, announcements }, { at, deliveries });
+}
 
 /** Adds the deliveries that the event set in motion. */
 function withDeliveries(
   payment: RequestedPayment,
-  { at, deliveries }: StatusChange['data'],
+  { at, deliveries }: { at: string; deliveries: readonly PlannedDelivery[] | 'rule 1' },
 ): RequestedPayment {
   const planned = plannedDeliveries(payment, deliveries);
   const added = planned.map((each) => newDelivery(each, changesOf(payment), at));
@@ -257,26 +266,9 @@ function withDeliveries(
 /** What a result has set in motion, as its event says; `payment` is as the result has left it. */
 export function plannedDeliveries(
   payment: RequestedPayment,
-  deliveries: StatusChange['data']['deliveries'],
+  deliveries: readonly PlannedDelivery[] | 'rule 1',
 ): readonly PlannedDelivery[] {
   return deliveries === 'rule 1' ? deliveriesByRule1(payment, changesOf(payment)) : deliveries;
-}
-
-type ResultEvent = Extract<PaymentEvent, { data: { result: PaymentResult } }>;
-
-function recorded(
-  state: RequestedPayment,
-  event: ResultEvent,
-  role: RecordedResult['role'],
-): RequestedPayment {
-  const { at, personal, result, source } = event.data;
-  const sellerOrderNo = orderOf(state, event.data);
-  const inference = inferenceOf(event.data);
-  const added = { ...result, sellerOrderNo, ...inference, personal, at, source, role, resolved: null };
-  const results = [...state.results, added];
-  const isAnswer = source === 'requery' && role !== 'ended';
-  const lastRequery = isAnswer ? { at, status: result.outcome } : state.lastRequery;
-  return { ...state, results, lastRequery };
 }
 
 /** The payment without personal data, as they are erased at a time: nothing else changes. */

@@ -1,6 +1,14 @@
 /** A result as a payment's state keeps it. */
-import type { PaymentResult, Source } from './payment-result.ts';
+import {
+  type Outcome,
+  orderOf,
+  type PaymentResult,
+  type RegistryFault,
+  type RegistryStatus,
+  type Source,
+} from './payment-result.ts';
 import type { Buyer, Held } from './personal-data.ts';
+import type { AttemptedPayment } from './upcast-rules.ts';
 
 /**
  * What staff did about money in suspense: refunded it to the payer, credited it to the merchant, or explained in a note
@@ -31,6 +39,33 @@ export type RecordedResult = PaymentResult & {
   /** What it did to the payment when staff credited it, as `AmountMismatchCredited` says. */
   credited?: CreditEffect;
 };
+
+/** The registry's last answer, new or not, or why it gave none. */
+export type LastRequery = { at: string; status: RegistryStatus | RegistryFault | Outcome };
+
+type Recording = AttemptedPayment & { results: readonly RecordedResult[]; lastRequery: LastRequery | null };
+type Reported = {
+  at: string;
+  personal: Held<Buyer>;
+  result: PaymentResult;
+  source: Source;
+  orderNo: string | null;
+};
+
+/** Adds the result of an event. */
+export function withRecorded<Payment extends Recording>(
+  payment: Payment,
+  data: Reported,
+  role: RecordedResult['role'],
+): Payment {
+  const { at, personal, result, source } = data;
+  const sellerOrderNo = orderOf(payment, data);
+  const inference = inferenceOf(data);
+  const added = { ...result, sellerOrderNo, ...inference, personal, at, source, role, resolved: null };
+  const isAnswer = source === 'requery' && role !== 'ended';
+  const lastRequery = isAnswer ? { at, status: result.outcome } : payment.lastRequery;
+  return { ...payment, results: [...payment.results, added], lastRequery };
+}
 
 /** Whether the order of a success is inferred, as a part of its record; events of version 1 do not tell. */
 export function inferenceOf({ orderNo, result }: { orderNo: string | null; result: PaymentResult }): {

@@ -95,10 +95,12 @@ function timesOf({ at, mode, sellerOrderNo }: OpenAttempt, { status }: AskedPaym
 }
 
 /** A bank may take the money although the gateway has reported a failure or a cancellation. */
-function timesAfterEnd({ results, status }: AskedPayment): Times {
+function timesAfterEnd({ attempts, results, status }: AskedPayment): Times {
   const last = results.findLast(({ role }) => role === 'applied');
+  // A payer who has cancelled before any attempt was never sent to a bank.
+  const isUntried = attempts.length === 0 && last?.sellerOrderNo === '';
   const timesMs =
-    last && (status === 'failed' || status === 'cancelled')
+    last && !isUntried && (status === 'failed' || status === 'cancelled')
       ? stretched(afterwards, Date.parse(last.at), last.sellerOrderNo)
       : [];
   return { timesMs, isOpen: false };

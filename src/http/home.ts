@@ -34,7 +34,7 @@ export function createHome({
 }
 
 /** A call by the development merchant of config/merchants.yaml; the sandbox's merchant page receives the callback. */
-function firstRequest(baseUrl: string, sandboxUrl: string): string {
+export function firstRequest(baseUrl: string, sandboxUrl: string): string {
   const body = {
     trans_id: 'FIRST-1',
     amount: '25.00',
@@ -43,6 +43,7 @@ function firstRequest(baseUrl: string, sandboxUrl: string): string {
     callback_url: `${sandboxUrl}/merchant/callback`,
     redirect_url: `${sandboxUrl}/merchant`,
     name: 'Aminah binti Ismail',
+    email: 'payer@example.com',
   };
   return [
     `curl ${baseUrl}/generic/request \\`,

@@ -2,5 +2,10 @@
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // A refused connection to several addresses has no message of its own.
-  return error.message || String(Reflect.get(error, 'code') ?? error.name);
+  return error.message || codeOf(error);
+}
+
+/** The same without the message, in which libraries quote values. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error ? String(Reflect.get(error, 'code') ?? error.name) : typeof error;
 }

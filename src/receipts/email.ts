@@ -1,16 +1,16 @@
 /**
- * The receipt email: subject, text and HTML, with the same facts as the attached PDF. It loads nothing from any host, and
+ * The receipt email, with the same facts as the attached PDF, or the one about a wrong amount: subject, text and HTML. It loads nothing from any host, and
  * names and descriptions are never more than text in it.
  */
 import { printable } from './printable.ts';
 import type { Receipt } from './receipt.ts';
-import { factsOf, itemLinesOf, type Language, noteText, statusName, texts } from './texts.ts';
+import { factsOf, itemLinesOf, type Language, otherChargeTexts, statusName, texts } from './texts.ts';
 
 /** `receiptUrl` gives the receipt's page in a language. */
 export function receiptMessage(receipt: Receipt, lang: Language, receiptUrl: (lang: Language) => string) {
   const content = contentOf(receipt, lang, receiptUrl);
   return {
-    subject: `${content.title} ${printable(receipt.receiptNo)} – ${content.agency}`,
+    subject: `${content.title} ${printable(receipt.receiptNo || receipt.reference)} – ${content.agency}`,
     text: asText(content),
     html: asHtml(content),
   };
@@ -27,37 +27,41 @@ function contentOf(receipt: Receipt, lang: Language, receiptUrl: (lang: Language
   return {
     lang,
     words: words.email,
-    title: words.receipt.official,
+    isOfficial: receipt.isOfficial,
+    title: receipt.isOfficial ? words.receipt.headings.success : words.email.notice,
     agency: printable(receipt.agency),
     total: receipt.total,
     status: words.statuses[statusName(receipt.status)],
-    notes: receipt.notes.map((note) => noteText(note, lang)),
+    /** What has happened, and what to do. */
+    lead: [
+      ...otherChargeTexts(receipt, lang).map(printable),
+      ...(receipt.isOfficial ? [words.email.attached] : []),
+      ...(receipt.status === 'wrongAmount' ? [words.receipt.explanations.wrongAmount] : []),
+    ],
     facts: factsOf(receipt, lang).map(([label, fact]) => pair(label, fact)),
     amountsTitle: words.receipt.amounts,
     items: itemLinesOf(receipt).map(({ description, detail, amount }) =>
       pair(lines(description, detail), amount),
     ),
     sums: [...(receipt.fee === '' ? [] : [pair(words.fee, receipt.fee)]), pair(words.total, receipt.total)],
-    open: [words.email.open, receiptUrl(lang)] as Pair,
+    open: [receipt.isOfficial ? words.email.open : words.email.openPayment, receiptUrl(lang)] as Pair,
     other: [words.email.otherLanguage, receiptUrl(lang === 'en' ? 'ms' : 'en')] as Pair,
   };
 }
 
 function asText(content: Content): string {
-  const { words, title, agency, total, status, notes, facts, items, sums, open, other } = content;
+  const { isOfficial, words, title, agency, total, status, lead, facts, items, sums, open, other } = content;
   const lines = (pairs: readonly Pair[]) => pairs.map(([label, text]) => `${label}: ${text}`);
   return [
     title,
     agency,
-    `${total} · ${status}`,
-    ...notes,
+    ...(isOfficial ? [`${total} · ${status}`] : []),
     '',
-    words.attached,
+    ...lead,
     '',
     ...lines(facts),
     '',
-    ...lines([...items, ...sums]),
-    '',
+    ...(isOfficial ? [...lines([...items, ...sums]), ''] : []),
     ...lines([open, other]),
     '',
     words.note,
@@ -69,7 +73,8 @@ const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${c
 
 /** Mail programs support little CSS: styles are on the elements, and a style sheet serves those with a dark mode. */
 function asHtml(content: Content): string {
-  const { lang, words, title, agency, total, status, notes, facts, items, sums, open, other } = content;
+  const { isOfficial, lang, words, title, agency, total, status, lead, facts, items, sums, open, other } =
+    content;
   const row = (label: string, value: string) =>
     `<tr><th scope="row" class="quiet" style="${cell};width:38%;font-weight:400;color:#52525b">${escaped(label)}</th>` +
     `<td style="${cell}"><bdi>${escaped(value)}</bdi></td></tr>`;
@@ -77,6 +82,15 @@ function asHtml(content: Content): string {
     `<tr><td style="${cell}${strong}"><bdi>${escaped(label)}</bdi></td>` +
     `<td style="${cell};text-align:right;white-space:nowrap${strong}">${escaped(amount)}</td></tr>`;
   const bold = ';font-weight:700';
+  const paid = `<p style="margin:0;font-size:30px;line-height:1.15;font-weight:700">${escaped(total)}</p>
+<p class="good" style="margin:4px 0 16px;font-weight:700;color:#15803d">&#10003; ${escaped(status)}</p>
+`;
+  const amounts = `<h2 style="margin:24px 0 8px;font-size:17px">${escaped(content.amountsTitle)}</h2>
+<table style="${table}">
+${items.map(([text, amount]) => amountRow(text, amount)).join('\n')}
+${sums.map(([label, amount], index) => amountRow(label, amount, index === sums.length - 1 ? bold : '')).join('\n')}
+</table>
+`;
   return `<!doctype html>
 <html lang="${lang}">
 <head>
@@ -92,20 +106,13 @@ function asHtml(content: Content): string {
 <div style="padding:24px">
 <p style="margin:0"><bdi>${escaped(agency)}</bdi></p>
 <h1 style="margin:4px 0 16px;font-size:22px;line-height:1.25">${escaped(title)}</h1>
-<p style="margin:0;font-size:30px;line-height:1.15;font-weight:700">${escaped(total)}</p>
-<p class="good" style="margin:4px 0 16px;font-weight:700;color:#15803d">&#10003; ${escaped(status)}</p>
-${notes.map((note) => `<p style="margin:0 0 16px;font-weight:700">${escaped(note)}</p>\n`).join('')}<p style="margin:0 0 16px">${escaped(words.attached)}</p>
+${isOfficial ? paid : ''}${lead.map((text) => `<p style="margin:0 0 16px">${escaped(text)}</p>`).join('\n')}
 <p style="margin:0 0 8px"><a href="${escaped(open[1])}" style="display:inline-block;padding:12px 20px;background:#2563eb;color:#ffffff;border-radius:8px;font-weight:700;text-decoration:none">${escaped(open[0])}</a></p>
 <p style="margin:0 0 24px"><a class="link" href="${escaped(other[1])}" style="color:#1d4ed8">${escaped(other[0])}</a></p>
 <table style="${table}">
 ${facts.map(([label, fact]) => row(label, fact)).join('\n')}
 </table>
-<h2 style="margin:24px 0 8px;font-size:17px">${escaped(content.amountsTitle)}</h2>
-<table style="${table}">
-${items.map(([text, amount]) => amountRow(text, amount)).join('\n')}
-${sums.map(([label, amount], index) => amountRow(label, amount, index === sums.length - 1 ? bold : '')).join('\n')}
-</table>
-<p class="quiet" style="margin:24px 0 0;font-size:14px;color:#52525b">${escaped(words.note)}</p>
+${isOfficial ? amounts : ''}<p class="quiet" style="margin:24px 0 0;font-size:14px;color:#52525b">${escaped(words.note)}</p>
 </div>
 </div>
 </body>

@@ -1,11 +1,12 @@
 /** A payment as callbacks and requeries report it to merchants: all the documented fields, as texts. */
 import { adjustedSen } from '../events/adjustments.ts';
-import { chargesOf } from '../events/charges.ts';
 import type { CallbackSubject } from '../events/deliveries.ts';
 import type { OpenPayment } from '../events/open-payment.ts';
-import { currentResult, type PaymentStatus } from '../events/payment.ts';
+import { currentResult } from '../events/payment.ts';
+import type { Resolution } from '../events/recorded-result.ts';
+import { heldWrongAmounts, type Standing, standingOf, wrongAmountsOf } from '../events/standing.ts';
 import { toDateTime } from '../kernel/malaysian-time.ts';
-import { addSen, formatSen } from '../kernel/money.ts';
+import { formatSen } from '../kernel/money.ts';
 import { receiptOf } from './receipt.ts';
 import { en } from './texts/en.ts';
 import { statusName } from './texts.ts';
@@ -17,25 +18,28 @@ const codes = {
   pending: '3',
   // The interface has no status before the first result.
   requested: '3',
+  // Nor one for money that does not pay, or pays only a part.
+  wrongAmount: '3',
   partlyPaid: '3',
-} as const satisfies Record<PaymentStatus, string>;
+} as const satisfies Record<Standing, string>;
 
 /** `0` failed, `1` success, `2` cancelled, `3` pending, awaiting payment or partly paid. */
-export const statusCodeOf = (status: PaymentStatus) => codes[status];
+export const statusCodeOf = (payment: Parameters<typeof standingOf>[0]) => codes[standingOf(payment)];
 
 export type PaymentFields = ReturnType<typeof paymentFields>;
 
 /** `''` where nothing is known. Amounts are in RM with two decimals; `amount` is what the payer pays in all. */
 export function paymentFields(payment: OpenPayment) {
   const { request } = payment;
-  const { bank, feeSen, fpxNo, mode, orderNo, receiptNo, totalSen } = receiptOf(payment);
-  const result = currentResult(payment);
-  const statusCode = statusCodeOf(payment.status);
+  const receipt = receiptOf(payment);
+  const { bank, feeSen, fpxNo, gatewayNo, mode, orderNo, receiptNo, receivedSen, totalSen } = receipt;
+  const result = heldWrongAmounts(payment).at(-1) ?? currentResult(payment);
+  const status = statusCodeOf(payment);
   return {
     transaction_id: request.transactionId,
     trans_id: request.reference,
-    status: statusCode,
-    payment_status: en.statuses[statusCode === '3' ? 'pending' : statusName(payment.status)],
+    status,
+    payment_status: en.statuses[status === '3' ? 'pending' : statusName(payment.status)],
     receipt_no: receiptNo,
     payment_datetime: result ? toDateTime(result.paidAt ?? result.at) : '',
     buyer_name: result?.buyerName || request.payer.name,
@@ -44,10 +48,13 @@ export function paymentFields(payment: OpenPayment) {
     fpx_charge: formatSen(feeSen),
     buyer_bank: bank,
     fpx_transaction_no: fpxNo,
+    gateway_transaction_no: gatewayNo,
     seller_order_no: orderNo,
     merchant_code: request.merchant.code,
     description: request.description,
     service: request.service,
+    amount_received: receivedSen === null ? '' : formatSen(receivedSen),
+    status_detail: statusDetailOf(payment),
   };
 }
 
@@ -55,7 +62,6 @@ export function paymentFields(payment: OpenPayment) {
 export function adjustmentFields(payment: OpenPayment) {
   const reversed = payment.adjustments?.findLast(({ kind }) => kind === 'reversed');
   return {
-    amount_received: formatSen(addSen(...chargesOf(payment).map(({ amountSen }) => amountSen))),
     amount_refunded: formatSen(adjustedSen(payment, 'refunded')),
     reversed_datetime: reversed ? toDateTime(reversed.at) : '',
   };
@@ -66,4 +72,15 @@ const eventNames = { partlyPaid: 'partly_paid', reversed: 'reversed', refunded: 
 /** What a callback about an adjustment has beside these. */
 export function eventFields(about: CallbackSubject) {
   return { event: eventNames[about], event_version: '1' };
+}
+
+/** What became of the latest wrong amount, in words for programs; `''` if there was none, or if the payment is paid. */
+function statusDetailOf(
+  payment: OpenPayment,
+): '' | 'partly_paid' | 'wrong_amount' | `wrong_amount_${Resolution}` {
+  if (standingOf(payment) === 'partlyPaid') return 'partly_paid';
+  const wrong = heldWrongAmounts(payment).at(-1) ?? wrongAmountsOf(payment).at(-1);
+  if (!wrong || payment.status === 'succeeded') return '';
+  const resolution = wrong.resolved?.resolution ?? '';
+  return resolution === '' || resolution === 'superseded' ? 'wrong_amount' : `wrong_amount_${resolution}`;
 }

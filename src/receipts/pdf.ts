@@ -1,6 +1,6 @@
 /**
- * The official receipt, or the statement of a payment, as a PDF: A4, tagged, the same bytes every time, from the download
- * as in the email.
+ * The official receipt of a payment, or how it stands if it is not paid, as a PDF: A4, tagged, the same bytes every time,
+ * from the download as in the email.
  */
 import { amountInWords } from './amount-in-words.ts';
 import { verificationKey, verificationUrl } from './check-code.ts';
@@ -14,7 +14,7 @@ import {
   drawSummary,
   drawText,
 } from './pdf/blocks.ts';
-import { drawQrCode, drawStatusIcon, maxCodeCharacters } from './pdf/figures.ts';
+import { drawQrCode, drawSuccessIcon, maxCodeCharacters } from './pdf/figures.ts';
 import {
   addElement,
   contentWidthPt,
@@ -27,15 +27,16 @@ import {
   rightEdgePt,
   type Sheet,
 } from './pdf/sheet.ts';
-import { colors, styles } from './pdf/styles.ts';
+import { styles } from './pdf/styles.ts';
 import type { Receipt } from './receipt.ts';
 import type { ReceiptTexts } from './texts/en.ts';
 import {
   factsOf,
+  headingOf,
   historyText,
   itemLinesOf,
   type Language,
-  noteText,
+  otherChargeTexts,
   statusName,
   texts,
   timeText,
@@ -49,8 +50,7 @@ export function createReceiptFiles(config: { baseUrl: string; transactionIdKey: 
   return (receipt: Receipt, lang: Language) => {
     const { isOfficial, receiptNo, reference } = receipt;
     const verifyUrl = isOfficial ? verificationUrl(config.baseUrl, key, receipt) : '';
-    const words = texts[lang].receipt;
-    const title = isOfficial ? `${words.official} ${receiptNo}` : `${words.statement} ${reference}`;
+    const title = `${headingOf(receipt, lang)} ${isOfficial ? receiptNo : reference}`;
     const parts = title.match(/[A-Za-z0-9]+/g) ?? [];
     return {
       name: `${parts.join('-').slice(0, 100)}.pdf`,
@@ -68,32 +68,40 @@ export function receiptPdf(
   { lang, verifyUrl }: { lang: Language; verifyUrl: string },
 ): NodeJS.ReadableStream {
   const words = texts[lang];
-  const kind = receipt.isOfficial ? words.receipt.official : words.receipt.statement;
-  const title = `${kind} ${receipt.receiptNo}`;
-  const sheet = createSheet(lang, title, new Date(receipt.at));
+  const heading = headingOf(receipt, lang);
+  const sheet = createSheet(lang, `${heading} ${receipt.receiptNo}`, new Date(receipt.at));
   const document = { sheet, receipt, lang, words };
-  drawHeading(sheet, receipt.agency, kind);
-  if (!receipt.isOfficial) drawText(sheet, sheet.root, 'P', words.receipt.notReceipt, styles.warning);
-  for (const note of receipt.notes) drawText(sheet, sheet.root, 'P', noteText(note, lang), styles.warning);
+  drawHeading(sheet, receipt.agency, heading);
+  const warnings = [
+    ...(receipt.isOfficial ? [] : [words.receipt.notReceipt]),
+    ...otherChargeTexts(receipt, lang),
+  ];
+  for (const warning of warnings) drawText(sheet, sheet.root, 'P', warning, styles.warning);
   drawText(sheet, sheet.root, 'P', words.receipt.explanations[statusName(receipt.status)], styles.label);
   if (receipt.asAt !== '')
     drawText(sheet, sheet.root, 'P', words.receipt.asAt(timeText(receipt.asAt, lang)), styles.warning);
   sheet.yPt += 10;
-  drawTotalAndStatus(document);
-  drawPairs(sheet, words.receipt.details, factsOf(receipt, lang));
-  drawAmounts(document);
-  if (!receipt.isOfficial)
+  if (receipt.isOfficial) drawPayment(document, verifyUrl);
+  else {
+    drawPairs(sheet, words.receipt.details, factsOf(receipt, lang));
     drawPairs(
       sheet,
       words.receipt.history,
       receipt.history.map((entry) => [timeText(entry.at, lang), historyText(entry, lang)]),
     );
-  if (verifyUrl !== '') drawVerification(document, verifyUrl);
-  drawEnd(sheet, words.pdf.computerGenerated, (page, pages) => [
-    receipt.receiptNo,
-    words.pdf.page(page, pages),
-  ]);
+  }
+  const note = receipt.isOfficial ? words.pdf.computerGenerated : '';
+  drawEnd(sheet, note, (page, pages) => [receipt.receiptNo, words.pdf.page(page, pages)]);
   return sheet.doc;
+}
+
+/** What only a receipt has. */
+function drawPayment(document: Document, verifyUrl: string): void {
+  const { sheet, receipt, lang, words } = document;
+  drawTotalAndStatus(document);
+  drawPairs(sheet, words.receipt.details, factsOf(receipt, lang));
+  drawAmounts(document);
+  if (verifyUrl !== '') drawVerification(document, verifyUrl);
 }
 
 /** The status is a word and an icon, never a colour alone. */
@@ -105,15 +113,13 @@ function drawTotalAndStatus({ sheet, receipt, words }: Document): void {
     drawText(sheet, section, 'P', words.total, styles.label, total);
     drawText(sheet, section, 'P', receipt.total, styles.sum, total);
 
-    const status = statusName(receipt.status);
     const middlePt = topPt + heightPt / 2;
     const radiusPt = 9;
     const iconPt = marginPt + totalWidthPt;
-    decorate(sheet, () => drawStatusIcon(sheet.doc, status, iconPt + radiusPt, middlePt, radiusPt));
+    decorate(sheet, () => drawSuccessIcon(sheet.doc, iconPt + radiusPt, middlePt, radiusPt));
     const textPt = iconPt + 2 * radiusPt + 8;
-    const style = { ...styles.status, color: colors.status[status] };
-    sheet.yPt = middlePt - style.sizePt * 0.74;
-    drawText(sheet, section, 'P', words.statuses[status], style, {
+    sheet.yPt = middlePt - styles.status.sizePt * 0.74;
+    drawText(sheet, section, 'P', words.statuses.success, styles.status, {
       xPt: textPt,
       widthPt: rightEdgePt - textPt,
     });

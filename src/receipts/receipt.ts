@@ -1,22 +1,31 @@
 /** What a receipt says in any language: one logic for the page, the PDF and the email. */
-import type { Adjustment } from '../events/adjustments.ts';
 import { priceOf } from '../events/charges.ts';
 import type { OpenPayment } from '../events/open-payment.ts';
 import { currentResult, type RequestedPayment } from '../events/payment.ts';
 import { attemptOf } from '../events/payment-result.ts';
-import type { RecordedResult } from '../events/recorded-result.ts';
-import { displaySen } from '../kernel/money.ts';
+import type { RecordedResult, Resolution } from '../events/recorded-result.ts';
+import { heldWrongAmounts, standingOf } from '../events/standing.ts';
+import { addSen, displaySen, isRinggit, type Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { notesOf } from './notes.ts';
 
 export type HistoryEntry = { at: string } & (
   | { kind: 'methodChosen'; mode: PaymentMode }
   | { kind: 'requested' | 'success' | 'lateSuccess' | 'failed' | 'cancelled' | 'pending' }
-  /** In suspense until staff decide: a success with another amount, and a second success. */
-  | { kind: 'amountMismatch' | 'duplicate' }
-  /** What staff recorded later. */
-  | { kind: Adjustment['kind'] }
+  /** In suspense until staff decide: a success with another amount, and a second success; then what they decided. */
+  | { kind: 'amountMismatch' | 'duplicate' | Resolution; amount: string }
 );
+
+/** Money that was charged and does not pay the payment: instead of the amount asked for, or besides it. */
+export type OtherCharge = {
+  kind: 'wrongAmount' | 'furtherCharge';
+  /** `''` where the report could not be read. */
+  received: string;
+  asked: string;
+  /** What staff decided, and when; `''` until then. */
+  resolution: Exclude<Resolution, 'reversed'> | 'open';
+  resolvedAt: string;
+};
 
 export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
 
@@ -26,7 +35,8 @@ export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
  */
 export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
   const { access, request, status } = payment;
-  const result = currentResult(payment);
+  const held = heldWrongAmounts(payment);
+  const result = held.at(-1) ?? currentResult(payment);
   const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
   const mode: PaymentMode | '' = result?.mode || (attempt?.mode ?? '');
   const { amountSen, feeSen, totalSen } = priceOf(payment);
@@ -34,7 +44,7 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
   return {
     /** False for a statement, which is not a receipt. */
     isOfficial: status === 'succeeded',
-    status,
+    status: standingOf(payment),
     /** `''` if nothing is missing. */
     asAt: asAt?.toISOString() ?? '',
     agency: request.merchant.name,
@@ -63,13 +73,55 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
     total: displaySen(totalSen),
     totalSen,
     feeSen,
+    /** What was received instead of the total and not returned; null if nothing, or if a report could not be read. */
+    receivedSen: receivedSenOf(payment),
+    otherCharges: payment.results.flatMap((each) => otherChargeOf(payment, each)),
     mode,
     bank: result?.buyerBank ?? '',
+    gatewayNo: result?.gatewayTransactionId ?? '',
     fpxNo: mode === 'fpx' || mode === 'fpx1' ? (result?.gatewayTransactionId ?? '') : '',
     orderNo: result?.sellerOrderNo || (attempt?.sellerOrderNo ?? ''),
     notes: notesOf(payment),
     history: historyOf(payment),
   };
+}
+
+function receivedSenOf(payment: RequestedPayment): Sen | null {
+  const held = heldWrongAmounts(payment);
+  const { paidSen = 0 as Sen, status } = payment;
+  if (status === 'succeeded' || !held.every(isInRinggit)) return null;
+  const receivedSen = addSen(paidSen, ...held.map(amountOf));
+  return receivedSen === 0 ? null : receivedSen;
+}
+
+const amountOf = ({ amountSen }: RecordedResult): Sen => amountSen ?? (0 as Sen);
+
+function isInRinggit({ amountSen, currency }: RecordedResult): boolean {
+  return amountSen !== null && isRinggit(currency);
+}
+
+/** As the gateway reported it, in its currency; `''` where that could not be read. */
+function receivedText({ amountSen, currency }: RecordedResult): string {
+  if (amountSen === null) return '';
+  return isRinggit(currency) ? displaySen(amountSen) : displaySen(amountSen).replace('RM', () => currency);
+}
+
+function otherChargeOf(payment: RequestedPayment, result: RecordedResult): OtherCharge[] {
+  const { credited, resolved, role, sellerOrderNo } = result;
+  if (role !== 'amountMismatch' && role !== 'duplicate') return [];
+  // What has paid the payment, or a part of it, is in the notes.
+  if (credited === 'paid' || credited === 'partlyPaid') return [];
+  if (resolved?.resolution === 'superseded' || resolved?.resolution === 'reversed') return [];
+  const feeSen = attemptOf(payment, sellerOrderNo)?.chargeSen ?? (0 as Sen);
+  return [
+    {
+      kind: payment.status === 'succeeded' ? 'furtherCharge' : 'wrongAmount',
+      received: receivedText(result),
+      asked: displaySen(addSen(payment.request.amountSen, feeSen)),
+      resolution: resolved?.resolution ?? 'open',
+      resolvedAt: resolved?.at ?? '',
+    },
+  ];
 }
 
 /** Keeps the last four characters of a longer text. */
@@ -82,20 +134,20 @@ function historyOf(payment: RequestedPayment): HistoryEntry[] {
   const requested: HistoryEntry = { at: payment.request.at, kind: 'requested' };
   const chosen = payment.attempts.map(({ at, mode }): HistoryEntry => ({ at, kind: 'methodChosen', mode }));
   const results = payment.results.flatMap((result): HistoryEntry[] => {
-    const kind = kindOf(payment, result);
-    return kind === null ? [] : [{ at: result.at, kind }];
+    const { at, resolved, role } = result;
+    if (role === 'amountMismatch' || role === 'duplicate') {
+      const amount = receivedText(result);
+      const reported: HistoryEntry = { at, kind: role, amount };
+      if (!resolved || resolved.resolution === 'superseded') return [reported];
+      return [reported, { at: resolved.at, kind: resolved.resolution, amount }];
+    }
+    if (role !== 'applied') return [];
+    const { outcome } = result;
+    if (outcome !== 'succeeded') return [{ at, kind: outcome }];
+    return [{ at, kind: payment.receipt?.late ? 'lateSuccess' : 'success' }];
   });
-  const adjusted = (payment.adjustments ?? [])
-    .filter((each) => each.kind !== 'credited' || each.effect !== 'nothing')
-    .map(({ at, kind }): HistoryEntry => ({ at, kind }));
-  return [requested, ...[...chosen, ...results, ...adjusted].sort((a, b) => a.at.localeCompare(b.at))];
-}
-
-type ResultKind = Exclude<HistoryEntry['kind'], 'requested' | 'methodChosen' | Adjustment['kind']>;
-
-function kindOf({ receipt }: RequestedPayment, { outcome, role }: RecordedResult): ResultKind | null {
-  if (role === 'contradiction' || role === 'ended') return null;
-  if (role !== 'applied') return role;
-  if (outcome !== 'succeeded') return outcome;
-  return receipt?.late ? 'lateSuccess' : 'success';
+  const returned = (payment.adjustments ?? []).flatMap(({ amountSen, at, kind }): HistoryEntry[] =>
+    kind === 'credited' ? [] : [{ at, kind, amount: displaySen(amountSen) }],
+  );
+  return [requested, ...[...chosen, ...results, ...returned].sort((a, b) => a.at.localeCompare(b.at))];
 }

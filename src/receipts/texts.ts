@@ -1,13 +1,15 @@
 // Every text of a receipt, by language.
 import type { Access } from '../events/open-payment.ts';
-import type { PaymentStatus } from '../events/payment.ts';
+import type { Standing } from '../events/standing.ts';
+import type { Language } from '../kernel/languages.ts';
+import { displaySen } from '../kernel/money.ts';
 import type { ReceiptNote } from './notes.ts';
 import { printable } from './printable.ts';
 import type { HistoryEntry, Receipt } from './receipt.ts';
 import { en, type ReceiptTexts } from './texts/en.ts';
 import { ms } from './texts/ms.ts';
 
-export type Language = 'en' | 'ms';
+export type { Language };
 
 export const texts: Readonly<Record<Language, ReceiptTexts>> = { en, ms };
 
@@ -26,6 +28,12 @@ export function timeText(utc: string, lang: Language): string {
   return times[lang].format(new Date(utc));
 }
 
+/** How long ago, if it is less than an hour: `3 minutes ago`; else when: `on 20 November 2026 at 09:04:30`. */
+export function agoText(utc: string, now: Date, lang: Language): string {
+  const minutes = Math.floor((now.getTime() - Date.parse(utc)) / 60_000);
+  return minutes < 60 ? texts[lang].ago(Math.max(minutes, 0)) : texts[lang].on(timeText(utc, lang));
+}
+
 const dateFormat = (locale: string) =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'Asia/Kuala_Lumpur' });
 
@@ -37,8 +45,9 @@ function dateText(utc: string, lang: Language): string {
 }
 
 export function historyText(entry: HistoryEntry, lang: Language): string {
-  const { history, modes } = texts[lang];
-  return entry.kind === 'methodChosen' ? history.methodChosen(modes[entry.mode]) : history[entry.kind];
+  const { history, modes, unknownAmount } = texts[lang];
+  if (entry.kind === 'methodChosen') return history.methodChosen(modes[entry.mode]);
+  return 'amount' in entry ? history[entry.kind](entry.amount || unknownAmount) : history[entry.kind];
 }
 
 /** `isPublic` leaves out the reference, which is for the payer. */
@@ -60,9 +69,29 @@ export function noteText(note: ReceiptNote, lang: Language, { isPublic } = { isP
 
 export type StatusName = keyof ReceiptTexts['statuses'];
 
+/** What was charged besides, or instead of, the amount asked for, what became of it, and what happened to the money since: a sentence or two for each. */
+export function otherChargeTexts(
+  { notes, otherCharges }: Pick<Receipt, 'notes' | 'otherCharges'>,
+  lang: Language,
+): string[] {
+  const { otherCharges: words, unknownAmount } = texts[lang];
+  const others = otherCharges.map(({ kind, received, asked, resolution, resolvedAt }) =>
+    words[kind][resolution]({
+      received: received || unknownAmount,
+      asked,
+      on: resolvedAt && dateText(resolvedAt, lang),
+    }),
+  );
+  return [...notes.map((note) => noteText(note, lang)), ...others];
+}
+
 /** The key of a status in the texts. */
-export const statusName = (status: PaymentStatus): StatusName =>
-  status === 'succeeded' ? 'success' : status;
+export const statusName = (status: Standing): StatusName => (status === 'succeeded' ? 'success' : status);
+
+/** What a receipt is called, or what to tell whoever has none. */
+export function headingOf({ status }: Pick<Receipt, 'status'>, lang: Language): string {
+  return texts[lang].receipt.headings[statusName(status)];
+}
 
 /** Why a receipt does not say who has paid; `''` if it does. */
 export function withheldText({ access }: { access: Access }, lang: Language): string {
@@ -78,6 +107,8 @@ export function factsOf(receipt: Receipt, lang: Language): (readonly [label: str
   const facts: [string, string][] = [
     [words.receipt.receiptNo, receipt.receiptNo],
     [words.receipt.dateTime, timeText(receipt.at, lang)],
+    [words.receipt.asked, receipt.isOfficial ? '' : receipt.total],
+    [words.receipt.received, receipt.receivedSen === null ? '' : displaySen(receipt.receivedSen)],
     [words.payer, receipt.payerName || withheldText(receipt, lang)],
     [words.receipt.icNo, receipt.icNo],
     [words.service, receipt.service],
@@ -86,7 +117,9 @@ export function factsOf(receipt: Receipt, lang: Language): (readonly [label: str
     [words.receipt.transactionId, receipt.transactionId],
     [words.method, receipt.mode === '' ? '' : words.modes[receipt.mode]],
     [words.bank, receipt.bank],
-    [words.receipt.fpxNo, receipt.fpxNo],
+    receipt.fpxNo === ''
+      ? [words.receipt.gatewayNo, receipt.gatewayNo]
+      : [words.receipt.fpxNo, receipt.fpxNo],
     [words.receipt.orderNo, receipt.orderNo],
   ];
   return facts.filter(([, fact]) => fact !== '');

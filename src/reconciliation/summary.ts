@@ -24,7 +24,6 @@ export type Summary = Scope & {
   keptFromNewer: number;
 };
 
-/** Whether the ledger and the file agree on every row. */
 export function isAllMatched({ badRows, classes }: Pick<Summary, 'badRows' | 'classes'>): boolean {
   const { matched: _, repeated: __, ...others } = classes;
   return badRows === 0 && Object.values(others).every(({ count }) => count === 0);
@@ -35,7 +34,6 @@ export function noTotals(): Record<VerdictClass, ClassTotal> {
   return Object.fromEntries(totals) as Record<VerdictClass, ClassTotal>;
 }
 
-/** Adds one verdict to the totals. */
 export function count(totals: Record<VerdictClass, ClassTotal>, verdict: Verdict): void {
   const total = totals[verdict.class];
   total.count += 1;
@@ -56,7 +54,6 @@ export const classNames: Readonly<Record<VerdictClass, string>> = {
   repeated: 'repeated rows',
 };
 
-/** One line for a discrepancy. */
 export function discrepancyText(id: string, discrepancy: DiscrepancyFound): string {
   const { file, kind, ours, paidAt, recordId, theirs, transactionId } = discrepancy;
   const place = file.line === null ? 'not in the file' : `line ${file.line}`;

@@ -1,5 +1,6 @@
 /** What `ledger serve` prints once everything runs: what was started, where, and what to try next. */
 import type { Config } from '../config/config.ts';
+import { firstRequest } from '../http/home.ts';
 
 /** For a person at a terminal; log collectors get the same facts from the log. */
 export function welcome(options: {
@@ -31,22 +32,12 @@ export function welcome(options: {
 }
 
 function firstPayment(base: string, sandboxUrl: string): string[] {
-  const body = {
-    merchant_code: 'demo-app',
-    trans_id: 'INV-001',
-    amount: '120.50',
-    service: 'Licences',
-    description: 'Business licence 2026',
-    email: 'payer@example.com',
-    callback_url: `${sandboxUrl}/merchant/callback`,
-    redirect_url: `${sandboxUrl}/merchant`,
-  };
   return [
     '  Request a payment, then open the payment_url of the answer in a browser:',
     '',
-    `    curl -s ${base}/generic/request -H 'Authorization: Bearer demo-key' \\`,
-    "      -H 'Content-Type: application/json' -H 'Accept: application/json' \\",
-    `      -d '${JSON.stringify(body)}'`,
+    ...firstRequest(base, sandboxUrl)
+      .split('\n')
+      .map((line) => `    ${line}`),
     '',
   ];
 }

@@ -3,7 +3,7 @@
  * deliveries settle them. The reactors role runs it, so that nothing waits for the read models. It is not rebuilt,
  * because its rows also hold the leases of attempts that are under way.
  */
-import { adjustmentEvents, changesOf, isAdjustmentEvent } from '../events/adjustments.ts';
+import { adjustmentEvents, changesOf } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import {
   type DeliveryKind,
@@ -34,12 +34,19 @@ import {
 } from './table.ts';
 
 const statusEvents = ['PaymentSucceeded', 'PaymentFailed', 'PaymentCancelled', 'PaymentPending'] as const;
+/** They tell people something although the status stays. */
+const announcingEvents = ['AmountMismatchDetected', 'ExceptionResolved'] as const;
 
 export const toDoList = {
   name: toDoSchema,
   version: 1,
-  isReadModel: false,
-  eventTypes: [...statusEvents, ...Object.keys(adjustmentEvents), ...Object.keys(deliveryEvents)],
+  isToDoList: true,
+  eventTypes: [
+    ...statusEvents,
+    ...announcingEvents,
+    ...Object.keys(adjustmentEvents),
+    ...Object.keys(deliveryEvents),
+  ],
 } as const satisfies Followed;
 
 /** What is known of a payment, as far as its deliveries depend on it. Plain JSON, no personal data. */
@@ -131,16 +138,20 @@ async function take(
   return [...changed.values()];
 }
 
+function isStatusEvent({ type }: PaymentEvent): boolean {
+  return statusEvents.some((each) => each === type);
+}
+
 function nothingKnown(transactionId: string): Known {
   return { transactionId, revision: -1, merchantCode: '', isPaid: false, changes: 0, deliveries: [] };
 }
 
 function next(known: Known, event: PaymentEvent): Known {
   if (isDeliveryEvent(event)) return { ...known, deliveries: evolveDeliveries(known.deliveries, event) };
-  if (!('deliveries' in event.data) || event.data.deliveries === 'rule 1') return known;
-  // As in `evolve`: a success is final.
-  if (known.isPaid && !isAdjustmentEvent(event)) return known;
+  if (!('deliveries' in event.data)) return known;
   const { at, deliveries, merchantCode } = event.data;
+  // As in `evolve`: a success is final.
+  if (!deliveries || deliveries === 'rule 1' || (known.isPaid && isStatusEvent(event))) return known;
   const changes = known.changes + 1;
   const added = deliveries.map(
     (planned): AddressedDelivery => ({

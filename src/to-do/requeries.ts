@@ -29,7 +29,7 @@ const roles = {
 export const requeryList = {
   name: 'reactor_requeries',
   version: 1,
-  isReadModel: false,
+  isToDoList: true,
   eventTypes: [
     'PaymentMethodChosen',
     ...Object.keys(roles),

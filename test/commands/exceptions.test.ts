@@ -71,6 +71,16 @@ const credited = (
     ...over,
   },
 });
+type Resolved = Extract<PaymentEvent, { type: 'ExceptionResolved' }>;
+
+/** Whom the decision about a wrong amount is told to. */
+const told: Partial<Resolved['data']> = {
+  merchantCode: 'council',
+  deliveries: [
+    { key: 'callback-2', kind: 'callback', url: 'https://council.example/callback' },
+    { key: 'notice-2', kind: 'email' },
+  ],
+};
 
 const opened = [requested(), chosen(1)];
 const paid = [...opened, succeeded(result(1, 'succeeded'))];
@@ -149,7 +159,8 @@ const reversed: PaymentEvent = {
 /** What a resolution leads to. */
 function eventOf(kind: ExceptionKind, resolution: Resolution): PaymentEvent {
   if (resolution === 'reversed') return reversed;
-  return resolution === 'credited' && kind === 'amountMismatch' ? credited() : resolved({ resolution });
+  if (kind !== 'amountMismatch') return resolved({ resolution });
+  return resolution === 'credited' ? credited() : resolved({ resolution, ...told });
 }
 
 for (const kind of exceptionKinds) {
@@ -178,7 +189,7 @@ const aPart = credited({
   effect: 'partlyPaid',
   paidSen: sen(50),
   receiptNo: '',
-  deliveries: [toldOfPart],
+  deliveries: [toldOfPart, { key: 'notice-1', kind: 'email' }],
 });
 const second = { gatewayTransactionId: 'P2' };
 Object.assign(specs, {

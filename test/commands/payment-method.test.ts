@@ -8,10 +8,22 @@ import {
 } from '../../src/commands/payment.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
-import { applied, choose, chosen, orderNo, requested, result, sen, succeeded } from '../support/payments.ts';
+import {
+  applied,
+  choose,
+  chosen,
+  mismatched,
+  orderNo,
+  requested,
+  resolvedAs,
+  result,
+  sen,
+  succeeded,
+} from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
 
 const card = { mode: 'cc', bankCode: '' } as const;
+const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(1) }));
 const otherBank = { bankCode: 'BIMB0340' };
 
 for (const channel of channels) {
@@ -35,17 +47,37 @@ for (const channel of channels) {
     'back on the same page, another bank': {
       given: [start, chosen(1)],
       when: choose(1, otherBank),
-      expect: [chosen(2, otherBank)],
-    },
-    'back on the same page, another method': {
-      given: [start, chosen(1)],
-      when: choose(1, card),
-      expect: [chosen(2, card)],
+      expect: 'attempt_open',
     },
     'back on the same page, from one method without banks to another': {
       given: [start, chosen(1, card)],
       when: choose(1, { ...card, mode: 'wallet' }),
-      expect: [chosen(2, { ...card, mode: 'wallet' })],
+      expect: 'attempt_open',
+    },
+    'a page that shows the open attempt, without asking for another': {
+      given: [start, chosen(1)],
+      when: choose(2, { ...otherBank, again: false }),
+      expect: 'attempt_open',
+    },
+    'another bank, asked for on a page that shows the open attempt': {
+      given: [start, chosen(1)],
+      when: choose(2, otherBank),
+      expect: [chosen(2, otherBank)],
+    },
+    'asked for on a page that shows only one of two open attempts': {
+      given: [start, chosen(1), chosen(2, otherBank)],
+      when: choose(2, card),
+      expect: 'attempt_open',
+    },
+    'not asked for, after an attempt that has failed': {
+      given: failedOnce,
+      when: choose(2, { again: false }),
+      expect: [chosen(2)],
+    },
+    'the language of the page is kept': {
+      given: [start],
+      when: choose(1, { lang: 'ms' }),
+      expect: [chosen(1, { lang: 'ms' })],
     },
     'the other bank of the same page sent twice': {
       given: [start, chosen(1), chosen(2, otherBank)],
@@ -73,6 +105,26 @@ for (const channel of channels) {
       given: [...failedOnce, chosen(2)],
       when: choose(1),
       expect: [],
+    },
+    'after a wrong amount was received': {
+      given: [...failedOnce, chosen(2), wrong],
+      when: choose(3),
+      expect: 'wrong_amount',
+    },
+    'the page of the attempt that brought a wrong amount': {
+      given: [start, chosen(1), wrong],
+      when: choose(1),
+      expect: 'wrong_amount',
+    },
+    'after the wrong amount was returned': {
+      given: [start, chosen(1), wrong, resolvedAs('refunded', 1)],
+      when: choose(2),
+      expect: [chosen(2)],
+    },
+    'after the wrong amount was credited': {
+      given: [start, chosen(1), wrong, resolvedAs('credited', 1)],
+      when: choose(2),
+      expect: 'wrong_amount',
     },
     'while the bank has not authorised yet': {
       given: [start, chosen(1), applied(result(1, 'pending'))],

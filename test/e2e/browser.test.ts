@@ -128,7 +128,7 @@ test.serial('every decision of the bank shows on the page as what it is', async 
     ['Cancel', 'Cancelled'],
     ['Leave pending', 'Pending'],
     ['Approve twice', 'Successful'],
-    ['Approve with another amount', 'Awaiting payment'],
+    ['Approve with another amount', 'Wrong amount received'],
   ];
   for (const [decision, status] of cases) {
     const { payment_url } = await newPayment();

@@ -1,5 +1,6 @@
 // Events as they were stored, one file per type and schema version, kept for good: what was once written must
-// stay readable and mean the same. golden/v<n>/<Type>.json is an event; golden/states.json the state it leads to.
+// stay readable and mean the same. golden/v<n>/<Type>.json is an event, and <Type>.<what>.json one with fields
+// that were added later; golden/states.json the state it leads to.
 // golden/histories-v1.jsonl has whole payments of version 1, with the state and the entries that the program of that
 // version made of them.
 import { readdirSync, readFileSync } from 'node:fs';
@@ -49,8 +50,9 @@ const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, fo
 const golden = (version: number, type: string) => json(`v${version}/${type}.json`) as Golden;
 const states = json('states.json') as Record<string, unknown>;
 
-/** The state after a golden event. */
-async function stateAfter(version: number, type: string): Promise<unknown> {
+/** The state after the golden event of a file. */
+async function stateAfter(version: number, file: string): Promise<unknown> {
+  const [type = ''] = file.split('.');
   if (Object.hasOwn(userEvents, type)) {
     const events = [...new Set(['UserCreated', type])].map((name) => readUserEvent(golden(version, name)));
     return events.reduce<Account | null>(evolveUser, null);
@@ -77,7 +79,7 @@ async function stateAfter(version: number, type: string): Promise<unknown> {
   if (type === 'LogSealed') return readSeal(golden(version, type)).data;
   if (Object.hasOwn(unmatchedEvents, type))
     return evolveUnmatched(null, readUnmatchedEvent(golden(version, type)));
-  const events = [...before(type), type].map((name) => readPaymentEvent(golden(version, name)));
+  const events = [...before(type), file].map((name) => readPaymentEvent(golden(version, name)));
   return await inPlainText(events.reduce<Payment>(evolve, noPayment));
 }
 
@@ -126,7 +128,9 @@ function before(type: string): string[] {
 const versions = Array.from({ length: schemaVersion }, (_, index) => index + 1);
 
 test('every event type has a golden file of the current version', (t) => {
-  const files = readdirSync(new URL(`v${schemaVersion}/`, folder)).map((name) => name.replace('.json', ''));
+  const files = readdirSync(new URL(`v${schemaVersion}/`, folder)).flatMap(
+    (name) => name.split('.')[0] ?? [],
+  );
   const types = Object.keys({
     ...paymentEvents,
     ...userEvents,
@@ -137,19 +141,19 @@ test('every event type has a golden file of the current version', (t) => {
     ...sessionEvents,
     ...reconciliationEvents,
   });
-  t.deepEqual(files.toSorted(), [...types, 'GatewayResultUnmatched', 'LogSealed'].toSorted());
+  t.deepEqual([...new Set(files)].toSorted(), [...types, 'GatewayResultUnmatched', 'LogSealed'].toSorted());
 });
 
 for (const version of versions) {
   for (const file of readdirSync(new URL(`v${version}/`, folder))) {
-    const type = file.replace('.json', '');
+    const name = file.replace('.json', '');
 
-    test(`v${version} ${type} is read, and folds into the same state as ever`, async (t) => {
-      t.deepEqual(await stateAfter(version, type), states[type]);
+    test(`v${version} ${name} is read, and folds into the same state as ever`, async (t) => {
+      t.deepEqual(await stateAfter(version, name), states[name]);
     });
 
-    test(`v${version} ${type} still has its hash`, (t) => {
-      const { data, metadata } = golden(version, type);
+    test(`v${version} ${name} still has its hash`, (t) => {
+      const { type, data, metadata } = golden(version, name);
       t.is(metadata.schemaVersion, version);
       t.is(hashOf(type, data, metadata), metadata.hash);
     });

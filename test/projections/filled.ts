@@ -121,7 +121,7 @@ export const historyOfDay: fc.Arbitrary<PaymentEvent[]> = fc
       const data: Record<string, unknown> = { ...event.data, at: next() };
       if ('result' in event.data && event.data.result.paidAt !== null)
         data.result = { ...event.data.result, paidAt: next() };
-      if ('deliveries' in event.data && event.data.deliveries !== 'rule 1')
+      if ('deliveries' in event.data && event.data.deliveries && event.data.deliveries !== 'rule 1')
         Object.assign(data, {
           merchantCode: code,
           deliveries: event.data.deliveries.map((each) =>

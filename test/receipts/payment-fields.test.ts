@@ -6,9 +6,11 @@ import {
   payer as aminah,
   applied,
   chosen,
+  mismatched,
   opened,
   request,
   requested,
+  resolvedAs,
   result,
   sen,
   succeeded,
@@ -37,10 +39,13 @@ test('a success fills every field', (t) => {
     fpx_charge: '1.50',
     buyer_bank: 'Maybank2U',
     fpx_transaction_no: 'P1',
+    gateway_transaction_no: 'P1',
     seller_order_no: `${transactionId}-1`,
     merchant_code: 'council',
     description: 'Second half of 2026',
     service: 'Assessment tax',
+    amount_received: '',
+    status_detail: '',
   });
 });
 
@@ -59,7 +64,10 @@ test('before any result unknown fields are empty, and none is missing', (t) => {
       'payment_mode',
       'buyer_bank',
       'fpx_transaction_no',
+      'gateway_transaction_no',
       'seller_order_no',
+      'amount_received',
+      'status_detail',
     ],
   );
 });
@@ -81,7 +89,52 @@ for (const [outcome, status, text] of [
       receipt_no: '',
       payment_mode: 'Credit Card',
       fpx_transaction_no: '',
+      gateway_transaction_no: 'P1',
       payment_datetime: '2026-11-20 09:05:00',
     });
   });
 }
+
+const failed = [requested(), chosen(1), applied(result(1, 'failed'))];
+const wrong = mismatched(result(2, 'succeeded', { amountSen: sen(12_150), paidAt: null }));
+
+test('a wrong amount is pending, after a failure too, and says what was received', (t) => {
+  const fields = fieldsAfter(...failed, chosen(2), wrong);
+  t.like(fields, {
+    status: '3',
+    payment_status: 'Pending',
+    receipt_no: '',
+    amount: '120.50',
+    amount_received: '121.50',
+    status_detail: 'wrong_amount',
+    gateway_transaction_no: 'P2',
+    seller_order_no: `${transactionId}-2`,
+  });
+});
+
+test('two wrong amounts are added up; one that cannot be read, or in another currency, leaves the sum open', (t) => {
+  const another = (over: object) => mismatched(result(3, 'succeeded', { amountSen: sen(100), ...over }));
+  t.is(fieldsAfter(requested(), wrong, another({})).amount_received, '122.50');
+  t.is(fieldsAfter(requested(), wrong, another({ amountSen: null })).amount_received, '');
+  t.is(fieldsAfter(requested(), wrong, another({ currency: 'USD' })).amount_received, '');
+});
+
+for (const [resolution, status, received] of [
+  ['refunded', '0', ''],
+  ['explained', '0', ''],
+  ['credited', '3', '121.50'],
+] as const) {
+  test(`a wrong amount that was ${resolution} says so, with the status ${status}`, (t) => {
+    const fields = fieldsAfter(...failed, wrong, resolvedAs(resolution, 2));
+    t.like(fields, {
+      status,
+      amount_received: received,
+      status_detail: `wrong_amount_${resolution}`,
+    });
+  });
+}
+
+test('once the payment is paid, a wrong amount is no part of it', (t) => {
+  const fields = fieldsAfter(...failed, wrong, succeeded(result(3, 'succeeded')));
+  t.like(fields, { status: '1', amount_received: '', status_detail: '', gateway_transaction_no: 'P3' });
+});

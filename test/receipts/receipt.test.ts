@@ -117,11 +117,9 @@ for (const [icNo, shown] of [
 }
 
 test('statuses have the codes of the interface document', (t) => {
-  t.deepEqual((['failed', 'succeeded', 'cancelled', 'pending', 'requested'] as const).map(statusCodeOf), [
-    '0',
-    '1',
-    '2',
-    '3',
-    '3',
-  ]);
+  const statuses = ['failed', 'succeeded', 'cancelled', 'pending', 'requested'] as const;
+  t.deepEqual(
+    statuses.map((status) => statusCodeOf({ status, results: [] })),
+    ['0', '1', '2', '3', '3'],
+  );
 });

@@ -5,10 +5,12 @@ import {
   amountSen,
   applied,
   chosen,
+  mismatched,
   opened,
   type RequestChanges,
   request,
   result,
+  sen,
   succeeded,
 } from '../support/payments.ts';
 
@@ -32,4 +34,5 @@ export const unpaid = {
   pending: receiptAfter([chosen(1), applied(result(1, 'pending'))]),
   failed: receiptAfter([chosen(1), applied(result(1, 'failed'))]),
   cancelled: receiptAfter([chosen(1), applied(result(1, 'cancelled'))]),
+  wrongAmount: receiptAfter([chosen(1), mismatched(result(1, 'succeeded', { amountSen: sen(12_150) }))]),
 };

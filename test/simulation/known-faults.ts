@@ -89,11 +89,6 @@ export const knownFaults: readonly KnownFault[] = [
     invariants: ['slow-answer'],
     needs: (plan) => isStoreTrouble(plan) || hasFault('slow', 'crash', 'pause')(plan),
   },
-  {
-    name: 'pay-again-after-mismatch',
-    what: 'After a charge of a wrong amount the pay page asks to pay again',
-    invariants: ['page-denies-charge'],
-  },
 ];
 
 /** The known fault that explains a violation; null for something new. */

@@ -177,7 +177,10 @@ function requestedEvent(channel: (typeof channels)[number]): PaymentEvent {
   return { type: 'PaymentRequested', data: request({ channel }) };
 }
 
-function chosenEvent({ type: _, ...choice }: ChoosePaymentMethod, sellerOrderNo: string): PaymentEvent {
+function chosenEvent(
+  { type: _, again: __, ...choice }: ChoosePaymentMethod,
+  sellerOrderNo: string,
+): PaymentEvent {
   return { type: 'PaymentMethodChosen', data: { ...choice, sellerOrderNo } };
 }
 
@@ -192,6 +195,7 @@ function resultEvent([result, source, kind, flag, orderNo, deliveries]: [
   const data = { ...recorded(result), source, verified: flag, orderNo };
   const changed = { ...data, merchantCode: deliveries === 'rule 1' ? null : 'council', deliveries };
   const moved = { ...data, postingRule: 1 as const };
+  const told = deliveries === 'rule 1' ? {} : { merchantCode: 'council', deliveries };
   const contradicted = { ...data, standing: outcomes[kind % outcomes.length] ?? 'failed' };
   switch (result.outcome) {
     case 'succeeded': {
@@ -200,7 +204,10 @@ function resultEvent([result, source, kind, flag, orderNo, deliveries]: [
           type: 'PaymentSucceeded',
           data: { ...changed, postingRule: 1, receiptNo: result.receiptNo, late: flag },
         },
-        { type: 'AmountMismatchDetected', data: { ...moved, expectedSen: amountSen, currency: 'MYR' } },
+        {
+          type: 'AmountMismatchDetected',
+          data: { ...moved, ...told, expectedSen: amountSen, currency: 'MYR' },
+        },
         { type: 'DuplicatePaymentDetected', data: { ...moved, firstGatewayTransactionId: 'P1' } },
       ];
       return kinds[kind % kinds.length] ?? { type: 'GatewayResultContradicted', data: contradicted };

@@ -1,5 +1,6 @@
 // Payment events and commands with everything filled in: a test names only what it is about.
 
+import type { TakeAction } from '../../src/commands/approvals.ts';
 import { Refused } from '../../src/commands/decider.ts';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { type ChoosePaymentMethod, paymentDecider, type RequestPayment } from '../../src/commands/payment.ts';
@@ -8,6 +9,7 @@ import type { OpenPayment } from '../../src/events/open-payment.ts';
 import type { Channel, PaymentEvent, PaymentRequested, RequestedPayment } from '../../src/events/payment.ts';
 import type { Outcome, ReportedResult } from '../../src/events/payment-result.ts';
 import type { Held, RequestDetails } from '../../src/events/personal-data.ts';
+import type { exceptionResolutions, Resolution } from '../../src/events/recorded-result.ts';
 import type { Sen } from '../../src/kernel/money.ts';
 
 type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>['data'];
@@ -111,12 +113,14 @@ export function choose(attempt: number, over: Partial<ChoosePaymentMethod> = {})
     mode: 'fpx',
     bankCode: 'MBB0228',
     chargeSen: sen(0),
+    lang: 'en',
+    again: true,
     ...over,
   };
 }
 
 export function chosen(attempt: number, over: Partial<DataOf<'PaymentMethodChosen'>> = {}): PaymentEvent {
-  const { type: _, ...choice } = choose(attempt);
+  const { type: _, again: __, ...choice } = choose(attempt);
   return { type: 'PaymentMethodChosen', data: { ...choice, sellerOrderNo: orderNo(attempt), ...over } };
 }
 
@@ -188,8 +192,13 @@ export const resultDecider: typeof paymentDecider = {
 
 /** A result event without what version 2 added. */
 export function asOfVersion1(event: PaymentEvent): PaymentEvent {
-  if (!('result' in event.data)) return event;
+  // No payer could cancel then.
+  if (!('result' in event.data) || event.data.source === 'payer') return event;
   const old = { orderNo: null, ...('postingRule' in event.data && { postingRule: 1 }) };
+  if (event.type === 'AmountMismatchDetected') {
+    const { deliveries: _, merchantCode: __, ...data } = event.data;
+    return { ...event, data: { ...data, ...old } } as PaymentEvent;
+  }
   const data = { ...event.data, ...old, ...('deliveries' in event.data && statusChanged) };
   return { ...event, data } as PaymentEvent;
 }
@@ -241,4 +250,30 @@ export function duplicated(reported: ReportedResult, firstGatewayTransactionId: 
 export function superseded(resultNo: number): PaymentEvent {
   const data = { at: resultAt, resultNo, resolution: 'superseded', note: '', postingRule: 3 } as const;
   return { type: 'ExceptionResolved', data };
+}
+
+/** As staff settle what a result left open. */
+export function resolvedAs(
+  resolution: (typeof exceptionResolutions)[number],
+  resultNo: number,
+): PaymentEvent {
+  const data = {
+    at: '2026-11-21T02:00:00.000Z',
+    resultNo,
+    resolution,
+    note: 'Seen',
+    postingRule: 2,
+  } as const;
+  return { type: 'ExceptionResolved', data };
+}
+
+/** As one member of staff, whom nobody has to approve, resolves an exception. */
+export function resolving(
+  resultNo: number,
+  resolution: Resolution,
+  at = '2026-11-21T02:00:00.000Z',
+): TakeAction {
+  const terms = { toldOf: [], takesParts: false, approvalAboveSen: null };
+  const action = { kind: 'resolution', resultNo, resolution, note: 'x' } as const;
+  return { type: 'TakeAction', at, by: 'staff:A', terms, action };
 }

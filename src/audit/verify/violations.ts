@@ -1,9 +1,7 @@
 /** What `ledger verify` checked, and the violations it found: how many of each kind, and the first. */
 
-/** What was checked, and how many there were. */
 export type Checked = { what: string; count: number };
 
-/** What is being checked, and how many so far. */
 export type VerifyProgress = { step: string; done: number };
 
 export type ViolationKind =

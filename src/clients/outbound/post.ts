@@ -93,7 +93,6 @@ function responseOf(request: Stream): Promise<PlainResponse> {
   });
 }
 
-/** The body, up to the limit. */
 async function readBody(request: Stream): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

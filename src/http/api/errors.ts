@@ -23,7 +23,6 @@ export const presentApiError: PresentError = (ctx, { status, code, message }) =>
   answer(ctx, ErrorResponse, { code: known ?? codesByStatus[status] ?? 'internal_error', message });
 };
 
-/** Whether errors at this path look like those of /api/v1. */
 export function isApiPath(path: string): boolean {
   return path.startsWith('/api/') || path === '/openapi.json';
 }

@@ -28,7 +28,6 @@ export type ConsoleDependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
   personalData: PersonalDataReader;
   registry: TransactionRegistry;
-  /** Records what the registry answered. */
   recordAnswer: RecordAnswer;
   log: Log;
   runtime: Runtime;
@@ -39,7 +38,6 @@ export type ConsoleDependencies = {
     /** Rejects when Postgres is down. */
     projectionStatus(): Promise<readonly ProjectionStatus[]>;
   };
-  /** Needed by the console only. */
   console: {
     executeSession: ExecuteOf<typeof sessionDecider>;
     executeUnmatched: ExecuteOf<typeof unmatchedDecider>;

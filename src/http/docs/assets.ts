@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { switchableStyle } from '../server/design-tokens.ts';
 import { sourceHash } from '../server/inline-style.ts';
+import { contentPolicy } from '../server/security-headers.ts';
 import { type Answer, addImmutable } from '../server/static-files.ts';
 
 const view = (name: string) => readFileSync(new URL(`../../../views/docs/${name}`, import.meta.url), 'utf8');
@@ -11,27 +12,21 @@ const view = (name: string) => readFileSync(new URL(`../../../views/docs/${name}
 export const themeScript = view('theme.js').trim();
 
 /** What a page of the documentation may load, post to and be framed by. */
-export const pagePolicy = [
-  "default-src 'none'",
-  `script-src 'self' ${sourceHash(themeScript)}`,
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+export const pagePolicy = contentPolicy({
+  'script-src': `'self' ${sourceHash(themeScript)}`,
+  'style-src': "'self'",
+  'img-src': "'self' data:",
+  'connect-src': "'self'",
+  'frame-src': "'self'",
+  'form-action': "'self'",
+});
 
 /** Mermaid adds styles to its drawings: only the frame that draws them allows this. */
-const diagramPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'unsafe-inline'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'self'",
-].join('; ');
+const diagramPolicy = contentPolicy({
+  'script-src': "'self'",
+  'style-src': "'unsafe-inline'",
+  'frame-ancestors': "'self'",
+});
 
 const mermaid = readFileSync(fileURLToPath(import.meta.resolve('@mermaid-js/tiny')));
 

@@ -5,6 +5,7 @@ import type { Next } from 'koa';
 import { koaSwagger } from 'koa2-swagger-ui';
 import type { Context, RequestState } from '../server/context.ts';
 import { sourceHash } from '../server/inline-style.ts';
+import { contentPolicy } from '../server/security-headers.ts';
 import { createAnswer, immutable, send } from '../server/static-files.ts';
 
 const fileOf = (name: string) =>
@@ -73,17 +74,13 @@ function withinPolicy(scriptUrl: string) {
       Array.from(page.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs')), ([, text = '']) =>
         sourceHash(text),
       ).join(' ');
-    const policy = [
-      "default-src 'none'",
-      `script-src 'self' ${hashes('script')}`,
-      `style-src 'self' ${hashes('style')}`,
-      "img-src 'self' data:",
-      "connect-src 'self'",
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ];
+    const policy = contentPolicy({
+      'script-src': `'self' ${hashes('script')}`,
+      'style-src': `'self' ${hashes('style')}`,
+      'img-src': "'self' data:",
+      'connect-src': "'self'",
+    });
     ctx.body = page;
-    ctx.set('Content-Security-Policy', policy.join('; '));
+    ctx.set('Content-Security-Policy', policy);
   };
 }

@@ -9,10 +9,11 @@ import { createDownload } from '../pay/download.ts';
 import { createResponse } from '../pay/gateway-response.ts';
 import { createReceiptRedirect } from '../pay/lead-to-receipt.ts';
 import { createLoadHead, createLoadPayment, createReadPayment } from '../pay/load-payment.ts';
-import { createPageTokens } from '../pay/page-token.ts';
+import { createEmailTokens, createPageTokens } from '../pay/page-token.ts';
 import { createShowPaymentPage } from '../pay/payment-page.ts';
 import { createShowReceipt } from '../pay/receipt-page.ts';
 import { createRequery } from '../pay/requery.ts';
+import { createSendReceipt } from '../pay/send-receipt.ts';
 import { createStartPayment } from '../pay/start-payment.ts';
 import { checkBody, formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { Context, RequestState } from '../server/context.ts';
@@ -45,8 +46,17 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   const { transactionIdKey } = config;
   const links = createLinks({ ...config, runtime }).generic;
   const tokens = createPageTokens({ transactionIdKey, runtime });
+  const emailTokens = createEmailTokens({ transactionIdKey, runtime });
   const readPayment = createReadPayment('generic', dependencies);
-  const startPayment = createStartPayment({ config, execute, links, personalData, tokens });
+  const startPayment = createStartPayment({
+    config,
+    emailTokens,
+    execute,
+    links,
+    personalData,
+    runtime,
+    tokens,
+  });
 
   const authenticateMerchant = createAuthenticateMerchant(config.merchants);
   const { leadToReceipt, toldOf } = createReceiptRedirect({ config, links, runtime });
@@ -58,8 +68,9 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
     runtime,
   });
   const requestPayment = createRequestPayment({ transactionIdKey, startPayment, runtime });
-  const showPaymentPage = createShowPaymentPage({ config, links, tokens });
+  const showPaymentPage = createShowPaymentPage({ config, links, runtime, tokens });
   const chooseMethod = createChooseMethod({ config, execute, leadToReceipt, links, runtime, tokens });
+  const sendReceipt = createSendReceipt({ emailTokens, execute, leadToReceipt, links, runtime });
   const recordResponse = createResponse({
     channel: 'generic',
     config,
@@ -92,7 +103,8 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Gen
   router.post('/generic/pay/:id', formBody, loadHead, chooseMethod);
   router.post('/generic/response', gatewayBody, recordResponse);
   router.get('/generic/requery/:reference', checkBody, authenticateMerchant, requery);
-  router.get('/generic/receipt/:id', loadPayment, createShowReceipt(links));
+  router.get('/generic/receipt/:id', loadPayment, createShowReceipt({ emailTokens, links, runtime }));
+  router.post('/generic/receipt/:id', formBody, loadHead, sendReceipt);
   router.get('/generic/download/:id', loadPayment, createDownload(config));
   if (config.sandbox.enabled) {
     router.get(

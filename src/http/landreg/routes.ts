@@ -9,10 +9,11 @@ import { createDownload } from '../pay/download.ts';
 import { createResponse } from '../pay/gateway-response.ts';
 import { createReceiptRedirect } from '../pay/lead-to-receipt.ts';
 import { createLoadHead, createLoadPayment, createReadPayment } from '../pay/load-payment.ts';
-import { createPageTokens } from '../pay/page-token.ts';
+import { createEmailTokens, createPageTokens } from '../pay/page-token.ts';
 import { createShowPaymentPage } from '../pay/payment-page.ts';
 import { createShowReceipt } from '../pay/receipt-page.ts';
 import { createRequery } from '../pay/requery.ts';
+import { createSendReceipt } from '../pay/send-receipt.ts';
 import { createStartPayment } from '../pay/start-payment.ts';
 import { formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { RequestState } from '../server/context.ts';
@@ -27,8 +28,17 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
   const { transactionIdKey } = config;
   const links = createLinks({ ...config, runtime }).landreg;
   const tokens = createPageTokens({ transactionIdKey, runtime });
+  const emailTokens = createEmailTokens({ transactionIdKey, runtime });
   const readPayment = createReadPayment('landreg', dependencies);
-  const startPayment = createStartPayment({ config, execute, links, personalData, tokens });
+  const startPayment = createStartPayment({
+    config,
+    emailTokens,
+    execute,
+    links,
+    personalData,
+    runtime,
+    tokens,
+  });
 
   const { authenticateSystem, authenticatePayer } = createLandregAuth({ ...config, runtime });
   const { leadToReceipt, toldOf } = createReceiptRedirect({ config, links, runtime });
@@ -36,8 +46,9 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
   const loadHead = createLoadHead('landreg', dependencies);
   const check = createCheck({ about: () => ({ service: 'Land registry payments' }), config, runtime });
   const requestPayment = createRequestPayment({ config, startPayment, runtime });
-  const showPaymentPage = createShowPaymentPage({ config, links, tokens });
+  const showPaymentPage = createShowPaymentPage({ config, links, runtime, tokens });
   const chooseMethod = createChooseMethod({ config, execute, leadToReceipt, links, runtime, tokens });
+  const sendReceipt = createSendReceipt({ emailTokens, execute, leadToReceipt, links, runtime });
   const recordResponse = createResponse({
     channel: 'landreg',
     config,
@@ -68,6 +79,12 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Lan
   router.post('/landreg/pay/:id', authenticatePayer('pay'), formBody, loadHead, chooseMethod);
   router.post('/landreg/response', gatewayBody, recordResponse);
   router.get('/landreg/requery/:reference', authenticateSystem, requery);
-  router.get('/landreg/receipt/:id', authenticatePayer('receipt'), loadPayment, createShowReceipt(links));
+  router.get(
+    '/landreg/receipt/:id',
+    authenticatePayer('receipt'),
+    loadPayment,
+    createShowReceipt({ emailTokens, links, runtime }),
+  );
+  router.post('/landreg/receipt/:id', authenticatePayer('receipt'), formBody, loadHead, sendReceipt);
   router.get('/landreg/download/:id', authenticatePayer('download'), loadPayment, createDownload(config));
 }

@@ -1,5 +1,6 @@
 /** The bodies that both payment channels answer, as structs whose types are those of the handlers. */
 import { enums, literal, object, optional, refine, type Struct, string } from 'superstruct';
+import { resolutions } from '../../events/recorded-result.ts';
 import { withJsonSchema } from '../../kernel/with-json-schema.ts';
 import type { PaymentFields } from '../../receipts/payment-fields.ts';
 import { id, matching, time, withDescription } from '../server/openapi/structs.ts';
@@ -27,18 +28,26 @@ const fields = {
   payment_mode: withDescription(string(), 'The payment method in words'),
   fpx_charge: withDescription(amount, 'The fee included in the amount, in RM'),
   buyer_bank: withDescription(string(), 'The payer’s bank'),
-  fpx_transaction_no: withDescription(string(), 'The gateway’s own number'),
+  fpx_transaction_no: withDescription(string(), 'FPX’s number; empty for other payment methods'),
+  gateway_transaction_no: withDescription(string(), 'The gateway’s own number, for every payment method'),
   seller_order_no: withDescription(string(), 'Number of the payment attempt'),
   merchant_code: withDescription(string(), 'Who is paid'),
   description: withDescription(string(), 'What the payment is for'),
   service: withDescription(string(), 'Name of the service'),
+  amount_received: withDescription(
+    matching(/^(\d+\.\d{2})?$/),
+    'What was received instead of `amount`, in RM, while it is not returned; else empty',
+  ),
+  status_detail: withDescription(
+    enums(['', 'partly_paid', 'wrong_amount', ...resolutions.map((each) => `wrong_amount_${each}` as const)]),
+    'What became of a wrong amount; empty if there was none, or if the payment is paid',
+  ),
 };
 /** Only for merchants that are told of adjustments. */
 const adjusted = {
-  amount_received: optional(
-    withDescription(amount, 'With callback_events or partial_payments: what was received, in RM'),
+  amount_refunded: optional(
+    withDescription(amount, 'With callback_events or partial_payments: what was refunded, in RM'),
   ),
-  amount_refunded: optional(withDescription(amount, 'Likewise: what was refunded, in RM')),
   reversed_datetime: optional(
     withDescription(string(), 'Likewise: when the bank took it back; empty if it did not'),
   ),

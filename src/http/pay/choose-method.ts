@@ -1,13 +1,12 @@
 /** POST /<channel>/pay/{id}: records the method that a payer chose, and takes the payer to the gateway. */
 import { handOverFields } from '../../clients/gateway/hand-over.ts';
-import { Refused } from '../../commands/decider.ts';
+import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { chosenAttempt } from '../../commands/payment.ts';
 import type { Config } from '../../config/config.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import { type Attempt, paymentStream } from '../../events/payment.ts';
 import { addSen, displaySen } from '../../kernel/money.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, causeOf, languageOf, seeOther } from '../server/context.ts';
@@ -25,7 +24,6 @@ type ChooseDependencies = PaymentPageDependencies & {
   config: Pick<Config, 'gateway'>;
   execute: PayDependencies['execute'];
   leadToReceipt: LeadToReceipt;
-  runtime: Pick<Runtime, 'now'>;
 };
 
 export function createChooseMethod(dependencies: ChooseDependencies) {
@@ -38,6 +36,7 @@ export function createChooseMethod(dependencies: ChooseDependencies) {
     const { transactionId } = payment.request;
     const attempt = readToken(ctx, transactionId, dependencies);
     if (isSettled(payment)) return leadToReceipt(ctx, transactionId, head.revision);
+    if (bodyText(ctx, 'cancel') !== '') return cancel(ctx, dependencies);
 
     const choice = readChoice(ctx, offersFor(payment, config));
     if ('error' in choice) {
@@ -45,6 +44,15 @@ export function createChooseMethod(dependencies: ChooseDependencies) {
       return drawPaymentPage(ctx, payment, dependencies, choice);
     }
     const chosen = await choose(ctx, attempt, choice, dependencies);
+    if (chosen === 'attemptOpen') {
+      ctx.status = 409;
+      const { offer, bankCode } = choice;
+      return drawPaymentPage(ctx, payment, dependencies, {
+        error: chosen,
+        chosenMode: offer.mode,
+        chosenBank: bankCode,
+      });
+    }
     if (!chosen) return seeOther(ctx, links.receipt(transactionId));
 
     ctx.set('Content-Security-Policy', policy);
@@ -52,7 +60,32 @@ export function createChooseMethod(dependencies: ChooseDependencies) {
   };
 }
 
+const settledCodes: readonly RefusalCode[] = ['payment_succeeded', 'payment_pending', 'wrong_amount'];
+
 type Choice = { offer: Offer; bankCode: string };
+
+/** Records that the payer will not pay, and shows it; or says why this cannot be done yet. */
+async function cancel(ctx: Context<PaymentWithHead>, dependencies: ChooseDependencies): Promise<void> {
+  const { payment, head } = ctx.state;
+  const { transactionId } = payment.request;
+  const { execute, leadToReceipt, links, runtime } = dependencies;
+  const command = { type: 'CancelPayment', at: runtime.now().toISOString() } as const;
+  try {
+    const cause = causeOf(ctx, 'payer');
+    const { revision } = await execute(paymentStream(transactionId), command, cause, { from: head });
+    return leadToReceipt(ctx, transactionId, revision);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (settledCodes.includes(error.code)) return seeOther(ctx, links.receipt(transactionId));
+    if (error.code !== 'attempt_open') throw error;
+    ctx.status = 409;
+    await drawPaymentPage(ctx, payment, dependencies, {
+      error: 'cancelOpen',
+      chosenMode: '',
+      chosenBank: '',
+    });
+  }
+}
 
 /** Records the choice; returns its attempt, or null when the payment has been settled meanwhile. */
 async function choose(
@@ -60,9 +93,15 @@ async function choose(
   attempt: number,
   { offer, bankCode }: Choice,
   { execute, runtime }: ChooseDependencies,
-): Promise<Attempt | null> {
+): Promise<Attempt | 'attemptOpen' | null> {
   const { payment, head } = ctx.state;
-  const choice = { attempt, mode: offer.mode, bankCode };
+  const choice = {
+    attempt,
+    mode: offer.mode,
+    bankCode,
+    lang: languageOf(ctx),
+    again: bodyText(ctx, 'again') !== '',
+  };
   const at = runtime.now().toISOString();
   try {
     const { state } = await execute(
@@ -73,8 +112,8 @@ async function choose(
     );
     return state.status === 'none' ? null : chosenAttempt(state, choice);
   } catch (error) {
-    if (error instanceof Refused && (error.code === 'payment_succeeded' || error.code === 'payment_pending'))
-      return null;
+    if (error instanceof Refused && settledCodes.includes(error.code)) return null;
+    if (error instanceof Refused && error.code === 'attempt_open') return 'attemptOpen';
     throw error;
   }
 }

@@ -31,10 +31,13 @@ export const requeryExample = {
     fpx_charge: '0.00',
     buyer_bank: 'Maybank2U',
     fpx_transaction_no: '2611200904300001',
+    gateway_transaction_no: '2611200904300001',
     seller_order_no: `${exampleId}-1`,
     merchant_code: 'demo-app',
     description: 'Second half of 2026',
     service: 'Assessment tax',
+    amount_received: '',
+    status_detail: '',
   },
   message: 'The registry says successful: status updated to Successful',
 };

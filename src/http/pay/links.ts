@@ -7,12 +7,13 @@ import type { Language } from '../../receipts/texts.ts';
  * The merchant's redirect_url with trans_id, transaction_id and status appended to its query. The existing query stays
  * unchanged, even if it has these names, because the merchant may have signed it.
  */
-export function backToMerchant({ request, status }: RequestedPayment): string {
+export function backToMerchant(payment: RequestedPayment): string {
+  const { request } = payment;
   const url = new URL(request.redirectUrl);
   const ours = new URLSearchParams({
     trans_id: request.reference,
     transaction_id: request.transactionId,
-    status: statusCodeOf(status),
+    status: statusCodeOf(payment),
   });
   url.search = url.search === '' ? `${ours}` : `${url.search}&${ours}`;
   return url.href;

@@ -173,7 +173,8 @@ export function payerOperations(channel: Channel, security: readonly SecuritySch
       id: `${channel}ChooseMethod`,
       route: `POST /${channel}/pay/{id}`,
       summary: 'Choose a payment method (payer)',
-      description: 'What the form of the payment page sends. `token` is in that page.',
+      description:
+        'What the form of the payment page sends, to choose a method or to cancel. `token` is in that page.',
       body: {
         types: [form, multipart],
         schema: ref('PaymentChoice'),
@@ -192,6 +193,19 @@ export function payerOperations(channel: Channel, security: readonly SecuritySch
       summary: 'Open the receipt (payer)',
       description: 'A payment that has not succeeded has a statement instead, which says so.',
       answers: { 200: pageAnswer('The receipt or the statement'), ...pageRefusals(...pageStatuses) },
+    },
+    {
+      ...forPayer,
+      id: `${channel}SendReceipt`,
+      route: `POST /${channel}/receipt/{id}`,
+      summary: 'Send the receipt again (payer)',
+      description:
+        'What the button of the receipt page sends. The email goes to the address of the payment, at most once in ten minutes.',
+      body: { types: [form, multipart], schema: ref('ReceiptRequest'), example: { token: '<TOKEN>' } },
+      answers: {
+        303: redirect('On to the receipt'),
+        ...pageRefusals(...new Set([400, 401, 413, 415, ...pageStatuses])),
+      },
     },
     {
       ...forPayer,
@@ -218,7 +232,7 @@ export const payStructs = {
   RequeryRefusal: requeryRefusal,
 };
 
-/** No struct reads these two: a result is stored as received, and the form is read field by field. */
+/** No struct reads these: a result is stored as received, and the forms are read field by field. */
 const text = { type: 'string' };
 const gatewayResult: JsonSchema = {
   type: 'object',
@@ -249,9 +263,17 @@ const paymentChoice: JsonSchema = {
   properties: {
     token: text,
     method: { ...text, enum: paymentModes },
+    again: { ...text, description: 'Not empty: another attempt although an earlier one is open' },
+    cancel: { ...text, description: 'Not empty: the payer will not pay' },
     bank_fpx: text,
     bank_fpx1: text,
   },
 };
 
-export const payFormSchemas = { GatewayResult: gatewayResult, PaymentChoice: paymentChoice };
+const receiptRequest: JsonSchema = { type: 'object', required: ['token'], properties: { token: text } };
+
+export const payFormSchemas = {
+  GatewayResult: gatewayResult,
+  PaymentChoice: paymentChoice,
+  ReceiptRequest: receiptRequest,
+};

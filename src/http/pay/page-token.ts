@@ -13,6 +13,10 @@ export type PageTokens = ReturnType<typeof createTokens>;
 export const createPageTokens = (dependencies: Dependencies): PageTokens =>
   createTokens('payment page token', 60 * 60 * 1000, dependencies);
 
+/** For the button that sends the receipt again; the number is how often it was tried, so that a token serves once. */
+export const createEmailTokens = (dependencies: Dependencies): PageTokens =>
+  createTokens('receipt email token', 60 * 60 * 1000, dependencies);
+
 /**
  * For a redirect after a write; the number is the revision that was written. It expires when the head of a stream would
  * not count as known any more: from then on the page reads the stream.

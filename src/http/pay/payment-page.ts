@@ -3,12 +3,15 @@ import type { Config } from '../../config/config.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
+import { openAttempts } from '../../events/requery-schedule.ts';
+import { standingOf } from '../../events/standing.ts';
 import { displaySen } from '../../kernel/money.ts';
-import { notesOf } from '../../receipts/notes.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
-import { type Language, noteText, timeText } from '../../receipts/texts.ts';
+import { receiptOf } from '../../receipts/receipt.ts';
+import { agoText, type Language, otherChargeTexts, timeText } from '../../receipts/texts.ts';
 import { type Context, languageOf, seeOther } from '../server/context.ts';
-import { backToMerchant, otherLanguage } from './links.ts';
+import { otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
 import type { PageTokens } from './page-token.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
@@ -19,6 +22,7 @@ export type PaymentPageDependencies = {
   config: Pick<Config, 'merchants' | 'methods'>;
   links: Links;
   tokens: PageTokens;
+  runtime: Pick<Runtime, 'now'>;
 };
 
 /** What was wrong with the form that a payer sent, and what the payer had chosen. */
@@ -34,16 +38,16 @@ export function createShowPaymentPage(dependencies: PaymentPageDependencies) {
   };
 }
 
-/** Whether there is nothing to choose, because the payment has succeeded or may have succeeded at the bank. */
-export function isSettled({ status }: RequestedPayment): boolean {
-  return status === 'succeeded' || status === 'pending';
+/** Whether there is nothing to choose: the payment has succeeded, or may have at the bank, or another amount was received. */
+export function isSettled(payment: RequestedPayment): boolean {
+  return ['succeeded', 'pending', 'wrongAmount'].includes(standingOf(payment));
 }
 
 /** A merchant may relay the page from its own origin: every URL in it is absolute. */
 export function drawPaymentPage(
   ctx: Context,
   payment: OpenPayment,
-  { config, links, tokens }: PaymentPageDependencies,
+  { config, links, tokens, runtime }: PaymentPageDependencies,
   more: FormFault | { asAt: string | null } = { asAt: null },
 ): Promise<void> {
   const { transactionId } = payment.request;
@@ -53,6 +57,7 @@ export function drawPaymentPage(
     token,
     links,
     offers: offersFor(payment, config),
+    now: runtime.now(),
   });
   return ctx.render('payment.njk', { ...page, ...more });
 }
@@ -60,7 +65,7 @@ export function drawPaymentPage(
 /** Texts are in the page's language, and amounts read `RM 1,234.50`. */
 function paymentPage(
   payment: OpenPayment,
-  page: { lang: Language; token: string; links: Links; offers: readonly Offer[] },
+  page: { lang: Language; token: string; links: Links; offers: readonly Offer[]; now: Date },
 ) {
   const { request, status } = payment;
   const { lang, links } = page;
@@ -70,7 +75,6 @@ function paymentPage(
     action: links.pay(request.transactionId, lang),
     token: page.token,
     amount: displaySen(outstandingSen(payment)),
-    notes: notesOf(payment).map((note) => noteText(note, lang)),
     agency: request.merchant.name,
     service: request.service,
     description: request.description,
@@ -82,9 +86,27 @@ function paymentPage(
       amount: displaySen(amountSen),
     })),
     methods: page.offers.map((offer) => methodOf(offer, lang)),
+    otherCharges: otherChargeTexts(receiptOf(payment), lang),
     lastAttempt: status === 'failed' || status === 'cancelled' ? status : undefined,
-    cancelUrl: backToMerchant(payment),
+    openAttempts: openAttemptTexts(payment, page),
+    receiptUrl: links.receipt(request.transactionId, lang),
   };
+}
+
+/** The last three. */
+const shownAttempts = 3;
+
+function openAttemptTexts(
+  payment: OpenPayment,
+  { lang, offers, now }: { lang: Language; offers: readonly Offer[]; now: Date },
+): string[] {
+  const open = new Set(openAttempts(payment).map(({ sellerOrderNo }) => sellerOrderNo));
+  const chosen = payment.attempts.filter(({ sellerOrderNo }) => open.has(sellerOrderNo));
+  return chosen.slice(-shownAttempts).map(({ at, bankCode, mode }) => {
+    const banks = offers.find((offer) => offer.mode === mode)?.banks ?? [];
+    const bank = banks.find(({ code }) => code === bankCode)?.name;
+    return texts[lang].openAttempt.started(bank ?? texts[lang].modes[mode], agoText(at, now, lang));
+  });
 }
 
 function methodOf({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Language) {

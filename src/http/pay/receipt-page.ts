@@ -1,36 +1,97 @@
-/** GET /<channel>/receipt/{id}: the official receipt, or the statement of a payment that has not succeeded. */
+/** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
+import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
+import type { OpenPayment } from '../../events/open-payment.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { historyText, noteText, statusName, texts, timeText, withheldText } from '../../receipts/texts.ts';
+import {
+  factsOf,
+  headingOf,
+  historyText,
+  type Language,
+  otherChargeTexts,
+  statusName,
+  timeText,
+} from '../../receipts/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
+import type { PageTokens } from './page-token.ts';
+import { texts } from './texts.ts';
 
-export function createShowReceipt(links: Links) {
-  return (ctx: Context<LoadedPayment>): Promise<void> => drawReceipt(ctx, ctx.state, links);
+export type ReceiptPageDependencies = {
+  emailTokens: PageTokens;
+  links: Links;
+  runtime: Pick<Runtime, 'now'>;
+};
+
+/** Before the page of an open payment looks again by itself: ten minutes in all, then it is left to its reader. */
+const pausesSeconds = [3, 5, 10, 20, 30, 60, 120, 360];
+
+export function createShowReceipt(dependencies: ReceiptPageDependencies) {
+  return (ctx: Context<LoadedPayment>): Promise<void> => drawReceipt(ctx, ctx.state, dependencies);
 }
 
-export function drawReceipt(ctx: Context, { payment, asAt }: LoadedPayment, links: Links): Promise<void> {
+export function drawReceipt(
+  ctx: Context,
+  { payment, asAt }: LoadedPayment,
+  { emailTokens, links, runtime }: ReceiptPageDependencies,
+): Promise<void> {
   const lang = languageOf(ctx);
-  const { items, history, notes, ...receipt } = receiptOf(payment, asAt);
-  const { transactionId, status } = receipt;
-  const canTryAgain = status === 'failed' || status === 'cancelled';
+  const receipt = receiptOf(payment, asAt);
+  const { status, transactionId } = receipt;
   const isOpen = status === 'requested' || status === 'pending';
+  const isUntried = status === 'requested' && payment.attempts.length === 0;
+  const canPay = ['failed', 'cancelled', 'partlyPaid'].includes(status) || isUntried;
+  const looks = Number(ctx.query.look ?? 0);
+  const pauseSeconds = isOpen && !isUntried ? pausesSeconds[looks] : undefined;
+  const email = emailOf(payment, lang, runtime.now());
   return ctx.render('receipt.njk', {
-    ...receipt,
     lang,
-    withheld: withheldText(receipt, lang),
-    asAt: receipt.asAt && timeText(receipt.asAt, lang),
     otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),
     status: statusName(status),
-    notes: notes.map((note) => noteText(note, lang)),
-    dateTime: timeText(receipt.at, lang),
-    items: items.map(({ description, detail, amount }) => ({ title: description, detail, amount })),
-    method: receipt.mode === '' ? undefined : texts[lang].modes[receipt.mode],
-    history: history.map((entry) => ({ time: timeText(entry.at, lang), text: historyText(entry, lang) })),
+    heading: headingOf(receipt, lang),
+    isOfficial: receipt.isOfficial,
+    agency: receipt.agency,
+    otherCharges: otherChargeTexts(receipt, lang),
+    asAt: receipt.asAt && timeText(receipt.asAt, lang),
+    facts: factsOf(receipt, lang),
+    description: receipt.description,
+    amount: receipt.amount,
+    fee: receipt.fee,
+    total: receipt.total,
+    items: receipt.items.map(({ description, detail, amount }) => ({ title: description, detail, amount })),
+    history: receipt.history.map((entry) => ({
+      time: timeText(entry.at, lang),
+      text: historyText(entry, lang),
+    })),
     backUrl: backToMerchant(payment),
     pdfUrl: links.download(transactionId, lang),
-    tryAgainUrl: canTryAgain || status === 'partlyPaid' ? links.pay(transactionId, lang) : undefined,
+    payUrl: canPay ? links.pay(transactionId, lang) : undefined,
     refreshUrl: isOpen ? links.receipt(transactionId, lang) : undefined,
+    refresh: pauseSeconds && `${pauseSeconds}; url=${links.receipt(transactionId, lang)}&look=${looks + 1}`,
+    email: email && {
+      text: email.text,
+      action: links.receipt(transactionId, lang),
+      token: email.canSend ? emailTokens.issue(transactionId, email.attempts) : undefined,
+    },
   });
+}
+
+/** What became of the receipt email; null where there is none, or nobody can see any more whom it went to. */
+function emailOf(payment: OpenPayment, lang: Language, now: Date) {
+  const delivery = receiptEmailOf(payment);
+  const { email } = payment.request.payer;
+  if (!delivery || email === '') return null;
+  const { attempts, settledAt, state } = delivery;
+  const words = texts[lang].receipt.emails;
+  const address = email.replace(/(?<=^.).*(?=@)/su, '***');
+  return {
+    text:
+      state === 'delivered'
+        ? words.delivered(address, settledAt ? timeText(settledAt, lang) : '')
+        : words[state === 'due' ? 'due' : 'abandoned'](address),
+    attempts,
+    canSend: canRequestEmail(delivery, now.toISOString()),
+  };
 }

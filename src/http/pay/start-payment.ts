@@ -6,13 +6,15 @@ import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { PayDependencies } from './dependencies.ts';
 import { drawPaymentPage, isSettled, type PaymentPageDependencies } from './payment-page.ts';
-import { drawReceipt } from './receipt-page.ts';
+import { drawReceipt, type ReceiptPageDependencies } from './receipt-page.ts';
 
 /** Answers the request; a repeated request gets the payment in its present state. Throws Refused. */
 export type StartPayment = (ctx: Context, request: PaymentRequested, actor: string) => Promise<void>;
 
 export function createStartPayment(
-  dependencies: PaymentPageDependencies & Pick<PayDependencies, 'execute' | 'personalData'>,
+  dependencies: PaymentPageDependencies &
+    ReceiptPageDependencies &
+    Pick<PayDependencies, 'execute' | 'personalData'>,
 ): StartPayment {
   const { execute, links, personalData } = dependencies;
   return async (ctx, request, actor) => {
@@ -31,7 +33,7 @@ export function createStartPayment(
           ? openedAs(state, request.personal.plain)
           : await openPayment(state, personalData.open);
       return isSettled(payment)
-        ? drawReceipt(ctx, { payment, asAt: null }, links)
+        ? drawReceipt(ctx, { payment, asAt: null }, dependencies)
         : drawPaymentPage(ctx, payment, dependencies);
     }
     ctx.body = {
@@ -40,7 +42,7 @@ export function createStartPayment(
       data: {
         transaction_id: transactionId,
         payment_url: links.pay(transactionId),
-        status: statusCodeOf(state.status),
+        status: statusCodeOf(state),
       },
     };
   };

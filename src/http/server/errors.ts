@@ -37,7 +37,6 @@ type ErrorAnswer = {
   actionUrl?: string | undefined;
 };
 
-/** How an interface shows an error. */
 export type PresentError = (ctx: Context, answer: ErrorAnswer) => void | Promise<void>;
 
 /** An answer other than success that a handler gives. */
@@ -50,7 +49,7 @@ export class HttpProblem extends Error implements ErrorAnswer {
   constructor(status: number, message: string, more: Partial<Omit<ErrorAnswer, 'status' | 'message'>> = {}) {
     super(message);
     this.status = status;
-    this.kind = more.kind ?? kindOf(status);
+    this.kind = more.kind ?? kinds[status] ?? 'badRequest';
     this.code = more.code;
     this.actionUrl = more.actionUrl;
   }
@@ -68,15 +67,13 @@ const kinds: Readonly<Record<number, ErrorKind>> = {
   504: 'unavailable',
 };
 
-function kindOf(status: number): ErrorKind {
-  return kinds[status] ?? 'badRequest';
-}
-
 const refusals: Readonly<Record<RefusalCode, { status: number; kind?: ErrorKind; code?: string }>> = {
   request_differs: { status: 409 },
   unknown_payment: { status: 404, kind: 'paymentNotFound' },
   payment_pending: { status: 409, kind: 'alreadyPaid' },
   payment_succeeded: { status: 409, kind: 'alreadyPaid' },
+  wrong_amount: { status: 409 },
+  attempt_open: { status: 409 },
   too_many_attempts: { status: 409, kind: 'tooManyAttempts' },
   unmatched_result: { status: 404, kind: 'paymentNotFound' },
   unknown_delivery: { status: 404 },

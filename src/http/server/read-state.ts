@@ -6,6 +6,7 @@ import type { Decider } from '../../commands/decider.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { type EventStore, EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
+import { codeOf } from '../../kernel/reason-of.ts';
 import type { KnownHeads } from './known-heads.ts';
 
 type Row<State> = { revision: number; state: State };
@@ -43,15 +44,12 @@ export function createReadState<State, Event, ItsRow extends Row<State>>({
   heads: Pick<KnownHeads, 'revisionOf'>;
   log: Log;
 }) {
-  const reasonOf = (error: unknown) =>
-    // Not the error's message: knex puts the query's values into it, and an id opens a receipt.
-    error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
-
   async function tryToFind(id: string): Promise<ItsRow | null> {
     try {
       return await findRow(id);
     } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'a row cannot be read from Postgres; its stream is read instead');
+      // Not the message: knex puts the query's values into it, and an id opens a receipt.
+      log.warn({ reason: codeOf(error) }, 'a row cannot be read from Postgres; its stream is read instead');
       return null;
     }
   }
@@ -68,7 +66,7 @@ export function createReadState<State, Event, ItsRow extends Row<State>>({
       return { state, outdated: null };
     } catch (error) {
       if (!row || !(error instanceof EventStoreUnavailable)) throw error;
-      log.warn({ reason: reasonOf(error) }, 'a stream cannot be read; its row is shown instead');
+      log.warn({ reason: codeOf(error) }, 'a stream cannot be read; its row is shown instead');
       return { state: row.state, outdated: row };
     }
   };

@@ -3,17 +3,23 @@ import type { Next } from 'koa';
 import type { Context } from './context.ts';
 import { styleHash } from './inline-style.ts';
 
-/** A policy for pages that load nothing; `formActions` are the origins that their forms may post to. */
+/** A Content-Security-Policy. What `sources` does not name is refused: to load it, to post to it, to be framed by it. */
+export function contentPolicy(sources: Readonly<Record<string, string>>): string {
+  const { 'form-action': posts = "'none'", 'frame-ancestors': framing = "'none'" } = sources;
+  const fixed = { 'base-uri': "'none'", 'form-action': posts, 'frame-ancestors': framing };
+  return Object.entries({ 'default-src': "'none'", ...sources, ...fixed })
+    .map((directive) => directive.join(' '))
+    .join('; ');
+}
+
+/** For pages that load nothing; `formActions` are the origins that their forms may post to. */
 export const pagePolicy = (scripts: string, formActions: string) =>
-  [
-    "default-src 'none'",
-    `style-src ${styleHash}`,
-    `script-src ${scripts}`,
-    'img-src data:',
-    `form-action ${formActions}`,
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+  contentPolicy({
+    'style-src': styleHash,
+    'script-src': scripts,
+    'img-src': 'data:',
+    'form-action': formActions,
+  });
 
 /** Koa middleware. Nothing is cached unless its handler says so, since most answers show the state of a payment. */
 export function createSecurityHeaders({ baseUrl, production }: { baseUrl: string; production: boolean }) {

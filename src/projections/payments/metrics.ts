@@ -1,13 +1,21 @@
 /** The metrics of a day: how many payments were requested and paid. */
 import type { Knex } from 'knex';
-import type { PaymentStatus } from '../../events/payment.ts';
+import type { Standing } from '../../events/standing.ts';
 import type { Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import type { TimeSpan } from '../../postgres/table.ts';
 import { payments } from './projection.ts';
 
 const hourMs = 3_600_000;
-const noPayments = { requested: 0, partlyPaid: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0 };
+const noPayments = {
+  requested: 0,
+  partlyPaid: 0,
+  pending: 0,
+  succeeded: 0,
+  failed: 0,
+  cancelled: 0,
+  wrongAmount: 0,
+};
 
 /** The metrics of any span of time. Rejects within a few seconds when Postgres is down. */
 export async function dayMetrics(db: Knex, span: TimeSpan) {
@@ -16,7 +24,7 @@ export async function dayMetrics(db: Knex, span: TimeSpan) {
     ask<Paid>(db, span, paidInSpan),
   ]);
   const byStatus = { ...noPayments };
-  const byMode = new Map<PaymentMode, Record<PaymentStatus, number>>();
+  const byMode = new Map<PaymentMode, Record<Standing, number>>();
   const hourCount = Math.ceil((Date.parse(span.end) - Date.parse(span.start)) / hourMs);
   const hours = Array.from({ length: hourCount }, () => ({ requested: 0, paid: 0, paidSen: 0 as Sen }));
   for (const { hour, mode, status, count } of requested) {
@@ -56,7 +64,7 @@ async function ask<Row>(db: Knex, span: TimeSpan, sql: string): Promise<Row[]> {
   return (await query.timeout(10_000)).rows;
 }
 
-type Requested = { hour: number; mode: PaymentMode | ''; status: PaymentStatus; count: number };
+type Requested = { hour: number; mode: PaymentMode | ''; status: Standing; count: number };
 const requestedInSpan = `
   select floor(extract(epoch from requested_at - :start::timestamptz) / 3600)::integer as hour,
     mode, status, count(*) as count

@@ -12,6 +12,7 @@ import {
   type RequestedPayment,
 } from '../../events/payment.ts';
 import { isHolding } from '../../events/personal-data.ts';
+import { standingOf } from '../../events/standing.ts';
 import { indexable } from '../../postgres/table.ts';
 import { approvalsIndexes, approvalsTable, writeApprovals } from '../exceptions/approvals.ts';
 import { exceptionsIndexes, exceptionsTable, writeExceptions } from '../exceptions/table.ts';
@@ -56,7 +57,7 @@ export const payments: Projection = {
         channel: request.channel,
         merchant_code: indexable(request.merchant.code),
         reference: indexable(request.reference),
-        status: state.status,
+        status: standingOf(state),
         mode: currentResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
         amount_sen: priceOf(state).amountSen,
         receipt_no: receipt && indexable(receipt.receiptNo),

@@ -1,6 +1,7 @@
 /** Queries on the projection `payments`. They reject within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
-import type { Channel, PaymentStatus, RequestedPayment } from '../../events/payment.ts';
+import type { Channel, RequestedPayment } from '../../events/payment.ts';
+import type { Standing } from '../../events/standing.ts';
 import type { Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import { unlessUndefined } from '../../postgres/error-codes.ts';
@@ -96,7 +97,7 @@ export type PaymentFilter = {
   /** All of these are among the payer's search tokens (search-tokens.ts), as the blind index has them. */
   searchTokens?: readonly string[];
   merchantCode?: string | null;
-  status?: PaymentStatus | null;
+  status?: Standing | null;
   /** Of the current result, or else of the last attempt. */
   mode?: PaymentMode | null;
   requested?: TimeSpan | null;
@@ -109,7 +110,7 @@ export type FoundPayment = {
   channel: Channel;
   merchantCode: string;
   reference: string;
-  status: PaymentStatus;
+  status: Standing;
   mode: PaymentMode | '';
   amountSen: Sen;
   receiptNo: string | null;

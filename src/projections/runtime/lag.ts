@@ -27,25 +27,35 @@ export type LagSources = {
 const answerWithinMs = 4_000;
 const pollMs = 200;
 
+/** Whether the projection's tables are of its version and hold everything that was recorded until the moment. */
+async function holds(
+  projection: Followed,
+  until: Date,
+  statuses: readonly ProjectionStatus[],
+  { eventStore, runtime }: LagSources,
+): Promise<boolean> {
+  if (!statuses.some(({ name, version }) => name === projection.name && version === projection.version))
+    return false;
+  const untaken = await firstUntaken(eventStore, projection, statuses, runtime.timeout(answerWithinMs));
+  return untaken === null || untaken.created > until;
+}
+
 /**
- * Whether the projection's tables are of its version and hold everything that was recorded until the moment. A projection
- * that is behind is given `waitMs` to catch up. Throws EventStoreUnavailable and what `projectionStatus` throws.
+ * Whether the projection holds everything that was recorded until the moment, after at most `waitMs` in which it may
+ * catch up. Throws EventStoreUnavailable and what `projectionStatus` throws.
  */
 export async function isReady(
   projection: Followed,
   { until, waitMs }: { until: Date; waitMs: number },
-  { eventStore, projectionStatus, runtime }: LagSources,
+  sources: LagSources,
 ): Promise<boolean> {
+  const { projectionStatus, runtime } = sources;
   const giveUpMs = runtime.monotonicMs() + waitMs;
-  for (;;) {
-    const statuses = await projectionStatus();
-    if (statuses.some(({ name, version }) => name === projection.name && version === projection.version)) {
-      const untaken = await firstUntaken(eventStore, projection, statuses, runtime.timeout(answerWithinMs));
-      if (untaken === null || untaken.created > until) return true;
-    }
+  while (!(await holds(projection, until, await projectionStatus(), sources))) {
     if (runtime.monotonicMs() >= giveUpMs) return false;
     await runtime.sleep(pollMs);
   }
+  return true;
 }
 
 /**
@@ -54,23 +64,17 @@ export async function isReady(
  */
 export async function untilCaughtUp(
   projection: Followed,
-  {
-    eventStore,
-    projectionStatus,
-    runtime,
-    signal,
-  }: LagSources & { runtime: Pick<Runtime, 'now'>; signal: AbortSignal },
+  sources: LagSources & { runtime: Pick<Runtime, 'now'>; signal: AbortSignal },
 ): Promise<void> {
+  const { projectionStatus, runtime, signal } = sources;
   const begun = runtime.now();
-  const hasCaughtUp = async () => {
+  const isDone = async () => {
     const statuses = await projectionStatus();
     const status = statuses.find(({ name }) => name === projection.name);
-    if (status?.version !== projection.version) return false;
-    if (status.fault) return true;
-    const untaken = await firstUntaken(eventStore, projection, statuses, runtime.timeout(answerWithinMs));
-    return untaken === null || untaken.created > begun;
+    const hasHalted = status?.version === projection.version && status.fault !== null;
+    return hasHalted || (await holds(projection, begun, statuses, sources));
   };
-  while (!signal.aborted && !(await hasCaughtUp().catch(() => false))) await runtime.sleep(pollMs, signal);
+  while (!signal.aborted && !(await isDone().catch(() => false))) await runtime.sleep(pollMs, signal);
 }
 
 /** An event is in the log at most this long after its own time, whichever machine's clock that was. */

@@ -4,7 +4,7 @@ import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { RecordedEvent, Selection } from '../../eventstore/event-store.ts';
 
 /** What is needed to tell how far a projection has come. `Selection` says which events it processes. */
-export type Followed = Selection & Pick<Tables, 'name' | 'version' | 'isReadModel'>;
+export type Followed = Selection & Pick<Tables, 'name' | 'version' | 'isToDoList'>;
 
 export type Projection = Selection & Tables;
 
@@ -15,8 +15,8 @@ type Tables = {
   formerName?: string;
   /** Raised when tables or fold change: rows of an older version are made again, never mixed with new ones. */
   version: number;
-  /** False for the reactors' to-do list, which nobody may have rebuilt; true if it is not given. */
-  isReadModel?: boolean;
+  /** A to-do list of the reactors is no read model: nobody may have it rebuilt. */
+  isToDoList?: true;
   /** The most events of a batch, where `project` does slow work within its transaction. */
   maxEvents?: number;
   /** Creates the tables in an empty schema. Names no schema: the search path leads to the right one. */

@@ -34,7 +34,6 @@ type Dependencies = {
   runtime: Runtime;
   /** The schema of the tables and the name of the checkpoint, if not the projection's name. */
   schema?: string;
-  /** Called after each batch that was committed. */
   onCommitted?: () => void;
 };
 

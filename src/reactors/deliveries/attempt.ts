@@ -108,7 +108,7 @@ async function load(
     const read = readPaymentEvent(event);
     state = evolve(state, read);
     if (state.status === 'none' || !('deliveries' in read.data)) continue;
-    for (const planned of plannedDeliveries(state, read.data.deliveries))
+    for (const planned of plannedDeliveries(state, read.data.deliveries ?? []))
       if (!calls.has(planned.key)) calls.set(planned.key, { cause: event, planned, payment: state });
   }
   if (state.status === 'none' || attemptsOf(orderingKey, state.deliveries) !== attempts) return null;

@@ -15,7 +15,6 @@ export type DeliveryWorker = {
   stop(): Promise<void>;
 };
 
-/** What a worker does: the deliveries of one kind. */
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
 type Dependencies = WorkerTask &

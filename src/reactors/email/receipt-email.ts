@@ -1,4 +1,4 @@
-/** Sends a payment's receipt to its payer. */
+/** Sends a payment's receipt to its payer, or tells the payer of a wrong amount. */
 import { buffer } from 'node:stream/consumers';
 import type { Mailer } from '../../clients/mail/mailer.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
@@ -23,16 +23,19 @@ export function createReceiptEmail({
     const abandoned = withoutPayer(payment.access);
     if (abandoned) return abandoned;
     const { channel, transactionId, payer, extra } = payment.request;
-    // In the language that the merchant names, else in English like the pages; it links to the other language.
-    const lang = extra.lang === 'ms' ? 'ms' : 'en';
+    // Where the payer chose in no language, it is the one that the merchant names, else English; it links to the other.
+    const chosen = payment.attempts.findLast((attempt) => attempt.lang)?.lang;
+    const lang = chosen ?? (extra.lang === 'ms' ? 'ms' : 'en');
     const receipt = receiptOf(payment);
-    const { name, pdf } = receiptFile(receipt, lang);
+    const file = receipt.isOfficial ? receiptFile(receipt, lang) : null;
     const outcome = await mailer.send(
       {
         id: deliveryIdOf({ payment, delivery }),
         to: payer.email,
         ...receiptMessage(receipt, lang, (it) => links[channel].receipt(transactionId, it)),
-        attachment: { name, type: 'application/pdf', content: await buffer(pdf) },
+        ...(file && {
+          attachment: { name: file.name, type: 'application/pdf', content: await buffer(file.pdf) },
+        }),
       },
       signal,
     );

@@ -8,7 +8,6 @@ import { RebuildUnderWay } from '../../projections/rebuild/rebuild.ts';
 import { describeRebuildFailure, openRequest } from './perform.ts';
 
 type Dependencies = {
-  /** The names of the projections. */
   projections: readonly string[];
   eventStore: EventStore;
   log: Logger;

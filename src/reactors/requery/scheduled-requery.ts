@@ -106,7 +106,6 @@ export function createRequeries(dependencies: RequeryDependencies) {
       }
       return claimed.length;
     },
-    /** Resolves when no question is under way. */
     async settled(): Promise<void> {
       await Promise.all(underWay);
     },

@@ -1,6 +1,5 @@
 /** The QR code and the status icons of the PDF. */
 import { encode } from 'uqr';
-import type { StatusName } from '../texts.ts';
 import { colors } from './styles.ts';
 
 /** A code of this print size with more characters is too fine for phones. */
@@ -24,27 +23,12 @@ export function drawQrCode(
   doc.fill(colors.black);
 }
 
-const clock = 'M 0 -0.55 V 0.05 L 0.36 0.3';
+/** A tick, as an SVG path within a circle of radius 1 around 0, 0. */
+const tick = 'M -0.45 0.02 L -0.12 0.36 L 0.46 -0.32';
 
-/** SVG paths within a circle of radius 1 around 0, 0. */
-const signs: Readonly<Record<StatusName, string>> = {
-  success: 'M -0.45 0.02 L -0.12 0.36 L 0.46 -0.32',
-  failed: 'M -0.34 -0.34 L 0.34 0.34 M 0.34 -0.34 L -0.34 0.34',
-  cancelled: 'M -0.45 0 H 0.45',
-  pending: clock,
-  requested: clock,
-  partlyPaid: clock,
-};
-
-export function drawStatusIcon(
-  doc: PDFKit.PDFDocument,
-  status: StatusName,
-  xPt: number,
-  yPt: number,
-  radiusPt: number,
-): void {
-  doc.circle(xPt, yPt, radiusPt).fill(colors.status[status]);
+export function drawSuccessIcon(doc: PDFKit.PDFDocument, xPt: number, yPt: number, radiusPt: number): void {
+  doc.circle(xPt, yPt, radiusPt).fill(colors.success);
   doc.save().translate(xPt, yPt).scale(radiusPt);
-  doc.lineWidth(0.2).lineCap('round').lineJoin('round').path(signs[status]).stroke(colors.white);
+  doc.lineWidth(0.2).lineCap('round').lineJoin('round').path(tick).stroke(colors.white);
   doc.restore();
 }

@@ -1,6 +1,4 @@
 /** The look of the PDF: colours of the Malaysian Government Design System (light), sizes in points. */
-import type { StatusName } from '../texts.ts';
-
 export type Weight = 400 | 700;
 export type Style = { sizePt: number; weight: Weight; color: string };
 
@@ -9,24 +7,16 @@ const grey = '#52525b';
 const primary = '#2563eb';
 const danger = '#b91c1c';
 const warning = '#a16207';
+const success = '#15803d';
 
-const status: Readonly<Record<StatusName, string>> = {
-  success: '#15803d',
-  failed: danger,
-  cancelled: grey,
-  pending: warning,
-  requested: warning,
-  partlyPaid: warning,
-};
-
-export const colors = { primary, washed: '#f4f4f5', line: '#e4e4e7', white: '#ffffff', black, status };
+export const colors = { primary, washed: '#f4f4f5', line: '#e4e4e7', white: '#ffffff', black, success };
 
 export const styles = {
   agency: { sizePt: 12, weight: 700, color: primary },
   title: { sizePt: 20, weight: 700, color: black },
   warning: { sizePt: 10, weight: 700, color: danger },
   sum: { sizePt: 20, weight: 700, color: black },
-  status: { sizePt: 13, weight: 700, color: black },
+  status: { sizePt: 13, weight: 700, color: success },
   heading: { sizePt: 11, weight: 700, color: black },
   label: { sizePt: 9, weight: 400, color: grey },
   text: { sizePt: 9, weight: 400, color: black },

@@ -8,6 +8,7 @@ export const en = {
     pending: 'Pending',
     requested: 'Awaiting payment',
     partlyPaid: 'Partly paid',
+    wrongAmount: 'Wrong amount received',
   },
   modes: {
     fpx: 'FPX Online Banking (Individual)',
@@ -28,6 +29,11 @@ export const en = {
     erasedOn: (date: string) => `Personal data erased on ${date}`,
     unavailable: 'Cannot be shown at the moment',
   },
+  /** In place of an amount that the gateway did not report legibly. */
+  unknownAmount: 'an unknown amount',
+  ago: (minutes: number) =>
+    minutes === 0 ? 'just now' : `${minutes} ${minutes === 1 ? 'minute' : 'minutes'} ago`,
+  on: (time: string) => `on ${time}`,
   item: 'Item',
   amount: 'Amount',
   fee: 'Fee',
@@ -36,20 +42,29 @@ export const en = {
   bank: 'Bank',
 
   receipt: {
-    official: 'Official receipt',
-    statement: 'Statement of payment',
+    headings: {
+      partlyPaid: 'A part of the amount is paid',
+      success: 'Official receipt',
+      failed: 'The payment did not go through',
+      cancelled: 'The payment was cancelled',
+      pending: 'The bank has yet to confirm the payment',
+      requested: 'No payment has been confirmed yet',
+      wrongAmount: 'We received another amount',
+    },
     notReceipt: 'This is not a receipt.',
     explanations: {
       success: 'The payment has been received. Keep this receipt for your records.',
       failed:
-        'The payment did not go through. No payment has been received. If money has left your account, contact the agency before you pay again.',
-      cancelled: 'The payment was cancelled. No payment has been received.',
+        'No payment has been received. You can try again, with another payment method if you like. If money has left your account, do not pay again yet: contact the agency first.',
+      cancelled:
+        'No payment has been received. You can still pay. If money has left your account, contact the agency first.',
       pending:
-        'The bank has not confirmed the payment yet. A corporate account may still need an approver. Do not pay again: the receipt page shows the outcome once it is known.',
+        'A corporate account may still need an approver. Do not pay again: the receipt page shows the outcome once it is known.',
       requested:
         'No outcome has reached us yet. If you have just paid, wait a moment and check again. Do not pay twice.',
       partlyPaid:
         'A part of the amount has been received. The rest is still to be paid, on the payment page.',
+      wrongAmount: 'Do not pay again. If you contact the agency, give it the reference below.',
     },
     asAt: (time: string) =>
       `This is the record as at ${time}. Anything later cannot be shown at the moment: look again in a few minutes.`,
@@ -59,6 +74,9 @@ export const en = {
     icNo: 'IC number',
     transactionId: 'Transaction ID',
     fpxNo: 'FPX number',
+    gatewayNo: 'Gateway number',
+    asked: 'Amount asked for',
+    received: 'Amount received',
     orderNo: 'Seller order number',
     details: 'Details',
     amounts: 'Amount',
@@ -73,11 +91,12 @@ export const en = {
     failed: 'Attempt failed',
     cancelled: 'Attempt cancelled',
     pending: 'Waiting for the bank to confirm',
-    amountMismatch: 'A payment of another amount was reported; staff will look into it',
-    duplicate: 'A second payment was reported; staff will look into a refund',
-    credited: 'The agency accepted the amount received',
-    reversed: 'The bank took the payment back',
-    refunded: 'A refund was made',
+    amountMismatch: (amount: string) => `${amount} received, which is not the amount asked for`,
+    duplicate: (amount: string) => `A further charge of ${amount} received`,
+    refunded: (amount: string) => `${amount} returned to the payer`,
+    credited: (amount: string) => `${amount} credited to the agency`,
+    explained: (amount: string) => `The report of ${amount} looked into and closed`,
+    reversed: (amount: string) => `${amount} taken back by the bank`,
   },
 
   notes: {
@@ -90,10 +109,36 @@ export const en = {
       `Refunded on ${date}: ${amount}${reference && `, reference ${reference}`}.`,
   },
 
+  /** `on` is the day of the decision; `''` before it. */
+  otherCharges: {
+    wrongAmount: {
+      open: ({ received, asked }: ChargeTexts) =>
+        `We received ${received} instead of ${asked}. It will be credited to the agency or returned to you.`,
+      credited: ({ received, asked, on }: ChargeTexts) =>
+        `We received ${received} instead of ${asked}. It was credited to the agency on ${on}.`,
+      refunded: ({ received, asked, on }: ChargeTexts) =>
+        `We received ${received} instead of ${asked}. It was returned to you on ${on}, and nothing has been paid with it.`,
+      explained: ({ received, asked, on }: ChargeTexts) =>
+        `A payment of ${received} instead of ${asked} was reported to us. Staff looked into it and closed it on ${on}; nothing has been paid with it.`,
+    },
+    furtherCharge: {
+      open: ({ received }: ChargeTexts) =>
+        `You were charged once more: we received a further ${received}. It will be returned to you.`,
+      credited: ({ received, on }: ChargeTexts) =>
+        `We received a further ${received}. It was credited to the agency on ${on}.`,
+      refunded: ({ received, on }: ChargeTexts) =>
+        `You were charged once more: we received a further ${received}. It was returned to you on ${on}.`,
+      explained: ({ received, on }: ChargeTexts) =>
+        `A further charge of ${received} was reported to us. Staff looked into it and closed it on ${on}.`,
+    },
+  },
+
   email: {
     attached: 'Your payment has been received. The official receipt is attached as a PDF.',
+    notice: 'About your payment',
     open: 'Open the receipt',
-    otherLanguage: 'Resit ini dalam Bahasa Melayu',
+    openPayment: 'See how the payment stands',
+    otherLanguage: 'Dalam Bahasa Melayu',
     note: 'This email was sent automatically; replies are not read. If you did not make this payment, contact the agency. We never ask for your banking password or a one-time code.',
   },
 
@@ -106,6 +151,8 @@ export const en = {
     page: (page: string, pages: string) => `Page ${page} of ${pages}`,
   },
 };
+
+type ChargeTexts = { received: string; asked: string; on: string };
 
 /** English is the pattern: every language has these texts, under the same keys. */
 export type ReceiptTexts = typeof en;

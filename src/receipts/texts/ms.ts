@@ -9,6 +9,7 @@ export const ms: ReceiptTexts = {
     pending: 'Menunggu Pengesahan',
     requested: 'Menunggu bayaran',
     partlyPaid: 'Dibayar sebahagian',
+    wrongAmount: 'Amaun berbeza diterima',
   },
   modes: {
     fpx: 'Perbankan Internet (Individu)',
@@ -28,6 +29,9 @@ export const ms: ReceiptTexts = {
     erasedOn: (date) => `Data peribadi telah dipadamkan pada ${date}`,
     unavailable: 'Tidak dapat dipaparkan buat masa ini',
   },
+  unknownAmount: 'amaun yang tidak diketahui',
+  ago: (minutes) => (minutes === 0 ? 'sebentar tadi' : `${minutes} minit yang lalu`),
+  on: (time) => `pada ${time}`,
   item: 'Perkara',
   amount: 'Amaun',
   fee: 'Caj',
@@ -36,20 +40,29 @@ export const ms: ReceiptTexts = {
   bank: 'Bank',
 
   receipt: {
-    official: 'Resit rasmi',
-    statement: 'Penyata pembayaran',
+    headings: {
+      partlyPaid: 'Sebahagian daripada amaun telah dibayar',
+      success: 'Resit rasmi',
+      failed: 'Pembayaran tidak berjaya',
+      cancelled: 'Pembayaran dibatalkan',
+      pending: 'Bank belum mengesahkan pembayaran',
+      requested: 'Belum ada pembayaran yang disahkan',
+      wrongAmount: 'Kami menerima amaun yang berbeza',
+    },
     notReceipt: 'Ini bukan resit.',
     explanations: {
       success: 'Pembayaran telah diterima. Simpan resit ini untuk rekod anda.',
       failed:
-        'Pembayaran tidak berjaya. Tiada bayaran diterima. Jika wang telah ditolak daripada akaun anda, hubungi agensi sebelum membayar semula.',
-      cancelled: 'Pembayaran telah dibatalkan. Tiada bayaran diterima.',
+        'Tiada bayaran diterima. Anda boleh cuba lagi, dengan kaedah pembayaran lain jika mahu. Jika wang telah ditolak daripada akaun anda, jangan bayar semula dahulu: hubungi agensi terlebih dahulu.',
+      cancelled:
+        'Tiada bayaran diterima. Anda masih boleh membayar. Jika wang telah ditolak daripada akaun anda, hubungi agensi terlebih dahulu.',
       pending:
-        'Bank belum mengesahkan pembayaran. Akaun korporat mungkin masih memerlukan pelulus. Jangan bayar semula: halaman resit menunjukkan keputusan sebaik sahaja diketahui.',
+        'Akaun korporat mungkin masih memerlukan pelulus. Jangan bayar semula: halaman resit menunjukkan keputusan sebaik sahaja diketahui.',
       requested:
         'Kami belum menerima sebarang keputusan. Jika anda baru membayar, tunggu seketika dan semak semula. Jangan bayar dua kali.',
       partlyPaid:
         'Sebahagian daripada amaun telah diterima. Bakinya masih perlu dibayar di halaman pembayaran.',
+      wrongAmount: 'Jangan bayar semula. Jika anda menghubungi agensi, berikan nombor rujukan di bawah.',
     },
     asAt: (time) =>
       `Ini ialah rekod setakat ${time}. Perkara selepas itu tidak dapat dipaparkan buat masa ini: sila semak semula dalam beberapa minit.`,
@@ -59,6 +72,9 @@ export const ms: ReceiptTexts = {
     icNo: 'No. kad pengenalan',
     transactionId: 'ID transaksi',
     fpxNo: 'No. FPX',
+    gatewayNo: 'No. gerbang pembayaran',
+    asked: 'Amaun yang diminta',
+    received: 'Amaun diterima',
     orderNo: 'No. pesanan penjual',
     details: 'Butiran',
     amounts: 'Amaun',
@@ -73,11 +89,12 @@ export const ms: ReceiptTexts = {
     failed: 'Percubaan gagal',
     cancelled: 'Percubaan dibatalkan',
     pending: 'Menunggu pengesahan bank',
-    amountMismatch: 'Pembayaran dengan amaun lain dilaporkan; kakitangan akan menyemaknya',
-    duplicate: 'Pembayaran kedua dilaporkan; kakitangan akan menyemak bayaran balik',
-    credited: 'Agensi menerima amaun yang dibayar',
-    reversed: 'Bank mengambil semula bayaran',
-    refunded: 'Bayaran balik telah dibuat',
+    amountMismatch: (amount) => `${amount} diterima, berbeza daripada amaun yang diminta`,
+    duplicate: (amount) => `Caj tambahan sebanyak ${amount} diterima`,
+    refunded: (amount) => `${amount} dikembalikan kepada pembayar`,
+    credited: (amount) => `${amount} dikreditkan kepada agensi`,
+    explained: (amount) => `Laporan mengenai ${amount} telah disemak dan ditutup`,
+    reversed: (amount) => `${amount} diambil semula oleh pihak bank`,
   },
 
   notes: {
@@ -90,10 +107,35 @@ export const ms: ReceiptTexts = {
       `Dibayar balik pada ${date}: ${amount}${reference && `, rujukan ${reference}`}.`,
   },
 
+  otherCharges: {
+    wrongAmount: {
+      open: ({ received, asked }) =>
+        `Kami menerima ${received} dan bukan ${asked}. Wang ini akan dikreditkan kepada agensi atau dikembalikan kepada anda.`,
+      credited: ({ received, asked, on }) =>
+        `Kami menerima ${received} dan bukan ${asked}. Wang ini telah dikreditkan kepada agensi pada ${on}.`,
+      refunded: ({ received, asked, on }) =>
+        `Kami menerima ${received} dan bukan ${asked}. Wang ini telah dikembalikan kepada anda pada ${on}, dan tiada bayaran dibuat dengannya.`,
+      explained: ({ received, asked, on }) =>
+        `Pembayaran sebanyak ${received} dan bukan ${asked} telah dilaporkan kepada kami. Kakitangan telah menyemak dan menutupnya pada ${on}; tiada bayaran dibuat dengannya.`,
+    },
+    furtherCharge: {
+      open: ({ received }) =>
+        `Anda telah dicaj sekali lagi: kami menerima ${received} lagi. Wang ini akan dikembalikan kepada anda.`,
+      credited: ({ received, on }) =>
+        `Kami menerima ${received} lagi. Wang ini telah dikreditkan kepada agensi pada ${on}.`,
+      refunded: ({ received, on }) =>
+        `Anda telah dicaj sekali lagi: kami menerima ${received} lagi. Wang ini telah dikembalikan kepada anda pada ${on}.`,
+      explained: ({ received, on }) =>
+        `Caj tambahan sebanyak ${received} telah dilaporkan kepada kami. Kakitangan telah menyemak dan menutupnya pada ${on}.`,
+    },
+  },
+
   email: {
     attached: 'Pembayaran anda telah diterima. Resit rasmi dilampirkan sebagai PDF.',
+    notice: 'Mengenai pembayaran anda',
     open: 'Buka resit',
-    otherLanguage: 'This receipt in English',
+    openPayment: 'Lihat status pembayaran',
+    otherLanguage: 'In English',
     note: 'E-mel ini dihantar secara automatik; balasan tidak dibaca. Jika anda tidak membuat pembayaran ini, hubungi agensi. Kami tidak sekali-kali meminta kata laluan perbankan atau kod sekali guna anda.',
   },
 

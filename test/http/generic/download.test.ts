@@ -39,20 +39,23 @@ test('the receipt page links to it, in the page’s language', async (t) => {
   t.true(page.includes(`href="${downloadUrl(id)}?lang=ms"`));
 });
 
-test('before a success it is a statement', async (t) => {
+test('before a success it says so, and is no receipt', async (t) => {
   const id = await createPayment(app, { trans_id: 'INV/中文/9' });
   const { response, pdf } = await download(id, '?lang=ms');
-  t.is(response.headers.get('content-disposition'), 'inline; filename="Penyata-pembayaran-INV-9.pdf"');
+  t.is(
+    response.headers.get('content-disposition'),
+    'inline; filename="Belum-ada-pembayaran-yang-disahkan-INV-9.pdf"',
+  );
   t.false(pdf.includes('/verify/'));
-  if (hasPoppler) t.regex(textOf(pdf), /PENYATA PEMBAYARAN Ini bukan resit\./);
+  if (hasPoppler) t.regex(textOf(pdf), /BELUM ADA PEMBAYARAN YANG DISAHKAN Ini bukan resit\./);
 });
 
 test('the language comes from ?lang=, else from Accept-Language', async (t) => {
   const id = await createPayment(app);
   const title = async (query: string, headers = {}) =>
     (await download(id, query, headers)).response.headers.get('content-disposition');
-  t.regex((await title('', { 'accept-language': 'ms' })) ?? '', /Penyata/);
-  t.regex((await title('?lang=en', { 'accept-language': 'ms' })) ?? '', /Statement/);
+  t.regex((await title('', { 'accept-language': 'ms' })) ?? '', /Belum/);
+  t.regex((await title('?lang=en', { 'accept-language': 'ms' })) ?? '', /No-payment/);
 });
 
 (hasPoppler ? test : test.skip)(

@@ -1,6 +1,11 @@
 /** A merchant, a payer and a gateway that call the app over HTTP. */
+import { randomUUID } from 'node:crypto';
 import { signFields } from '../../../src/clients/gateway/checksum.ts';
+import { createExecute } from '../../../src/commands/execute.ts';
+import { type PaymentCommand, paymentDecider } from '../../../src/commands/payment.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
 import { apiKey, gatewaySecret, type TestApp } from '../../support/app.ts';
+import { personalData } from '../../support/personal-data.ts';
 
 let references = 0;
 
@@ -109,4 +114,12 @@ export function hiddenFields(html: string): Record<string, string> {
   const plain = (text = '') => text.replace(/&(\w+|#39);/g, (_, name) => entities[name] ?? '');
   const inputs = html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g);
   return Object.fromEntries(Array.from(inputs, ([, name, value]) => [plain(name), plain(value)]));
+}
+
+/** What staff or reactors do to a payment, without the console and the reactors. */
+export async function carryOut(app: TestApp, id: string, command: PaymentCommand): Promise<void> {
+  const { eventStore } = app;
+  const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
+  const cause = { commandId: randomUUID(), correlationId: 'test', causationId: 'test', actor: 'staff:1' };
+  await execute(paymentStream(id), command, cause);
 }

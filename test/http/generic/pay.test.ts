@@ -2,9 +2,12 @@
 import test from 'ava';
 import { verifyFields } from '../../../src/clients/gateway/checksum.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
+import type { Resolution } from '../../../src/events/recorded-result.ts';
 import { apiKey, gatewaySecret, startApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
+import { resolving } from '../../support/payments.ts';
 import {
+  carryOut,
   chooseMethod,
   createPayment,
   hiddenFields,
@@ -54,6 +57,7 @@ test('choosing a bank hands the payer over to the gateway, signed', async (t) =>
     bankCode: 'MB2U0227',
     chargeSen: 0,
     sellerOrderNo: `${id}-1`,
+    lang: 'en',
   });
   t.deepEqual(more, []);
 });
@@ -99,11 +103,84 @@ test('a page that is sent twice, even at once, makes one attempt', async (t) => 
   t.is((await chosen(id)).length, 1);
 });
 
-test('going back to another bank is another attempt with its own order number', async (t) => {
+test('another attempt while one is open is asked about first, and has its own order number', async (t) => {
   const id = await createPayment(app);
-  await chooseMethod(app, id, { method: 'fpx', bank_fpx: 'PBB0233' });
-  const second = await chooseMethod(app, id, { method: 'fpx', bank_fpx: 'RHB0218' });
+  const token = tokenOf(await (await fetch(payUrl(id))).text());
+  await chooseMethod(app, id, { token, method: 'fpx', bank_fpx: 'PBB0233' });
+  const back = await chooseMethod(app, id, { token, method: 'fpx', bank_fpx: 'RHB0218' });
+  t.is(back.status, 409);
+  const page = await back.text();
+  t.true(
+    page.includes('You started a payment with Public Bank just now.'),
+    page.match(/You started[^<]*/)?.[0],
+  );
+  t.regex(page, /value="RHB0218" selected/);
+  t.regex(page, /A payment that you started is still open/);
+  t.is((await chosen(id)).length, 1);
+  const unasked = { token: tokenOf(page), method: 'fpx', bank_fpx: 'RHB0218' };
+  t.is((await chooseMethod(app, id, unasked)).status, 409);
+  t.is((await chooseMethod(app, id, { ...unasked, token, again: '1' })).status, 409, 'the first page again');
+  const second = await chooseMethod(app, id, { ...unasked, again: '1' });
   t.is(hiddenFields(await second.text()).MERCHANT_ORDER_NO, `${id}-2`);
+  const malay = await (await fetch(`${payUrl(id)}?lang=ms`)).text();
+  t.true(
+    malay.includes('Anda memulakan pembayaran melalui RHB Bank sebentar tadi.'),
+    malay.match(/Anda mem[^<]*/)?.[0],
+  );
+});
+
+test('two pages sent at once, with another bank each, make one attempt', async (t) => {
+  const id = await createPayment(app);
+  const token = tokenOf(await (await fetch(payUrl(id))).text());
+  const banks = ['PBB0233', 'RHB0218', 'MB2U0227', 'BIMB0340'];
+  const answers = await Promise.all(
+    banks.map((bank) => chooseMethod(app, id, { token, method: 'fpx', bank_fpx: bank })),
+  );
+  t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409, 409, 409]);
+  t.is((await chosen(id)).length, 1);
+});
+
+const cancel = (id: string, form: Record<string, string> = {}) =>
+  chooseMethod(app, id, { cancel: '1', ...form });
+
+test('cancelling is recorded once, the merchant hears it, and the payer may pay all the same', async (t) => {
+  const id = await createPayment(app);
+  const token = tokenOf(await (await fetch(payUrl(id))).text());
+  const answers = await Promise.all(Array.from({ length: 5 }, () => cancel(id, { token })));
+  for (const answer of answers) {
+    t.is(answer.status, 303);
+    t.is(answer.headers.get('location'), receiptUrl(id));
+  }
+  const cancelled = (await app.events(id)).filter(({ type }) => type === 'PaymentCancelled');
+  t.is(cancelled.length, 1);
+  t.like(cancelled[0]?.data, {
+    source: 'payer',
+    deliveries: [{ key: 'callback-1', kind: 'callback', url: 'https://council.example/callback' }],
+  });
+  const page = await (await fetch(receiptUrl(id))).text();
+  t.true(page.includes('<h1>The payment was cancelled</h1>'));
+  t.regex(page, /council\.example\/paid[^"]*status=2"/);
+  t.is((await chooseMethod(app, id, { method: 'cc' })).status, 200);
+});
+
+test('while an attempt is open the page says why the payment cannot be cancelled', async (t) => {
+  const id = await createPayment(app);
+  await chooseMethod(app, id, { method: 'cc' });
+  const refused = await cancel(id);
+  t.is(refused.status, 409);
+  t.regex(await refused.text(), /This payment cannot be cancelled yet/);
+  t.false((await app.events(id)).some(({ type }) => type === 'PaymentCancelled'));
+});
+
+test('cancelling takes the token of the page, and cannot undo a success', async (t) => {
+  const id = await createPayment(app);
+  const other = await createPayment(app);
+  for (const token of ['', 'x', tokenOf(await (await fetch(payUrl(other))).text())])
+    t.is((await cancel(id, { token })).status, 401);
+  const token = tokenOf(await (await fetch(payUrl(id))).text());
+  await postResult(app, signed(resultFields(id)));
+  t.is((await cancel(id, { token })).headers.get('location'), receiptUrl(id));
+  t.is((await app.events(id)).at(-1)?.type, 'PaymentSucceeded');
 });
 
 const faults: Record<string, [Record<string, string>, Record<string, string>, string]> = {
@@ -143,6 +220,75 @@ test('limits are inclusive, and what is outside them is shown disabled with the 
   const above = await (await fetch(payUrl(await createPayment(app, { amount: '30000.01' })))).text();
   t.regex(above, /id="method-fpx" value="fpx" required disabled/);
   t.regex(above, /this method goes up to RM 30,000\.00/);
+});
+
+const settle = (id: string, resolution: Resolution) =>
+  carryOut(app, id, resolving(1, resolution, new Date().toISOString()));
+
+const wrongAmount = async (over: Record<string, string> = {}) => {
+  const body = requestBody();
+  const { data } = (await (await postRequest(app, body, { accept: 'application/json' })).json()) as {
+    data: { transaction_id: string };
+  };
+  const id = data.transaction_id;
+  const token = tokenOf(await (await fetch(payUrl(id))).text());
+  await chooseMethod(app, id, { token, method: 'cc' });
+  await postResult(app, signed(resultFields(id, { AMOUNT: '121.50', ...over })));
+  return { id, token, body };
+};
+
+test('after a wrong amount the link leads to a page that says so, and a method chosen before is refused', async (t) => {
+  const { id, token, body } = await wrongAmount();
+  const answers = [
+    await fetch(payUrl(id), { redirect: 'manual' }),
+    await chooseMethod(app, id, { token, method: 'cc' }),
+    await chooseMethod(app, id, { token, method: 'wallet' }),
+  ];
+  for (const answer of answers) {
+    t.is(answer.status, 303);
+    t.is(answer.headers.get('location'), receiptUrl(id));
+  }
+  t.is((await chosen(id)).length, 1);
+  const page = await (await fetch(receiptUrl(id))).text();
+  t.true(page.includes('We received RM 121.50 instead of RM 120.50.'));
+  t.true(page.includes('Do not pay again.') && page.includes(String(body.trans_id)));
+  t.regex(page, /class="status wrongAmount"/);
+  t.notRegex(page, /generic\/pay\//);
+  t.regex(page, /council\.example\/paid[^"]*status=3"/);
+  const malay = await (await fetch(`${receiptUrl(id)}?lang=ms`)).text();
+  t.true(malay.includes('Kami menerima RM 121.50 dan bukan RM 120.50.'));
+  t.true(malay.includes('Jangan bayar semula.'));
+  const again = await (await postRequest(app, body)).text();
+  t.true(again.includes('We received RM 121.50 instead of RM 120.50.'), 'a repeated request shows the same');
+});
+
+test('a wrong amount in another currency, or an unreadable one, is told as it was reported', async (t) => {
+  const dollars = await wrongAmount({ AMOUNT: '120.50', CURRENCY: 'USD<b>' });
+  const page = await (await fetch(receiptUrl(dollars.id))).text();
+  t.true(
+    page.includes('We received USD&lt;b&gt; 120.50 instead of RM 120.50.'),
+    page.match(/We received.*/)?.[0],
+  );
+  const unreadable = await wrongAmount({ AMOUNT: 'a lot' });
+  t.true((await (await fetch(receiptUrl(unreadable.id))).text()).includes('We received an unknown amount'));
+});
+
+test('once the wrong amount is returned, the link says so and lets the payer pay', async (t) => {
+  const { id } = await wrongAmount();
+  await settle(id, 'refunded');
+  const page = await (await fetch(payUrl(id))).text();
+  t.regex(page, /We received RM 121\.50 instead of RM 120\.50\. It was returned to you on/);
+  t.is((await chooseMethod(app, id, { method: 'wallet' })).status, 200);
+  t.is((await chosen(id)).length, 2);
+});
+
+test('once the wrong amount is credited, it has paid, and the link leads to its receipt', async (t) => {
+  const { id } = await wrongAmount();
+  await settle(id, 'credited');
+  t.is((await fetch(payUrl(id), { redirect: 'manual' })).status, 303);
+  const page = await (await fetch(receiptUrl(id))).text();
+  t.regex(page, /Official receipt.*The amount asked for was RM 120\.50\..*RM 121\.50/s);
+  t.notRegex(page, /Do not pay again/);
 });
 
 test('a token is for one payment and cannot be forged', async (t) => {

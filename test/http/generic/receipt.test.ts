@@ -3,7 +3,16 @@ import test from 'ava';
 import { evolve, noPayment } from '../../../src/events/payment.ts';
 import type { PaymentRow } from '../../../src/projections/payments/queries.ts';
 import { startApp } from '../../support/app.ts';
-import { chooseMethod, createPayment, postResult, resultFields, signed } from './helpers.ts';
+import { resolving } from '../../support/payments.ts';
+import {
+  carryOut,
+  chooseMethod,
+  createPayment,
+  postResult,
+  resultFields,
+  signed,
+  tokenOf,
+} from './helpers.ts';
 
 const rows = new Map<string, PaymentRow>();
 let postgresIsDown = false;
@@ -73,15 +82,16 @@ test('the official receipt has every fact, and the IC number is masked', async (
 });
 
 for (const [status, title, again] of [
-  ['0', 'Failed', true],
-  ['2', 'Cancelled', true],
-  ['3', 'Pending', false],
+  ['0', 'Failed The payment did not go through', true],
+  ['2', 'Cancelled The payment was cancelled', true],
+  ['3', 'Pending The bank has yet to confirm the payment', false],
 ] as const) {
-  test(`a payment that is ${title} has a statement, which is no receipt`, async (t) => {
+  test(`the heading of what is no receipt says what happened: ${title}`, async (t) => {
     const id = await createPayment(app);
     await report(id, { STATUS: status });
     const html = await receipt(id);
-    t.regex(textOf(html), new RegExp(`${title} Statement of payment This is not a receipt\\.`));
+    t.true(textOf(html).includes(title));
+    t.true(textOf(html).includes('This is not a receipt.'));
     t.is(html.includes(`href="${app.url}/generic/pay/${id}?lang=en"`), again);
     t.is(html.includes(`href="${receiptUrl(id)}?lang=en"`), !again);
     t.false(textOf(html).includes('Receipt number'));
@@ -106,7 +116,7 @@ test('the language comes from ?lang=, else from Accept-Language', async (t) => {
   const malay = { 'accept-language': 'ms' };
   t.regex(await receipt(id, '', malay), /<html lang="ms">/);
   t.regex(await receipt(id, '?lang=en', malay), /<html lang="en">/);
-  t.regex(await receipt(id, '?lang=ms'), /Penyata|Menunggu/);
+  t.regex(await receipt(id, '?lang=ms'), /Menunggu/);
   t.regex(await receipt(id, '?lang=xx&lang=ms'), /<html lang="en">/);
 });
 
@@ -181,4 +191,127 @@ test('an unknown payment is a page with 404, or JSON on request', async (t) => {
   t.true((await response.text()).includes('We do not know this payment'));
   const json = await fetch(receiptUrl('x'), { headers: { accept: 'application/json' } });
   t.deepEqual([json.status, await json.json()], [404, { status: false, message: 'Transaction not found' }]);
+});
+
+/** The page at the address in its own refresh, and so on until it stops. */
+async function pauses(url: string): Promise<number[]> {
+  const found: number[] = [];
+  for (let next = url; found.length < 20; ) {
+    const [, seconds, address] =
+      /http-equiv="refresh" content="(\d+); url=([^"]+)"/.exec(await (await fetch(next)).text()) ?? [];
+    if (!seconds || !address) return found;
+    found.push(Number(seconds));
+    next = address.replaceAll('&amp;', '&');
+  }
+  return found;
+}
+
+test('a page that waits for the bank looks again by itself, with growing pauses, for ten minutes', async (t) => {
+  const id = await createPayment(app);
+  t.deepEqual(await pauses(receiptUrl(id)), [], 'nothing to wait for before the first attempt');
+  await report(id, { STATUS: '3' });
+  const waited = await pauses(`${receiptUrl(id)}?lang=ms`);
+  t.deepEqual(
+    waited,
+    waited.toSorted((a, b) => a - b),
+  );
+  const seconds = waited.reduce((sum, each) => sum + each, 0);
+  t.true(seconds > 500 && seconds < 700, String(seconds));
+  for (const look of ['99', '-1', '0.5', 'x', 'length', '__proto__', '1&look=2'])
+    t.true((await pauses(`${receiptUrl(id)}?look=${look}`)).length <= 1, look);
+  await report(id, { STATUS: '1' });
+  t.deepEqual(await pauses(receiptUrl(id)), []);
+});
+
+const sentAgain = async (id: string) =>
+  (await app.events(id)).filter(({ type }) => type === 'ReceiptEmailRequested').length;
+
+async function sendAgain(id: string, token: string): Promise<Response> {
+  return await fetch(receiptUrl(id), {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams({ token, email: 'thief@example.my', to: 'thief@example.my' }),
+  });
+}
+
+/** As the reactor records that the receipt was sent, or given up. */
+async function recordEmail(id: string, kind: 'delivered' | 'abandoned', attempt: number, at: string) {
+  const outcome =
+    kind === 'delivered'
+      ? { kind, status: null, messageId: '<1>' }
+      : { kind, status: null, reason: 'no such mailbox' };
+  const tried = { at, delivery: 'email', attempt, durationMs: 5 };
+  await carryOut(app, id, { type: 'RecordDeliveryAttempt', ...tried, outcome });
+}
+
+const long = '2026-01-01T00:00:00.000Z';
+
+test('the page says where the receipt went, and sends it again once for each button', async (t) => {
+  const id = await createPayment(app);
+  await report(id);
+  const due = await receipt(id);
+  t.true(due.includes('The receipt is on its way to a***@example.my.'));
+  t.is(tokenOf(due), '');
+  t.false(due.includes('aminah@example.my'));
+  await recordEmail(id, 'delivered', 1, long);
+  const sent = await receipt(id);
+  t.regex(sent, /The receipt was sent to a\*\*\*@example\.my on 1 January 2026/);
+  const token = tokenOf(sent);
+  const answers = await Promise.all(Array.from({ length: 5 }, () => sendAgain(id, token)));
+  for (const answer of answers) t.is(answer.headers.get('location'), receiptUrl(id));
+  t.is(await sentAgain(id), 1);
+  await recordEmail(id, 'delivered', 2, long);
+  await sendAgain(id, token);
+  t.is(await sentAgain(id), 1, 'the token has served');
+  t.true((await receipt(id, '?lang=ms')).includes('Resit telah dihantar ke a***@example.my pada'));
+});
+
+test('the receipt is not sent again at once, nor without end, nor with another token', async (t) => {
+  const id = await createPayment(app);
+  const other = await createPayment(app);
+  await report(id);
+  await report(other);
+  await recordEmail(other, 'delivered', 1, long);
+  await recordEmail(id, 'delivered', 1, new Date().toISOString());
+  t.is(tokenOf(await receipt(id)), '');
+  const foreign = tokenOf(await receipt(other));
+  for (const token of ['', 'x', foreign]) t.is((await sendAgain(id, token)).status, 401);
+  t.is(await sentAgain(id), 0);
+  for (let attempt = 2; attempt <= 15; attempt += 1) {
+    const token = tokenOf(await receipt(other));
+    if (token !== '') await sendAgain(other, token);
+    await recordEmail(other, attempt % 2 === 0 ? 'delivered' : 'abandoned', attempt, long);
+  }
+  t.is(tokenOf(await receipt(other)), '');
+  t.is(await sentAgain(other), 14);
+  t.true((await receipt(other)).includes('The receipt could not be sent to a***@example.my.'));
+});
+
+test('without an address the page says nothing of an email', async (t) => {
+  const id = await createPayment(app, { email: '' });
+  await report(id);
+  t.notRegex(await receipt(id), /The receipt (is on its way|was sent|could not)/);
+  t.is(tokenOf(await receipt(id)), '');
+});
+
+test('the receipt of a double charge says first that the second charge will be returned, and then that it was', async (t) => {
+  const id = await createPayment(app);
+  await report(id);
+  await report(id, { PAYMENT_TRANS_ID: 'P-2' });
+  const text = textOf(await receipt(id));
+  const said = text.indexOf(
+    'You were charged once more: we received a further RM 120.50. It will be returned to you.',
+  );
+  t.true(said > 0 && said < text.indexOf('Receipt number'));
+  await carryOut(app, id, resolving(2, 'refunded'));
+  t.regex(textOf(await receipt(id)), /It was returned to you on 21 November 2026/);
+  t.regex(textOf(await receipt(id, '?lang=ms')), /telah dikembalikan kepada anda pada 21 November 2026/);
+});
+
+test('a card payment shows the gateway’s number, and none of FPX', async (t) => {
+  const id = await createPayment(app);
+  await report(id, { PAYMENT_MODE: 'cc', PAYMENT_TRANS_ID: 'CARD-77' });
+  const text = textOf(await receipt(id));
+  t.regex(text, /Gateway number CARD-77/);
+  t.notRegex(text, /FPX number/);
 });

@@ -105,10 +105,13 @@ test('a lost success is found: the answer has every documented field, and a repe
     fpx_charge: '0.00',
     buyer_bank: 'Maybank2U',
     fpx_transaction_no: 'P1',
+    gateway_transaction_no: 'P1',
     seller_order_no: `${id}-1`,
     merchant_code: 'council',
     description: 'Second half of 2026',
     service: 'Assessment tax',
+    amount_received: '',
+    status_detail: '',
   });
   const again = await requery('LOST-1');
   t.deepEqual(again.body.data, body.data);

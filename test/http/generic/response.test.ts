@@ -252,7 +252,7 @@ test.serial(
 async function handOverForm(id: string, bank: string): Promise<Record<string, string>> {
   const page = await (await fetch(`${app.url}/generic/pay/${id}`)).text();
   const [, token = ''] = /name="token" value="([^"]+)"/.exec(page) ?? [];
-  const body = new URLSearchParams({ token, method: 'fpx', bank_fpx: bank });
+  const body = new URLSearchParams({ token, method: 'fpx', bank_fpx: bank, again: '1' });
   const form = await (await fetch(`${app.url}/generic/pay/${id}`, { method: 'POST', body })).text();
   const fields = form.matchAll(/<input type="hidden" name="([A-Z_]+)" value="([^"]*)"/g);
   return Object.fromEntries(Array.from(fields, ([, name = '', value = '']) => [name, value]));

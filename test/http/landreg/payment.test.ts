@@ -88,7 +88,7 @@ test('a failed payment is tried again from its statement', async (t) => {
   await choose(payUrl, { method: 'cc' });
   const failed = await reportLandResult(app, transactionId, { STATUS: '0', PAYMENT_MODE: 'cc' });
   const statement = await (await fetch(failed.headers.get('location') ?? '')).text();
-  t.regex(statement, /Statement of payment/);
+  t.regex(statement, /The payment did not go through/);
   const again = await choose(linkTo(statement, 'pay'), { method: 'cc' });
   t.is(hiddenFields(await again.text()).MERCHANT_ORDER_NO, `${transactionId}-2`);
 });

@@ -239,7 +239,7 @@ test.serial(
     await stores.projected(id);
     await stores.stopProjections();
     const second = await postResult(app, signed(resultFields(id, { PAYMENT_TRANS_ID: 'another' })));
-    t.regex(await textAfter(second, app, app), /second payment/i);
+    t.regex(await textAfter(second, app, app), /charged once more/i);
   },
 );
 

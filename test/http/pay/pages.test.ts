@@ -22,8 +22,10 @@ const pages: Record<string, object> = {
   receipt: {
     ...receiptPage,
     items,
-    tryAgainUrl: 'https://pay.example/t',
+    payUrl: 'https://pay.example/t',
     refreshUrl: 'https://pay.example/r',
+    refresh: '3; url=https://pay.example/r?look=1',
+    email: { text: 'Sent to a***@example.my', action: 'https://pay.example/e', token: 'TOKEN' },
   },
   verify: verifyPage,
   error: { ...errorPage, detail: 'amount: more than two decimals' },

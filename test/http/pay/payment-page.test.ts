@@ -24,12 +24,15 @@ test('amount and payee come before everything else that the payer reads', async 
   );
 });
 
-test('without any script it is one form with one button, posting token, method and bank to an absolute URL', async (t) => {
+test('without any script it is one form with a button to go on and one to cancel, posting token, method and bank to an absolute URL', async (t) => {
   const html = await render('payment', paymentPage);
   t.notRegex(html, /<script|\son\w+=|javascript:/i);
   t.is(tag(html, /<form[^>]*>/), `<form class="card" method="post" action="${paymentPage.action}">`);
   t.is(html.match(/<form/g)?.length, 1);
-  t.is(html.match(/<button/g)?.length, 1);
+  t.deepEqual(html.match(/<button[^>]*>/g), [
+    '<button>',
+    '<button class="quiet" name="cancel" value="1" formnovalidate>',
+  ]);
   t.true(html.includes(`<input type="hidden" name="token" value="${paymentPage.token}">`));
   const radios = html.match(/<input type="radio" name="method"[^>]*>/g) ?? [];
   t.deepEqual(
@@ -53,11 +56,13 @@ test('a method outside its limits cannot be chosen, and is described by the reas
   t.notRegex(tag(html, /<input type="radio"[^>]*value="cc"[^>]*>/), /disabled/);
 });
 
-test('when no method accepts the amount, the page says so and has no button', async (t) => {
+test('when no method accepts the amount, the page says so, and the payer can only cancel', async (t) => {
   const methods = paymentPage.methods.map((method) => ({ ...method, unavailable: 'Not available.' }));
   const html = await render('payment', { ...paymentPage, methods });
   t.true(html.includes(texts.en.payment.noMethod));
-  t.notRegex(html, /<button/);
+  t.deepEqual(html.match(/<button[^>]*>/g), [
+    '<button class="quiet" name="cancel" value="1" formnovalidate>',
+  ]);
   t.false((await render('payment', paymentPage)).includes(texts.en.payment.noMethod));
 });
 
@@ -106,6 +111,27 @@ for (const lastAttempt of ['failed', 'cancelled'] as const) {
   });
 }
 
+test('an open attempt is told before the methods, and has to be confirmed before another', async (t) => {
+  const html = await render('payment', {
+    ...paymentPage,
+    openAttempts: ['You started a payment with Maybank2U 3 minutes ago.'],
+    lastAttempt: 'failed',
+  });
+  const [told, methods] = ['Maybank2U 3 minutes ago', 'id="methods"'].map((text) => html.indexOf(text));
+  t.true(told !== undefined && methods !== undefined && told > 0 && told < methods);
+  t.regex(html, /<label class="tick"><input type="checkbox" name="again" value="1" required>/);
+  t.true(html.includes(`href="${paymentPage.receiptUrl}"`));
+  t.false(html.includes(texts.en.lastAttempts.failed));
+  t.notRegex(await render('payment', paymentPage), /name="again"/);
+});
+
+for (const error of ['attemptOpen', 'cancelOpen'] as const)
+  test(`the error ${error} points to the open attempt`, async (t) => {
+    const html = await render('payment', { ...paymentPage, openAttempts: ['Open'], error });
+    t.true(html.includes(`<a href="#open">${texts.en.formErrors[error]}</a>`));
+    t.true(html.includes('id="open"'));
+  });
+
 test('items are listed with the total, and a long list is folded away', async (t) => {
   const items = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ title: `Item ${index}`, amount: `RM\u00a0${index}.00` }));
@@ -120,10 +146,9 @@ test('nothing is shown for values that the model lacks', async (t) => {
   const html = await render('payment', {
     ...paymentPage,
     payerName: undefined,
-    cancelUrl: undefined,
     otherLanguageUrl: undefined,
   });
-  t.notRegex(html, /Payer|Cancel and return|Bahasa Melayu|undefined/);
+  t.notRegex(html, /Payer|Bahasa Melayu|undefined/);
 });
 
 test('it weighs under 40 KB at its heaviest: 20 items and two long bank lists', async (t) => {
@@ -141,7 +166,8 @@ test('it weighs under 40 KB at its heaviest: 20 items and two long bank lists', 
     unavailable: undefined,
     banks: method.banks && banks,
   }));
-  const html = await render('payment', { ...paymentPage, items, methods, lastAttempt: 'failed' });
+  const openAttempts = Array.from({ length: 3 }, () => 'O'.repeat(150));
+  const html = await render('payment', { ...paymentPage, items, methods, openAttempts });
   const bytes = Buffer.byteLength(html);
   t.true(bytes < 40_000, `${bytes} bytes`);
 });

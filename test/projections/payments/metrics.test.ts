@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { currentResult, type RequestedPayment } from '../../../src/events/payment.ts';
+import { standingOf } from '../../../src/events/standing.ts';
 import { type DayMetrics, dayMetrics } from '../../../src/projections/payments/metrics.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../filled.ts';
@@ -28,7 +29,7 @@ function expectedFigures(filled: readonly Filled[]) {
   const sum = (rows: typeof paid) => rows.reduce((total, { amountSen }) => total + amountSen, 0);
   const withMode = requested.filter((state) => modeOf(state) !== '');
   return {
-    requested: countBy(requested, ({ status }) => status),
+    requested: countBy(requested, standingOf),
     paid: { count: paid.length, amountSen: sum(paid) },
     hours: Array.from({ length: 24 }, (_, hour) => {
       const inHour = paid.filter(({ paidAt }) => hourOf(paidAt) === hour);
@@ -38,7 +39,7 @@ function expectedFigures(filled: readonly Filled[]) {
         paidSen: sum(inHour),
       };
     }),
-    methods: countBy(withMode, (state) => `${modeOf(state)} ${state.status}`),
+    methods: countBy(withMode, (state) => `${modeOf(state)} ${standingOf(state)}`),
   };
 }
 
@@ -72,7 +73,7 @@ test.serial('a day on which nothing happened', async (t) => {
   const db = await emptyTables(t, postgres);
   const figures: unknown = await dayMetrics(db, day);
   t.deepEqual(figures, {
-    requested: { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0 },
+    requested: { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0, wrongAmount: 0 },
     paid: { count: 0, amountSen: 0 },
     hours: Array.from({ length: 24 }, () => ({ requested: 0, paid: 0, paidSen: 0 })),
     methods: [],

@@ -35,10 +35,13 @@ const names = [
   'fpx_charge',
   'buyer_bank',
   'fpx_transaction_no',
+  'gateway_transaction_no',
   'seller_order_no',
   'merchant_code',
   'description',
   'service',
+  'amount_received',
+  'status_detail',
 ];
 const now = new Date('2026-11-20T01:05:02.750Z');
 const clock = () => now;
@@ -64,10 +67,13 @@ test('a success, every field', (t) => {
     fpx_charge: '0.00',
     buyer_bank: 'Maybank2U',
     fpx_transaction_no: 'P1',
+    gateway_transaction_no: 'P1',
     seller_order_no: `${transactionId}-1`,
     merchant_code: 'council',
     description: 'Second half of 2026',
     service: 'Assessment tax',
+    amount_received: '',
+    status_detail: '',
   });
 });
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import PostalMime from 'postal-mime';
-import { createMailer, type Mailer, type MailOutcome } from '../../../src/clients/mail/mailer.ts';
+import { createMailer, type Mail, type Mailer, type MailOutcome } from '../../../src/clients/mail/mailer.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { evolve, noPayment, type Payment } from '../../../src/events/payment.ts';
 import type { DeliveryOutcome } from '../../../src/reactors/deliveries/delivery-task.ts';
@@ -72,6 +72,43 @@ for (const lang of ['en', 'ms'] as const) {
     t.true(email.text?.includes(`${app.url}/generic/receipt/${transactionId}?lang=${lang}`));
   });
 }
+
+/** What the mailer is given of the email that is due with this key. */
+async function mailOf(payment: OpenPayment, key: string): Promise<Mail> {
+  const mails: Mail[] = [];
+  const mailer: Mailer = {
+    send: async (mail) => {
+      mails.push(mail);
+      return { kind: 'sent', messageId: '<x>' };
+    },
+  };
+  const delivery = payment.deliveries.find((each) => each.key === key);
+  if (!delivery) throw new Error(`No ${key} is due`);
+  const planned = { key, kind: 'email' } as const;
+  await createReceiptEmail({ mailer, config, runtime })({ payment, delivery, planned, signal });
+  const [mail] = mails;
+  if (!mail) throw new Error('Nothing was sent');
+  return mail;
+}
+
+test('the payer hears of a wrong amount, with no receipt and nothing that looks like one', async (t) => {
+  const id = await createPayment(app, { name: '<b>Aminah</b>', extra: { lang: 'ms' } });
+  await chooseMethod(app, id, { method: 'cc' });
+  await postResult(app, signed(resultFields(id, { AMOUNT: '121.50' })));
+  const payment = (await app.events(id)).reduce<Payment>(evolve, noPayment);
+  if (payment.status === 'none') return t.fail();
+  const mail = await mailOf(opened(payment), 'notice-1');
+  t.regex(mail.subject, /^Mengenai pembayaran anda INV-/);
+  t.is(mail.to, 'aminah@example.my');
+  t.is(mail.attachment, undefined);
+  for (const body of [mail.text, mail.html]) {
+    t.true(body.includes('Kami menerima RM 121.50 dan bukan RM 120.50.'));
+    t.true(body.includes('Jangan bayar semula.'));
+    t.true(body.includes(payment.request.reference));
+    t.notRegex(body, /Resit rasmi|Berjaya|✓|&#10003;/);
+  }
+  t.false(mail.html.includes('<b>Aminah'));
+});
 
 test('a language that is none of ours is English', async (t) => {
   const subjects: string[] = [];

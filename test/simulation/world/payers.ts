@@ -101,7 +101,7 @@ async function playAttempt(transactionId: string, plan: AttemptPlan, world: Worl
   const token = inputOf(page.body, 'token');
   if (!token) return;
   if (wasRecorded) world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
-  const choice = { token, method: plan.mode, [`bank_${plan.mode}`]: banks[plan.mode] };
+  const choice = { token, again: '1', method: plan.mode, [`bank_${plan.mode}`]: banks[plan.mode] };
   const answer = await look(`/generic/pay/${transactionId}`, transactionId, world, formOf(choice));
   if (answer?.status !== 200 || !answer.body.includes('CHECKSUM')) return;
   const form = fieldsOf(answer.body);

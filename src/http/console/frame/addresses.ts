@@ -1,4 +1,5 @@
 /** Where the console is, and the headers that its answers have instead of the common ones. */
+import { contentPolicy } from '../../server/security-headers.ts';
 
 export const signInPath = '/console/sign-in';
 
@@ -8,16 +9,13 @@ export function isConsolePath(path: string): boolean {
 
 /** Style and script come from our own files, and nothing is inline. */
 export const consoleHeaders = {
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    "style-src 'self'",
-    "script-src 'self'",
-    "connect-src 'self'",
-    'img-src data:',
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
+  'Content-Security-Policy': contentPolicy({
+    'style-src': "'self'",
+    'script-src': "'self'",
+    'connect-src': "'self'",
+    'img-src': 'data:',
+    'form-action': "'self'",
+  }),
   // Never the path, which may be a sign-in link. With no referrer at all, browsers send our own forms with `Origin: null`.
   'Referrer-Policy': 'strict-origin',
 } as const;

@@ -1,5 +1,6 @@
 /** Asks Postgres for a page. When Postgres is down, the console says so without giving the cause. */
 import type { Log } from '../../../kernel/log.ts';
+import { codeOf } from '../../../kernel/reason-of.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 
@@ -14,8 +15,7 @@ export function createAskReadModels({ log }: { log: Log }) {
       return (await Promise.all(queries)) as unknown as Answers;
     } catch (error) {
       // Without the error itself, which may quote what was searched for.
-      const reason = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : typeof error;
-      log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
+      log.warn({ reason: codeOf(error), requestId: ctx.state.requestId }, 'the read models do not answer');
       throw new HttpProblem(503, message);
     }
   };

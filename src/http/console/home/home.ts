@@ -1,6 +1,6 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
 import { unsealed } from '../../../audit/seals/stored-seals.ts';
-import type { PaymentStatus } from '../../../events/payment.ts';
+import type { Standing } from '../../../events/standing.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
 import { displaySen } from '../../../kernel/money.ts';
 import { countOpenExceptions, listedKinds } from '../../../projections/exceptions/queries.ts';
@@ -58,12 +58,13 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
   });
 };
 
-const statuses: readonly PaymentStatus[] = [
+const statuses: readonly Standing[] = [
   'succeeded',
   'failed',
   'cancelled',
   'pending',
   'partlyPaid',
+  'wrongAmount',
   'requested',
 ];
 

@@ -14,6 +14,7 @@ const sources: Readonly<Record<Source, string>> = {
   gateway: 'The gateway',
   requery: 'The registry',
   staff: 'Staff',
+  payer: 'The payer',
 };
 
 const effectTexts: Readonly<Record<CreditEffect, string>> = {

@@ -5,6 +5,7 @@ import { chargesOf } from '../../../events/charges.ts';
 import { exceptionsOf, type PaymentException } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
+import { standingOf } from '../../../events/standing.ts';
 import { type UnknownOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { kindTexts, resolutionNames } from '../exceptions/texts.ts';
@@ -33,7 +34,7 @@ export const showPayment: Page = async (ctx, { eventStore, show }) => {
         type: entry.type,
         actor: (entry.actor && names.get(entry.actor)) ?? entry.actor ?? 'not known',
         text: event ? eventText(event) : 'This event cannot be read',
-        status: entry.state.status,
+        status: entry.state.status === 'none' ? 'none' : standingOf(entry.state),
         isChained: entry.fits,
       };
     }),
@@ -85,7 +86,7 @@ function summaryOf(payment: RequestedPayment) {
   const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
   const mode = result?.mode || attempt?.mode;
   return {
-    status,
+    status: standingOf(payment),
     amountSen: request.amountSen,
     feeSen: attempt?.chargeSen ?? 0,
     merchant: request.merchant,

@@ -1,6 +1,6 @@
 /** /console/payments: finds payments by an exact number, by a filter, or by payer. */
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
-import type { PaymentStatus } from '../../../events/payment.ts';
+import type { Standing } from '../../../events/standing.ts';
 import { paymentModes } from '../../../kernel/payment-modes.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
 import { type PaymentFilter, searchPayments } from '../../../projections/payments/queries.ts';
@@ -26,13 +26,14 @@ import type { Page, PageDependencies } from '../frame/page.ts';
 export const paymentsPath = '/console/payments';
 const size = 50;
 const maxPayerLength = 500;
-const statusNames: Readonly<Record<PaymentStatus, string>> = {
+const statusNames: Readonly<Record<Standing, string>> = {
   requested: 'Awaiting payment',
   partlyPaid: 'Partly paid',
   pending: 'Pending',
   succeeded: 'Successful',
   failed: 'Failed',
   cancelled: 'Cancelled',
+  wrongAmount: 'Wrong amount',
 };
 
 /** The filter, and the fields of the form that set it. */

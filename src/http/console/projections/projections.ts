@@ -44,13 +44,13 @@ export const showProjections: Page = async (ctx, dependencies) => {
 
 /** `lagMs` is null if it is unknown. */
 function rowOf(
-  { name, version, isReadModel = true }: Followed,
+  { name, version, isToDoList }: Followed,
   status: ProjectionStatus | undefined,
   lagMs: number | null,
 ) {
   return {
     name,
-    isReadModel,
+    isToDoList: isToDoList === true,
     status: statusOf(status, lagMs),
     lag: lagMs === null ? 'not known' : lagText(lagMs),
     position: status?.position?.commit.toLocaleString('en') ?? '',
@@ -70,9 +70,7 @@ function lagText(lagMs: number): string {
 }
 
 export const requestRebuild: Page = async (ctx, { executeRebuild, projections, runtime }) => {
-  const projection = projections.find(
-    ({ isReadModel, name }) => isReadModel !== false && name === ctx.params.name,
-  );
+  const projection = projections.find(({ isToDoList, name }) => !isToDoList && name === ctx.params.name);
   if (!projection) throw new HttpProblem(404, 'There is no such projection');
   const at = runtime.now().toISOString();
   const command = { type: 'RequestRebuild' as const, at, projection: projection.name };

@@ -23,20 +23,29 @@ export const en = {
     noMethod: 'No payment method accepts this amount. Please contact the agency.',
     submit: 'Continue to payment',
     next: 'You confirm the payment on the next page, with your bank or card provider.',
-    cancel: 'Cancel and return to',
+    cancel: 'Cancel this payment',
     safety: 'We never ask for your banking password or a one-time code on this page.',
+  },
+  openAttempt: {
+    started: (method: string, when: string) => `You started a payment with ${method} ${when}.`,
+    what: 'We do not know yet whether it went through. If you pay again, you may be charged twice.',
+    look: 'See whether it went through',
+    again: 'Pay again all the same. My earlier payment did not go through.',
   },
   notice: 'Please note',
   lastAttempts: {
     failed:
       'Your last attempt did not go through. You may try again. If money has left your account, do not pay again yet: contact the agency first.',
-    cancelled: 'Your last attempt was cancelled. You may try again.',
+    cancelled: 'This payment was cancelled. You can still pay.',
   },
   formErrorTitle: 'There is a problem',
   formErrors: {
     methodMissing: 'Choose a payment method.',
     methodUnavailable: 'This payment method is not available for this payment. Choose another one.',
     bankMissing: 'Choose your bank.',
+    attemptOpen: 'A payment that you started is still open. If you want to pay again, say so below.',
+    cancelOpen:
+      'This payment cannot be cancelled yet: your bank may already have charged you. Try again once the outcome is known.',
     bankUnknown: 'This bank is not in the list. Choose your bank again.',
   },
 
@@ -52,9 +61,17 @@ export const en = {
     ...receiptTexts.receipt,
     back: 'Return to',
     pdf: 'Download PDF',
+    pay: 'Go to the payment page',
     tryAgain: 'Try again',
     payRest: 'Pay the rest',
     refresh: 'Check the status again',
+    looksAgain: 'This page checks again by itself for about ten minutes.',
+    emails: {
+      due: (address: string) => `The receipt is on its way to ${address}.`,
+      delivered: (address: string, time: string) => `The receipt was sent to ${address} on ${time}.`,
+      abandoned: (address: string) => `The receipt could not be sent to ${address}.`,
+      again: 'Send the receipt again',
+    },
   },
 
   verify: {

@@ -24,20 +24,30 @@ export const ms: Texts = {
     noMethod: 'Tiada kaedah pembayaran yang menerima amaun ini. Sila hubungi agensi.',
     submit: 'Teruskan pembayaran',
     next: 'Anda mengesahkan pembayaran di halaman seterusnya, dengan bank atau penyedia kad anda.',
-    cancel: 'Batal dan kembali ke',
+    cancel: 'Batalkan pembayaran ini',
     safety: 'Kami tidak akan meminta kata laluan perbankan atau kod sekali guna anda di halaman ini.',
+  },
+  openAttempt: {
+    started: (method, when) => `Anda memulakan pembayaran melalui ${method} ${when}.`,
+    what: 'Kami belum tahu sama ada pembayaran itu berjaya. Jika anda membayar semula, anda mungkin dicaj dua kali.',
+    look: 'Semak sama ada pembayaran itu berjaya',
+    again: 'Tetap bayar semula. Pembayaran saya yang terdahulu tidak berjaya.',
   },
   notice: 'Sila ambil perhatian',
   lastAttempts: {
     failed:
       'Percubaan terakhir anda tidak berjaya. Anda boleh cuba lagi. Jika wang telah ditolak daripada akaun anda, jangan bayar semula dahulu: hubungi agensi terlebih dahulu.',
-    cancelled: 'Percubaan terakhir anda telah dibatalkan. Anda boleh cuba lagi.',
+    cancelled: 'Pembayaran ini telah dibatalkan. Anda masih boleh membayar.',
   },
   formErrorTitle: 'Terdapat masalah',
   formErrors: {
     methodMissing: 'Pilih kaedah pembayaran.',
     methodUnavailable: 'Kaedah ini tidak tersedia untuk pembayaran ini. Pilih kaedah lain.',
     bankMissing: 'Pilih bank anda.',
+    attemptOpen:
+      'Pembayaran yang anda mulakan masih belum selesai. Jika anda mahu membayar semula, sahkan di bawah.',
+    cancelOpen:
+      'Pembayaran ini belum boleh dibatalkan: bank mungkin telah mengenakan caj. Cuba lagi apabila keputusannya diketahui.',
     bankUnknown: 'Bank ini tiada dalam senarai. Pilih bank anda semula.',
   },
 
@@ -53,9 +63,17 @@ export const ms: Texts = {
     ...receiptTexts.receipt,
     back: 'Kembali ke',
     pdf: 'Muat turun PDF',
+    pay: 'Pergi ke halaman pembayaran',
     tryAgain: 'Cuba lagi',
     payRest: 'Bayar baki',
     refresh: 'Semak semula status',
+    looksAgain: 'Halaman ini menyemak semula dengan sendirinya selama kira-kira sepuluh minit.',
+    emails: {
+      due: (address) => `Resit sedang dihantar ke ${address}.`,
+      delivered: (address, time) => `Resit telah dihantar ke ${address} pada ${time}.`,
+      abandoned: (address) => `Resit tidak dapat dihantar ke ${address}.`,
+      again: 'Hantar semula resit',
+    },
   },
 
   verify: {

@@ -1,0 +1,32 @@
+/** What a payment's people are told of it: its status, unless money of another amount is there that does not pay it. */
+import type { PaymentStatus, RequestedPayment } from './payment.ts';
+import type { RecordedResult } from './recorded-result.ts';
+
+export type Standing = PaymentStatus | 'wrongAmount';
+
+type Settleable = Pick<RecordedResult, 'credited' | 'role' | 'resolved'>;
+type WithResults<Result> = { results: readonly Result[] };
+
+/** The successes of another amount or currency, in order; without those that a later report of the money replaced. */
+export function wrongAmountsOf<Result extends Settleable>({ results }: WithResults<Result>): Result[] {
+  return results.filter(
+    ({ role, resolved }) => role === 'amountMismatch' && resolved?.resolution !== 'superseded',
+  );
+}
+
+/**
+ * The wrong amounts because of which the payer must not pay: staff have yet to decide about them, or have credited them
+ * to the agency in an earlier version, which said nothing of what that pays. None once the payment has succeeded.
+ */
+export function heldWrongAmounts<Result extends Settleable>(
+  payment: WithResults<Result> & { status: PaymentStatus },
+): Result[] {
+  if (payment.status === 'succeeded') return [];
+  return wrongAmountsOf(payment).filter(
+    ({ credited, resolved }) => resolved === null || (resolved.resolution === 'credited' && !credited),
+  );
+}
+
+export function standingOf(payment: Pick<RequestedPayment, 'status' | 'results'>): Standing {
+  return heldWrongAmounts(payment).length > 0 ? 'wrongAmount' : payment.status;
+}

@@ -1,0 +1,3 @@
+/** The languages of everything that payers read. */
+export const languages = ['en', 'ms'] as const;
+export type Language = (typeof languages)[number];

@@ -1,0 +1,106 @@
+// The payer cancels: only while nothing can have been charged, and the merchant hears it.
+import test from 'ava';
+import type { CancelPayment } from '../../src/commands/cancel.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import type { PaymentEvent } from '../../src/events/payment.ts';
+import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
+import {
+  applied,
+  chosen,
+  mismatched,
+  record,
+  requested,
+  resolvedAs,
+  result,
+  resultAt,
+  sen,
+  succeeded,
+} from '../support/payments.ts';
+import { checkSpec, type Spec } from '../support/spec.ts';
+
+const when: CancelPayment = { type: 'CancelPayment', at: resultAt };
+const cancelled = (change = 1): PaymentEvent => ({
+  type: 'PaymentCancelled',
+  data: {
+    at: resultAt,
+    source: 'payer',
+    verified: true,
+    result: {
+      outcome: 'cancelled',
+      mode: '',
+      sellerOrderNo: '',
+      gatewayTransactionId: '',
+      amountSen: null,
+      currency: '',
+      paidAt: null,
+      receiptNo: '',
+      buyerBank: '',
+    },
+    personal: { plain: { buyerName: '' } },
+    evidence: { plain: {} },
+    orderNo: '',
+    merchantCode: 'council',
+    deliveries: [{ key: `callback-${change}`, kind: 'callback', url: 'https://council.example/callback' }],
+  },
+});
+
+const start = requested();
+const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(1) }));
+const cases: Record<string, Spec<CancelPayment, PaymentEvent>> = {
+  'a payment nobody requested': { given: [], when, expect: 'unknown_payment' },
+  'before any attempt': { given: [start], when, expect: [cancelled()] },
+  twice: { given: [start, cancelled()], when, expect: [] },
+  'while an attempt is open': { given: [start, chosen(1)], when, expect: 'attempt_open' },
+  'after a failed attempt': {
+    given: [start, chosen(1), applied(result(1, 'failed'))],
+    when,
+    expect: [cancelled(2)],
+  },
+  'after a failed attempt, while another is open': {
+    given: [start, chosen(1), chosen(2), applied(result(1, 'failed'))],
+    when,
+    expect: 'attempt_open',
+  },
+  'after the gateway has reported a cancellation': {
+    given: [start, chosen(1), applied(result(1, 'cancelled'))],
+    when,
+    expect: [],
+  },
+  'cancelled, and tried again since': {
+    given: [start, cancelled(), chosen(1)],
+    when,
+    expect: 'attempt_open',
+  },
+  'while the bank has not authorised yet': {
+    given: [start, chosen(1), applied(result(1, 'pending'))],
+    when,
+    expect: 'payment_pending',
+  },
+  'after it was paid': {
+    given: [start, chosen(1), succeeded(result(1, 'succeeded'))],
+    when,
+    expect: 'payment_succeeded',
+  },
+  'after a wrong amount was received': { given: [start, chosen(1), wrong], when, expect: 'wrong_amount' },
+  'after the wrong amount was returned': {
+    given: [start, chosen(1), wrong, resolvedAs('refunded', 1)],
+    when,
+    expect: [cancelled()],
+  },
+};
+for (const [name, spec] of Object.entries(cases)) test(name, (t) => checkSpec(t, paymentDecider, spec));
+
+const { decide, evolve, initial } = paymentDecider;
+
+test('the payer may change their mind, and pays in time', (t) => {
+  const state = [start, cancelled(), chosen(1)].reduce(evolve, initial);
+  const events = decide(record(result(1, 'succeeded')), state);
+  t.like(events, [{ type: 'PaymentSucceeded', data: { late: false } }]);
+});
+
+test('the registry is not asked about a payment that was never sent to a bank', (t) => {
+  const state = [start, cancelled()].reduce(evolve, initial);
+  t.is(state.status !== 'none' && nextRequeryAt(state), null);
+  const tried = [start, chosen(1), applied(result(1, 'failed')), cancelled(2)].reduce(evolve, initial);
+  t.not(tried.status !== 'none' && nextRequeryAt(tried), null);
+});
