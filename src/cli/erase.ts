@@ -1,14 +1,18 @@
 /** `ledger erase`: destroys the keys of personal data. Everything else about a payment stays. */
 import { createInterface } from 'node:readline/promises';
+import { plural } from '../audit/history/text.ts';
 import { loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
+import { loadUnmatched } from '../commands/unmatched.ts';
 import { paymentStream, type RequestedPayment } from '../events/payment.ts';
-import { isHolding, KeysUnavailable } from '../events/personal-data.ts';
+import { type HeldKeys, isHolding, KeysUnavailable } from '../events/personal-data.ts';
+import { placeOfUnmatched } from '../events/unmatched.ts';
 import { toDateTime } from '../kernel/malaysian-time.ts';
 import { displaySen } from '../kernel/money.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
-import { findByPayer } from '../personal-data/find-by-payer.ts';
+import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
+import { unmatchedIn, unmatchedSubject } from '../personal-data/key-store.ts';
 import { printable } from '../receipts/printable.ts';
 import { createEraser } from '../roles/eraser.ts';
 import { type Command, flag, text, UsageError } from './command.ts';
@@ -16,72 +20,86 @@ import { type ContextWithDatabase, fail, print, staffCause, withStores } from '.
 
 const options = { payer: text, yes: flag } as const;
 
+/** What may be erased: a payment, or a result in quarantine. `line` says nothing about the payer. */
+type Listed = { subject: string; held: HeldKeys; line: string };
+
 export const erase: Command<typeof options> = {
-  summary: 'erases the personal data of payments, or of all payments of one person, for good',
-  usage: '<transaction_id…> [--yes] | --payer "IC NUMBER OR EMAIL" [--yes]',
+  summary: 'erases personal data for good: of payments, of results in quarantine, or all of one person',
+  usage: '<transaction_id | unmatched/ID>… [--yes] | --payer "IC NUMBER OR EMAIL" [--yes]',
   options,
   takesArguments: true,
-  async run({ payer, yes }, ids) {
-    if (ids.length > 0 === (payer !== undefined))
+  async run({ payer, yes }, subjects) {
+    if (subjects.length > 0 === (payer !== undefined))
       throw new UsageError('Name payments by their ids, or one person with --payer');
-    const unknown = ids.find((id) => !transactionIdPattern.test(id));
-    if (unknown !== undefined) throw new UsageError(`${unknown} is not a transaction id`);
+    const unknown = subjects.find((each) => !isSubject(each));
+    if (unknown !== undefined)
+      throw new UsageError(`${unknown} is not the id of a payment or an unmatched result`);
     return await withStores('erase', async (context) => {
-      let payments: RequestedPayment[];
+      let listed: Listed[];
       try {
-        payments = payer === undefined ? await load(ids, context) : await findByPayer(payer, context);
+        listed = payer === undefined ? await load(subjects, context) : await find(payer, context);
       } catch (error) {
         if (!(error instanceof KeysUnavailable)) throw error;
         return fail(`${error.message}. Nothing was erased.`);
       }
-      return await eraseListed(payments, yes ?? false, context);
+      return await eraseListed(listed, yes ?? false, context);
     });
   },
 };
 
-async function load(
-  ids: readonly string[],
-  { eventStore }: ContextWithDatabase,
-): Promise<RequestedPayment[]> {
+function isSubject(text: string): boolean {
+  const unmatchedId = unmatchedIn(text);
+  return unmatchedId === null ? transactionIdPattern.test(text) : placeOfUnmatched(unmatchedId) !== null;
+}
+
+async function load(subjects: readonly string[], { eventStore }: ContextWithDatabase): Promise<Listed[]> {
   const loaded = await Promise.all(
-    ids.map(async (id) => (await loadHead(eventStore, paymentStream(id), paymentDecider)).state),
+    subjects.map(async (subject) => {
+      const id = unmatchedIn(subject);
+      if (id !== null) {
+        const found = await loadUnmatched(id, eventStore);
+        return found && ofUnmatched({ id, loaded: found });
+      }
+      const { state } = await loadHead(eventStore, paymentStream(subject), paymentDecider);
+      return state.status === 'none' ? null : ofPayment(state);
+    }),
   );
-  return loaded.filter((state) => state.status !== 'none');
+  return loaded.filter((each) => each !== null);
+}
+
+async function find(payer: string, context: ContextWithDatabase): Promise<Listed[]> {
+  const { payments, unmatched } = await findByPayer(payer, context);
+  return [...payments.map(ofPayment), ...unmatched.map(ofUnmatched)];
 }
 
 async function eraseListed(
-  payments: readonly RequestedPayment[],
+  listed: readonly Listed[],
   isConfirmed: boolean,
   context: ContextWithDatabase,
 ): Promise<number> {
-  if (payments.length === 0) return fail('There is no such payment.');
-  for (const payment of payments) print(lineOf(payment));
-  const holding = payments.filter(({ personalData }) => isHolding(personalData));
+  if (listed.length === 0) return fail('There is no such payment.');
+  for (const { subject, held, line } of listed)
+    print(`${subject}  ${line}${held.erasedAt === null ? '' : `  erased ${toDateTime(held.erasedAt)}`}`);
+  const holding = listed.filter(({ held }) => isHolding(held));
   if (holding.length === 0) {
     print('They hold no personal data any more.');
     return 0;
   }
-  if (!isConfirmed && !(await confirm(holding.length)))
+  if (!isConfirmed && !(await confirm(countOf(holding))))
     return fail('Nothing was erased: it is erased with --yes, or after a confirmation at a terminal.');
   const { erase } = createEraser(context, context.db);
   const { actor } = staffCause();
-  const asked = holding.map(({ request }) => ({
-    transactionId: request.transactionId,
-    reason: 'requested' as const,
-    actor,
-  }));
   let erased: string[];
   try {
-    erased = await erase(asked);
+    erased = await erase(holding.map(({ subject }) => ({ subject, reason: 'requested', actor })));
   } catch (error) {
     return fail(
       `Interrupted: ${reasonOf(error)}. Part of it may be erased. What has begun completes by itself within two minutes while the reactors role runs; then repeat the command for the rest.`,
     );
   }
-  print(`The personal data of ${erased.length} ${erased.length === 1 ? 'payment' : 'payments'} are erased.`);
-  const inPlainText = holding.filter(
-    ({ request, personalData }) => personalData.plain && erased.includes(request.transactionId),
-  ).length;
+  const done = holding.filter(({ subject }) => erased.includes(subject));
+  print(`The personal data of ${countOf(done)} are erased.`);
+  const inPlainText = done.filter(({ held }) => held.plain).length;
   if (inPlainText > 0)
     print(
       `${inPlainText} of them were recorded by an earlier release: their personal data are no longer shown, but the event store still holds them in plain text.`,
@@ -89,20 +107,36 @@ async function eraseListed(
   return 0;
 }
 
-/** Nothing about the payer. */
-function lineOf({ request, status, personalData }: RequestedPayment): string {
-  const erased = personalData.erasedAt === null ? '' : `  erased ${toDateTime(personalData.erasedAt)}`;
-  return `${request.transactionId}  ${toDateTime(request.at)}  ${status.padEnd(9)}  ${displaySen(request.amountSen)}  ${printable(request.reference)} of ${request.merchant.code}${erased}`;
+function countOf(listed: readonly Listed[]): string {
+  const results = listed.filter(({ subject }) => unmatchedIn(subject) !== null).length;
+  const payments = plural(listed.length - results, 'payment');
+  return results === 0 ? payments : `${payments} and ${plural(results, 'unmatched result')}`;
+}
+
+function ofPayment({
+  request,
+  status,
+  personalData,
+}: Pick<RequestedPayment, 'request' | 'status' | 'personalData'>): Listed {
+  const { amountSen, at, merchant, reference, transactionId } = request;
+  return {
+    subject: transactionId,
+    held: personalData,
+    line: `${toDateTime(at)}  ${status.padEnd(9)}  ${displaySen(amountSen)}  ${printable(reference)} of ${merchant.code}`,
+  };
+}
+
+function ofUnmatched({ id, loaded: { personalData, result } }: FoundUnmatched): Listed {
+  const line = `${toDateTime(result.at)}  result that belongs to no payment (${result.reason})`;
+  return { subject: unmatchedSubject(id), held: personalData, line };
 }
 
 /** False without asking if nobody is there to answer. */
-async function confirm(count: number): Promise<boolean> {
+async function confirm(count: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await terminal.question(
-      `Erase the personal data of ${count} ${count === 1 ? 'payment' : 'payments'} for good? Type "erase": `,
-    );
+    const answer = await terminal.question(`Erase the personal data of ${count} for good? Type "erase": `);
     return answer.trim() === 'erase';
   } finally {
     terminal.close();

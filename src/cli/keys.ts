@@ -1,6 +1,7 @@
 /** `ledger keys`: the keys of personal data, when DATA_KEY is replaced or Postgres has been restored from a backup. */
-import { readPaymentEvent } from '../events/codec.ts';
+import { readErasure } from '../events/codec.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
+import { unmatchedStreamPrefix } from '../events/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { type Command, UsageError } from './command.ts';
 import { fail, print, withStores } from './stores.ts';
@@ -44,14 +45,13 @@ async function* readErasedKeys(eventStore: Pick<EventStore, 'subscribe'>): Async
   const { signal } = new AbortController();
   let batch: string[] = [];
   for await (const message of eventStore.subscribe({
-    streamPrefixes: [paymentStreamPrefix],
+    streamPrefixes: [paymentStreamPrefix, unmatchedStreamPrefix],
     after: null,
     signal,
   })) {
     if (message.kind === 'caught_up') break;
     if (message.kind !== 'event' || message.event.type !== 'PersonalDataErased') continue;
-    const event = readPaymentEvent(message.event);
-    if (event.type === 'PersonalDataErased') batch.push(...event.data.keys);
+    batch.push(...readErasure(message.event).data.keys);
     if (batch.length >= batchSize) {
       yield batch;
       batch = [];

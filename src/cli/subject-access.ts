@@ -1,9 +1,10 @@
 /** `ledger subject-access`: what is held about one person, as JSON, to be handed out on request. */
 import { historyOf } from '../audit/history/history.ts';
 import { openData } from '../audit/history/open-data.ts';
+import { plural } from '../audit/history/text.ts';
 import { paymentStream } from '../events/payment.ts';
 import { KeysUnavailable } from '../events/personal-data.ts';
-import { findByPayer } from '../personal-data/find-by-payer.ts';
+import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { recordToolAccess } from './access.ts';
 import { type Command, text, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
@@ -18,11 +19,11 @@ export const subjectAccess: Command = {
     checkOutput(output);
     return await withStores('subject-access', async (context) => {
       try {
-        const payments = await findByPayer(payer, context);
-        const detail = `${payments.length} ${payments.length === 1 ? 'payment' : 'payments'}`;
+        const { payments, unmatched } = await findByPayer(payer, context);
+        const detail = `${plural(payments.length, 'payment')}, ${plural(unmatched.length, 'unmatched result')}`;
         await recordToolAccess(context, { what: 'subjectAccess', detail });
         const ids = payments.map(({ request }) => request.transactionId);
-        await writeOutput(pieces(ids, context), output);
+        await writeOutput(pieces(ids, unmatched, context), output);
         return 0;
       } catch (error) {
         if (!(error instanceof KeysUnavailable)) throw error;
@@ -32,11 +33,21 @@ export const subjectAccess: Command = {
   },
 };
 
-async function* pieces(ids: readonly string[], context: ContextWithDatabase): AsyncGenerator<string> {
+async function* pieces(
+  ids: readonly string[],
+  unmatched: readonly FoundUnmatched[],
+  context: ContextWithDatabase,
+): AsyncGenerator<string> {
   yield `{"writtenAt":${JSON.stringify(context.runtime.now().toISOString())},"payments":[`;
   for (const [index, id] of ids.entries())
     yield `${index === 0 ? '\n' : ',\n'}${JSON.stringify(await heldAbout(id, context))}`;
-  yield '\n]}\n';
+  const results = await Promise.all(
+    unmatched.map(async ({ id, loaded: { stream, result, evidence } }) => {
+      const opened = await context.personalData.open(evidence, { stream, field: 'evidence' });
+      return { id, ...result, received: opened.kind === 'open' ? opened.value : null };
+    }),
+  );
+  yield `\n],"unmatchedResults":${JSON.stringify(results)}}\n`;
 }
 
 /** Every event of a payment, opened: when it happened, who caused it and what it says. */

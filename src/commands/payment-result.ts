@@ -18,8 +18,6 @@ import {
 import { postingRule } from '../events/postings.ts';
 import type { RecordedResult } from '../events/recorded-result.ts';
 import { standingOf } from '../events/standing.ts';
-// The rule of version 1 is still the one that decides.
-import { orderByRule1 as sellerOrderOf } from '../events/upcast-rules.ts';
 import { derivedId } from '../kernel/derived-id.ts';
 import { toDigits } from '../kernel/malaysian-time.ts';
 import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
@@ -218,6 +216,25 @@ function openPendings(state: RequestedPayment): RecordedResult[] {
         .slice(index + 1)
         .some((later) => later.outcome !== 'pending' && isSameAttempt(pending, later, state)),
   );
+}
+
+/**
+ * The seller order that a result is about: the one it names. The registry's records name none: then that of an earlier
+ * result of the same gateway transaction, else that of the latest attempt by the method it names, else that of the
+ * latest attempt; `''` before the first attempt. The event keeps the answer, so this rule is free to change.
+ */
+export function sellerOrderOf(
+  { attempts, results }: RequestedPayment,
+  {
+    sellerOrderNo,
+    gatewayTransactionId: id,
+    mode,
+  }: Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>,
+): string {
+  if (sellerOrderNo !== '') return sellerOrderNo;
+  const known = results.find(({ gatewayTransactionId }) => id !== '' && gatewayTransactionId === id);
+  const attempt = attempts.findLast((each) => each.mode === mode) ?? attempts.at(-1);
+  return known?.sellerOrderNo ?? attempt?.sellerOrderNo ?? '';
 }
 
 /** Results are of one attempt if their seller order is the same and their gateway transactions do not differ. */

@@ -10,9 +10,14 @@ import type { RegistryAnswer, RegistryFault } from '../events/payment-result.ts'
 import type { CountedAnswers } from '../events/requery.ts';
 import { attemptsAtTheirEnd, openAttempts } from '../events/requery-schedule.ts';
 // The rule of version 1 is still the one that decides.
-import { orderByRule1 } from '../events/upcast-rules.ts';
 import { Refused } from './decider.ts';
-import { isPaymentOf, type RecordGatewayResult, recorded, recordGatewayResult } from './payment-result.ts';
+import {
+  isPaymentOf,
+  type RecordGatewayResult,
+  recorded,
+  recordGatewayResult,
+  sellerOrderOf,
+} from './payment-result.ts';
 
 export type RecordRequery = {
   type: 'RecordRequery';
@@ -147,7 +152,7 @@ function endAttempts(
 ): PaymentEvent[] {
   const open = new Map(openAttempts(state).map((attempt) => [attempt.sellerOrderNo, attempt]));
   // A pending result has its attempt already.
-  for (const result of results) open.delete(orderByRule1(state, result));
+  for (const result of results) open.delete(sellerOrderOf(state, result));
   const ended: PaymentEvent[] = [];
   const end = (record: OtherRecord, orderNo: string) => {
     open.delete(orderNo);

@@ -1,19 +1,29 @@
-/** Gateway results that match no payment: how the quarantine keeps them, and how staff resolve one. */
+/** Gateway results that match no payment: how the quarantine keeps them, and what becomes of one. */
 import { readUnmatchedEvent, readUnmatchedResult } from '../events/codec.ts';
-import type { Cause } from '../events/envelope.ts';
-import type { ReceivedFields } from '../events/personal-data.ts';
+import { actorOf, type Cause } from '../events/envelope.ts';
+import {
+  type Held,
+  type HeldKeys,
+  holding,
+  holdsNothing,
+  type ReceivedFields,
+} from '../events/personal-data.ts';
 import {
   evolveUnmatched,
   type GatewayResultUnmatched,
+  type HandledUnmatched,
+  notHandled,
+  placeOfUnmatched,
   type QuarantineEvent,
   quarantineStream,
-  type ResolvedUnmatched,
+  resolutionStream,
   type UnmatchedEvent,
   type UnmatchedResolution,
 } from '../events/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { type Decider, Refused } from './decider.ts';
-import { createExecute, type SealEvents } from './execute.ts';
+import type { ErasePersonalData } from './erasure.ts';
+import { createExecute, type Head, headOf, type SealEvents } from './execute.ts';
 import type { Fingerprint } from './fingerprint.ts';
 
 /**
@@ -74,16 +84,63 @@ export type ResolveUnmatchedResult = {
 };
 
 /**
- * On the stream of one result's resolution. Whoever gives the command has loaded the result that it names; no payment is
- * made of the result.
+ * On the stream of what became of one result. Whoever gives a command has loaded the result, and before an erasure
+ * destroyed its key; no payment is made of the result.
  */
-export const unmatchedDecider: Decider<ResolvedUnmatched | null, ResolveUnmatchedResult, UnmatchedEvent> = {
-  initial: null,
+export const unmatchedDecider: Decider<
+  HandledUnmatched,
+  ResolveUnmatchedResult | ErasePersonalData,
+  UnmatchedEvent
+> = {
+  initial: notHandled,
   read: readUnmatchedEvent,
   evolve: evolveUnmatched,
-  decide({ type: _, ...data }, state) {
-    if (state?.resolution === data.resolution && state.note === data.note) return [];
-    if (state) return new Refused('exception_resolved', 'This result is already resolved');
+  decide(command, { resolved, erasedAt }) {
+    if (command.type === 'ErasePersonalData') {
+      const { at, reason, destroyed } = command;
+      return erasedAt === null
+        ? [{ type: 'PersonalDataErased', data: { at, reason, keys: [...destroyed] } }]
+        : [];
+    }
+    const { type: _, ...data } = command;
+    if (resolved?.resolution === data.resolution && resolved.note === data.note) return [];
+    if (resolved) return new Refused('exception_resolved', 'This result is already resolved');
     return [{ type: 'UnmatchedResultResolved', data }];
   },
 };
+
+/** A result in quarantine with what became of it. */
+export type LoadedUnmatched = {
+  stream: string;
+  revision: number;
+  receivedAt: Date;
+  result: Omit<GatewayResultUnmatched, 'evidence'>;
+  evidence: Held<ReceivedFields>;
+  personalData: HeldKeys;
+  head: Head<HandledUnmatched>;
+  /** The actor of the resolution; `''` before it. */
+  resolvedBy: string;
+};
+
+/** Null if no result has this id (`unmatchedIdOf`). Throws EventStoreUnavailable and UnreadableEvent. */
+export async function loadUnmatched(
+  id: string,
+  eventStore: Pick<EventStore, 'load'>,
+): Promise<LoadedUnmatched | null> {
+  const place = placeOfUnmatched(id);
+  const [stored] = place ? await eventStore.load(place.stream, place.revision, 1) : [];
+  if (!place || !stored) return null;
+  const { evidence, ...result } = readUnmatchedResult(stored).data;
+  const handling = await eventStore.load(resolutionStream(id));
+  const head = headOf(handling, unmatchedDecider);
+  const { erasedAt } = head.state;
+  return {
+    ...place,
+    receivedAt: stored.created,
+    result,
+    evidence: erasedAt === null ? evidence : { erased: true },
+    personalData: erasedAt === null ? holding(holdsNothing, { evidence }) : { ...holdsNothing, erasedAt },
+    head,
+    resolvedBy: actorOf(handling.find(({ type }) => type === 'UnmatchedResultResolved')),
+  };
+}

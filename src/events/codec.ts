@@ -5,6 +5,7 @@ import { reasonOf } from '../kernel/reason-of.ts';
 import type { EventOf } from '../kernel/structs.ts';
 import { metadataValue } from './envelope.ts';
 import { paymentEvents } from './payment.ts';
+import { personalDataErased } from './personal-data.ts';
 import { projectEvents } from './project.ts';
 import { rebuildEvents } from './rebuild.ts';
 import { reconciliationEvents } from './reconciliation.ts';
@@ -31,6 +32,8 @@ export const readReconciliationEvent = readerOf(reconciliationEvents);
 /** A result in the quarantine; its resolution is an unmatched event. */
 export const readUnmatchedResult = readerOf(quarantineEvents);
 export const readUnmatchedEvent = readerOf(unmatchedEvents);
+/** `PersonalDataErased`, in whichever stream. */
+export const readErasure = readerOf({ PersonalDataErased: personalDataErased });
 export const readSharedNumberEvent = readerOf(sharedNumberEvents);
 export const readSeal = readerOf(sealEvents);
 

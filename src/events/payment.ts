@@ -3,18 +3,7 @@
  * `evolve`. Commands are decided in src/commands/payment.ts, results (also late and second ones) in
  * src/commands/payment-result.ts.
  */
-import {
-  array,
-  boolean,
-  enums,
-  type Infer,
-  integer,
-  literal,
-  min,
-  object,
-  optional,
-  string,
-} from 'superstruct';
+import { boolean, enums, type Infer, integer, literal, min, object, optional, string } from 'superstruct';
 import { languages } from '../kernel/languages.ts';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
@@ -39,11 +28,11 @@ import {
 import { paymentRequested } from './payment-request.ts';
 import { announced, outcomes, reporting, resultRecorded, sources, statusChanged } from './payment-result.ts';
 import {
-  erasureReasons,
   type Held,
   type HeldKeys,
   holding,
   holdsNothing,
+  personalDataErased,
   type RequestDetails,
 } from './personal-data.ts';
 import {
@@ -122,8 +111,7 @@ export const paymentEvents = {
     postingRule,
     ...announced,
   }),
-  /** The keys of all personal data that earlier events hold have been destroyed; those of version 1 are in plain text. */
-  PersonalDataErased: object({ at: utc, reason: enums(erasureReasons), keys: array(string()) }),
+  PersonalDataErased: personalDataErased,
   ...adjustmentEvents,
   ...approvalEvents,
   ...requeryEvents,

@@ -2,7 +2,8 @@
  * Personal data in events. An event holds them sealed: encrypted under a data key that is kept outside the log and can
  * be destroyed. Folds and deciders pass sealed values on and never look inside; src/personal-data seals and opens them.
  */
-import { dynamic, type Infer, object, record, type Struct, string, unknown } from 'superstruct';
+import { array, dynamic, enums, type Infer, object, record, type Struct, string, unknown } from 'superstruct';
+import { utc } from '../kernel/structs.ts';
 
 /** `data` is base64url of nonce, ciphertext and tag of AES-256-GCM; `key` is the id of its data key. */
 export type SealedData = { key: string; data: string };
@@ -55,8 +56,11 @@ export const ReceivedFields = record(string(), string());
 export type ReceivedFields = Infer<typeof ReceivedFields>;
 
 /** On request of the person or of the agency; or because RETENTION says so. */
-export const erasureReasons = ['requested', 'retention'] as const;
+const erasureReasons = ['requested', 'retention'] as const;
 export type ErasureReason = (typeof erasureReasons)[number];
+
+/** The keys of all personal data that earlier events hold have been destroyed; those of version 1 are in plain text. */
+export const personalDataErased = object({ at: utc, reason: enums(erasureReasons), keys: array(string()) });
 
 /** What a folded stream knows of the keys of its personal data. */
 export type HeldKeys = {

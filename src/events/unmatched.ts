@@ -1,11 +1,11 @@
 /**
  * Gateway results that match no payment: the quarantine. The results that name one payment share a stream; a result that
- * names none has its own. Each resolution by staff has a stream of its own.
+ * names none has its own. What became of a result, its resolution by staff and its erasure, has another stream.
  */
 import { boolean, enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 import { channels } from './payment-request.ts';
-import { ReceivedFields, sealed } from './personal-data.ts';
+import { personalDataErased, ReceivedFields, sealed } from './personal-data.ts';
 
 /** Held all results until each payment that they name had a stream; it is still read. */
 export const unmatchedStream = 'gateway-unmatched';
@@ -66,6 +66,7 @@ export const unmatchedEvents = {
     resolution: enums(unmatchedResolutions),
     note: string(),
   }),
+  PersonalDataErased: personalDataErased,
 };
 
 export type UnmatchedEvent = EventOf<typeof unmatchedEvents>;
@@ -74,12 +75,16 @@ export const unmatchedStreamPrefix = 'unmatched-';
 /** `id` as of `unmatchedIdOf`. */
 export const resolutionStream = (id: string) => `${unmatchedStreamPrefix}${id}`;
 
-export type ResolvedUnmatched = Omit<UnmatchedEvent['data'], 'revision'>;
+export type ResolvedUnmatched = Omit<Infer<typeof unmatchedEvents.UnmatchedResultResolved>, 'revision'>;
 
-/** Null until staff resolve it. Total: the first resolution stays. */
-export function evolveUnmatched(
-  state: ResolvedUnmatched | null,
-  { data: { revision: _, ...resolved } }: UnmatchedEvent,
-): ResolvedUnmatched {
-  return state ?? resolved;
+/** What became of a result: how staff resolved it, and when what was received was erased. */
+export type HandledUnmatched = { resolved: ResolvedUnmatched | null; erasedAt: string | null };
+
+export const notHandled: HandledUnmatched = { resolved: null, erasedAt: null };
+
+/** Total: the first resolution and the first erasure stay. */
+export function evolveUnmatched(state: HandledUnmatched, { type, data }: UnmatchedEvent): HandledUnmatched {
+  if (type === 'PersonalDataErased') return { ...state, erasedAt: state.erasedAt ?? data.at };
+  const { revision: _, ...resolved } = data;
+  return { ...state, resolved: state.resolved ?? resolved };
 }

@@ -1,15 +1,19 @@
 /**
- * Erases the personal data of payments: destroys their keys, then appends the event that says so. Keys come first, so
- * that no event ever claims an erasure that did not happen.
+ * Erases personal data: destroys their keys, then appends the event that says so. Keys come first, so that no event ever
+ * claims an erasure that did not happen.
  */
 import { Refused } from '../commands/decider.ts';
-import { type ExecuteOf, type Head, headOf } from '../commands/execute.ts';
+import type { ErasePersonalData } from '../commands/erasure.ts';
+import { type ExecuteOf, headOf } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
-import { type Payment, paymentStream } from '../events/payment.ts';
-import { isHolding } from '../events/personal-data.ts';
+import { loadUnmatched, type unmatchedDecider } from '../commands/unmatched.ts';
+import type { Cause } from '../events/envelope.ts';
+import { paymentStream } from '../events/payment.ts';
+import { type HeldKeys, isHolding } from '../events/personal-data.ts';
+import { resolutionStream } from '../events/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Runtime } from '../kernel/runtime.ts';
-import type { Erasure, KeyStore } from './key-store.ts';
+import { type Erasure, type KeyStore, unmatchedIn } from './key-store.ts';
 
 export type Erase = ReturnType<typeof createErase>;
 
@@ -18,52 +22,83 @@ const pageSize = 20;
 /** Results that arrive while their payment is erased; more than this is no coincidence. */
 const maxRounds = 10;
 
+/** What is erased, as it was loaded. */
+type Loaded = {
+  held: HeldKeys;
+  lastAt: Date | null;
+  append(command: ErasePersonalData, cause: Cause): Promise<{ events: readonly unknown[] }>;
+};
+
 /** `onErased` removes copies that are kept elsewhere. It is called again when it did not succeed. */
 export function createErase({
   store,
   eventStore,
   execute,
+  executeUnmatched,
   onErased,
   runtime,
 }: {
   store: Pick<KeyStore, 'destroy' | 'erasures'>;
   eventStore: Pick<EventStore, 'load'>;
   execute: ExecuteOf<typeof paymentDecider>;
-  onErased: (transactionIds: readonly string[]) => Promise<void>;
+  executeUnmatched: ExecuteOf<typeof unmatchedDecider>;
+  onErased: (subjects: readonly string[]) => Promise<void>;
   runtime: Pick<Runtime, 'now' | 'uuid'>;
 }) {
-  async function load(transactionId: string) {
-    const events = await eventStore.load(paymentStream(transactionId));
-    return { head: headOf(events, paymentDecider), lastAt: events.at(-1)?.created ?? null };
+  async function load(subject: string): Promise<Loaded> {
+    const id = unmatchedIn(subject);
+    return id === null ? await loadPayment(subject) : await loadResult(id);
+  }
+
+  async function loadPayment(transactionId: string): Promise<Loaded> {
+    const stream = paymentStream(transactionId);
+    const events = await eventStore.load(stream);
+    const from = headOf(events, paymentDecider);
+    if (from.state.status === 'none') throw new Refused('unknown_payment', 'There is no such payment');
+    return {
+      held: from.state.personalData,
+      lastAt: events.at(-1)?.created ?? null,
+      append: (command, cause) => execute(stream, command, cause, { from }),
+    };
+  }
+
+  /** What staff do about a result adds no personal data, and so does not prolong how long they are kept. */
+  async function loadResult(id: string): Promise<Loaded> {
+    const found = await loadUnmatched(id, eventStore);
+    if (!found) throw new Refused('unknown_exception', 'There is no such unmatched result');
+    return {
+      held: found.personalData,
+      lastAt: found.receivedAt,
+      append: (command, cause) =>
+        executeUnmatched(resolutionStream(id), command, cause, { from: found.head }),
+    };
   }
 
   /** Destroys again whatever was added in the meantime. False if somebody else has recorded it. */
-  async function record({ transactionId, reason, actor }: Erasure, loaded: Head<Payment>): Promise<boolean> {
+  async function record({ subject, reason, actor }: Erasure, loaded: Loaded): Promise<boolean> {
     let from = loaded;
     for (let round = 1; ; round += 1) {
       const commandId = runtime.uuid();
-      const destroyed = keysOf(from.state);
+      const at = runtime.now().toISOString();
       try {
-        const { events } = await execute(
-          paymentStream(transactionId),
-          { type: 'ErasePersonalData', at: runtime.now().toISOString(), reason, destroyed },
+        const { events } = await from.append(
+          { type: 'ErasePersonalData', at, reason, destroyed: from.held.keys },
           { commandId, correlationId: commandId, causationId: commandId, actor },
-          { from },
         );
         return events.length > 0;
       } catch (error) {
         const isAdded = error instanceof Refused && error.code === 'personal_data_added';
         if (!isAdded || round === maxRounds) throw error;
-        from = (await load(transactionId)).head;
-        await store.destroy(keysOf(from.state));
+        from = await load(subject);
+        await store.destroy(from.held.keys);
       }
     }
   }
 
   /**
-   * Resolves to the ids of the payments that this call erased: not those that hold no personal data, or on which
-   * something happened since `unlessSince`. Throws Refused for an unknown payment, UnreadableEvent, KeysUnavailable,
-   * EventStoreUnavailable and the database's error; what had begun by then is completed by the next retention pass.
+   * Resolves to the subjects that this call erased: not those that hold no personal data, or on which something happened
+   * since `unlessSince`. Throws Refused for an unknown one, UnreadableEvent, KeysUnavailable, EventStoreUnavailable and
+   * the database's error; what had begun by then is completed by the next retention pass.
    */
   return async (
     asked: readonly Erasure[],
@@ -74,26 +109,20 @@ export function createErase({
       const page = await Promise.all(
         asked
           .slice(start, start + pageSize)
-          .map(async (erasure) => ({ erasure, ...(await load(erasure.transactionId)) })),
+          .map(async (erasure) => ({ erasure, loaded: await load(erasure.subject) })),
       );
-      if (page.some(({ head }) => head.state.status === 'none'))
-        throw new Refused('unknown_payment', 'There is no such payment');
-      const due = page.filter(({ lastAt }) => !(unlessSince && lastAt && lastAt >= unlessSince));
-      const left = due.filter(
-        ({ head: { state } }) => state.status !== 'none' && isHolding(state.personalData),
-      );
+      const due = page.filter(({ loaded: { lastAt } }) => !(unlessSince && lastAt && lastAt >= unlessSince));
+      const left = due.filter(({ loaded }) => isHolding(loaded.held));
       if (left.length > 0) {
         await store.erasures.begin(left.map(({ erasure }) => erasure));
-        await store.destroy(left.flatMap(({ head }) => keysOf(head.state)));
+        await store.destroy(left.flatMap(({ loaded }) => loaded.held.keys));
       }
-      for (const { erasure, head } of left) if (await record(erasure, head)) done.push(erasure.transactionId);
+      for (const { erasure, loaded } of left) if (await record(erasure, loaded)) done.push(erasure.subject);
       // Also of what another process had begun, and recorded, without coming to this.
-      const ids = due.map(({ erasure }) => erasure.transactionId);
-      if (ids.length > 0) await onErased(ids);
-      await store.erasures.complete(ids);
+      const subjects = due.map(({ erasure }) => erasure.subject);
+      if (subjects.length > 0) await onErased(subjects);
+      await store.erasures.complete(subjects);
     }
     return done;
   };
 }
-
-const keysOf = (state: Payment) => (state.status === 'none' ? [] : state.personalData.keys);

@@ -1,10 +1,14 @@
-/** All payments of one person, found by the number of the identity card or by the email address. */
+/**
+ * All that is held about one person, found by the number of the identity card or by the email address: payments, and
+ * results in quarantine.
+ */
 import type { Knex } from 'knex';
 import { loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
+import { type LoadedUnmatched, loadUnmatched } from '../commands/unmatched.ts';
 import { type OpenPayment, openPayment } from '../events/open-payment.ts';
 import { paymentStream } from '../events/payment.ts';
-import { KeysUnavailable, type PersonalDataReader } from '../events/personal-data.ts';
+import { KeysUnavailable, openOrWait, type PersonalDataReader } from '../events/personal-data.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { indexedTokens } from '../projections/payments/payers.ts';
@@ -13,14 +17,21 @@ import { type FoundPayment, searchPayments } from '../projections/payments/queri
 import { numberOf, termsOf } from '../projections/payments/search-tokens.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { isReady } from '../projections/runtime/lag.ts';
+import { unmatched } from '../projections/unmatched/projection.ts';
+import { findUnmatchedHolding } from '../projections/unmatched/queries.ts';
 
 const pageSize = 100;
 const catchUpMs = 5_000;
+/** What has no digit or is shorter may be the value of any field of a result: a name, an amount, a code. */
+const tellingNumber = /^(?=.*\d).{8,}$/;
+
+export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };
 
 /**
- * Those found by the email address first, each the newest first. The read model suggests which payments they are, and
- * each payment's own stream confirms it. Throws KeysUnavailable, also when the read model is behind,
- * EventStoreUnavailable and the database's error.
+ * Payments found by the email address first, each the newest first. The read model suggests which payments they are, and
+ * each payment's own stream confirms it. Of the quarantine every result is opened: found are those that name one of the
+ * payments, or give the email address or the number in a field. Throws KeysUnavailable, also when a read model is
+ * behind, EventStoreUnavailable and the database's error.
  */
 export async function findByPayer(
   text: string,
@@ -35,12 +46,13 @@ export async function findByPayer(
     personalData: PersonalDataReader;
     runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'sleep' | 'timeout'>;
   },
-): Promise<OpenPayment[]> {
+): Promise<{ payments: OpenPayment[]; unmatched: FoundUnmatched[] }> {
   const sources = { eventStore, runtime, projectionStatus: () => projectionStatus(db) };
-  if (!(await isReady(payments, { until: runtime.now(), waitMs: catchUpMs }, sources)))
-    throw new KeysUnavailable(
-      'The read model of payments is behind the event store, and payments would be left out; try again when it has caught up',
-    );
+  for (const projection of [payments, unmatched])
+    if (!(await isReady(projection, { until: runtime.now(), waitMs: catchUpMs }, sources)))
+      throw new KeysUnavailable(
+        `The read model ${projection.name} is behind the event store, and something would be left out; try again when it has caught up`,
+      );
   const ids = new Set<string>();
   for (const terms of [termsOf(text), termsOf(numberOf(text))])
     for await (const id of suggested(await indexedTokens(terms, db, personalData), db)) ids.add(id);
@@ -51,9 +63,29 @@ export async function findByPayer(
     const payment = await openPayment(state, personalData.open);
     if (payment.access.kind === 'unavailable' && !payment.access.isLost)
       throw new KeysUnavailable('The keys of personal data cannot be read at present');
-    if (isPaidBy(payment, text)) found.push(payment);
+    const { email, icNo } = payment.request.payer;
+    if (isSame(email, text) || isSame(icNo, text)) found.push(payment);
   }
-  return found;
+  const results: FoundUnmatched[] = [];
+  const isTelling = text.includes('@') || tellingNumber.test(numberOf(text));
+  for await (const id of quarantined(db)) {
+    const loaded = await loadUnmatched(id, eventStore);
+    if (!loaded) continue;
+    const { evidence, stream } = loaded;
+    const received = await openOrWait(personalData.open, evidence, { stream, field: 'evidence' });
+    const isTheirs = (value: string) =>
+      (isTelling && isSame(value, text)) || found.some(({ request }) => request.transactionId === value);
+    if (Object.values(received ?? {}).some(isTheirs)) results.push({ id, loaded });
+  }
+  return { payments: found, unmatched: results };
+}
+
+async function* quarantined(db: Knex): AsyncGenerator<string> {
+  let page: string[] = [];
+  do {
+    page = await findUnmatchedHolding(db, { before: null, after: page.at(-1) ?? '', limit: pageSize });
+    yield* page;
+  } while (page.length === pageSize);
 }
 
 async function* suggested(searchTokens: readonly string[], db: Knex): AsyncGenerator<string> {
@@ -65,10 +97,8 @@ async function* suggested(searchTokens: readonly string[], db: Knex): AsyncGener
   } while (page.length === pageSize);
 }
 
-/** Whether the text is the payer's email address, whatever its case, or identity card, however it is grouped. */
-function isPaidBy({ request: { payer } }: OpenPayment, text: string): boolean {
-  const given = text.trim().toLowerCase();
-  if (given === '') return false;
-  const number = numberOf(text);
-  return payer.email.toLowerCase() === given || (number !== '' && numberOf(payer.icNo) === number);
+/** Whether it is the email address that was given, whatever its case, or the number, however it is grouped. */
+function isSame(value: string, text: string): boolean {
+  if (text.includes('@')) return value.toLowerCase() === text.trim().toLowerCase();
+  return numberOf(text) !== '' && !value.includes('@') && numberOf(value) === numberOf(text);
 }

@@ -7,14 +7,15 @@ import { KeysUnavailable } from '../events/personal-data.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { retry } from '../kernel/retry.ts';
 import type { Runtime } from '../kernel/runtime.ts';
+import type { KeyReserve } from './key-reserve.ts';
 import {
-  blockBytes,
   type KeyBlock,
   type KeyStore,
   keyBytes,
   keyIdOf,
   keyIn,
   keysPerBlock,
+  newBlock,
 } from './key-store.ts';
 
 /** How many keys a process keeps ahead. */
@@ -27,15 +28,19 @@ const blocksAtOnce = 8;
 /** If the connection is lost meanwhile, the next one begins anew. */
 const storeAgainMs = 30_000;
 
+const noReserve: KeyReserve = { take: () => [], fill: async () => undefined };
+
 /** `onAdded` is told the keys of each block before any of them can be drawn. */
 export function createKeyPool({
   store,
+  reserve = noReserve,
   onAdded,
   runtime,
   log,
   ahead = defaultAhead,
 }: {
   store: Pick<KeyStore, 'add' | 'removeUnused'>;
+  reserve?: KeyReserve | undefined;
   onAdded: (block: KeyBlock) => void;
   runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'randomBytes' | 'sleep'>;
   log: Logger;
@@ -45,6 +50,7 @@ export function createKeyPool({
   const blocks: KeyBlock[] = [];
   let drawnOfFirst = 0;
   let mostAhead = 0;
+  let isReserveFilled = false;
   const stopping = new AbortController();
   const { signal } = stopping;
   let filling: Promise<void> | null = null;
@@ -57,32 +63,46 @@ export function createKeyPool({
     while (!signal.aborted) {
       const missing = Math.floor((ahead - available()) / keysPerBlock);
       if (missing < 1) {
+        if (!isReserveFilled)
+          await reserve.fill(store).catch((error) => {
+            log.warn({ reason: reasonOf(error) }, 'no reserve of data keys could be kept');
+          });
+        isReserveFilled = true;
         await drawn.promise;
         continue;
       }
       // The first request need not wait for more than one.
       const count = blocks.length === 0 ? 1 : Math.min(missing, blocksAtOnce);
-      const made = Array.from({ length: count }, newBlock);
+      const made = Array.from({ length: count }, () => newBlock(runtime));
       await retry(() => store.add(made), {
         runtime,
         signal,
         onFailure: (error, failures) => {
+          if (failures > 1) return;
           // Once per outage.
-          if (failures === 1)
-            log.warn({ reason: reasonOf(error), available: available() }, 'data keys cannot be stored ahead');
+          if (mostAhead === 0) useReserve();
+          log.warn({ reason: reasonOf(error), available: available() }, 'data keys cannot be stored ahead');
         },
       });
-      for (const block of made) onAdded(block);
-      blocks.push(...made);
-      mostAhead = Math.max(mostAhead, available());
-      filled.resolve();
+      keep(made);
     }
   }
 
-  const newBlock = (): KeyBlock => ({
-    id: runtime.randomBytes(9).toString('base64url'),
-    keys: runtime.randomBytes(blockBytes),
-  });
+  function keep(added: readonly KeyBlock[]): void {
+    for (const block of added) onAdded(block);
+    blocks.push(...added);
+    mostAhead = Math.max(mostAhead, available());
+    if (added.length > 0) filled.resolve();
+  }
+
+  /** Of a process that has begun to work before the store could be reached. */
+  function useReserve(): void {
+    try {
+      keep(reserve.take());
+    } catch (error) {
+      log.warn({ reason: reasonOf(error) }, 'the reserve of data keys cannot be used');
+    }
+  }
 
   return {
     /** Stores keys ahead from now on; calling it again changes nothing. Resolves as soon as there are some. */

@@ -3,13 +3,13 @@
  * log. AES-256-GCM throughout, with a random nonce of 96 bits.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, hash } from 'node:crypto';
-import type { ErasureReason, KeysUnavailable } from '../events/personal-data.ts';
+import { type ErasureReason, KeysUnavailable } from '../events/personal-data.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 
 export const keyBytes = 32;
 /** The keys of a block, one after the other; a destroyed one is all zeros. */
 export const keysPerBlock = 1_024;
-export const blockBytes = keysPerBlock * keyBytes;
+const blockBytes = keysPerBlock * keyBytes;
 const nonceBytes = 12;
 const tagBytes = 16;
 
@@ -42,11 +42,20 @@ export type KeyStore = {
 };
 
 export type Erasure = {
-  transactionId: string;
+  /** The transaction id of a payment, or `unmatchedSubject` of a result in quarantine. */
+  subject: string;
   reason: ErasureReason;
   /** The actor of the event, such as `staff:<id>`. */
   actor: string;
 };
+
+const unmatchedPrefix = 'unmatched/';
+export const unmatchedSubject = (id: string) => `${unmatchedPrefix}${id}`;
+
+/** The id of the result in quarantine; null if the subject is a payment. */
+export function unmatchedIn(subject: string): string | null {
+  return subject.startsWith(unmatchedPrefix) ? subject.slice(unmatchedPrefix.length) : null;
+}
 
 /**
  * Erasures that have begun. One is noted before the first key is destroyed, so that it is completed even if the process
@@ -54,9 +63,9 @@ export type Erasure = {
  */
 export type Erasures = {
   begin(erasures: readonly Erasure[]): Promise<void>;
-  complete(transactionIds: readonly string[]): Promise<void>;
-  /** Those that began before a time, at most `limit`. */
-  begunBefore(time: Date, limit: number): Promise<Erasure[]>;
+  complete(subjects: readonly string[]): Promise<void>;
+  /** At most `limit` of those that began before a time, in order of subject, from after the subject `after`. */
+  begunBefore(time: Date, page: { after: string; limit: number }): Promise<Erasure[]>;
 };
 
 /** `<block id>.<index in the block>` */
@@ -68,6 +77,11 @@ export function readKeyId(keyId: string): { block: string; index: number } | nul
   const index = Number(digits);
   return block !== '' && index < keysPerBlock ? { block, index } : null;
 }
+
+export const newBlock = (runtime: Pick<Runtime, 'randomBytes'>): KeyBlock => ({
+  id: runtime.randomBytes(9).toString('base64url'),
+  keys: runtime.randomBytes(blockBytes),
+});
 
 /** The key of an index, within the block's own bytes. */
 export function keyIn(block: Buffer, index: number): Buffer {
@@ -129,4 +143,32 @@ export function decrypt(key: Buffer, sealed: Buffer, place: string): Buffer {
   const plain = decipher.update(sealed.subarray(nonceBytes, -tagBytes));
   decipher.final();
   return plain;
+}
+
+/** A block as it is stored, encrypted under the wrapping key that it names. */
+export type StoredBlock = { id: string; kek_id: string; sealed: Buffer };
+
+export function wrapBlock(
+  { id, keys }: KeyBlock,
+  { current }: WrappingKeys,
+  runtime: Pick<Runtime, 'randomBytes'>,
+): StoredBlock {
+  return { id, kek_id: current.id, sealed: encrypt(current.key, keys, id, runtime) };
+}
+
+/** Null when bytes of the block were changed: its id is that of the key, so the key is the right one. */
+export function unwrapBlock(
+  { id, kek_id, sealed }: StoredBlock,
+  wrapping: WrappingKeys,
+): Buffer | KeysUnavailable | null {
+  const key = wrapping.all.get(kek_id)?.key;
+  if (!key)
+    return new KeysUnavailable(
+      `Keys are encrypted under the data key ${kek_id}, which is neither DATA_KEY nor in DATA_KEY_PREVIOUS`,
+    );
+  try {
+    return decrypt(key, sealed, id);
+  } catch {
+    return null;
+  }
 }

@@ -17,6 +17,7 @@ import { reasonOf } from '../kernel/reason-of.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { createKeyCache } from './key-cache.ts';
 import { createKeyPool } from './key-pool.ts';
+import type { KeyReserve } from './key-reserve.ts';
 import { decrypt, encrypt, isDestroyed, type KeyStore, keyIn, readKeyId } from './key-store.ts';
 
 export type PersonalData = PersonalDataReader & {
@@ -29,12 +30,15 @@ export type PersonalData = PersonalDataReader & {
 
 export function createPersonalData({
   store,
+  reserve,
   listen,
   ahead,
   log,
   runtime,
 }: {
   store: KeyStore;
+  /** For a start while the store cannot be reached. */
+  reserve?: KeyReserve;
   /** Calls back when keys have been destroyed; with null after each new connection, before which anything may have been. */
   listen: (onNotification: (payload: string | null) => void) => { stop(): Promise<void> };
   /** How many keys are kept ahead, if not the usual number. */
@@ -45,6 +49,7 @@ export function createPersonalData({
   const cache = createKeyCache({ store, runtime });
   const pool = createKeyPool({
     store,
+    reserve,
     onAdded: ({ id, keys }) => cache.keep({ id, keys: Buffer.from(keys) }),
     runtime,
     log,
@@ -54,7 +59,7 @@ export function createPersonalData({
 
   return {
     store,
-    seal: createSeal(pool.draw, runtime),
+    seal: createSeal(pool.draw, drawnAhead(runtime)),
     open: createOpen(cache, { log, runtime }),
     blindIndex: createBlindIndex(store),
     start() {
@@ -69,6 +74,19 @@ export function createPersonalData({
     },
     async stop() {
       await Promise.all([listener?.stop(), pool.stop()]);
+    },
+  };
+}
+
+/** Random bytes for nonces: drawing a few costs as much as drawing many. */
+function drawnAhead(runtime: Pick<Runtime, 'randomBytes'>): Pick<Runtime, 'randomBytes'> {
+  let ahead: Buffer = Buffer.alloc(0);
+  return {
+    randomBytes(length) {
+      if (ahead.length < length) ahead = runtime.randomBytes(4_096);
+      const bytes = ahead.subarray(0, length);
+      ahead = ahead.subarray(length);
+      return bytes;
     },
   };
 }

@@ -3,8 +3,6 @@ import type { Knex } from 'knex';
 import { KeysUnavailable } from '../events/personal-data.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import {
-  decrypt,
-  encrypt,
   isDestroyed,
   type KeyBlock,
   type KeyStore,
@@ -12,7 +10,10 @@ import {
   keyIn,
   keyInSealed,
   readKeyId,
+  type StoredBlock,
+  unwrapBlock,
   type WrappingKeys,
+  wrapBlock,
 } from './key-store.ts';
 
 /** The schema that no rebuild touches. */
@@ -24,8 +25,6 @@ const indexBlock = 'index';
 /** Not more of them are under work at a time. */
 const rewrapPage = 50;
 
-type Stored = { id: string; kek_id: string; sealed: Buffer };
-
 export function createPostgresKeyStore({
   db,
   wrapping,
@@ -35,7 +34,7 @@ export function createPostgresKeyStore({
   wrapping: WrappingKeys;
   runtime: Pick<Runtime, 'randomBytes'>;
 }): KeyStore {
-  const rows = (on: Knex = db) => on<Stored>('key_blocks').withSchema(keySchema);
+  const rows = (on: Knex = db) => on<StoredBlock>('key_blocks').withSchema(keySchema);
   const erasures = () => db('erasures').withSchema(keySchema);
   let made: Promise<void> | null = null;
   const tables = () => {
@@ -46,27 +45,11 @@ export function createPostgresKeyStore({
     return made;
   };
 
-  const wrap = ({ id, keys }: KeyBlock): Stored => ({
-    id,
-    kek_id: wrapping.current.id,
-    sealed: encrypt(wrapping.current.key, keys, id, runtime),
-  });
-  /** Null when bytes of the block were changed: its id is that of the key, so the key is the right one. */
-  const unwrap = ({ id, kek_id, sealed }: Stored): Buffer | KeysUnavailable | null => {
-    const key = wrapping.all.get(kek_id)?.key;
-    if (!key)
-      return new KeysUnavailable(
-        `Keys are encrypted under the data key ${kek_id}, which is neither DATA_KEY nor in DATA_KEY_PREVIOUS`,
-      );
-    try {
-      return decrypt(key, sealed, id);
-    } catch {
-      return null;
-    }
-  };
+  const wrap = (block: KeyBlock) => wrapBlock(block, wrapping, runtime);
+  const unwrap = (stored: StoredBlock) => unwrapBlock(stored, wrapping);
 
   /** Changes a block while nobody else can; `update` returns what to write, or null. */
-  async function change(id: string, update: (stored: Stored) => Stored | null): Promise<boolean> {
+  async function change(id: string, update: (stored: StoredBlock) => StoredBlock | null): Promise<boolean> {
     return await db.transaction(async (trx) => {
       const [stored] = await rows(trx).where({ id }).forUpdate();
       const updated = stored && update(stored);
@@ -77,7 +60,7 @@ export function createPostgresKeyStore({
     });
   }
 
-  function destroyed(stored: Stored, indexes: readonly number[]): Stored | null {
+  function destroyed(stored: StoredBlock, indexes: readonly number[]): StoredBlock | null {
     const keys = unwrap(stored);
     if (keys instanceof KeysUnavailable) throw keys;
     const places = indexes.map((index) => (keys ? keyIn(keys, index) : keyInSealed(stored.sealed, index)));
@@ -151,24 +134,21 @@ export function createPostgresKeyStore({
     erasures: {
       async begin(begun) {
         await tables();
-        const added = begun.map(({ transactionId, reason, actor }) => ({
-          transaction_id: transactionId,
-          reason,
-          actor,
-        }));
+        const added = begun.map(({ subject, ...rest }) => ({ transaction_id: subject, ...rest }));
         await erasures().insert(added).onConflict('transaction_id').ignore().timeout(5_000);
       },
-      async complete(transactionIds) {
+      async complete(subjects) {
         await tables();
         await erasures()
-          .whereIn('transaction_id', [...transactionIds])
+          .whereIn('transaction_id', [...subjects])
           .delete()
           .timeout(5_000);
       },
-      async begunBefore(time, limit) {
+      async begunBefore(time, { after, limit }) {
         await tables();
-        const query = erasures().where('begun_at', '<', time).orderBy('begun_at').limit(limit);
-        return await query.select('reason', 'actor', { transactionId: 'transaction_id' }).timeout(5_000);
+        const query = erasures().where('begun_at', '<', time).where('transaction_id', '>', after);
+        query.orderBy('transaction_id').limit(limit);
+        return await query.select('reason', 'actor', { subject: 'transaction_id' }).timeout(5_000);
       },
     },
   };

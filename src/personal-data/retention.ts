@@ -11,8 +11,9 @@ import { retry } from '../kernel/retry.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { withLeaderLock } from '../postgres/leader-lock.ts';
 import { findHolding } from '../projections/payments/queries.ts';
+import { findUnmatchedHolding } from '../projections/unmatched/queries.ts';
 import type { Erase } from './erase.ts';
-import type { Erasure, Erasures } from './key-store.ts';
+import { type Erasure, type Erasures, unmatchedIn, unmatchedSubject } from './key-store.ts';
 
 type Dependencies = {
   erase: Erase;
@@ -32,6 +33,9 @@ const staleMs = 60_000;
 /** An interrupted rebuild can be continued for as long (content/docs/rebuilding.md). */
 const leftoverMs = 3_600_000;
 const pageSize = 100;
+
+/** Nothing that has changed since then is erased. */
+type Until = { unlessSince?: Date };
 
 /** Runs until stopped. One process erases, the others stand by. */
 export function startRetention(dependencies: Dependencies & { databaseUrl: string }) {
@@ -79,58 +83,66 @@ export function createRetentionPass({
   log,
   runtime,
 }: Dependencies) {
-  async function eraseAll(
-    asked: readonly Erasure[],
-    options: { unlessSince?: Date },
+  async function erasePage(
+    page: readonly Erasure[],
+    unlessSince: Until,
     signal: AbortSignal,
   ): Promise<number> {
     try {
-      return (await erase(asked, options)).length;
+      return (await erase(page, unlessSince)).length;
     } catch (error) {
       if (error instanceof EventStoreUnavailable) throw error;
     }
     let erased = 0;
-    for (const each of asked) {
+    for (const each of page) {
       signal.throwIfAborted();
       try {
-        erased += (await erase([each], options)).length;
+        erased += (await erase([each], unlessSince)).length;
       } catch (error) {
         if (error instanceof EventStoreUnavailable) throw error;
-        const { transactionId } = each;
-        log.warn(
-          { transactionId, reason: reasonOf(error) },
-          'the personal data of a payment cannot be erased',
-        );
+        log.warn({ subject: each.subject, reason: reasonOf(error) }, 'personal data cannot be erased');
       }
     }
     return erased;
   }
 
-  async function eraseHolding(
-    filter: { before: Date; again: boolean },
-    reason: ErasureReason,
+  /** `next` gives the page after a subject. */
+  async function eraseAll(
+    next: (after: string) => Promise<readonly Erasure[]>,
+    unlessSince: Until,
     signal: AbortSignal,
   ): Promise<void> {
-    let due: string[] = [];
+    let page: readonly Erasure[] = [];
     do {
-      due = await findHolding(db, { ...filter, after: due.at(-1) ?? '', limit: pageSize });
-      const asked = due.map((transactionId) => ({ transactionId, reason, actor: 'reactor:retention' }));
-      const payments = await eraseAll(asked, { unlessSince: filter.before }, signal);
-      if (payments > 0) log.info({ payments, reason }, 'personal data erased');
-    } while (due.length === pageSize && !signal.aborted);
+      page = await next(page.at(-1)?.subject ?? '');
+      const erased = await erasePage(page, unlessSince, signal);
+      if (erased > 0) log.info({ erased }, 'personal data erased');
+    } while (page.length === pageSize && !signal.aborted);
   }
+
+  const due = (subjects: readonly string[], reason: ErasureReason): Erasure[] =>
+    subjects.map((subject) => ({ subject, reason, actor: 'reactor:retention' }));
 
   return async (signal: AbortSignal): Promise<void> => {
     const earlier = (ms: number) => new Date(runtime.now().getTime() - ms);
-    const begun = await erasures.begunBefore(earlier(staleMs), pageSize);
-    if (begun.length > 0) {
-      await eraseAll(begun, {}, signal);
-      log.info({ payments: begun.length }, 'completed erasures that were interrupted');
-    }
+    const stale = earlier(staleMs);
+    const limit = pageSize;
+    await eraseAll((after) => erasures.begunBefore(stale, { after, limit }), {}, signal);
     // What arrived after an erasure, such as with a late result, goes the same way.
-    await eraseHolding({ before: earlier(staleMs), again: true }, 'requested', signal);
-    if (retention)
-      await eraseHolding({ before: earlierBy(runtime.now(), retention), again: false }, 'retention', signal);
+    const again = async (after: string) =>
+      due(await findHolding(db, { before: stale, again: true, after, limit }), 'requested');
+    await eraseAll(again, { unlessSince: stale }, signal);
+    if (retention) {
+      const before = earlierBy(runtime.now(), retention);
+      const payments = async (after: string) =>
+        due(await findHolding(db, { before, again: false, after, limit }), 'retention');
+      await eraseAll(payments, { unlessSince: before }, signal);
+      const results = async (after: string) => {
+        const ids = await findUnmatchedHolding(db, { before, after: unmatchedIn(after) ?? '', limit });
+        return due(ids.map(unmatchedSubject), 'retention');
+      };
+      await eraseAll(results, { unlessSince: before }, signal);
+    }
     await dropLeftovers(earlier(leftoverMs));
   };
 }

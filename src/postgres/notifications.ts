@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { retry } from '../kernel/retry.ts';
+import { type Background, runUntilStopped } from '../kernel/run-until-stopped.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { createClient } from './pool.ts';
 import { quoteIdentifier } from './table.ts';
@@ -21,11 +22,8 @@ export function listenForNotifications({
   onNotification: (payload: string | null) => void;
   log: Logger;
   runtime: Runtime;
-}): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-
-  async function listen(): Promise<void> {
+}): Background {
+  async function listen(signal: AbortSignal): Promise<void> {
     const client = createClient(databaseUrl, `ledger ${channel}`);
     const ended = Promise.withResolvers<void>();
     // Whatever is being awaited then rejects as well; this promise must not count as unhandled.
@@ -47,17 +45,10 @@ export function listenForNotifications({
     }
   }
 
-  const listening = retry(listen, {
-    runtime,
-    signal,
-    firstMs: retryMs,
-    longestMs: retryMs,
-    onFailure: (error) => log.warn({ reason: reasonOf(error), channel }, 'not listening for notifications'),
-  }).catch(() => {}); // rejects only on abort
-  return {
-    stop() {
-      stopping.abort();
-      return listening;
-    },
-  };
+  const pace = { runtime, firstMs: retryMs, longestMs: retryMs };
+  const onFailure = (error: unknown) =>
+    log.warn({ reason: reasonOf(error), channel }, 'not listening for notifications');
+  return runUntilStopped(
+    (signal) => retry(() => listen(signal), { ...pace, signal, onFailure }).catch(() => {}), // rejects only on abort
+  );
 }

@@ -11,7 +11,9 @@ import { notesOf } from './notes.ts';
 
 export type HistoryEntry = { at: string } & (
   | { kind: 'methodChosen'; mode: PaymentMode }
-  | { kind: 'requested' | 'success' | 'lateSuccess' | 'failed' | 'cancelled' | 'pending' }
+  | {
+      kind: 'requested' | 'success' | 'lateSuccess' | 'failed' | 'cancelled' | 'cancelledByPayer' | 'pending';
+    }
   /** In suspense until staff decide: a success with another amount, and a second success; then what they decided. */
   | { kind: 'amountMismatch' | 'duplicate' | Resolution; amount: string }
 );
@@ -22,9 +24,8 @@ export type OtherCharge = {
   /** `''` where the report could not be read. */
   received: string;
   asked: string;
-  /** What staff decided, and when; `''` until then. */
-  resolution: Exclude<Resolution, 'reversed'> | 'open';
-  resolvedAt: string;
+  /** What staff decided, and when; null until then. */
+  resolved: { resolution: Exclude<Resolution, 'reversed'>; at: string } | null;
 };
 
 export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
@@ -111,17 +112,13 @@ function otherChargeOf(payment: RequestedPayment, result: RecordedResult): Other
   if (role !== 'amountMismatch' && role !== 'duplicate') return [];
   // What has paid the payment, or a part of it, is in the notes.
   if (credited === 'paid' || credited === 'partlyPaid') return [];
-  if (resolved?.resolution === 'superseded' || resolved?.resolution === 'reversed') return [];
+  const resolution = resolved?.resolution;
+  if (resolution === 'superseded' || resolution === 'reversed') return [];
   const feeSen = attemptOf(payment, sellerOrderNo)?.chargeSen ?? (0 as Sen);
-  return [
-    {
-      kind: payment.status === 'succeeded' ? 'furtherCharge' : 'wrongAmount',
-      received: receivedText(result),
-      asked: displaySen(addSen(payment.request.amountSen, feeSen)),
-      resolution: resolved?.resolution ?? 'open',
-      resolvedAt: resolved?.at ?? '',
-    },
-  ];
+  const kind = payment.status === 'succeeded' ? 'furtherCharge' : 'wrongAmount';
+  const asked = displaySen(addSen(payment.request.amountSen, feeSen));
+  const decided = resolution ? { resolution, at: resolved.at } : null;
+  return [{ kind, received: receivedText(result), asked, resolved: decided }];
 }
 
 /** Keeps the last four characters of a longer text. */
@@ -142,7 +139,8 @@ function historyOf(payment: RequestedPayment): HistoryEntry[] {
       return [reported, { at: resolved.at, kind: resolved.resolution, amount }];
     }
     if (role !== 'applied') return [];
-    const { outcome } = result;
+    const { outcome, source } = result;
+    if (source === 'payer') return [{ at, kind: 'cancelledByPayer' }];
     if (outcome !== 'succeeded') return [{ at, kind: outcome }];
     return [{ at, kind: payment.receipt?.late ? 'lateSuccess' : 'success' }];
   });

@@ -69,19 +69,17 @@ export function noteText(note: ReceiptNote, lang: Language, { isPublic } = { isP
 
 export type StatusName = keyof ReceiptTexts['statuses'];
 
-/** What was charged besides, or instead of, the amount asked for, what became of it, and what happened to the money since: a sentence or two for each. */
+/** What was charged besides, or instead of, the amount asked for, and what became of the money since: two sentences for each. */
 export function otherChargeTexts(
   { notes, otherCharges }: Pick<Receipt, 'notes' | 'otherCharges'>,
   lang: Language,
 ): string[] {
   const { otherCharges: words, unknownAmount } = texts[lang];
-  const others = otherCharges.map(({ kind, received, asked, resolution, resolvedAt }) =>
-    words[kind][resolution]({
-      received: received || unknownAmount,
-      asked,
-      on: resolvedAt && dateText(resolvedAt, lang),
-    }),
-  );
+  const open = { wrongAmount: words.openWrongAmount, furtherCharge: words.openFurtherCharge };
+  const others = otherCharges.map(({ kind, received, asked, resolved }) => {
+    const outcome = resolved ? words[resolved.resolution](dateText(resolved.at, lang)) : open[kind];
+    return `${words[kind](received || unknownAmount, asked)} ${outcome}`;
+  });
   return [...notes.map((note) => noteText(note, lang)), ...others];
 }
 

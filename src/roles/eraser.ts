@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
+import { unmatchedDecider } from '../commands/unmatched.ts';
 import { createErase } from '../personal-data/erase.ts';
+import { unmatchedIn } from '../personal-data/key-store.ts';
 import { allProjections } from '../projections/all.ts';
 import { dropLeftovers } from '../projections/rebuild/leftovers.ts';
 import type { RoleDependencies } from './lifecycle.ts';
@@ -17,11 +19,12 @@ export function createEraser({ config, eventStore, personalData, runtime }: Role
     store,
     eventStore,
     execute: createExecute({ eventStore, decider: paymentDecider }),
-    async onErased(transactionIds) {
+    executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
+    async onErased(subjects) {
       // Without a mail server the outbox holds what was sent. Emails that a server took are in the payer's mailbox.
       if (config.mail.smtpUrl === null)
-        for (const id of transactionIds)
-          await rm(join(config.dataDir, 'outbox', `${id}-email.eml`), { force: true });
+        for (const transactionId of subjects.filter((each) => unmatchedIn(each) === null))
+          await rm(join(config.dataDir, 'outbox', `${transactionId}-email.eml`), { force: true });
       await dropLeftovers(allProjections, leftovers);
     },
     runtime,

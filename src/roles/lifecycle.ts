@@ -1,4 +1,5 @@
 /** How a long-running command runs and stops, and what the roles have in common. */
+import { join } from 'node:path';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
 import type { Command } from '../cli/command.ts';
 import { type Config, loadConfig } from '../config/config.ts';
@@ -7,6 +8,7 @@ import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
+import { createKeyReserve } from '../personal-data/key-reserve.ts';
 import { wrappingKeys } from '../personal-data/key-store.ts';
 import { createPersonalData, type PersonalData } from '../personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '../personal-data/postgres-key-store.ts';
@@ -29,17 +31,22 @@ export type RoleDependencies = {
 };
 
 /** The stores of the configuration, which other parts of a process share. Nothing is connected until it is used. */
-export function openStores<Needed extends Pick<Config, 'esdbUrl' | 'databaseUrl' | 'dataKeys'>>(
+export function openStores<
+  Needed extends Pick<Config, 'databaseUrl' | 'dataKeys' | 'esdbUrl'> & Partial<Pick<Config, 'dataDir'>>,
+>(
   config: Needed,
   log: Log,
   runtime: Runtime = systemRuntime,
 ): Omit<RoleDependencies, 'config'> & { config: Needed } & Running {
-  const { databaseUrl, dataKeys, esdbUrl } = config;
+  const { databaseUrl, dataDir, dataKeys, esdbUrl } = config;
   const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
   const db = connectPostgres({ url: databaseUrl, log });
   const wrapping = wrappingKeys(dataKeys.current, dataKeys.previous);
   const personalData = createPersonalData({
     store: createPostgresKeyStore({ db, wrapping, runtime }),
+    ...(dataDir !== undefined && {
+      reserve: createKeyReserve({ folder: join(dataDir, 'unused-keys'), wrapping, runtime }),
+    }),
     listen: (onNotification) =>
       listenForNotifications({ databaseUrl, channel: destroyedChannel, onNotification, log, runtime }),
     log,

@@ -23,6 +23,7 @@ import {
   resultAt,
   sen,
 } from '../support/payments.ts';
+import { runs } from '../support/property-runs.ts';
 
 const { decide, evolve, initial } = paymentDecider;
 
@@ -101,7 +102,7 @@ test('what events say of deliveries and orders is what version 1 derived', (t) =
       );
       t.deepEqual(events.map(asOfVersion1).reduce(evolve, initial), told);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -114,7 +115,7 @@ test('a command adds at most one event and what that supersedes, and nothing whe
         added.every((events) => events.length <= 2 && events.slice(0, -1).every(isSupersession))
       );
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
   t.pass();
 });
@@ -137,7 +138,7 @@ test('a recorded result that names an order or a transaction never adds anything
       );
       return recorded.every((command) => eventsOf(command, state).length === 0);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
   t.pass();
 });
@@ -198,7 +199,7 @@ test('in any order: paid exactly when a success of what was asked is among the r
       const paid = order.some(matches);
       return (state.status === 'succeeded') === paid && count(events, 'PaymentSucceeded') === (paid ? 1 : 0);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
   t.pass();
 });
@@ -218,7 +219,7 @@ test('in any order: a success of what was asked pays, although others name no or
       const { state, events } = deliver(order);
       return state.status === 'succeeded' && count(events, 'PaymentSucceeded') === 1;
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
   t.pass();
 });
@@ -234,7 +235,7 @@ test('in any order: every charge of the payer is known by its gateway transactio
       const charges = new Set(order.filter(matches).map((reported) => reported.gatewayTransactionId));
       return count(events, 'PaymentSucceeded') + count(events, 'DuplicatePaymentDetected') === charges.size;
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
   t.pass();
 });
@@ -250,7 +251,7 @@ test('in any order: no attempt ends twice', (t) => {
       const orders = ends.map((event) => ('result' in event.data ? event.data.result.sellerOrderNo : ''));
       return state.status !== 'succeeded' && new Set(orders).size === orders.length;
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
   t.pass();
 });
@@ -270,7 +271,7 @@ test('no method can be chosen while a pending result of any attempt is undecided
         }
         return true;
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     ),
   );
 });

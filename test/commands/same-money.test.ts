@@ -9,6 +9,7 @@ import { exceptionsOf, holdsMoneyInSuspense } from '../../src/events/exceptions.
 import type { Payment, PaymentEvent } from '../../src/events/payment.ts';
 import { type Books, enter } from '../../src/events/postings.ts';
 import { amountSen, chosen, orderNo, record, requested, result, sen } from '../support/payments.ts';
+import { runs } from '../support/property-runs.ts';
 
 const { decide, evolve, initial } = paymentDecider;
 
@@ -113,7 +114,7 @@ test('each charge of the bank is in the books once', (t) => {
       const chargedSen = history.charges.reduce((sum, charge) => sum + charge.sen, 0);
       return bookedSen(carryOut(history).events) === chargedSen;
     }),
-    { numRuns: 20_000 },
+    { numRuns: runs(20_000) },
   );
   t.pass();
 });
@@ -129,7 +130,7 @@ test('a gateway that never names its transactions: each charge is in the books o
       fc.pre(new Set(sums).size === sums.length);
       return bookedSen(carryOut(history).events) === sums.reduce((sum, each) => sum + each, 0);
     }),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000) },
   );
   t.pass();
 });

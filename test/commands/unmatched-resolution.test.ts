@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { createExecute } from '../../src/commands/execute.ts';
 import { type ResolveUnmatchedResult, unmatchedDecider } from '../../src/commands/unmatched.ts';
-import { resolutionStream } from '../../src/events/unmatched.ts';
+import { resolutionStream, type UnmatchedEvent } from '../../src/events/unmatched.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import { resultAt } from '../support/payments.ts';
@@ -21,7 +21,16 @@ const resolve = (over: Partial<ResolveUnmatchedResult> = {}): ResolveUnmatchedRe
 const { type: _, ...data } = resolve();
 const resolved = { type: 'UnmatchedResultResolved', data } as const;
 
-const specs: Record<string, Spec<ResolveUnmatchedResult, typeof resolved>> = {
+const erase = { type: 'ErasePersonalData', at, reason: 'retention', destroyed: ['b.0'] } as const;
+const erased: UnmatchedEvent = {
+  type: 'PersonalDataErased',
+  data: { at, reason: 'retention', keys: ['b.0'] },
+};
+
+const specs: Record<string, Spec<ResolveUnmatchedResult | typeof erase, UnmatchedEvent>> = {
+  'an erasure, before or after a resolution': { given: [resolved], when: erase, expect: [erased] },
+  'an erasure that is recorded': { given: [erased], when: erase, expect: [] },
+  'a resolution of what was erased': { given: [erased], when: resolve(), expect: [resolved] },
   'a first resolution': { given: [], when: resolve(), expect: [resolved] },
   'the same resolution again, later': { given: [resolved], when: resolve({ at: resultAt }), expect: [] },
   'another resolution': {

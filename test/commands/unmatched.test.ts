@@ -79,11 +79,11 @@ test.serial('200 results at once are all kept, each once', async (t) => {
   t.deepEqual(kept.toSorted(), ids.toSorted());
 });
 
-test.serial('two results by turns, 1,000 times, are kept once each', async (t) => {
+test.serial('two results by turns, 100 times, are kept once each', async (t) => {
   const eventStore = open(t, (await startServer(t)).port);
   const quarantine = createQuarantine({ eventStore, ...parts });
   const two = [unmatched({ TRANS_ID: 'X', STATUS: '0' }), unmatched({ TRANS_ID: 'X', STATUS: '1' })];
-  for (let turn = 0; turn < 1_000; turn += 1) for (const each of two) await quarantine(each, cause());
+  for (let turn = 0; turn < 100; turn += 1) for (const each of two) await quarantine(each, cause());
   const stored = await quarantined(eventStore);
   t.is(stored.length, 2);
   checkChain(t, stored);

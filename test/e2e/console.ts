@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { temporaryFolder } from '../embedded/helpers.ts';
 import { runLedger } from '../support/ledger.ts';
+import { folderWithCluster } from '../support/postgres.ts';
 import type { Owner } from '../support/whole-file.ts';
 import { startRole } from './ledger.ts';
 
@@ -21,7 +21,7 @@ export async function startConsole(t: Owner): Promise<ConsoleService> {
   const environment = {
     PORT: String(port),
     SANDBOX_PORT: String(sandboxPort),
-    DATA_DIR: await temporaryFolder(t),
+    DATA_DIR: await folderWithCluster(t),
   };
   await startRole(t, ['serve'], environment, (output) => output.includes('is running'));
   return {

@@ -3,8 +3,9 @@ import { appendFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { postgresPids, query, temporaryFolder, until } from '../embedded/helpers.ts';
+import { postgresPids, query, until } from '../embedded/helpers.ts';
 import { runLedger } from '../support/ledger.ts';
+import { folderWithCluster } from '../support/postgres.ts';
 import { wholeFile } from '../support/whole-file.ts';
 import {
   gatewayResult,
@@ -16,7 +17,7 @@ import {
 } from './ledger.ts';
 
 const port = await freePort();
-const folder = await temporaryFolder(wholeFile);
+const folder = await folderWithCluster(wholeFile);
 const environment = {
   PORT: String(port),
   SANDBOX_PORT: String(await freePort()),
@@ -94,13 +95,17 @@ test.serial('a person is erased by IC number, and found nowhere in the data fold
   t.regex(found.stdout, /Zulaikha binti Contoh/);
 
   const logged = await query(url, `select what, user_id, detail from access_log.access_log`);
-  t.like(logged[0], { what: 'subjectAccess', detail: '2 payments' });
+  t.like(logged[0], { what: 'subjectAccess', detail: '2 payments, 0 unmatched results' });
   t.regex(String(logged[0]?.user_id), /^staff:/);
 
+  // Of no payment: its sender made up the transaction.
+  const strange = gatewayResult('0'.repeat(26), { BUYER_NAME: person.name, BUYER_ID: person.ic_no });
+  await postResult(baseUrl, strange);
   const { code, output } = await ledger('erase', '--payer', person.ic_no, '--yes');
   t.is(code, 0, output);
   for (const id of ids) t.true(output.includes(id));
-  t.regex(output, /The personal data of 2 payments are erased\./);
+  t.regex(output, /^unmatched\/[\w-]{43}-0 .*belongs to no payment/m);
+  t.regex(output, /The personal data of 2 payments and 1 unmatched result are erased\./);
   t.notRegex(output, /zulaikha|880202/i, 'not even while it is erased');
 
   await until(async () => {
@@ -149,7 +154,7 @@ test.serial('without a confirmation nothing is erased; ids are checked first', a
   t.is((await ledger('erase')).code, 2);
   t.is((await ledger('keys', 'rewrap')).code, 0);
   const destroyed = await ledger('keys', 'destroy-erased');
-  t.regex(destroyed.output, /^6 keys/);
+  t.regex(destroyed.output, /^7 keys/);
 });
 
 test.serial('an erasure that fails after it has begun is not reported as nothing', async (t) => {

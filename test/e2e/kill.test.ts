@@ -1,4 +1,4 @@
-// kill -9 of every process, again and again, while 360 payments are asked for and paid: what was acknowledged is
+// kill -9 of every process, again and again, while 120 payments are asked for and paid: what was acknowledged is
 // there afterwards, once.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -21,10 +21,10 @@ import {
   startDeployment,
 } from './ledger.ts';
 
-const payments = 360;
+const payments = 120;
 const inFlight = 12;
 /** By work done and not by time, so that a slow machine kills no more often. Each process is killed once. */
-const paymentsPerKill = 60;
+const paymentsPerKill = 20;
 
 /** Every fifth payer gave an address: what takes long with a receipt is drawing it. */
 const getsReceipt = (reference: string) => reference.endsWith('0') || reference.endsWith('5');

@@ -8,8 +8,9 @@ import { pino } from 'pino';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { startPostgres } from '../../packages/embedded/postgres.ts';
 import { checksumOf } from '../../packages/sandbox/checksum.ts';
-import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
+import { isAlive, postgresPids, until } from '../embedded/helpers.ts';
 import { settingsFor, spawnLedger } from '../support/ledger.ts';
+import { folderWithCluster } from '../support/postgres.ts';
 import type { Owner } from '../support/whole-file.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
@@ -90,7 +91,7 @@ export async function startDeployment(
   t: Owner,
   changes: Readonly<Record<string, string>> = {},
 ): Promise<Deployment> {
-  const dataDir = await temporaryFolder(t);
+  const dataDir = await folderWithCluster(t);
   const [eventStorePort, httpPort] = [await freePort(), await freePort()];
   const postgres = await startPostgres({ dataDir, log });
   t.teardown(() => postgres.stop());

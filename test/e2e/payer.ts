@@ -1,7 +1,7 @@
 // A payer in a real browser, and the service as `npm start` runs it.
 import type { Page } from 'playwright-core';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { temporaryFolder } from '../embedded/helpers.ts';
+import { folderWithCluster } from '../support/postgres.ts';
 import type { Owner } from '../support/whole-file.ts';
 import type { Visitor } from './browser.ts';
 import { startRole } from './ledger.ts';
@@ -14,7 +14,7 @@ export async function startService(t: Owner, more: Record<string, string> = {}):
   const environment = {
     PORT: String(port),
     SANDBOX_PORT: String(sandboxPort),
-    DATA_DIR: await temporaryFolder(t),
+    DATA_DIR: await folderWithCluster(t),
     ...more,
   };
   await startRole(t, ['serve'], environment, (output) => output.includes('is running'));

@@ -9,36 +9,37 @@ import { append } from '../projections/helpers.ts';
 import { startReceiver } from '../reactors/receiver.ts';
 import { chosen } from '../support/payments.ts';
 import { listOf, registryRecord, startRegistry } from '../support/registry.ts';
+import { wholeFile } from '../support/whole-file.ts';
 import { gatewayResult, log, paymentRequest, postResult, requestPayment, startDeployment } from './ledger.ts';
 
-test('a lost result is found, and its callback leaves, while the projections role is dead', async (t) => {
-  const registry = await startRegistry(t);
-  const ledger = await startDeployment(t, { REGISTRY_URL: registry.url });
-  const receiver = await startReceiver(t);
-  const eventStore = connectEventStore({ url: ledger.esdbUrl, log, runtime: systemRuntime });
-  t.teardown(() => eventStore.close());
-  await ledger.projections.kill();
+const registry = await startRegistry(wholeFile);
+const ledger = await startDeployment(wholeFile, { REGISTRY_URL: registry.url });
+const eventStore = connectEventStore({ url: ledger.esdbUrl, log, runtime: systemRuntime });
+wholeFile.teardown(() => eventStore.close());
+await ledger.projections.kill();
 
-  const body = paymentRequest('ALONE-2', { callback_url: receiver.url });
-  const { data } = (await (await requestPayment(ledger.baseUrl, body)).json()) as {
-    data: { transaction_id: string };
-  };
-  const id = data.transaction_id;
-  registry.answer(listOf(registryRecord(id, { amount: body.amount })));
-  const anHourAgo = new Date(Date.now() - 60 * 60_000).toISOString();
-  await append(eventStore, id, [chosen(1, { at: anHourAgo, sellerOrderNo: `${id}-1` })], 0);
-  await until(() => receiver.received.length === 1);
-  const paid = (await eventStore.load(paymentStream(id)))[2];
-  t.like(paid && readPaymentEvent(paid), { type: 'PaymentSucceeded', data: { source: 'requery' } });
-  t.is(registry.asked.length, 1);
-});
+test.serial(
+  'a lost result is found, and its callback leaves, while the projections role is dead',
+  async (t) => {
+    const receiver = await startReceiver(t);
 
-test('callbacks and emails leave while the projections role is dead', async (t) => {
-  const ledger = await startDeployment(t);
+    const body = paymentRequest('ALONE-2', { callback_url: receiver.url });
+    const { data } = (await (await requestPayment(ledger.baseUrl, body)).json()) as {
+      data: { transaction_id: string };
+    };
+    const id = data.transaction_id;
+    registry.answer(listOf(registryRecord(id, { amount: body.amount })));
+    const anHourAgo = new Date(Date.now() - 60 * 60_000).toISOString();
+    await append(eventStore, id, [chosen(1, { at: anHourAgo, sellerOrderNo: `${id}-1` })], 0);
+    await until(() => receiver.received.length === 1);
+    const paid = (await eventStore.load(paymentStream(id)))[2];
+    t.like(paid && readPaymentEvent(paid), { type: 'PaymentSucceeded', data: { source: 'requery' } });
+    t.is(registry.asked.length, 1);
+  },
+);
+
+test.serial('callbacks and emails leave while the projections role is dead', async (t) => {
   const receiver = await startReceiver(t);
-  const eventStore = connectEventStore({ url: ledger.esdbUrl, log, runtime: systemRuntime });
-  t.teardown(() => eventStore.close());
-  await ledger.projections.kill();
 
   const body = paymentRequest('ALONE-1', { callback_url: receiver.url });
   const asked = await requestPayment(ledger.baseUrl, body);

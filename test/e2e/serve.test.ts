@@ -7,6 +7,7 @@ import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
 import { runLedger } from '../support/ledger.ts';
+import { folderWithCluster } from '../support/postgres.ts';
 import { wholeFile } from '../support/whole-file.ts';
 import { paymentRequest, requestPayment, startRole } from './ledger.ts';
 
@@ -41,7 +42,7 @@ test.serial('a second start on the same folder says so, and the first goes on', 
 test.serial('a port that is taken is a sentence, and nothing stays behind', async (t) => {
   const other = {
     ...environment,
-    DATA_DIR: await temporaryFolder(t),
+    DATA_DIR: await folderWithCluster(t),
     SANDBOX_PORT: String(await freePort()),
   };
   const { code, output } = await runLedger(['serve'], other);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { folderWithCluster } from '../support/postgres.ts';
 import {
   isAlive,
   postgresPids,
@@ -49,7 +50,7 @@ test('the database is UTF-8, durable, accessible to its owner only, and survives
 });
 
 test('a start that fails says why', async (t) => {
-  const dataDir = await temporaryFolder(t);
+  const dataDir = await folderWithCluster(t);
   const first = spawnLedger(t, dataDir);
   await urlOf(first);
   await stopLedger(first);
@@ -60,7 +61,7 @@ test('a start that fails says why', async (t) => {
 });
 
 test('a second start on the same data folder is refused and leaves the first alone', async (t) => {
-  const dataDir = await temporaryFolder(t);
+  const dataDir = await folderWithCluster(t);
   const first = spawnLedger(t, dataDir);
   const url = await urlOf(first);
   await t.throwsAsync(urlOf(spawnLedger(t, dataDir)), {
@@ -72,7 +73,7 @@ test('a second start on the same data folder is refused and leaves the first alo
 onLinux(
   'after any process is killed, PostgreSQL returns at the same address with every commit',
   async (t) => {
-    const dataDir = await temporaryFolder(t);
+    const dataDir = await folderWithCluster(t);
     const ledger = spawnLedger(t, dataDir);
     const url = await urlOf(ledger);
     await query(url, 'create table kept (word text)');
@@ -92,7 +93,7 @@ onLinux(
 );
 
 onLinux('kill -9 of the ledger ends PostgreSQL too, and the next start has every commit', async (t) => {
-  const dataDir = await temporaryFolder(t);
+  const dataDir = await folderWithCluster(t);
   const ledger = spawnLedger(t, dataDir);
   const url = await urlOf(ledger);
   const { guard, postmaster } = await postgresPids(dataDir);
@@ -103,7 +104,7 @@ onLinux('kill -9 of the ledger ends PostgreSQL too, and the next start has every
 });
 
 onLinux('the next start stops a PostgreSQL that outlived the ledger and the guard', async (t) => {
-  const dataDir = await temporaryFolder(t);
+  const dataDir = await folderWithCluster(t);
   const ledger = spawnLedger(t, dataDir);
   const url = await urlOf(ledger);
   const { guard, postmaster } = await postgresPids(dataDir);
@@ -118,7 +119,7 @@ onLinux('the next start stops a PostgreSQL that outlived the ledger and the guar
 });
 
 onLinux('after everything is killed at once, the next start succeeds', async (t) => {
-  const dataDir = await temporaryFolder(t);
+  const dataDir = await folderWithCluster(t);
   const ledger = spawnLedger(t, dataDir);
   const url = await urlOf(ledger);
   const { guard, postmaster } = await postgresPids(dataDir);
@@ -129,7 +130,7 @@ onLinux('after everything is killed at once, the next start succeeds', async (t)
 });
 
 onLinux('a stale pid file is no obstacle, and the process that has the pid now is left alone', async (t) => {
-  const dataDir = await temporaryFolder(t);
+  const dataDir = await folderWithCluster(t);
   const first = spawnLedger(t, dataDir);
   await urlOf(first);
   const pidFile = join(dataDir, 'postgres/data/postmaster.pid');

@@ -38,7 +38,7 @@ import {
 } from '../../src/events/reconciliation.ts';
 import { evolveSession, type Session, sessionEvents } from '../../src/events/session.ts';
 import { evolveSharedNumber, sharedNumberEvents } from '../../src/events/shared-number.ts';
-import { evolveUnmatched, unmatchedEvents, unmatchedStream } from '../../src/events/unmatched.ts';
+import { evolveUnmatched, notHandled, unmatchedEvents, unmatchedStream } from '../../src/events/unmatched.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import { type Account, evolveUser, userEvents } from '../../src/events/user.ts';
 import { memoryKeyStore, startPersonalData } from '../support/personal-data.ts';
@@ -77,8 +77,8 @@ async function stateAfter(version: number, file: string): Promise<unknown> {
     return { ...data, raw: await contentOf(evidence, { stream: unmatchedStream, field: 'evidence' }) };
   }
   if (type === 'LogSealed') return readSeal(golden(version, type)).data;
-  if (Object.hasOwn(unmatchedEvents, type))
-    return evolveUnmatched(null, readUnmatchedEvent(golden(version, type)));
+  if (Object.hasOwn(unmatchedEvents, type) && !Object.hasOwn(paymentEvents, type))
+    return evolveUnmatched(notHandled, readUnmatchedEvent(golden(version, type))).resolved;
   const events = [...before(type), file].map((name) => readPaymentEvent(golden(version, name)));
   return await inPlainText(events.reduce<Payment>(evolve, noPayment));
 }
@@ -126,6 +126,15 @@ function before(type: string): string[] {
 }
 
 const versions = Array.from({ length: schemaVersion }, (_, index) => index + 1);
+
+test('an unmatched result is erased by the same event, and stays resolved as it was', (t) => {
+  const events = ['UnmatchedResultResolved', 'PersonalDataErased'].map((type) => golden(schemaVersion, type));
+  const [resolved, erased] = [events, events.toReversed()].map((order) =>
+    order.map(readUnmatchedEvent).reduce(evolveUnmatched, notHandled),
+  );
+  t.deepEqual(resolved, erased);
+  t.like(resolved, { resolved: { resolution: 'settled' }, erasedAt: '2033-11-20T01:00:00.000Z' });
+});
 
 test('every event type has a golden file of the current version', (t) => {
   const files = readdirSync(new URL(`v${schemaVersion}/`, folder)).flatMap(

@@ -23,6 +23,7 @@ import {
   succeeded,
   superseded,
 } from '../support/payments.ts';
+import { runs } from '../support/property-runs.ts';
 
 function entriesOf(events: readonly PaymentEvent[]): { entries: Entry[]; books: Books | null } {
   let books: Books | null = null;
@@ -295,7 +296,7 @@ test('debits equal credits after every event of any history, and accounts hold w
     .map(([resultNo, resolution]) => resolved(resultNo, resolution));
   const event = fc.oneof({ weight: 3, arbitrary: plausibleEvents }, { weight: 1, arbitrary: settling });
   const plausible = fc.array(event, { maxLength: 15 }).map((events) => [requested(), ...events]);
-  fc.assert(fc.property(plausible, check), { numRuns: 7_000 });
-  fc.assert(fc.property(history, check), { numRuns: 3_000 });
+  fc.assert(fc.property(plausible, check), { numRuns: runs(7_000) });
+  fc.assert(fc.property(history, check), { numRuns: runs(3_000) });
   t.pass();
 });

@@ -15,6 +15,7 @@ import {
   resultAt,
   succeeded,
 } from '../support/payments.ts';
+import { runs } from '../support/property-runs.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -166,7 +167,7 @@ test('after any events, the answer is a time or null, and questions end', (t) =>
   );
   fc.assert(
     fc.property(fc.array(events), (happened) => questions([requested(), ...happened]).length < 2_000),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
   t.pass();
 });

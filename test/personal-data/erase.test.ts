@@ -2,14 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { createExecute, loadHead } from '../../src/commands/execute.ts';
+import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
-import { UnreadableEvent } from '../../src/events/codec.ts';
+import { createQuarantine, loadUnmatched, unmatchedDecider } from '../../src/commands/unmatched.ts';
+import { readUnmatchedResult, UnreadableEvent } from '../../src/events/codec.ts';
 import { openPayment } from '../../src/events/open-payment.ts';
 import { paymentStream, type RequestedPayment } from '../../src/events/payment.ts';
 import { KeysUnavailable } from '../../src/events/personal-data.ts';
+import { unmatchedIdOf } from '../../src/events/unmatched.ts';
 import { createErase } from '../../src/personal-data/erase.ts';
 import { findByPayer } from '../../src/personal-data/find-by-payer.ts';
-import { keysPerBlock, wrappingKeys } from '../../src/personal-data/key-store.ts';
+import { keysPerBlock, unmatchedSubject, wrappingKeys } from '../../src/personal-data/key-store.ts';
 import { createPersonalData } from '../../src/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '../../src/personal-data/postgres-key-store.ts';
 import { createRetentionPass } from '../../src/personal-data/retention.ts';
@@ -24,6 +27,7 @@ import { dropLeftovers } from '../../src/projections/rebuild/leftovers.ts';
 import { rebuild } from '../../src/projections/rebuild/rebuild.ts';
 import { openShadowTables } from '../../src/projections/rebuild/shadow-tables.ts';
 import { runProjection } from '../../src/projections/runtime/run.ts';
+import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { until } from '../embedded/helpers.ts';
 import { emptyDatabase, log, reached, startStore } from '../projections/helpers.ts';
 import {
@@ -37,6 +41,7 @@ import {
   result,
 } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { quarantined } from '../support/quarantine.ts';
 import { testRuntime } from '../support/runtime.ts';
 
 const postgres = await createDatabase();
@@ -74,11 +79,12 @@ async function start(t: ExecutionContext) {
     store: keyStore,
     eventStore,
     execute,
+    executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
     onErased: async (ids: readonly string[]) => void copies.push(...ids),
     runtime,
   };
   const erase = createErase(parts);
-  const asked = (id: string) => [{ transactionId: id, reason: 'requested' as const, actor: 'staff:tests' }];
+  const asked = (subject: string) => [{ subject, reason: 'requested' as const, actor: 'staff:tests' }];
   const load = async (id: string): Promise<RequestedPayment> => {
     const { state } = await loadHead(eventStore, paymentStream(id), paymentDecider);
     if (state.status === 'none') throw new Error('There is no such payment');
@@ -114,7 +120,7 @@ async function start(t: ExecutionContext) {
       return id;
     },
     project(t: ExecutionContext) {
-      for (const projection of [payments, details]) {
+      for (const projection of [payments, details, unmatched]) {
         const run = runProjection({
           projection,
           eventStore,
@@ -334,7 +340,10 @@ test.serial('an erasure that was interrupted after the keys is completed by the 
   const [event] = (await ledger.eventStore.load(paymentStream(id))).slice(-1);
   t.like(event?.metadata, { actor: 'staff:tests' });
   t.deepEqual(ledger.copies, [id]);
-  t.deepEqual(await ledger.erasures.begunBefore(new Date(Date.now() + 3_600_000), 10), []);
+  t.deepEqual(
+    await ledger.erasures.begunBefore(new Date(Date.now() + 3_600_000), { after: '', limit: 10 }),
+    [],
+  );
 });
 
 test.serial('an erasure that was interrupted after the event still removes the copies', async (t) => {
@@ -346,7 +355,10 @@ test.serial('an erasure that was interrupted after the event still removes the c
   await createRetentionPass({ ...ledger, retention: null, log })(new AbortController().signal);
   t.deepEqual(ledger.copies, [id]);
   t.is((await ledger.typesOf(id)).filter((type) => type === 'PersonalDataErased').length, 1);
-  t.deepEqual(await ledger.erasures.begunBefore(new Date(Date.now() + 3_600_000), 10), []);
+  t.deepEqual(
+    await ledger.erasures.begunBefore(new Date(Date.now() + 3_600_000), { after: '', limit: 10 }),
+    [],
+  );
 });
 
 test.serial(
@@ -357,7 +369,9 @@ test.serial(
     const [id, other] = [await ledger.pay(1), await ledger.pay(2)];
     await ledger.caughtUp();
     const found = async (text: string) =>
-      (await findByPayer(text, ledger)).map(({ request: { transactionId } }) => transactionId).toSorted();
+      (await findByPayer(text, ledger)).payments
+        .map(({ request: { transactionId } }) => transactionId)
+        .toSorted();
     for (const text of ['900101-14-5678', '900101145678', 'AMINAH@example.my'])
       t.deepEqual(await found(text), [id, other]);
     const written = await ledger.pay(3, { payer: { ...payer, icNo: 'A-1234567', email: '' } });
@@ -385,7 +399,7 @@ test.serial('a lost key of the blind index is not replaced unnoticed', async (t)
   ledger.project(t);
   const id = await ledger.pay(1);
   await ledger.caughtUp();
-  t.is((await findByPayer(payer.icNo, ledger)).length, 1);
+  t.is((await findByPayer(payer.icNo, ledger)).payments.length, 1);
   await ledger.db('personal_data.key_blocks').where({ id: 'index' }).delete();
   const { store } = ledger.personalData;
   const personalData = createPersonalData({
@@ -406,7 +420,7 @@ test.serial('a lost key of the blind index is not replaced unnoticed', async (t)
     signal: new AbortController().signal,
     onProgress: () => undefined,
   });
-  const [found] = await findByPayer(payer.icNo, { ...ledger, personalData });
+  const [found] = (await findByPayer(payer.icNo, { ...ledger, personalData })).payments;
   t.is(found?.request.transactionId, id);
 });
 
@@ -509,3 +523,78 @@ test.serial(
     t.regex(payment.receipt?.receiptNo ?? '', /^7-20261120-\w{16}$/);
   },
 );
+
+test.serial('a result in quarantine is erased by its id, with its payer, and by retention', async (t) => {
+  const ledger = await start(t);
+  ledger.project(t);
+  const { db, eventStore, personalData } = ledger;
+  const id = await ledger.pay(1);
+  const quarantine = createQuarantine({
+    eventStore,
+    seal: personalData.seal,
+    fingerprint: createFingerprint('a key of the test'),
+  });
+  const received = [
+    { TRANS_ID: 'UNKNOWN-1', BUYER_NAME: 'SOMEBODY ELSE' },
+    { TRANS_ID: id, BUYER_NAME: 'SOMEBODY' },
+    { TRANS_ID: 'UNKNOWN-2', BUYER_EMAIL: payer.email.toUpperCase() },
+    { TRANS_ID: 'UNKNOWN-3', BUYER_ID: '900101 14 5678' },
+  ];
+  for (const raw of received)
+    await quarantine(
+      {
+        at: '2026-11-20T02:00:00.000Z',
+        channel: 'generic',
+        verified: true,
+        reason: 'unknown_transaction',
+        raw,
+      },
+      cause(),
+    );
+  const [other, named, withEmail, withNumber] = (await quarantined(eventStore)).map(unmatchedIdOf);
+  const ids = async () =>
+    (await findByPayer('900101-14-5678', ledger)).unmatched.map((found) => found.id).toSorted();
+  t.deepEqual(await ids(), [named, withNumber].toSorted());
+  const byEmail = (await findByPayer(payer.email, ledger)).unmatched.map((found) => found.id);
+  t.deepEqual(byEmail.toSorted(), [named, withEmail].toSorted());
+  t.deepEqual((await findByPayer('Somebody', ledger)).unmatched, [], 'a name is not a person');
+
+  const subject = unmatchedSubject(withNumber ?? '');
+  t.deepEqual(await ledger.erase(ledger.asked(subject)), [subject]);
+  t.deepEqual(await ledger.erase(ledger.asked(subject)), [], 'once');
+  const load = async (unmatchedId = '') => {
+    const loaded = await loadUnmatched(unmatchedId, eventStore);
+    if (!loaded) throw new Error('There is no such result');
+    const [stored] = await eventStore.load(loaded.stream, loaded.revision, 1);
+    // As the event has it: also a reader who does not know of the erasure reads nothing.
+    const { evidence } = readUnmatchedResult(stored ?? { type: '', data: null, metadata: null }).data;
+    const opened = await personalData.open(evidence, { stream: loaded.stream, field: 'evidence' });
+    return { erasedAt: loaded.head.state.erasedAt, kind: opened.kind };
+  };
+  const erased = { erasedAt: '2026-11-20T02:00:00.000Z', kind: 'erased' };
+  await until(async () => (await load(withNumber)).kind === 'erased');
+  t.deepEqual(await load(withNumber), erased);
+  t.deepEqual(await load(named), { erasedAt: null, kind: 'open' });
+  await until(async () => (await db('unmatched.unmatched').whereNotNull('erased_at')).length === 1);
+  t.deepEqual(await ids(), [named]);
+
+  const pass = createRetentionPass({ ...ledger, retention: { count: 7, unit: 'years' }, log });
+  await pass(new AbortController().signal);
+  t.is((await load(other)).kind, 'open');
+  ledger.setNow(new Date(Date.now() + 8 * 365 * 86_400_000).toISOString());
+  await pass(new AbortController().signal);
+  await until(async () => (await db('unmatched.unmatched').whereNotNull('erased_at')).length === 4);
+  for (const each of [other, named, withEmail]) t.is((await load(each)).kind, 'erased');
+});
+
+test.serial('more erasures that fail than a page holds keep a later one waiting no longer', async (t) => {
+  const ledger = await start(t);
+  const id = await ledger.pay(999);
+  const failing = Array.from({ length: 250 }, (_, number) => ledger.asked(idOf(number + 1))).flat();
+  await ledger.erasures.begin([...failing, ...ledger.asked(id)]);
+  ledger.setNow(new Date(Date.now() + 120_000).toISOString());
+  await createRetentionPass({ ...ledger, retention: null, log })(new AbortController().signal);
+  t.is((await ledger.open(id)).access.kind, 'erased');
+  const left = await ledger.erasures.begunBefore(ledger.runtime.now(), { after: '', limit: 1_000 });
+  t.is(left.length, 250, 'there are no such payments');
+});

@@ -1,9 +1,20 @@
 /** How many payments are taken while the key store is away. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'ava';
 import { pino } from 'pino';
 import { KeysUnavailable } from '../../src/events/personal-data.ts';
 import { createKeyPool } from '../../src/personal-data/key-pool.ts';
-import { isDestroyed, keyBytes, keyIn, keysPerBlock, readKeyId } from '../../src/personal-data/key-store.ts';
+import { createKeyReserve } from '../../src/personal-data/key-reserve.ts';
+import {
+  isDestroyed,
+  keyBytes,
+  keyIn,
+  keysPerBlock,
+  readKeyId,
+  wrappingKeys,
+} from '../../src/personal-data/key-store.ts';
+import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { memoryKeyStore } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
 
@@ -75,4 +86,63 @@ test('what the store has lost is stored again: keys that were not drawn, and no 
   const next = pool.draw('result');
   t.deepEqual(keyIn(again, readKeyId(next.id)?.index ?? 0), next.key);
   await pool.stop();
+});
+
+test('started while the store is away: keys of the reserve, which are in the store and in no file any more', async (t) => {
+  const folder = await temporaryFolder(t);
+  const store = memoryKeyStore();
+  const runtime = testRuntime();
+  const wrapping = wrappingKeys(Buffer.alloc(32, 'k').toString('base64'), []);
+  const reserve = createKeyReserve({ folder, wrapping, runtime });
+  const start = (isAway: boolean) => {
+    const pool = createKeyPool({
+      store: isAway ? { ...store, add: () => Promise.reject(new Error('away')) } : store,
+      reserve,
+      onAdded: () => undefined,
+      ahead: keysPerBlock,
+      runtime,
+      log: pino({ level: 'silent' }),
+    });
+    t.teardown(() => pool.stop());
+    return pool.start().then(() => pool);
+  };
+  await start(false);
+  await until(async () => (await readdir(folder)).length === 32);
+  const files = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))));
+  for (const keys of store.blocks.values())
+    t.false(
+      files.some((file) => file.includes(keyIn(keys, 0))),
+      'they are encrypted',
+    );
+
+  const pools = await Promise.all([start(true), start(true), start(true)]);
+  t.deepEqual(
+    pools.map((pool) => pool.available() / keysPerBlock),
+    [16, 8, 4],
+  );
+  const left = await readdir(folder);
+  t.is(left.length, 4);
+  const ids = new Set<string>();
+  for (const pool of pools) {
+    for (let drawn = 0; drawn < 2_000; drawn += 1) {
+      const { id, key } = pool.draw('request');
+      const { block, index } = readKeyId(id) ?? { block: '', index: 0 };
+      ids.add(id);
+      if (drawn % 500 > 0) continue;
+      t.deepEqual(keyIn(store.blocks.get(block) ?? Buffer.alloc(0), index), key, 'it can be destroyed there');
+      t.false(left.some((name) => name.endsWith(block)));
+    }
+  }
+  t.is(ids.size, 6_000, 'no key twice');
+
+  const [torn = ''] = left;
+  await writeFile(join(folder, torn), 'torn');
+  t.is(reserve.take().length, 1, 'of two files one was damaged');
+  await reserve.fill(store);
+  t.is((await readdir(folder)).length, 32);
+  const renewed = wrappingKeys(Buffer.alloc(32, 'n').toString('base64'), []);
+  const other = createKeyReserve({ folder, wrapping: renewed, runtime });
+  t.deepEqual(other.take(), [], 'under a DATA_KEY that is not configured any more');
+  await other.fill(store);
+  t.is(other.take().length, 16);
 });

@@ -10,6 +10,7 @@ import { connectPostgres } from '../../src/postgres/pool.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { runs } from '../support/property-runs.ts';
 import { testRuntime } from '../support/runtime.ts';
 
 const dataKey = (character: string) => Buffer.alloc(32, character).toString('base64');
@@ -66,7 +67,7 @@ test('whatever JSON can hold comes back from its own place, and from no other', 
       ])
         t.deepEqual(await process.open(sealed, elsewhere), { kind: 'unavailable', isLost: true });
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 

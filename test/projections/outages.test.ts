@@ -25,8 +25,8 @@ import {
 
 const postgres = await startOwnPostgres();
 
-const streams = 8;
-const eventsEach = 60;
+const streams = 4;
+const eventsEach = 30;
 
 /** Appends one event to each stream in turn, without haste, so that outages fall between and within batches. */
 async function appendSlowly(eventStore: EventStore): Promise<Position> {
@@ -38,7 +38,7 @@ async function appendSlowly(eventStore: EventStore): Promise<Position> {
       Array.from({ length: streams }, (_, stream) => append(eventStore, `P${stream}`, [event], expected)),
     );
     position = appended.reduce((last, one) => (one.commit > last.commit ? one : last), position);
-    await sleep(20);
+    await sleep(40);
   }
   return position;
 }

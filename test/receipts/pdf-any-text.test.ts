@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import test from 'ava';
 import fc from 'fast-check';
 import { receiptPdf } from '../../src/receipts/pdf.ts';
+import { runs } from '../support/property-runs.ts';
 import { hasPoppler, pdfOf, textOf, verifyUrl } from './pdf-reader.ts';
 import { paid } from './receipts.ts';
 
@@ -33,7 +34,7 @@ test('any text can be printed', async (t) => {
       const pdf = await buffer(receiptPdf(receipt, { lang: 'en', verifyUrl: verifyUrl }));
       t.true(pdf.toString('latin1').endsWith('%%EOF\n'));
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -23,6 +23,7 @@ import {
   succeeded,
   transactionId,
 } from '../support/payments.ts';
+import { runs } from '../support/property-runs.ts';
 
 const fold = (...events: PaymentEvent[]): Payment => [requested(), ...events].reduce(evolve, noPayment);
 
@@ -193,7 +194,7 @@ test('every record and every success has exactly one verdict', (t) => {
           t.is(each.theirs.amountSen, each.ours?.amountSen ?? null, 'money that matches is the same money');
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -211,6 +212,6 @@ test('an export of exactly what is recorded here matches', (t) => {
         [...classes].join(),
       );
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -15,6 +15,7 @@ import { reached } from '../projections/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import { applied, duplicated, mismatched, result, sen, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { runs } from '../support/property-runs.ts';
 import { type GatewayRow, gatewayCsv, idOf, type Ledger, startLedger } from './helpers.ts';
 
 const postgres = await createDatabase();
@@ -242,7 +243,7 @@ test.serial(
         const again = await ledger.compare(gatewayCsv(rows), period);
         t.deepEqual(again.summary, { ...summary, opened: 0 });
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   },
 );

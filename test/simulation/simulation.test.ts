@@ -12,12 +12,12 @@ async function simulate(...args: string[]): Promise<string> {
   return stdout;
 }
 
-test('the same seeds give the same histories, in which nothing unknown is wrong', async (t) => {
+test('the same seed gives the same history, in which nothing unknown is wrong', async (t) => {
   t.timeout(300_000);
-  const args = ['--seed', '3', '--seeds', '2', '--payments', '10'];
+  const args = ['--seed', '3', '--payments', '6'];
   const [first, second] = [await simulate(...args), await simulate(...args)];
   t.is(first, second);
-  t.is(new Set(first.match(/\b[0-9a-f]{32}\b/g)).size, 2);
+  t.regex(first, /^seed 3 {2}[0-9a-f]{32} /);
 });
 
 test('a fault that is known is found again in its smallest plan', async (t) => {

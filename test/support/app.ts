@@ -211,6 +211,7 @@ export async function startApp(
         store: personalData.store,
         eventStore: parts,
         execute: createExecute({ eventStore: parts, decider: paymentDecider }),
+        executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
         onErased: async () => undefined,
         runtime: testRuntime(changes.clock && { now: changes.clock }),
       }),

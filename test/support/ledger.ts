@@ -1,8 +1,9 @@
 /** The program as operators run it: `ledger <arguments>` in a process of its own. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { wholeFile } from './whole-file.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -51,16 +52,70 @@ export type Ended = {
   output: string;
 };
 
-/** Runs `ledger <args>` to its end. */
+/**
+ * Runs `ledger <args>` to its end. Commands that end by themselves share one process of the test file and run one after
+ * another; a role, and a command with options of a process, has a process of its own.
+ */
 export async function runLedger(
   args: readonly string[],
   environment: Environment,
-  options: Options = {},
+  options?: Options,
 ): Promise<Ended> {
-  const child = spawnLedger(args, environment, options);
+  if (options || ownProcess.has(args[0] ?? ''))
+    return await runToEnd(spawnLedger(args, environment, options));
+  runner ??= startRunner();
+  const { run } = runner;
+  const ended = queue.then(() => run({ args, environment }));
+  queue = ended.catch(() => undefined);
+  return await ended;
+}
+
+const ownProcess = new Set(['serve', 'http', 'projections', 'reactors', 'eventstore']);
+
+async function runToEnd(child: ChildProcessWithoutNullStreams): Promise<Ended> {
   const { stdout, stderr } = child;
   let output = '';
   for (const stream of [stdout, stderr]) stream.on('data', (chunk) => (output += chunk));
   const [[code], printed, complaints] = await Promise.all([once(child, 'close'), text(stdout), text(stderr)]);
   return { code, stdout: printed, stderr: complaints, output };
+}
+
+export type LedgerCall = { args: readonly string[]; environment: Environment };
+/** On both outputs of the shared process, after what a command printed. */
+const endOfOutput = '␄';
+
+let runner: ReturnType<typeof startRunner> | undefined;
+let queue: Promise<unknown> = Promise.resolve();
+
+/** The process that runs the commands of this file, see ledger-runner.ts. */
+function startRunner() {
+  const script = fileURLToPath(new URL('./ledger-runner.ts', import.meta.url));
+  const child = fork(script, [endOfOutput], { silent: true });
+  const exited = once(child, 'exit').then(() => Promise.reject(new Error('The runner of commands ended')));
+  exited.catch(() => undefined);
+  // It ends by itself: a command that left something open would keep the test file from ending.
+  wholeFile.teardown(() => child.disconnect());
+  const run = async (call: LedgerCall): Promise<Ended> => {
+    const printed = { stdout: '', stderr: '', output: '' };
+    const ends = (['stdout', 'stderr'] as const).map(
+      (name) =>
+        new Promise<void>((resolve) => {
+          const take = (chunk: string) => {
+            const isEnd = chunk.endsWith(endOfOutput);
+            const said = isEnd ? chunk.slice(0, -endOfOutput.length) : chunk;
+            printed[name] += said;
+            printed.output += said;
+            if (!isEnd) return;
+            child[name]?.off('data', take);
+            resolve();
+          };
+          child[name]?.setEncoding('utf8').on('data', take);
+        }),
+    );
+    const answered = once(child, 'message');
+    child.send(call);
+    const [[code]] = await Promise.race([Promise.all([answered, ...ends]), exited]);
+    return { code, ...printed };
+  };
+  return { run };
 }

@@ -36,12 +36,13 @@ export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
     rewrap: async () => ({ moved: 0, left: 0 }),
     erasures: {
       async begin(erasures) {
-        for (const erasure of erasures) begun.set(erasure.transactionId, erasure);
+        for (const erasure of erasures) begun.set(erasure.subject, erasure);
       },
       async complete(ids) {
         for (const id of ids) begun.delete(id);
       },
-      begunBefore: async (_, limit) => [...begun.values()].slice(0, limit),
+      begunBefore: async (_, { after, limit }) =>
+        [...begun.values()].filter(({ subject }) => subject > after).slice(0, limit),
     },
   };
 }

@@ -1,15 +1,17 @@
 // One PostgreSQL for one run of the tests: ava.config.js forks this program, which sends it a port of 127.0.0.1. Whoever
-// connects there is answered with the address of an empty database. PostgreSQL starts with the first of them. It is
-// stopped and its files are deleted when the process of the run is gone.
+// connects there and asks for a database is answered with the address of an empty one; who asks for a cluster, with the
+// folder of one that has never been started, to be copied. Each is made for the first who asks. PostgreSQL is stopped
+// and all files are deleted when the process of the run is gone.
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { openCluster, spawnPostmaster } from '../../packages/embedded/postgres/cluster.ts';
+import { clusterFolder, openCluster, spawnPostmaster } from '../../packages/embedded/postgres/cluster.ts';
 
 /** After a crash of the machine nobody asks for this data again. */
 const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
@@ -21,11 +23,17 @@ process.on('SIGINT', () => undefined);
 
 const folder = await mkdtemp(join(tmpdir(), 'ledger-tests-'));
 let starting: ReturnType<typeof startPostgres> | undefined;
+let making: ReturnType<typeof makeCluster> | undefined;
 let databases = 0;
 
-const server = createServer(async (socket) => {
+const server = createServer({ allowHalfOpen: true }, async (socket) => {
   socket.on('error', () => undefined);
   try {
+    if ((await text(socket)) === 'cluster') {
+      making ??= makeCluster();
+      socket.end(await making);
+      return;
+    }
     starting ??= startPostgres();
     const { url } = await starting;
     databases += 1;
@@ -34,7 +42,7 @@ const server = createServer(async (socket) => {
     await query(url, `create database test_${databases}`);
     socket.end(database.href);
   } catch (error) {
-    process.stderr.write(`No database for the test: ${String(error)}\n`);
+    process.stderr.write(`Nothing for the test: ${String(error)}\n`);
     socket.destroy();
   }
 }).listen(0, '127.0.0.1');
@@ -43,17 +51,27 @@ process.send?.((server.address() as AddressInfo).port);
 
 if (!runEnded.signal.aborted) await once(runEnded.signal, 'abort');
 const postgres = await starting?.catch(() => undefined);
+await making?.catch(() => undefined);
 await postgres?.stop();
 await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 process.exit();
 
+async function makeCluster(): Promise<string> {
+  const home = join(folder, 'never-started');
+  await mkdir(home);
+  await openCluster(home, runEnded.signal);
+  return clusterFolder(home).home;
+}
+
 async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
   const cluster = await openCluster(folder, runEnded.signal);
+  // A password costs a hash for each connection.
+  await writeFile(join(cluster.pgData, 'pg_hba.conf'), 'host all ledger 127.0.0.1/32 trust\n');
   const port = await freePort();
   const postmaster = spawnPostmaster(cluster, port, settings);
   postmaster.stderr?.resume();
   const exited = once(postmaster, 'exit');
-  const url = `postgres://ledger:${cluster.password}@127.0.0.1:${port}/ledger`;
+  const url = `postgres://ledger@127.0.0.1:${port}/ledger`;
   while (true) {
     const failure = await query(url, 'select 1').catch((error: unknown) => error);
     if (failure === undefined) break;

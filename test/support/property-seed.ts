@@ -4,3 +4,6 @@ import fc from 'fast-check';
 
 const { PROPERTY_SEED = '1' } = process.env;
 if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED) });
+
+// ava switches them on. Types are stripped in place, so every position is right without them, and each costs time.
+process.setSourceMapsEnabled(false);

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { callbackDelays, delayBoundsMs } from '../../src/to-do/delays.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../projections/filled.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { runs } from '../support/property-runs.ts';
 
 const postgres = await createDatabase();
 
@@ -46,7 +47,7 @@ test.serial('whatever the payments, each figure is what a count over their state
       t.deepEqual({ ...figures, percentiles }, expectedDelays(filled));
       delivered += figures.delivered;
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
   t.true(delivered > 0);
 });

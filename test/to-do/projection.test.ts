@@ -33,6 +33,7 @@ import {
 } from '../support/payments.ts';
 import { personalData } from '../support/personal-data.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { runs } from '../support/property-runs.ts';
 
 const postgres = await createDatabase();
 const { decide, evolve, initial } = paymentDecider;
@@ -92,9 +93,9 @@ test.serial('the rows of a payment are the same, whichever version its events ar
       if (!events.some(({ type }) => type === 'AmountMismatchDetected'))
         t.deepEqual(await rowsOf(`old${serial}`), found);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
-  t.true(rows > 20);
+  t.true(rows > 5);
 });
 
 test.serial('only a payment with an event of version 1 is loaded, once in a batch', async (t) => {
@@ -195,7 +196,10 @@ test.serial('rebuilds of payments under load touch no due row', async (t) => {
 
   let rebuilding = true;
   const load = (async () => {
-    for (let index = 0; rebuilding; index += 1) await pay(`L${index}`);
+    for (let index = 0; rebuilding; index += 1) {
+      await pay(`L${index}`);
+      await systemRuntime.sleep(5);
+    }
   })();
   const signal = new AbortController().signal;
   const onProgress = () => undefined;

@@ -13,6 +13,7 @@ import {
 import { attemptsOf, orderingKeyOf } from '../../src/to-do/table.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../projections/filled.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { runs } from '../support/property-runs.ts';
 
 const postgres = await createDatabase();
 
@@ -94,7 +95,7 @@ test.serial('whatever the payments and the filter, the list is what a fold says'
       t.deepEqual(pairs(found), pairs(expected));
       t.is((await findDeliveries(db, filter, 1)).length, Math.min(expected.length, 1));
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
   t.true(rowsSeen > 0);
 });

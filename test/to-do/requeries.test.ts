@@ -10,6 +10,7 @@ import { append, emptyDatabase, log, reached, run, startStore } from '../project
 import { events } from '../support/arbitraries.ts';
 import { applied, chosen, requested, result, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { runs } from '../support/property-runs.ts';
 
 const postgres = await createDatabase();
 
@@ -55,7 +56,7 @@ test.serial('after any events the row is due when the payment’s own fold says 
       const dueAt = state.status === 'none' ? null : nextRequeryAt(state);
       t.is((await row(`P${serial}`)).due_at?.toISOString() ?? null, dueAt);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -11,6 +11,7 @@ import { emptyDatabase } from '../projections/helpers.ts';
 import { history } from '../projections/histories.ts';
 import { payer as aminah, applied, chosen, request, result, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { runs } from '../support/property-runs.ts';
 
 const postgres = await createDatabase();
 
@@ -94,7 +95,7 @@ test.serial('whatever the history, each row is the newest delivery of its orderi
           ]),
       );
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -96,7 +96,7 @@ function staffAction({ actor, at, type, revision }: HistoryEntry): string[] {
   return [`${type} by ${actor} at ${time} (event ${revision})`];
 }
 
-function plural(count: number, noun: string): string {
+export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 

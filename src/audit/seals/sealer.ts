@@ -18,6 +18,7 @@ import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
+import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import type { SealKey } from './key.ts';
@@ -42,15 +43,8 @@ const lookAgainMs = 60_000;
  * Runs until stopped. Of all processes that run it, one leads and the others stand by. Outages are waited out. While the
  * log does not agree with its last seal, nothing is sealed, and every minute an error is logged.
  */
-export function startSealer(dependencies: Dependencies): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const sealing = keepSealing(dependencies, stopping.signal);
-  return {
-    stop() {
-      stopping.abort();
-      return sealing;
-    },
-  };
+export function startSealer(dependencies: Dependencies): Background {
+  return runUntilStopped((signal) => keepSealing(dependencies, signal));
 }
 
 async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Promise<void> {

@@ -137,7 +137,17 @@ export const apiSections: readonly Section[] = [
         parameters: [
           { in: 'path', name: 'id', description: 'User id', schema: { type: 'string' }, example: exampleId },
         ],
-        answers: { 200: jsonAnswer('The user', ref('User'), user), ...errors(401, 404, 500, 503) },
+        answers: {
+          200: {
+            ...jsonAnswer('The user', ref('User'), user),
+            headers: {
+              'As-At': headerOf(
+                'Only while the event log cannot be read: the time of the last event that is known; there may be later ones',
+              ),
+            },
+          },
+          ...errors(401, 404, 500, 503),
+        },
       },
     ],
   },

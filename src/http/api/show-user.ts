@@ -3,12 +3,15 @@ import { userDecider } from '../../commands/user.ts';
 import { type Account, userStream } from '../../events/user.ts';
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
 import type { Log } from '../../kernel/log.ts';
+import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Context } from '../server/context.ts';
 import { createReadState } from '../server/read-state.ts';
 import { answer, presentUser, User } from './bodies.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { apiProblem } from './errors.ts';
+
+const nobody = { state: null, outdated: null };
 
 export function createShowUser({
   eventStore,
@@ -27,9 +30,10 @@ export function createShowUser({
   });
   return async (ctx: Context): Promise<void> => {
     const { id = '' } = ctx.params;
-    // A user that is outdated looks the same: its documented fields leave no room for a time.
-    const account = derivedIdPattern.test(id) ? (await readUser(id)).state : null;
+    const { state: account, outdated } = derivedIdPattern.test(id) ? await readUser(id) : nobody;
     if (!account) throw apiProblem(404, 'user_not_found', 'No user has this id');
+    // The documented fields leave no room for a time.
+    if (outdated) ctx.set('As-At', toIsoWithOffset(outdated.updatedAt.toISOString()));
     answer(ctx, User, presentUser(account));
   };
 }

@@ -19,7 +19,12 @@ import { showExceptions } from './exceptions/list.ts';
 import { resolvePaymentException, showPaymentException } from './exceptions/payment-exception.ts';
 import { resolveSharedNumber, showSharedNumber } from './exceptions/shared-number.ts';
 import { resolveUnknownOutcome, showUnknownOutcome } from './exceptions/unknown-outcome.ts';
-import { resolveUnmatched, showUnmatched, showUnmatchedEvidence } from './exceptions/unmatched-result.ts';
+import {
+  findUnmatchedToErase,
+  resolveUnmatched,
+  showUnmatched,
+  showUnmatchedEvidence,
+} from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
 import { createFromOwnSite, createOwnForm, createPermit } from './frame/guards.ts';
 import type { Page, PageDependencies } from './frame/page.ts';
@@ -29,7 +34,7 @@ import { showHome } from './home/home.ts';
 import { downloadAccount, showAccount } from './journal/account.ts';
 import { downloadCollectionCsv, downloadCollectionPdf, showCollection } from './journal/collection.ts';
 import { showTrialBalance } from './journal/trial-balance.ts';
-import { confirmErase, eraseNow } from './payments/erase.ts';
+import { confirmErase, eraseNow, findPaymentToErase } from './payments/erase.ts';
 import { showEvent } from './payments/event.ts';
 import { answerHistory } from './payments/history.ts';
 import { showPayer } from './payments/payer.ts';
@@ -77,8 +82,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/payments/:id/payer', 'viewPersonalData', showPayer),
     get('/console/payments/:id/events/:revision', 'viewPersonalData', showEvent),
     get('/console/payments/:id/history.json', 'viewPersonalData', answerHistory),
-    get('/console/payments/:id/erase', 'erase', confirmErase),
-    post('/console/payments/:id/erase', 'erase', eraseNow),
+    get('/console/payments/:id/erase', 'erase', confirmErase(findPaymentToErase)),
+    post('/console/payments/:id/erase', 'erase', eraseNow(findPaymentToErase)),
     get('/console/payments/:id/refund', 'resolve', showRefund),
     post('/console/payments/:id/refund', 'resolve', recordRefund),
     post('/console/payments/:id/send-again', 'sendAgain', sendAgainFromPayment),
@@ -94,6 +99,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/exceptions/unmatched/:id', 'read', showUnmatched),
     post('/console/exceptions/unmatched/:id', 'resolve', resolveUnmatched),
     get('/console/exceptions/unmatched/:id/evidence', 'viewPersonalData', showUnmatchedEvidence),
+    get('/console/exceptions/unmatched/:id/erase', 'erase', confirmErase(findUnmatchedToErase)),
+    post('/console/exceptions/unmatched/:id/erase', 'erase', eraseNow(findUnmatchedToErase)),
     get('/console/exceptions/shared/:id', 'read', showSharedNumber),
     post('/console/exceptions/shared/:id', 'resolve', resolveSharedNumber),
     get('/console/exceptions/difference/:id', 'read', showDiscrepancy),

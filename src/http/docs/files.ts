@@ -5,7 +5,6 @@ import { array, number, object, optional, pattern, string, trimmed } from 'super
 
 import { ConfigError, checkYaml } from '../../config/yaml-file.ts';
 
-/** One content file. */
 export type DocsFile = ReturnType<typeof readDocsFile>;
 
 const slugPattern = /^[a-z0-9]+(?:[-_][a-z0-9]+)*(?:\/[a-z0-9]+(?:[-_][a-z0-9]+)*)*$/;
@@ -85,7 +84,6 @@ function readDocsFile(file: string, source: string) {
     category: matter.category ?? folderName(file),
     order: matter.order ?? Number.POSITIVE_INFINITY,
     tags: matter.tags ?? [],
-    /** The whole file. */
     source,
     /** What follows the front matter. */
     markdown: plain.slice(whole.length),

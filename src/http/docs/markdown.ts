@@ -106,7 +106,6 @@ function alignByClass(token: Token): void {
   if (align !== undefined) token.attrs = [['class', align]];
 }
 
-/** The text of a token without its mark-up. */
 function plainText(token: Token | undefined): string {
   if (!token) return '';
   if (!token.children) return token.content;

@@ -13,7 +13,6 @@ const fileOf = (name: string) =>
 const view = (name: string) =>
   readFileSync(new URL(`../../../views/reference/${name}`, import.meta.url), 'utf8');
 
-/** `document` is the OpenAPI description. */
 export function addReferenceRoutes(router: Router<RequestState>, document: object): void {
   const description = createAnswer('application/json', JSON.stringify(document), {
     // Tools on other origins read it, and it is public.

@@ -88,7 +88,6 @@ function llmsText(categories: readonly Category[], baseUrl: string): string {
   return ['# Payment ledger', '', about, ...lines, ''].join('\n');
 }
 
-/** The list of all pages for search engines. */
 function sitemap(categories: readonly Category[], baseUrl: string): string {
   const paths = ['/docs', ...categories.flatMap(({ pages }) => pages.map(({ url }) => url))];
   const entries = paths.map((path) => `<url><loc>${escapeHtml(baseUrl + path)}</loc></url>`);

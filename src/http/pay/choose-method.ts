@@ -1,7 +1,7 @@
 /** POST /<channel>/pay/{id}: records the method that a payer chose, and takes the payer to the gateway. */
 import { handOverFields } from '../../clients/gateway/hand-over.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
-import { chosenAttempt } from '../../commands/payment.ts';
+import { chosenAttempt, type PaymentCommand } from '../../commands/payment.ts';
 import type { Config } from '../../config/config.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
@@ -9,7 +9,7 @@ import { type Attempt, paymentStream } from '../../events/payment.ts';
 import { addSen, displaySen } from '../../kernel/money.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { bodyText } from '../server/body.ts';
-import { type Context, causeOf, languageOf, seeOther } from '../server/context.ts';
+import { type Context, causeOf, languageOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import { scriptHash } from '../server/inline-style.ts';
 import { pagePolicy } from '../server/security-headers.ts';
@@ -27,7 +27,7 @@ type ChooseDependencies = PaymentPageDependencies & {
 };
 
 export function createChooseMethod(dependencies: ChooseDependencies) {
-  const { config, leadToReceipt, links } = dependencies;
+  const { config, leadToReceipt, runtime } = dependencies;
   // Browsers also check the redirects that follow a post, and only the gateway knows its banks' addresses.
   const policy = pagePolicy(scriptHash, `${new URL(config.gateway.url).origin} https:`);
 
@@ -36,84 +36,57 @@ export function createChooseMethod(dependencies: ChooseDependencies) {
     const { transactionId } = payment.request;
     const attempt = readToken(ctx, transactionId, dependencies);
     if (isSettled(payment)) return leadToReceipt(ctx, transactionId, head.revision);
-    if (bodyText(ctx, 'cancel') !== '') return cancel(ctx, dependencies);
+    const at = runtime.now().toISOString();
+    const drawFault = (status: number, fault: FormFault) => {
+      ctx.status = status;
+      return drawPaymentPage(ctx, payment, dependencies, fault);
+    };
+
+    if (bodyText(ctx, 'cancel') !== '') {
+      const cancelled = await carryOut(ctx, { type: 'CancelPayment', at }, dependencies);
+      if (cancelled === 'open')
+        return drawFault(409, { error: 'cancelOpen', chosenMode: '', chosenBank: '' });
+      return leadToReceipt(ctx, transactionId, cancelled === 'settled' ? 'no_stream' : cancelled.revision);
+    }
 
     const choice = readChoice(ctx, offersFor(payment, config));
-    if ('error' in choice) {
-      ctx.status = 400;
-      return drawPaymentPage(ctx, payment, dependencies, choice);
-    }
-    const chosen = await choose(ctx, attempt, choice, dependencies);
-    if (chosen === 'attemptOpen') {
-      ctx.status = 409;
-      const { offer, bankCode } = choice;
-      return drawPaymentPage(ctx, payment, dependencies, {
-        error: chosen,
-        chosenMode: offer.mode,
-        chosenBank: bankCode,
-      });
-    }
-    if (!chosen) return seeOther(ctx, links.receipt(transactionId));
+    if ('error' in choice) return drawFault(400, choice);
+    const { offer, bankCode } = choice;
+    const chosen = { attempt, mode: offer.mode, bankCode };
+    const again = bodyText(ctx, 'again') !== '';
+    const more = { at, chargeSen: offer.chargeSen, lang: languageOf(ctx), again };
+    const recorded = await carryOut(ctx, { type: 'ChoosePaymentMethod', ...chosen, ...more }, dependencies);
+    if (recorded === 'open')
+      return drawFault(409, { error: 'attemptOpen', chosenMode: offer.mode, chosenBank: bankCode });
+    const made =
+      recorded === 'settled' || recorded.state.status === 'none'
+        ? null
+        : chosenAttempt(recorded.state, chosen);
+    // The payment has been settled meanwhile.
+    if (!made) return leadToReceipt(ctx, transactionId, 'no_stream');
 
     ctx.set('Content-Security-Policy', policy);
-    await ctx.render('hand-over.njk', handOverPage(ctx, payment, chosen, choice, dependencies));
+    await ctx.render('hand-over.njk', handOverPage(ctx, payment, made, choice, dependencies));
   };
 }
-
-const settledCodes: readonly RefusalCode[] = ['payment_succeeded', 'payment_pending', 'wrong_amount'];
 
 type Choice = { offer: Offer; bankCode: string };
 
-/** Records that the payer will not pay, and shows it; or says why this cannot be done yet. */
-async function cancel(ctx: Context<PaymentWithHead>, dependencies: ChooseDependencies): Promise<void> {
-  const { payment, head } = ctx.state;
-  const { transactionId } = payment.request;
-  const { execute, leadToReceipt, links, runtime } = dependencies;
-  const command = { type: 'CancelPayment', at: runtime.now().toISOString() } as const;
-  try {
-    const cause = causeOf(ctx, 'payer');
-    const { revision } = await execute(paymentStream(transactionId), command, cause, { from: head });
-    return leadToReceipt(ctx, transactionId, revision);
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    if (settledCodes.includes(error.code)) return seeOther(ctx, links.receipt(transactionId));
-    if (error.code !== 'attempt_open') throw error;
-    ctx.status = 409;
-    await drawPaymentPage(ctx, payment, dependencies, {
-      error: 'cancelOpen',
-      chosenMode: '',
-      chosenBank: '',
-    });
-  }
-}
+const settledCodes: readonly RefusalCode[] = ['payment_succeeded', 'payment_pending', 'wrong_amount'];
 
-/** Records the choice; returns its attempt, or null when the payment has been settled meanwhile. */
-async function choose(
+/** What became of the payer's command; `settled`: there is nothing to pay any more; `open`: an attempt is open. */
+async function carryOut(
   ctx: Context<PaymentWithHead>,
-  attempt: number,
-  { offer, bankCode }: Choice,
-  { execute, runtime }: ChooseDependencies,
-): Promise<Attempt | 'attemptOpen' | null> {
-  const { payment, head } = ctx.state;
-  const choice = {
-    attempt,
-    mode: offer.mode,
-    bankCode,
-    lang: languageOf(ctx),
-    again: bodyText(ctx, 'again') !== '',
-  };
-  const at = runtime.now().toISOString();
+  command: PaymentCommand,
+  { execute }: ChooseDependencies,
+): Promise<Awaited<ReturnType<PayDependencies['execute']>> | 'settled' | 'open'> {
+  const { head, payment } = ctx.state;
+  const stream = paymentStream(payment.request.transactionId);
   try {
-    const { state } = await execute(
-      paymentStream(payment.request.transactionId),
-      { type: 'ChoosePaymentMethod', at, chargeSen: offer.chargeSen, ...choice },
-      causeOf(ctx, 'payer'),
-      { from: head },
-    );
-    return state.status === 'none' ? null : chosenAttempt(state, choice);
+    return await execute(stream, command, causeOf(ctx, 'payer'), { from: head });
   } catch (error) {
-    if (error instanceof Refused && settledCodes.includes(error.code)) return null;
-    if (error instanceof Refused && error.code === 'attempt_open') return 'attemptOpen';
+    if (error instanceof Refused && settledCodes.includes(error.code)) return 'settled';
+    if (error instanceof Refused && error.code === 'attempt_open') return 'open';
     throw error;
   }
 }

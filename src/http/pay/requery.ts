@@ -19,7 +19,7 @@ export function createRequery<State>({
   idOf,
   ask,
   personalData,
-  merchants,
+  config,
   readPayment,
   recordAnswer,
   runtime,
@@ -27,7 +27,7 @@ export function createRequery<State>({
   idOf: (ctx: Context<State>) => string;
   ask: (request: Asked) => Promise<RegistryAnswer>;
   personalData: PayDependencies['personalData'];
-  merchants: PayDependencies['config']['merchants'];
+  config: Pick<PayDependencies['config'], 'merchants'>;
   readPayment: ReadPayment;
   recordAnswer: PayDependencies['recordAnswer'];
   runtime: Pick<Runtime, 'now'>;
@@ -62,7 +62,7 @@ export function createRequery<State>({
       throw new HttpProblem(404, message, { kind: 'paymentNotFound' });
     }
     const fields = paymentFields(payment);
-    const isTold = (merchants.get(request.merchant.code)?.toldOf.length ?? 0) > 0;
+    const isTold = (config.merchants.get(request.merchant.code)?.toldOf.length ?? 0) > 0;
     const data = {
       ...fields,
       ...(isTold && adjustmentFields(payment)),

@@ -8,22 +8,22 @@ import { type PaymentRequested, paymentIdOf, paymentStreamPrefix } from '../../e
 import { type OpenSealed, openOrWait, type Payer } from '../../events/personal-data.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { formatSen } from '../../kernel/money.ts';
-import { isRefusal } from '../../postgres/error-codes.ts';
 import { createTables, quoteIdentifier } from '../../postgres/table.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { scrub } from './scrub.ts';
 import {
   allDetails,
   copyAgencyTables,
+  type DetailsTable,
   detailsSchema,
   detailsTableOf,
   findAgencyTables,
   haveSameAgencyTables,
-  type OwnColumn,
   type StandardColumn,
   sharedDetails,
   sharedTable,
   standardColumns,
+  writeAccepted,
 } from './tables.ts';
 
 export const details: Projection = {
@@ -54,7 +54,6 @@ export const details: Projection = {
   },
 };
 
-type Table = { name: string; columns: readonly OwnColumn[] };
 type Row = {
   /** The agency's own table, whether or not it exists. */
   table: string | null;
@@ -69,7 +68,10 @@ async function insertAll(rows: readonly Row[], db: Knex.Transaction): Promise<vo
   for (const [table, group] of Map.groupBy(rows, ({ table }) => table)) {
     const columns = tables.get(table ?? '');
     if (table === null || table === sharedTable || !columns) shared.push(...group);
-    else shared.push(...(await insertWhatFits(db, { name: table, columns }, group)));
+    else {
+      const agencyTable = { name: table, columns };
+      shared.push(...(await writeAccepted(db, group, (trx, some) => insert(trx, agencyTable, some))));
+    }
   }
   if (shared.length > 0) await insert(db, { name: sharedTable, columns: [] }, shared);
 }
@@ -112,25 +114,8 @@ function standardFields(
   };
 }
 
-/**
- * Inserts into an agency's table and returns the rows that it refuses. What an agency added to its table, such as a
- * constraint, must not block the details of all others, so a savepoint protects the transaction.
- */
-async function insertWhatFits(db: Knex.Transaction, table: Table, rows: readonly Row[]): Promise<Row[]> {
-  try {
-    await db.transaction((savepoint) => insert(savepoint, table, rows));
-    return [];
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-  }
-  if (rows.length === 1) return [...rows];
-  const middle = Math.floor(rows.length / 2);
-  const first = await insertWhatFits(db, table, rows.slice(0, middle));
-  return [...first, ...(await insertWhatFits(db, table, rows.slice(middle)))];
-}
-
 /** Skips rows that exist already. Columns that no row fills keep their default. */
-async function insert(db: Knex.Transaction, table: Table, rows: readonly Row[]): Promise<void> {
+async function insert(db: Knex.Transaction, table: DetailsTable, rows: readonly Row[]): Promise<void> {
   const fitting = await fittingKeys(db, table, rows);
   const records = rows.map(({ standard, extra }, index) => {
     const isFitting = ([key]: [string, unknown]) => fitting[index]?.has(key) ?? false;
@@ -155,7 +140,7 @@ async function insert(db: Knex.Transaction, table: Table, rows: readonly Row[]):
  */
 async function fittingKeys(
   db: Knex.Transaction,
-  { columns }: Table,
+  { columns }: DetailsTable,
   rows: readonly Row[],
 ): Promise<ReadonlySet<string>[]> {
   const candidates = rows.flatMap(({ extra }, index) =>

@@ -3,7 +3,7 @@
  * content/docs/details-tables.md.
  */
 import type { Knex } from 'knex';
-import { isPostgresError } from '../../postgres/error-codes.ts';
+import { isPostgresError, isRefusal } from '../../postgres/error-codes.ts';
 import { quoteIdentifier, type Table } from '../../postgres/table.ts';
 import { lockTables } from '../runtime/checkpoints.ts';
 import type { ComparedRows } from '../runtime/projection.ts';
@@ -59,7 +59,30 @@ export const personalColumns = [
 ] as const satisfies readonly StandardColumn[];
 
 /** A column that an agency added, and its type as Postgres writes it. */
-export type OwnColumn = { name: string; type: string };
+type OwnColumn = { name: string; type: string };
+
+export type DetailsTable = { name: string; columns: readonly OwnColumn[] };
+
+/**
+ * Writes to an agency's table, and returns the items that it refuses. What an agency added to its table, such as a
+ * constraint, must not block the details of all others, so a savepoint protects the transaction.
+ */
+export async function writeAccepted<Item>(
+  db: Knex.Transaction,
+  items: readonly Item[],
+  write: (savepoint: Knex.Transaction, items: readonly Item[]) => Promise<void>,
+): Promise<Item[]> {
+  try {
+    await db.transaction((savepoint) => write(savepoint, items));
+    return [];
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+  }
+  if (items.length === 1) return [...items];
+  const middle = Math.floor(items.length / 2);
+  const first = await writeAccepted(db, items.slice(0, middle), write);
+  return [...first, ...(await writeAccepted(db, items.slice(middle), write))];
+}
 
 /**
  * The table for a merchant's details, if it exists. Its name contains the code unchanged, so that two merchants never

@@ -5,7 +5,7 @@ import { listProjection } from '../runtime/list-projection.ts';
 
 export const projects = listProjection({
   name: 'projects',
-  version: 2,
+  version: 3,
   streamPrefix: projectStreamPrefix,
   evolve: (state: Project | null, event) => evolveProject(state, readProjectEvent(event)),
 });

@@ -8,12 +8,17 @@ export function listProjection<State>(
 ): Projection {
   return streamProjection({
     ...options,
-    columns: { created_position: 'bigint not null unique' },
+    columns: { created_position: 'bigint not null unique', updated_at: 'timestamptz not null' },
     constantColumns: ['created_position'],
     // 64 bits wide: it travels as text.
-    columnsOf: ({ first }) => ({ created_position: first.position.commit.toString() }),
+    columnsOf: ({ first, last }) => ({
+      created_position: first.position.commit.toString(),
+      updated_at: last.created,
+    }),
   });
 }
+
+export type FoundEntry<Entry> = { revision: number; state: Entry; updatedAt: Date };
 
 /** Every query rejects within a few seconds when Postgres is down. */
 export function createListQueries<Entry>(db: Knex, projectionName: string) {
@@ -22,13 +27,15 @@ export function createListQueries<Entry>(db: Knex, projectionName: string) {
   const has = async (id: string) => (await rows().where({ id }).first('id').timeout(2_000)) !== undefined;
 
   return {
-    /** Whether the list holds the entry (yet). */
     has,
 
-    /** An entry as far as it has been projected, null when there is no row (yet). */
-    async find(id: string): Promise<{ revision: number; state: Entry } | null> {
-      const query = rows().where({ id }).first('revision', 'state');
-      return ((await query.timeout(2_000)) as { revision: number; state: Entry } | undefined) ?? null;
+    /**
+     * An entry as far as it has been projected, null when there is no row (yet). `updatedAt` is the time of its last event,
+     * by the event store's clock.
+     */
+    async find(id: string): Promise<FoundEntry<Entry> | null> {
+      const query = rows().where({ id }).first('revision', 'state', { updatedAt: 'updated_at' });
+      return ((await query.timeout(2_000)) as FoundEntry<Entry> | undefined) ?? null;
     },
 
     /**

@@ -8,6 +8,7 @@ import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
+import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { readBatches } from './batches.ts';
@@ -16,12 +17,8 @@ import { ProjectionHalted } from './failures.ts';
 import { type Projection, selectionOf } from './projection.ts';
 import { writeBatch } from './write-batch.ts';
 
-export type ProjectionRun = {
-  /** Resolves when the run has ended: after `stop`, or when the projection halted. Never rejects. */
-  ended: Promise<void>;
-  /** Lets a batch that is being written finish, then ends. */
-  stop(): Promise<void>;
-};
+/** Ends after `stop`, which lets a batch that is being written finish, or when the projection halted. Never rejects. */
+export type ProjectionRun = Background;
 
 type Dependencies = {
   projection: Projection;
@@ -44,16 +41,8 @@ type Dependencies = {
  */
 export function runProjection(dependencies: Dependencies): ProjectionRun {
   const { schema = dependencies.projection.name } = dependencies;
-  const stopping = new AbortController();
   const log = dependencies.log.child({ projection: schema });
-  const ended = keepRunning({ ...dependencies, schema, log }, stopping.signal);
-  return {
-    ended,
-    stop() {
-      stopping.abort();
-      return ended;
-    },
-  };
+  return runUntilStopped((signal) => keepRunning({ ...dependencies, schema, log }, signal));
 }
 
 type Run = Dependencies & { schema: string };

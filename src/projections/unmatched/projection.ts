@@ -1,7 +1,8 @@
-/** The quarantine: gateway results that match no payment, a row each, with how staff resolved them. */
+/** The quarantine: gateway results that match no payment, a row each, with how staff resolved them and when they were erased. */
+import type { Knex } from 'knex';
 import { readUnmatchedEvent, readUnmatchedResult } from '../../events/codec.ts';
 import { unmatchedIdOf, unmatchedStream, unmatchedStreamPrefix } from '../../events/unmatched.ts';
-import { createTables, givenRows, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, givenRows, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 
 const resultColumns = {
@@ -12,13 +13,15 @@ const resultColumns = {
   verified: 'boolean not null',
 };
 const resolutionColumns = { resolution: 'text', resolved_at: 'timestamptz' };
+const erasureColumns = { erased_at: 'timestamptz' };
 const results: Table = { name: 'unmatched', columns: resultColumns, primaryKey: ['id'] };
 
 export const unmatched: Projection = {
   name: 'unmatched',
-  version: 2,
+  version: 3,
   streamPrefixes: [unmatchedStream, unmatchedStreamPrefix],
-  createTables: (db) => createTables(db, { ...results, columns: { ...resultColumns, ...resolutionColumns } }),
+  createTables: (db) =>
+    createTables(db, { ...results, columns: { ...resultColumns, ...resolutionColumns, ...erasureColumns } }),
   indexes: ['unmatched_open on unmatched (at) where resolved_at is null'],
 
   async project(events, db) {
@@ -29,21 +32,33 @@ export const unmatched: Projection = {
         return { id: unmatchedIdOf(event), at, channel, reason, verified };
       });
     await upsert(db, results, received);
-    const resolutions = events
-      .filter(({ streamName, revision }) => streamName.startsWith(unmatchedStreamPrefix) && revision === 0)
-      .map((event) => {
-        const { at, resolution } = readUnmatchedEvent(event).data;
-        const id = event.streamName.slice(unmatchedStreamPrefix.length);
-        return { id, resolution, resolved_at: at };
-      });
-    if (resolutions.length === 0) return;
-    const { rowCount } = await db.raw(writeResolutions, [JSON.stringify(resolutions)]);
-    if (rowCount !== resolutions.length)
-      throw new ProjectionFault('It resolves an unmatched result that does not exist');
+    const handled = events.filter(({ streamName }) => streamName.startsWith(unmatchedStreamPrefix));
+    const resolutions: Row<keyof typeof resolutionColumns | 'id'>[] = [];
+    const erasures: Row<keyof typeof erasureColumns | 'id'>[] = [];
+    for (const event of handled) {
+      const id = event.streamName.slice(unmatchedStreamPrefix.length);
+      const { type, data } = readUnmatchedEvent(event);
+      if (type === 'PersonalDataErased') erasures.push({ id, erased_at: data.at });
+      else resolutions.push({ id, resolution: data.resolution, resolved_at: data.at });
+    }
+    await write(resolutions, resolutionColumns, db);
+    await write(erasures, erasureColumns, db);
   },
 };
 
-const writeResolutions = `
-  update unmatched set resolution = given.resolution, resolved_at = given.resolved_at
-  from ${givenRows({ id: 'text', ...resolutionColumns })}
-  where unmatched.id = given.id`;
+/** What is there stays, as in the fold. */
+async function write(
+  rows: readonly Row<'id'>[],
+  columns: Readonly<Record<string, string>>,
+  db: Knex,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const values = Object.keys(columns).map((name) => `${name} = coalesce(unmatched.${name}, given.${name})`);
+  const { rowCount } = await db.raw(
+    `update unmatched set ${values.join(', ')} from ${givenRows({ id: 'text', ...columns })}
+     where unmatched.id = given.id`,
+    [JSON.stringify(rows)],
+  );
+  if (rowCount !== rows.length)
+    throw new ProjectionFault('It concerns an unmatched result that does not exist');
+}

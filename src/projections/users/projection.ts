@@ -5,7 +5,7 @@ import { listProjection } from '../runtime/list-projection.ts';
 
 export const users = listProjection({
   name: 'users',
-  version: 2,
+  version: 3,
   streamPrefix: userStreamPrefix,
   evolve: (state: Account | null, event) => evolveUser(state, readUserEvent(event)),
 });

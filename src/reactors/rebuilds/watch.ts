@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { projectionStreamPrefix } from '../../events/rebuild.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { retry } from '../../kernel/retry.ts';
+import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { RebuildUnderWay } from '../../projections/rebuild/rebuild.ts';
 import { describeRebuildFailure, openRequest } from './perform.ts';
@@ -22,29 +23,17 @@ type Dependencies = {
 const checkAgainMs = 1_000;
 
 /** Runs until stopped, and waits through outages. A rebuild under way at the stop is left to the next process. */
-export function startRebuilds({ projections, eventStore, log, runtime, takeUp, onRebuilt }: Dependencies): {
-  stop(): Promise<void>;
-} {
-  const stopping = new AbortController();
-  const { signal } = stopping;
+export function startRebuilds(dependencies: Dependencies): Background {
+  return runUntilStopped((signal) => watchRequests(dependencies, signal));
+}
+
+async function watchRequests(
+  { projections, eventStore, log, runtime, takeUp, onRebuilt }: Dependencies,
+  signal: AbortSignal,
+): Promise<void> {
   const untilStopped = { runtime, signal, firstMs: checkAgainMs, longestMs: checkAgainMs };
   /** Resolved when a projection's stream has a new event. */
   const changed = new Map(projections.map((name) => [name, Promise.withResolvers<void>()]));
-
-  async function watch(): Promise<void> {
-    const after = await retry(() => eventStore.head(), untilStopped).catch(() => null);
-    // Checks the requests after reading the head, so that none is missed in between.
-    const seeingTo = projections.map((name) => seeTo(name));
-    const streams = { streamPrefixes: [projectionStreamPrefix], after, signal };
-    for await (const message of signal.aborted ? [] : eventStore.subscribe(streams)) {
-      if (message.kind !== 'event') continue;
-      const name = message.event.streamName.slice(projectionStreamPrefix.length);
-      changed.get(name)?.resolve();
-      if (message.event.type === 'ProjectionRebuilt') onRebuilt(name);
-    }
-    for (const { resolve } of changed.values()) resolve();
-    await Promise.all(seeingTo);
-  }
 
   async function seeTo(name: string): Promise<void> {
     const check = async () => {
@@ -61,11 +50,16 @@ export function startRebuilds({ projections, eventStore, log, runtime, takeUp, o
     while (!signal.aborted) await retry(check, { ...untilStopped, onFailure }).catch(() => {});
   }
 
-  const watching = watch();
-  return {
-    stop() {
-      stopping.abort();
-      return watching;
-    },
-  };
+  const after = await retry(() => eventStore.head(), untilStopped).catch(() => null);
+  // Checks the requests after reading the head, so that none is missed in between.
+  const seeingTo = projections.map((name) => seeTo(name));
+  const streams = { streamPrefixes: [projectionStreamPrefix], after, signal };
+  for await (const message of signal.aborted ? [] : eventStore.subscribe(streams)) {
+    if (message.kind !== 'event') continue;
+    const name = message.event.streamName.slice(projectionStreamPrefix.length);
+    changed.get(name)?.resolve();
+    if (message.event.type === 'ProjectionRebuilt') onRebuilt(name);
+  }
+  for (const { resolve } of changed.values()) resolve();
+  await Promise.all(seeingTo);
 }

@@ -15,6 +15,7 @@ import { type Payment, paymentStream, type RequestedPayment } from '../../events
 import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
+import { runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { ClaimedRequery, RequeryQueue } from '../../to-do/requery-queue.ts';
 
@@ -41,22 +42,14 @@ const longestBackoffMs = 5 * 60_000;
 
 /** Runs until stopped; waits for the questions under way. */
 export function startScheduledRequery(dependencies: RequeryDependencies) {
-  const { runtime } = dependencies;
-  const stopping = new AbortController();
   const requeries = createRequeries(dependencies);
-  const working = (async () => {
-    while (!stopping.signal.aborted) {
+  return runUntilStopped(async (signal) => {
+    while (!signal.aborted) {
       await requeries.begin();
-      await runtime.sleep(pollMs, stopping.signal);
+      await dependencies.runtime.sleep(pollMs, signal);
     }
     await requeries.settled();
-  })();
-  return {
-    async stop() {
-      stopping.abort();
-      await working;
-    },
-  };
+  });
 }
 
 /**

@@ -90,6 +90,7 @@ export const en = {
     lateSuccess: 'Payment confirmed after an earlier attempt had ended',
     failed: 'Attempt failed',
     cancelled: 'Attempt cancelled',
+    cancelledByPayer: 'Cancelled by the payer',
     pending: 'Waiting for the bank to confirm',
     amountMismatch: (amount: string) => `${amount} received, which is not the amount asked for`,
     duplicate: (amount: string) => `A further charge of ${amount} received`,
@@ -109,28 +110,15 @@ export const en = {
       `Refunded on ${date}: ${amount}${reference && `, reference ${reference}`}.`,
   },
 
-  /** `on` is the day of the decision; `''` before it. */
+  /** What happened, and then what becomes of it. */
   otherCharges: {
-    wrongAmount: {
-      open: ({ received, asked }: ChargeTexts) =>
-        `We received ${received} instead of ${asked}. It will be credited to the agency or returned to you.`,
-      credited: ({ received, asked, on }: ChargeTexts) =>
-        `We received ${received} instead of ${asked}. It was credited to the agency on ${on}.`,
-      refunded: ({ received, asked, on }: ChargeTexts) =>
-        `We received ${received} instead of ${asked}. It was returned to you on ${on}, and nothing has been paid with it.`,
-      explained: ({ received, asked, on }: ChargeTexts) =>
-        `A payment of ${received} instead of ${asked} was reported to us. Staff looked into it and closed it on ${on}; nothing has been paid with it.`,
-    },
-    furtherCharge: {
-      open: ({ received }: ChargeTexts) =>
-        `You were charged once more: we received a further ${received}. It will be returned to you.`,
-      credited: ({ received, on }: ChargeTexts) =>
-        `We received a further ${received}. It was credited to the agency on ${on}.`,
-      refunded: ({ received, on }: ChargeTexts) =>
-        `You were charged once more: we received a further ${received}. It was returned to you on ${on}.`,
-      explained: ({ received, on }: ChargeTexts) =>
-        `A further charge of ${received} was reported to us. Staff looked into it and closed it on ${on}.`,
-    },
+    wrongAmount: (received: string, asked: string) => `We received ${received} instead of ${asked}.`,
+    furtherCharge: (received: string) => `You were charged once more: we received a further ${received}.`,
+    openWrongAmount: 'It will be credited to the agency or returned to you.',
+    openFurtherCharge: 'It will be returned to you.',
+    credited: (date: string) => `It was credited to the agency on ${date}.`,
+    refunded: (date: string) => `It was returned to you on ${date}.`,
+    explained: (date: string) => `Staff looked into this report and closed it on ${date}.`,
   },
 
   email: {
@@ -151,8 +139,6 @@ export const en = {
     page: (page: string, pages: string) => `Page ${page} of ${pages}`,
   },
 };
-
-type ChargeTexts = { received: string; asked: string; on: string };
 
 /** English is the pattern: every language has these texts, under the same keys. */
 export type ReceiptTexts = typeof en;

@@ -88,6 +88,7 @@ export const ms: ReceiptTexts = {
     lateSuccess: 'Pembayaran disahkan selepas percubaan terdahulu tamat',
     failed: 'Percubaan gagal',
     cancelled: 'Percubaan dibatalkan',
+    cancelledByPayer: 'Dibatalkan oleh pembayar',
     pending: 'Menunggu pengesahan bank',
     amountMismatch: (amount) => `${amount} diterima, berbeza daripada amaun yang diminta`,
     duplicate: (amount) => `Caj tambahan sebanyak ${amount} diterima`,
@@ -108,26 +109,13 @@ export const ms: ReceiptTexts = {
   },
 
   otherCharges: {
-    wrongAmount: {
-      open: ({ received, asked }) =>
-        `Kami menerima ${received} dan bukan ${asked}. Wang ini akan dikreditkan kepada agensi atau dikembalikan kepada anda.`,
-      credited: ({ received, asked, on }) =>
-        `Kami menerima ${received} dan bukan ${asked}. Wang ini telah dikreditkan kepada agensi pada ${on}.`,
-      refunded: ({ received, asked, on }) =>
-        `Kami menerima ${received} dan bukan ${asked}. Wang ini telah dikembalikan kepada anda pada ${on}, dan tiada bayaran dibuat dengannya.`,
-      explained: ({ received, asked, on }) =>
-        `Pembayaran sebanyak ${received} dan bukan ${asked} telah dilaporkan kepada kami. Kakitangan telah menyemak dan menutupnya pada ${on}; tiada bayaran dibuat dengannya.`,
-    },
-    furtherCharge: {
-      open: ({ received }) =>
-        `Anda telah dicaj sekali lagi: kami menerima ${received} lagi. Wang ini akan dikembalikan kepada anda.`,
-      credited: ({ received, on }) =>
-        `Kami menerima ${received} lagi. Wang ini telah dikreditkan kepada agensi pada ${on}.`,
-      refunded: ({ received, on }) =>
-        `Anda telah dicaj sekali lagi: kami menerima ${received} lagi. Wang ini telah dikembalikan kepada anda pada ${on}.`,
-      explained: ({ received, on }) =>
-        `Caj tambahan sebanyak ${received} telah dilaporkan kepada kami. Kakitangan telah menyemak dan menutupnya pada ${on}.`,
-    },
+    wrongAmount: (received, asked) => `Kami menerima ${received} dan bukan ${asked}.`,
+    furtherCharge: (received) => `Anda telah dicaj sekali lagi: kami menerima ${received} lagi.`,
+    openWrongAmount: 'Wang ini akan dikreditkan kepada agensi atau dikembalikan kepada anda.',
+    openFurtherCharge: 'Wang ini akan dikembalikan kepada anda.',
+    credited: (date) => `Wang ini telah dikreditkan kepada agensi pada ${date}.`,
+    refunded: (date) => `Wang ini telah dikembalikan kepada anda pada ${date}.`,
+    explained: (date) => `Kakitangan telah menyemak laporan ini dan menutupnya pada ${date}.`,
   },
 
   email: {

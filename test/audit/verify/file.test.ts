@@ -13,6 +13,7 @@ import { verifyFile } from '../../../src/audit/verify/file.ts';
 import type { RecordedEvent } from '../../../src/eventstore/event-store.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import { payer as aminah, applied, chosen, request, result } from '../../support/payments.ts';
+import { runs } from '../../support/property-runs.ts';
 import { stored } from '../helpers.ts';
 
 const range = {
@@ -79,7 +80,7 @@ test('any changed byte is found, at its line', async (t) => {
       if (line > 1 && line < 11 && isAfterName) t.like(violation, eventOfLine(line));
     },
   );
-  await fc.assert(property, { numRuns: 400 });
+  await fc.assert(property, { numRuns: runs(400) });
 });
 
 test('a line that was removed, repeated or moved is found', async (t) => {

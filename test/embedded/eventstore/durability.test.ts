@@ -92,7 +92,7 @@ test('kill -9 during appends loses no acknowledged event', async (t) => {
       const store = await spawnStore(file);
       await withClient(store.port, async (client) => {
         const appending = appendUntilFailure(client, 16);
-        setTimeout(() => void store.stop('SIGKILL'), 300 + round * 200);
+        setTimeout(() => void store.stop('SIGKILL'), 100 + round * 50);
         for (const [stream, last] of await appending) acknowledged.set(stream, last);
       });
     }
@@ -187,7 +187,7 @@ test('an orderly shutdown answers every append and ends subscriptions as cancell
       const subscription = client.subscribeToAll();
       const ended = t.throwsAsync<Error & { type?: string }>(collect(subscription));
       const appending = appendUntilFailure(client, 16);
-      setTimeout(() => void store.stop('SIGTERM'), 300);
+      setTimeout(() => void store.stop('SIGTERM'), 100);
       const last = await appending;
       t.is((await ended)?.type, 'cancelled');
       return last;

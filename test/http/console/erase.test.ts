@@ -4,6 +4,7 @@ import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
+import { onlyUnmatchedPath } from '../../support/quarantine.ts';
 import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
 
 const app = await startApp();
@@ -43,6 +44,29 @@ for (const role of ['member', 'viewer'] as const)
     t.is((await staff.post(`/console/payments/${id}/erase`)).status, 403);
     t.is((await app.events(id)).length, 1);
   });
+
+test.serial('an unmatched result likewise: what was received is gone, and the exception stays', async (t) => {
+  await postResult(app, signed(resultFields('0'.repeat(26), { BUYER_NAME: 'Aminah binti Ismail' })));
+  const path = `/console/exceptions/${await onlyUnmatchedPath(app.eventStore)}`;
+  const admin = await signIn(app, 'admin');
+  const pageOf = async (of: string) => (await admin.get(`${path}${of}`)).text();
+  t.regex(await pageOf('/evidence'), /Aminah binti Ismail/);
+  t.regex(await pageOf(''), /Erase personal data/);
+  t.regex(await pageOf('/erase'), /every field of this result[\s\S]*Erase for good/);
+  const member = await signIn(app, 'member');
+  t.is((await member.post(`${path}/erase`)).status, 403);
+  const answer = await admin.post(`${path}/erase`);
+  t.is(answer.headers.get('location'), `${path}?notice=erased`);
+  for (const each of ['', '/evidence', '/erase']) t.notRegex(await pageOf(each), /Aminah/, each);
+  t.regex(await pageOf('/evidence'), /has been erased/);
+  t.regex(await pageOf(''), /Personal data erased<\/dt>/);
+  t.notRegex(await pageOf(''), /Erase personal data|Show what was received/);
+  t.regex(await pageOf('/erase'), /holds no personal data/);
+  const resolution = { resolution: 'explained', note: 'A forgery' };
+  t.is((await admin.post(path, resolution)).headers.get('location'), `${path}?notice=resolved`);
+  t.regex(await pageOf(''), /A forgery/);
+  t.is((await admin.get('/console/exceptions/unmatched/7/erase')).status, 404);
+});
 
 test.serial('a payment that does not exist is 404', async (t) => {
   const admin = await signIn(app, 'admin');

@@ -6,16 +6,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Router from '@koa/router';
-import type { ExecutionContext } from 'ava';
 import Koa from 'koa';
 import { pino } from 'pino';
 import { addDocsRoutes } from '../../../src/http/docs/routes.ts';
 import type { RequestState } from '../../../src/http/server/context.ts';
 import { createSecurityHeaders } from '../../../src/http/server/security-headers.ts';
 import { testRuntime } from '../../support/runtime.ts';
+import type { Owner } from '../../support/whole-file.ts';
 
 /** Writes content files into a temporary folder that is removed after the test. */
-export async function contentFolder(t: ExecutionContext, files: Record<string, string>): Promise<string> {
+export async function contentFolder(t: Owner, files: Record<string, string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ledger-docs-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   for (const [name, content] of Object.entries(files)) {
@@ -27,7 +27,7 @@ export async function contentFolder(t: ExecutionContext, files: Record<string, s
 
 /** Serves the documentation in `folder`, by default the project's own, and returns its address. */
 export async function serveDocs(
-  t: ExecutionContext,
+  t: Owner,
   {
     folder,
     production = true,

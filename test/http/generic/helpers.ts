@@ -98,8 +98,9 @@ export async function chooseMethod(
   app: TestApp,
   transactionId: string,
   form: Record<string, string>,
+  lang: 'en' | 'ms' = 'en',
 ): Promise<Response> {
-  const url = `${app.url}/generic/pay/${transactionId}`;
+  const url = `${app.url}/generic/pay/${transactionId}?lang=${lang}`;
   const token = form.token ?? tokenOf(await (await fetch(url)).text());
   return fetch(url, {
     method: 'POST',

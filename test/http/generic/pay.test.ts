@@ -159,6 +159,7 @@ test('cancelling is recorded once, the merchant hears it, and the payer may pay 
   });
   const page = await (await fetch(receiptUrl(id))).text();
   t.true(page.includes('<h1>The payment was cancelled</h1>'));
+  t.true(page.includes('Cancelled by the payer'));
   t.regex(page, /council\.example\/paid[^"]*status=2"/);
   t.is((await chooseMethod(app, id, { method: 'cc' })).status, 200);
 });

@@ -93,6 +93,27 @@ test('a failed payment is tried again from its statement', async (t) => {
   t.is(hiddenFields(await again.text()).MERCHANT_ORDER_NO, `${transactionId}-2`);
 });
 
+test('a wrong amount locks the signed link; sending the receipt again and cancelling take the link and the token', async (t) => {
+  const { transactionId, payUrl } = await createLandPayment(app);
+  const cancelled = (url: string, token: string) =>
+    fetch(url, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ token, cancel: '1' }) });
+  const token = tokenOf(await (await fetch(payUrl)).text());
+  t.is((await cancelled(payUrl.split('?')[0] ?? '', token)).status, 401);
+  t.is((await cancelled(payUrl, 'x')).status, 401);
+  t.is((await cancelled(payUrl, token)).status, 303);
+  await choose(payUrl, { method: 'cc' });
+  const wrong = await reportLandResult(app, transactionId, { PAYMENT_MODE: 'cc', AMOUNT: '1.00' });
+  const receiptUrl = wrong.headers.get('location') ?? '';
+  t.regex(await (await fetch(receiptUrl)).text(), /We received RM 1\.00 instead of RM 120\.50/);
+  t.regex(
+    (await fetch(payUrl, { redirect: 'manual' })).headers.get('location') ?? '',
+    /\/landreg\/receipt\//,
+  );
+  const send = (url: string) => fetch(url, { method: 'POST', body: new URLSearchParams({ token }) });
+  t.is((await send(receiptUrl)).status, 401, 'a token of another page');
+  t.is((await send(receiptUrl.split('?')[0] ?? '')).status, 401, 'no signature');
+});
+
 test('a page that has expired leads to a fresh one, and a settled payment to its receipt', async (t) => {
   let now = new Date();
   const timed = await startApp({ clock: () => now }, app);

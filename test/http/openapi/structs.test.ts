@@ -6,6 +6,7 @@ import { array, integer, min, number, object, optional, refine, string, validate
 import { createDocument, structsOf } from '../../../src/http/openapi/document.ts';
 import { jsonSchemaOf } from '../../../src/http/server/openapi/json-schema.ts';
 import { sen } from '../../support/payments.ts';
+import { runs } from '../../support/property-runs.ts';
 
 const config = {
   baseUrl: 'https://payments.example',
@@ -194,7 +195,7 @@ function changed(value: Json, path: readonly (string | number)[], { to, copies }
 
 // ── Tests ────────────────────────────────────────────────────────────────────────────────────────────
 
-const runs = 1500;
+const tries = runs(1500);
 
 for (const [name, struct] of Object.entries(structsOf(config)))
   test(`${name}: struct and JSON Schema agree`, (t) => {
@@ -215,8 +216,8 @@ for (const [name, struct] of Object.entries(structsOf(config)))
         throw new Error(`${fault?.message ?? 'taken'}, but: ${JSON.stringify([value, matches.errors])}`);
       counts[fault ? 'refused' : 'taken'] += 1;
     };
-    fc.assert(fc.property(changes, agree), { numRuns: runs, includeErrorInReport: true });
-    t.true(counts.taken > runs / 50 && counts.refused > runs / 50, JSON.stringify(counts));
+    fc.assert(fc.property(changes, agree), { numRuns: tries, includeErrorInReport: true });
+    t.true(counts.taken > tries / 50 && counts.refused > tries / 50, JSON.stringify(counts));
   });
 
 test('a struct whose rules cannot be read is refused', (t) => {

@@ -13,13 +13,15 @@ import { createPaymentQueries } from '../../../src/projections/payments/queries.
 import { createListQueries } from '../../../src/projections/runtime/list-projection.ts';
 import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
 import { users } from '../../../src/projections/users/projection.ts';
-import { temporaryFolder, until } from '../../embedded/helpers.ts';
+import { createLinks } from '../../../src/receipts/payment-links.ts';
+import { until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
-import { type Changes, startApp, type TestApp } from '../../support/app.ts';
+import { type Changes, startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { startServerProcess } from '../../support/event-store.ts';
 import { personalData } from '../../support/personal-data.ts';
+import { folderWithCluster } from '../../support/postgres.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
 import {
   chooseMethod,
@@ -29,11 +31,11 @@ import {
   resultFields,
   signed,
 } from '../generic/helpers.ts';
-import { createLandPayment, reportLandResult } from '../landreg/helpers.ts';
+import { createLandPayment, keyHeaders, reportLandResult } from '../landreg/helpers.ts';
 
 /** Both stores, the projections and one process of the HTTP role; `beside` starts another. */
 async function start(t: ExecutionContext) {
-  const dataDir = await temporaryFolder(t);
+  const dataDir = await folderWithCluster(t);
   const server = await startServerProcess(t);
   const postgres = await startPostgres({ dataDir, log });
   t.teardown(() => postgres.stop());
@@ -87,40 +89,56 @@ const states = {
   pending: { status: '3', shown: 'Pending' },
 } as const;
 
-type Ids = Record<keyof typeof states, string>;
+type State = keyof typeof states;
+type Made = {
+  channel: 'generic' | 'landreg';
+  state: State;
+  id: string;
+  reference: string;
+};
 
-async function paymentsInEveryState(app: TestApp): Promise<Ids> {
-  const entries = Object.entries(states).map(async ([name, { status }]) => {
-    const id = await createPayment(app, { trans_id: `IN-${name}` });
-    if (status !== null) await postResult(app, signed(resultFields(id, { STATUS: status })));
-    return [name, id] as const;
+/** One of each channel in each state. */
+async function paymentsInEveryState(app: TestApp): Promise<Made[]> {
+  const made = (Object.keys(states) as State[]).map(async (state): Promise<Made[]> => {
+    const { status: STATUS } = states[state];
+    const reference = `IN-${state}`;
+    const id = await createPayment(app, { trans_id: reference });
+    const land = await createLandPayment(app, { transaksi_id: `L-${state}` });
+    if (STATUS !== null) {
+      await postResult(app, signed(resultFields(id, { STATUS })));
+      await reportLandResult(app, land.transactionId, { STATUS });
+    }
+    return [
+      { channel: 'generic', state, id, reference },
+      { channel: 'landreg', state, id: land.transactionId, reference: `L-${state}` },
+    ];
   });
-  return Object.fromEntries(await Promise.all(entries)) as Ids;
+  return (await Promise.all(made)).flat();
 }
 
 const asAt = /This is the record as at \d+ \w+ \d{4}/;
 const asAtMalay = /Ini ialah rekod setakat \d+ \w+ \d{4}/;
 
 /** Opens the receipt, the PDF and the page to pay of each payment; each says its state, and its time if it is outdated. */
-async function openAll(t: ExecutionContext, app: TestApp, ids: Ids, isOutdated: boolean) {
-  const opened = Object.entries(states).map(async ([name, { shown }]) => {
-    const id = ids[name as keyof Ids];
-    const isMarked = isOutdated && name !== 'succeeded';
-    const get = (path: string) => fetch(`${app.url}/generic/${path}`, { redirect: 'manual' });
-    const [receipt, malay, pdf, pay] = await Promise.all([
-      get(`receipt/${id}?lang=en`),
-      get(`receipt/${id}?lang=ms`),
-      get(`download/${id}?lang=en`),
-      get(`pay/${id}?lang=en`),
-    ]);
+async function openAll(t: ExecutionContext, app: TestApp, payments: readonly Made[], isOutdated: boolean) {
+  const opened = payments.map(async ({ channel, state, id }) => {
+    const name = `${channel} ${state}`;
+    const isMarked = isOutdated && state !== 'succeeded';
+    const links = createLinks({ baseUrl: app.url, transactionIdKey, runtime: systemRuntime })[channel];
+    const [receipt, malay, pdf, pay] = await Promise.all(
+      [links.receipt(id, 'en'), links.receipt(id, 'ms'), links.download(id, 'en'), links.pay(id, 'en')].map(
+        (url) => fetch(url, { redirect: 'manual' }),
+      ),
+    );
+    if (!receipt || !malay || !pdf || !pay) return t.fail();
     const html = await receipt.text();
     t.deepEqual([receipt.status, malay.status, pdf.status], [200, 200, 200], name);
-    t.true(html.includes(shown), name);
+    t.true(html.includes(states[state].shown), name);
     t.is(asAt.test(html), isMarked, name);
     t.is(asAtMalay.test(await malay.text()), isMarked, name);
     const drawn = Buffer.from(await pdf.arrayBuffer());
     if (hasPoppler) t.is(asAt.test(textOf(drawn)), isMarked, name);
-    const isSettled = name === 'succeeded' || name === 'pending';
+    const isSettled = state === 'succeeded' || state === 'pending';
     t.is(pay.status, isSettled ? 303 : 200, name);
     if (!isSettled) t.is(asAt.test(await pay.text()), isMarked, name);
   });
@@ -140,48 +158,58 @@ test.serial(
       log,
     });
     const app = await stores.beside({ registry: client });
-    const ids = await paymentsInEveryState(app);
+    const payments = await paymentsInEveryState(app);
     const created = await fetch(`${app.url}/api/v1/users`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'Aminah', email: 'a@agency.example' }),
     });
-    const user = (await created.json()) as { id: string };
-    await Promise.all(Object.values(ids).map(stores.projected));
+    const user = (await created.json()) as { id: string; createdAt: string };
+    await Promise.all(payments.map(({ id }) => stores.projected(id)));
     await until(() => stores.userQueries.has(user.id));
-    await openAll(t, app, ids, false);
+    await openAll(t, app, payments, false);
 
     await stores.server.end('SIGKILL');
     // It knows nothing about any stream.
     const restarted = await stores.beside({ registry: client });
-    const requery = (name: string) =>
-      fetch(`${restarted.url}/generic/requery/IN-${name}`, { headers: merchantHeaders });
+    const requery = async (from: TestApp, { channel, reference }: Made) => {
+      const headers = channel === 'generic' ? merchantHeaders : keyHeaders;
+      const answered = await fetch(`${from.url}/${channel}/requery/${reference}`, { headers });
+      t.is(answered.status, 200);
+      return (await answered.json()) as { data: Record<string, string>; message: string };
+    };
     const startedMs = performance.now();
-    await openAll(t, restarted, ids, true);
+    await openAll(t, restarted, payments, true);
     t.log(`pages without the event store: ${Math.round(performance.now() - startedMs)} ms`);
     // It knows a success of whatever it is asked about.
     registry.answer((request, response) => {
-      const id = new URL(request.url ?? '', registry.url).searchParams.get('merchant_trans_id') ?? '';
-      listOf(registryRecord(id))(request, response);
+      const { pathname, searchParams } = new URL(request.url ?? '', registry.url);
+      const value = searchParams.get('value');
+      const named = payments.find(({ reference }) => reference === value)?.id ?? '';
+      const [, id = searchParams.get('merchant_trans_id') ?? ''] = /transactions\/(.+)/.exec(pathname) ?? [];
+      if (value !== null) listOf({ key: 'transaksi id', value, transaction_id: named })(request, response);
+      else if (pathname.endsWith(id)) response.end(JSON.stringify(registryRecord(id)));
+      else listOf(registryRecord(id))(request, response);
     });
-    const [failed, paid] = await Promise.all([requery('failed'), requery('succeeded')]);
-    const answer = (await failed.json()) as { data: Record<string, string>; message: string };
-    t.is(failed.status, 200);
-    t.like(answer.data, { transaction_id: ids.failed, status: '0', payment_status: 'Failed' });
-    t.regex(answer.data.as_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00$/);
-    t.is(
-      answer.message,
-      'The registry says successful, which cannot be recorded at the moment: status remains Failed',
-    );
-    const final = (await paid.json()) as { data: Record<string, string> };
-    t.is(final.data.payment_status, 'Successful');
-    t.false('as_at' in final.data, 'a success is final');
+    for (const each of payments) {
+      const { data, message } = await requery(restarted, each);
+      const shown = each.state === 'requested' ? 'Pending' : states[each.state].shown;
+      t.like(data, { transaction_id: each.id, payment_status: shown }, message);
+      if (each.state === 'succeeded') t.false('as_at' in data, 'a success is final');
+      else t.regex(data.as_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00$/);
+      if (each.state !== 'succeeded')
+        t.is(
+          message,
+          `The registry says successful, which cannot be recorded at the moment: status remains ${shown}`,
+        );
+    }
     for (const each of [app, restarted]) {
       const shown = await fetch(`${each.url}/api/v1/users/${user.id}`);
       t.deepEqual([shown.status, await shown.json()], [200, user]);
+      t.is(shown.headers.get('as-at'), user.createdAt, 'it may have changed since');
     }
     // What decides needs the stream.
-    const form = await fetch(`${restarted.url}/generic/pay/${ids.requested}`, {
+    const form = await fetch(`${restarted.url}/generic/pay/${payments[0]?.id}`, {
       method: 'POST',
       body: new URLSearchParams({ token: 'any', method: 'cc' }),
     });
@@ -192,14 +220,17 @@ test.serial(
     await stores.stopProjections();
     await stores.postgres.stop();
     const folding = await stores.beside({ registry: client });
-    await openAll(t, folding, ids, false);
-    const folded = await fetch(`${folding.url}/generic/requery/IN-failed`, { headers: merchantHeaders });
-    t.like(await folded.json(), {
-      data: { payment_status: 'Successful' },
-      message: 'The registry says successful: status updated to Successful',
-    });
+    await openAll(t, folding, payments, false);
+    for (const each of payments) {
+      const { data, message } = await requery(folding, each);
+      t.false('as_at' in data, each.state);
+      t.is(data.payment_status, 'Successful', each.state);
+      if (each.state !== 'succeeded')
+        t.is(message, 'The registry says successful: status updated to Successful');
+    }
     const shown = await fetch(`${folding.url}/api/v1/users/${user.id}`);
     t.deepEqual([shown.status, await shown.json()], [200, user]);
+    t.is(shown.headers.get('as-at'), null);
   },
 );
 

@@ -8,6 +8,7 @@ import { createKnownHeads, knownForMs } from '../../../src/http/server/known-hea
 import { createReadState } from '../../../src/http/server/read-state.ts';
 import { log } from '../../projections/helpers.ts';
 import { startServer } from '../../support/event-store.ts';
+import { runs } from '../../support/property-runs.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
 const server = await startServer();
@@ -127,7 +128,7 @@ test('nobody is shown less than was told, and nothing outdated without saying so
       }
     },
   );
-  await fc.assert(property, { numRuns: 80 });
+  await fc.assert(property, { numRuns: runs(80) });
   t.log(served);
   t.true(Math.min(served.rows, served.folds, served.outdated) > 0);
 });

@@ -6,6 +6,7 @@ import { createDetailsTable, detailsTableOf } from '../../../src/projections/det
 import { query, until } from '../../embedded/helpers.ts';
 import { runLedger, settingsFor } from '../../support/ledger.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { runs } from '../../support/property-runs.ts';
 import {
   append,
   type Database,
@@ -225,7 +226,7 @@ test.serial('no history stops it, whatever its texts hold', async (t) => {
       if (first?.type === 'PaymentRequested' && first.data.channel === 'generic') generic += 1;
       await reached(db, 'details', await append(parts.store.eventStore, `P${serial}`, events));
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
   t.true(generic > 0);
   t.is((await rowsOf(parts, 'generic_details')).length, generic);

@@ -18,6 +18,7 @@ import {
 } from '../../../src/projections/exceptions/queries.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { runs } from '../../support/property-runs.ts';
 import { day, emptyTables, type Filled, feed, fillPayments, historyOfDay } from '../filled.ts';
 
 const postgres = await createDatabase();
@@ -124,7 +125,7 @@ test.serial('whatever happened and whatever is asked for, the list is what a fol
         t.deepEqual(await countOpenExceptions(db), Object.fromEntries(counts));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
   t.true(rowsSeen > 0);
 });

@@ -23,6 +23,7 @@ import {
 import { receiptOf } from '../../../src/receipts/receipt.ts';
 import { mismatched, request, result, sen, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { runs } from '../../support/property-runs.ts';
 import { history } from '../histories.ts';
 import { clearJournal, emptyJournal, feed, paid, recorded } from '../journals.ts';
 
@@ -112,7 +113,7 @@ test.serial('any history, cut into any batches, some of them again: the same row
         byAccount([...sumsOf(replay(histories)).values()]),
       );
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });
 
@@ -134,7 +135,7 @@ test.serial('a balance of any time is that of a replay up to then', async (t) =>
           );
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });
 

@@ -12,6 +12,7 @@ import {
 } from '../../../src/projections/journal/shared-number-queries.ts';
 import { chosen, duplicated, mismatched, request, result, sen, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { runs } from '../../support/property-runs.ts';
 import { clearJournal, emptyJournal, feed, recorded } from '../journals.ts';
 
 const postgres = await createDatabase();
@@ -130,7 +131,7 @@ test.serial(
         await feedInBatches(db, history.log, others);
         t.deepEqual(await rowsOf(db), rows);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   },
 );

@@ -5,6 +5,7 @@ import { currentResult, type RequestedPayment } from '../../../src/events/paymen
 import { standingOf } from '../../../src/events/standing.ts';
 import { type DayMetrics, dayMetrics } from '../../../src/projections/payments/metrics.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { runs } from '../../support/property-runs.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../filled.ts';
 
 const postgres = await createDatabase();
@@ -64,7 +65,7 @@ test.serial('whatever the payments, each figure is what a count over their state
       t.deepEqual(comparable(figures), expectedFigures(filled));
       paid += figures.paid.count;
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
   t.true(paid > 0);
 });

@@ -8,6 +8,7 @@ import { indexable } from '../../../src/postgres/table.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { runs } from '../../support/property-runs.ts';
 import {
   append,
   emptyDatabase,
@@ -54,7 +55,7 @@ test.serial(
           await checkExceptions(t, db, id, fresh.state);
         }
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   },
 );

@@ -24,6 +24,13 @@ const resolution = (revision: number, said: string) => ({
   metadata,
 });
 
+const erasure = {
+  id: randomUUID(),
+  type: 'PersonalDataErased',
+  data: { at: '2033-11-21T00:00:00.000Z', reason: 'retention', keys: [] },
+  metadata,
+};
+
 test.serial('a row per result, without what was received; a replay changes nothing', async (t) => {
   await query(postgres.url, 'drop schema if exists unmatched cascade');
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
@@ -36,13 +43,11 @@ test.serial('a row per result, without what was received; a replay changes nothi
   await append(resolutionStream('1'), [resolution(1, 'refunded')], 'no_stream');
   const subject = 'x'.repeat(43);
   await append(quarantineStream(subject), [result('unknown_transaction')], 'no_stream');
-  const { position } = await append(
-    resolutionStream(`${subject}-0`),
-    [resolution(0, 'settled')],
-    'no_stream',
-  );
+  const handled = resolutionStream(`${subject}-0`);
+  await append(handled, [resolution(0, 'settled')], 'no_stream');
+  const { position } = await append(handled, [erasure], 0);
   await reached(db, 'unmatched', position);
-  const common = { at: new Date(at), channel: 'landreg', verified: true };
+  const common = { at: new Date(at), channel: 'landreg', verified: true, erased_at: null };
   const open = { ...common, resolution: null, resolved_at: null };
   const expected = [
     { ...open, id: '0', reason: 'unreadable' },
@@ -60,6 +65,7 @@ test.serial('a row per result, without what was received; a replay changes nothi
       reason: 'unknown_transaction',
       resolution: 'settled',
       resolved_at: new Date('2026-11-21T00:00:00.000Z'),
+      erased_at: new Date('2033-11-21T00:00:00.000Z'),
     },
   ];
   t.deepEqual(await rows(), expected);

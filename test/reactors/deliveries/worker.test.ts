@@ -70,7 +70,7 @@ test.serial('a callback of an erased payment goes, with every field and without 
   await untilHistory(ledger, 'P1', 1);
   const sent = JSON.parse(receiver.received[0]?.body ?? '');
   t.like(sent, { transaction_id: 'P1', status: '1', amount: '120.50', buyer_name: '' });
-  t.is(Object.keys(sent).length, 16);
+  t.is(Object.keys(sent).length, 19);
 });
 
 test.serial('while personal data cannot be read a callback waits, and no attempt is recorded', async (t) => {

@@ -1,17 +1,15 @@
 /** /console/exceptions/unmatched/{id}: a result in quarantine, and on a page of its own what was received. */
-import { headOf } from '../../../commands/execute.ts';
-import { unmatchedDecider } from '../../../commands/unmatched.ts';
-import { readUnmatchedResult } from '../../../events/codec.ts';
-import { actorOf } from '../../../events/envelope.ts';
+import { loadUnmatched } from '../../../commands/unmatched.ts';
 import {
-  placeOfUnmatched,
   resolutionStream,
   type UnmatchedResolution,
   unmatchedResolutions,
 } from '../../../events/unmatched.ts';
+import { unmatchedSubject } from '../../../personal-data/key-store.ts';
 import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import type { ToErase } from '../payments/erase.ts';
 import {
   type ExceptionSource,
   type FoundException,
@@ -30,31 +28,30 @@ const source: ExceptionSource<UnmatchedResolution> = {
 /** The result as an exception; and what was received, sealed, which only the evidence page shows. */
 async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDependencies) {
   const { id = '' } = ctx.params;
-  const place = placeOfUnmatched(id);
-  const [stored] = place ? await eventStore.load(place.stream, place.revision, 1) : [];
-  if (!place || !stored) throw new HttpProblem(404, 'There is no such unmatched result');
-  const { evidence, ...result } = readUnmatchedResult(stored).data;
-  const resolutions = await eventStore.load(resolutionStream(id));
-  const head = headOf(resolutions, unmatchedDecider);
+  const loaded = await loadUnmatched(id, eventStore);
+  if (!loaded) throw new HttpProblem(404, 'There is no such unmatched result');
+  const { evidence, head, personalData, resolvedBy, result, revision, stream } = loaded;
+  const url = `/console/exceptions/unmatched/${id}`;
   const found: FoundException<UnmatchedResolution> = {
     model: {
       title: kindTexts.unmatched.name,
       meaning: kindTexts.unmatched.meaning,
-      url: `/console/exceptions/unmatched/${id}`,
-      ...place,
+      url,
+      stream,
+      revision,
       result: { ...result, reasonText: reasonTexts[result.reason] },
+      erasedAt: head.state.erasedAt,
       evidence: null,
     },
     choices: unmatchedResolutions,
-    resolved: head.state,
-    resolvedBy: actorOf(resolutions[0]),
+    resolved: head.state.resolved,
+    resolvedBy,
     resolve(resolution, cause) {
-      const { revision } = place;
       const command = { type: 'ResolveUnmatchedResult', revision, ...resolution } as const;
       return executeUnmatched(resolutionStream(id), command, cause, { from: head });
     },
   };
-  return { found, place, evidence };
+  return { found, evidence, personalData, place: { stream, field: 'evidence' } as const, url, id };
 }
 
 export const showUnmatched = showOne(source);
@@ -63,14 +60,17 @@ export const resolveUnmatched = resolveOne(source);
 /** The same page with the result as it was received. */
 export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
   const { found, place, evidence } = await findResult(ctx, dependencies);
-  const detail = `${place.stream} ${place.revision}`;
+  const detail = `${place.stream} ${found.model.revision}`;
   await dependencies.recordAccess(ctx, { what: 'evidence', transactionId: null, detail });
-  const opened = await dependencies.personalData.open(evidence, {
-    stream: place.stream,
-    field: 'evidence',
-  });
+  const opened = await dependencies.personalData.open(evidence, place);
   await showException(ctx, dependencies, source, found, {
     evidence: opened.kind === 'open' ? Object.entries(opened.value) : [],
     withheld: opened.kind === 'open' ? '' : withheldTexts[opened.kind],
   });
 };
+
+/** What there is to erase of the result, and where to go from the page that asks. */
+export async function findUnmatchedToErase(ctx: Context, dependencies: PageDependencies): Promise<ToErase> {
+  const { id, personalData, url } = await findResult(ctx, dependencies);
+  return { subject: unmatchedSubject(id), name: 'an unmatched result', path: url, personalData };
+}

@@ -79,7 +79,7 @@ const notices = {
   },
   'requery-no-news': { kind: 'success', text: 'The registry was asked and reported nothing new.' },
   'requery-not-found': { kind: 'warning', text: 'The registry has no record of this payment.' },
-  erased: { kind: 'success', text: 'The personal data of this payment are erased.' },
+  erased: { kind: 'success', text: 'The personal data are erased.' },
   resolved: { kind: 'success', text: 'The exception is resolved.' },
   refunded: { kind: 'success', text: 'The refund is recorded.' },
   'approval-requested': {

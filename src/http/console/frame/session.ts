@@ -18,7 +18,6 @@ import { createCookie } from '../../server/cookie.ts';
 /** What the cookie says. The secret is stored nowhere else: the session's stream has its hash. */
 type Ticket = { sessionId: string; secret: string };
 
-/** Somebody who is signed in. */
 export type Staff = User & {
   ticket: Ticket;
   session: Session;
@@ -26,7 +25,6 @@ export type Staff = User & {
   head: Head<Session | null>;
 };
 
-/** A request that may come from anybody. */
 export type VisitorContext = Context & { state: RequestState & { staff?: Staff } };
 
 /** A request of somebody who is signed in and has the permission that the route names. */

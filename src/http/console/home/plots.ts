@@ -1,7 +1,6 @@
 /** The layout of plots, which the templates draw. Units are those of the drawing's viewBox. */
 import { scaleBand, scaleLinear } from 'd3-scale';
 
-/** Which of the two colours. */
 type Series = 'quiet' | 'main';
 const width = 360;
 const columnsHeight = 180;

@@ -1,38 +1,60 @@
-/** /console/payments/{id}/erase: erases a payment's personal data, after staff have confirmed it. */
-import { isHolding } from '../../../events/personal-data.ts';
+/** Erases the personal data of a payment or of an unmatched result, after staff have confirmed it. */
+import { type HeldKeys, isHolding } from '../../../events/personal-data.ts';
+import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { leadTo } from '../frame/frame.ts';
-import type { Page } from '../frame/page.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 import { staffCause } from '../frame/record-access.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
-export const confirmErase: Page = async (ctx, { eventStore, show }) => {
+export type ToErase = {
+  /** Of an `Erasure`. */
+  subject: string;
+  name: string;
+  /** Of its own page. */
+  path: string;
+  personalData: HeldKeys;
+};
+
+/** Throws HttpProblem 404. */
+type Find = (ctx: Context, dependencies: PageDependencies) => Promise<ToErase>;
+
+export const findPaymentToErase: Find = async (ctx, { eventStore }) => {
   const { payment } = await loadHistory(ctx, eventStore);
   if (!payment) throw new HttpProblem(404, 'There is no payment with this id');
   const { transactionId, reference } = payment.request;
-  await show(ctx, 'payments/erase.njk', {
-    title: `Erase the personal data of ${reference}`,
-    path: `${paymentsPath}/${transactionId}`,
-    isHolding: isHolding(payment.personalData),
-    isInPlainText: payment.personalData.plain,
-    erasedAt: payment.personalData.erasedAt,
-  });
+  const path = `${paymentsPath}/${transactionId}`;
+  return { subject: transactionId, name: reference, path, personalData: payment.personalData };
 };
 
-export const eraseNow: Page = async (ctx, { erase, eventStore, log }) => {
-  const { payment } = await loadHistory(ctx, eventStore);
-  if (!payment) throw new HttpProblem(404, 'There is no payment with this id');
-  const { transactionId } = payment.request;
-  const { actor } = staffCause(ctx);
-  try {
-    await erase([{ transactionId, reason: 'requested', actor }]);
-  } catch (err) {
-    log.error({ err, requestId: ctx.state.requestId }, 'personal data could not be erased');
-    throw new HttpProblem(
-      503,
-      'The stores do not answer. If the erasure had begun, it completes by itself; look again in a few minutes',
-    );
-  }
-  leadTo(ctx, `${paymentsPath}/${transactionId}`, 'erased');
-};
+export const confirmErase =
+  (find: Find): Page =>
+  async (ctx, dependencies) => {
+    const { name, path, personalData } = await find(ctx, dependencies);
+    await dependencies.show(ctx, 'payments/erase.njk', {
+      title: `Erase the personal data of ${name}`,
+      path,
+      isPayment: find === findPaymentToErase,
+      isHolding: isHolding(personalData),
+      isInPlainText: personalData.plain,
+      erasedAt: personalData.erasedAt,
+    });
+  };
+
+export const eraseNow =
+  (find: Find): Page =>
+  async (ctx, dependencies) => {
+    const { subject, path } = await find(ctx, dependencies);
+    const { actor } = staffCause(ctx);
+    try {
+      await dependencies.erase([{ subject, reason: 'requested', actor }]);
+    } catch (err) {
+      dependencies.log.error({ err, requestId: ctx.state.requestId }, 'personal data could not be erased');
+      throw new HttpProblem(
+        503,
+        'The stores do not answer. If the erasure had begun, it completes by itself; look again in a few minutes',
+      );
+    }
+    leadTo(ctx, path, 'erased');
+  };

@@ -20,7 +20,6 @@ export type Parameter = {
   example?: string | number;
 };
 
-/** How callers authenticate. */
 export type SecurityScheme = {
   /** Its name in components/securitySchemes. */
   name: string;
@@ -43,7 +42,6 @@ export type Operation = {
   callbacks?: Readonly<Record<string, unknown>>;
 };
 
-/** The operations under one heading. */
 export type Section = { tag: { name: string; description: string }; operations: readonly Operation[] };
 
 export const json = 'application/json';

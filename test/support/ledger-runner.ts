@@ -1,0 +1,32 @@
+// Runs one `ledger` command after another in one process: what takes longest with most of them is loading the program.
+// A message brings arguments and variables. The answer is the exit code, when the command has ended; before it, a mark
+// on both outputs says that this command prints nothing more. The process ends with its channel, unless a command has
+// left something open.
+import { fileURLToPath } from 'node:url';
+import type { LedgerCall } from './ledger.ts';
+
+const main = new URL('../../src/main.ts', import.meta.url);
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+const [endOfOutput = ''] = process.argv.slice(2);
+let calls = 0;
+
+process.on('message', async ({ args, environment }: LedgerCall) => {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, { PATH, NODE_COMPILE_CACHE, ...environment });
+  process.argv = [process.execPath, fileURLToPath(main), ...args];
+  process.exitCode = undefined;
+  const ofOutput = process.stdout.listeners('error');
+  const ofSignal = process.listeners('SIGINT');
+  calls += 1;
+  // Only this module runs again: all that it imports stays loaded.
+  await import(`${main}?call=${calls}`);
+  // In a process of its own they would end with the command.
+  for (const listener of process.stdout.listeners('error'))
+    if (!ofOutput.includes(listener)) process.stdout.off('error', listener as () => void);
+  for (const listener of process.listeners('SIGINT'))
+    if (!ofSignal.includes(listener)) process.off('SIGINT', listener);
+  process.stdout.write(endOfOutput);
+  process.stderr.write(endOfOutput);
+  process.send?.(process.exitCode ?? 0);
+  process.exitCode = 0;
+});
