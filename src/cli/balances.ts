@@ -1,6 +1,6 @@
 /** `ledger balances`: the trial balance, now or as of a time. */
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
-import { groupedSen } from '../kernel/money.ts';
+import { absolute, groupedSen } from '../kernel/money.ts';
 import { type AccountSums, trialBalance } from '../projections/journal/queries.ts';
 import { type Command, text } from './command.ts';
 import { readAsOf } from './options.ts';
@@ -43,14 +43,10 @@ function rowOf({ account, debitSen, creditSen }: AccountSums): string[] {
   return [account, groupedSen(debitSen), groupedSen(creditSen), balance];
 }
 
-function absolute(sen: bigint): bigint {
-  return sen < 0n ? -sen : sen;
-}
-
 /** Pads the columns to equal widths: the first to the left, all others to the right. */
-function aligned(rows: readonly string[][]): string[] {
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+export function aligned(rows: readonly string[][]): string[] {
+  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   const pad = (cell: string, column: number) =>
-    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+    column === 0 ? cell.padEnd(widthOf(0)) : cell.padStart(widthOf(column));
   return rows.map((row) => row.map(pad).join('  ').trimEnd());
 }

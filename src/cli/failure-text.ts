@@ -1,11 +1,12 @@
 /** The text on the terminal when a command fails. */
 import { StartError } from '@ledger/embedded/start-error.ts';
+import { Refused } from '../commands/decider.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import { EventStoreUnavailable } from '../eventstore/event-store.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/reconcile.ts';
 
-const expected = [ConfigError, StartError, EventStoreUnavailable, UnreadableExport, ReadModelBehind];
+const expected = [Refused, ConfigError, StartError, EventStoreUnavailable, UnreadableExport, ReadModelBehind];
 
 /** Only the message for a fault of the configuration, machine or a file; anything else is a bug, with stack. */
 export function failureText(error: unknown): string {

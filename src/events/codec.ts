@@ -11,6 +11,7 @@ import { rebuildEvents } from './rebuild.ts';
 import { reconciliationEvents } from './reconciliation.ts';
 import { sealEvents } from './seals.ts';
 import { sessionEvents } from './session.ts';
+import { settlementEvents } from './settlement.ts';
 import { sharedNumberEvents } from './shared-number.ts';
 import { quarantineEvents, unmatchedEvents } from './unmatched.ts';
 import { upcast } from './upcast.ts';
@@ -35,6 +36,7 @@ export const readUnmatchedEvent = readerOf(unmatchedEvents);
 /** `PersonalDataErased`, in whichever stream. */
 export const readErasure = readerOf({ PersonalDataErased: personalDataErased });
 export const readSharedNumberEvent = readerOf(sharedNumberEvents);
+export const readSettlementEvent = readerOf(settlementEvents);
 export const readSeal = readerOf(sealEvents);
 
 /**

@@ -10,13 +10,29 @@ import { identified, inferenceOf, type RecordedResult, withChanged } from './rec
 
 type Method = PaymentMode | 'unknown';
 type SuspenseAccount = 'suspense:mismatch' | 'suspense:duplicate';
-/** `gateway`: what the gateway owes us. `merchant`: what we owe a merchant. `charges`: the fees that payers paid on top. */
-export type Account = `gateway:${Method}` | `charges:${Method}` | `merchant:${string}` | SuspenseAccount;
+/**
+ * `gateway`: what the gateway owes us. `merchant`: what we owe a merchant. `charges`: the fees that payers paid on top.
+ * `fees`: what the gateway kept of its payouts.
+ */
+export type Account =
+  | `${'gateway' | 'charges' | 'fees'}:${Method}`
+  | `merchant:${string}`
+  | SuspenseAccount
+  | 'bank';
 
 /** One line of an entry; one of the two sides is zero. */
 export type Posting = { account: Account; debitSen: bigint; creditSen: bigint };
 
-export type EntryKind = 'payment' | 'mismatch' | 'duplicate' | 'refund' | 'credit' | 'reversal';
+export type EntryKind =
+  | 'payment'
+  | 'mismatch'
+  | 'duplicate'
+  | 'refund'
+  | 'credit'
+  | 'reversal'
+  | 'payout'
+  | 'remittance'
+  | 'settlementReversal';
 
 export type Entry = {
   kind: EntryKind;

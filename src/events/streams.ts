@@ -9,6 +9,7 @@ import {
   readRebuildEvent,
   readReconciliationEvent,
   readSessionEvent,
+  readSettlementEvent,
   readSharedNumberEvent,
   readUnmatchedEvent,
   readUnmatchedResult,
@@ -19,6 +20,7 @@ import { projectStreamPrefix } from './project.ts';
 import { projectionStreamPrefix } from './rebuild.ts';
 import { reconciliationStreamPrefix } from './reconciliation.ts';
 import { sessionStreamPrefix } from './session.ts';
+import { settlementStreamPrefix } from './settlement.ts';
 import { sharedNumberStreamPrefix } from './shared-number.ts';
 import { unmatchedStream, unmatchedStreamPrefix } from './unmatched.ts';
 import { userStreamPrefix } from './user.ts';
@@ -37,6 +39,7 @@ export const streamKinds: readonly StreamKind[] = [
   { prefix: userStreamPrefix, read: readUserEvent },
   { prefix: projectStreamPrefix, read: readProjectEvent },
   { prefix: reconciliationStreamPrefix, read: readReconciliationEvent },
+  { prefix: settlementStreamPrefix, read: readSettlementEvent },
   { prefix: sharedNumberStreamPrefix, read: readSharedNumberEvent },
   { prefix: sessionStreamPrefix, read: readSessionEvent },
   { prefix: projectionStreamPrefix, read: readRebuildEvent },

@@ -2,26 +2,25 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
+import { confirmAbsence, readMembers } from './absence.ts';
 import { createAppend } from './append.ts';
-import { createAppendChannel } from './append-channel.ts';
+import { createConnection } from './connection.ts';
 import { createDeadline } from './deadline.ts';
 import { type EventStore, EventStoreUnavailable } from './event-store.ts';
-import { createReads } from './read.ts';
+import { createReads, readEnd } from './read.ts';
 import { firstAfter, subscribe } from './subscription.ts';
 
 /**
- * `url` is an esdb:// connection string. A call to the store may take `callDeadlineMs`; an append is looked
- * up and sent again until `giveUpAfterMs` before it counts as unavailable. Connects when first used, so a
- * store that is down makes calls fail, but not this function.
- *
- * Only one connection per process can append at a time (see append-channel.ts).
+ * `url` is an esdb:// connection string. A call to the store may take `callDeadlineMs`, after which another node is
+ * looked for. Once nothing has succeeded for `giveUpAfterMs`, the store counts as unavailable and calls fail at once, until
+ * it answers again. Connects when first used, so a store that is down makes calls fail, but not this function.
  */
 export function connectEventStore({
   url,
   log,
   runtime,
-  callDeadlineMs = 4000,
-  giveUpAfterMs = 12_000,
+  callDeadlineMs = 2_500,
+  giveUpAfterMs = 5_000,
 }: {
   url: string;
   log: Pick<Log, 'info' | 'warn'>;
@@ -30,15 +29,51 @@ export function connectEventStore({
   giveUpAfterMs?: number;
 }): EventStore {
   const closing = new AbortController();
-  const appending = new Set<Promise<unknown>>();
-  const connect = () => EventStoreDBClient.connectionString(withSettings(url));
-  const readClient = connect();
-  const lookClient = connect();
   const { signal } = closing;
+  const appending = new Set<Promise<unknown>>();
   const withinDeadline = createDeadline(runtime, callDeadlineMs);
-  const reads = createReads({ client: readClient, deadlineMs: callDeadlineMs, runtime, signal });
-  const channel = createAppendChannel({ connect, withinDeadline, runtime, log });
-  const append = createAppend({ channel, load: reads.load, giveUpAfterMs, runtime, signal });
+
+  function open(address: string, requiresLeader: boolean) {
+    const connection = createConnection({
+      connect: () => EventStoreDBClient.connectionString(address),
+      look: (client) => readEnd(client, requiresLeader),
+      deadlineMs: callDeadlineMs,
+      awayAfterMs: giveUpAfterMs,
+      runtime,
+      log,
+      signal,
+    });
+    const reads = createReads({
+      connection,
+      requiresLeader,
+      giveUpAfterMs: 2 * callDeadlineMs,
+      runtime,
+      signal,
+    });
+    return { connection, reads };
+  }
+
+  const settled = withSettings(url);
+  const connect = () => EventStoreDBClient.connectionString(settled);
+  const lookClient = connect();
+  const { connection, reads: leader } = open(settled, true);
+  const nodes = new Map<string, ReturnType<typeof open>>();
+  const readsOf = (address: string) => {
+    const node = nodes.get(address) ?? open(withHosts(settled, address), false);
+    nodes.set(address, node);
+    return node.reads;
+  };
+  const members = () => connection.use(({ client }) => readMembers(client));
+  const reads = isCluster(url) ? confirmAbsence({ leader, members, readsOf }) : leader;
+  const append = createAppend({
+    attempt: (encoded) => connection.use(({ appends }) => appends.send(encoded)),
+    attemptMs: callDeadlineMs,
+    isAway: connection.isAway,
+    load: reads.load,
+    giveUpAfterMs,
+    runtime,
+    signal,
+  });
   let closed = false;
 
   return {
@@ -65,18 +100,32 @@ export function connectEventStore({
       closed = true;
       await withinDeadline(Promise.allSettled(appending)).catch(() => {}); // the rest is interrupted below
       closing.abort(new EventStoreUnavailable('The connection to the event store is closed'));
-      await Promise.all([channel.close(), withinDeadline(readClient.dispose()).catch(() => {})]);
+      connection.close();
+      for (const node of nodes.values()) node.connection.close();
     },
   };
 }
 
 /**
- * Only keep-alive pings notice a frozen server. The client warns on the console about less than 10 s between two pings,
- * but not about how long one may take: 3 s, so a subscription notices after 13 s instead of 20. The URL can override
- * the settings that come first, but not the last one.
+ * A subscription notices a frozen server by keep-alive pings only. The client warns on the console about less than 10 s
+ * between two pings, but not about how long one may take: 3 s, so it notices after 13 s instead of 20. Discovery asks
+ * one member after another: a frozen one may cost a second. The URL can override these settings.
  */
 function withSettings(url: string): string {
   const [address = '', settings] = url.split('?', 2);
   const own = settings ? `&${settings}` : '';
-  return `${address}?keepAliveInterval=10000&keepAliveTimeout=3000${own}&throwOnAppendFailure=true`;
+  return `${address}?keepAliveInterval=10000&keepAliveTimeout=3000&gossipTimeout=1&maxDiscoverAttempts=3${own}`;
+}
+
+/** Whether there may be more than one node. */
+function isCluster(url: string): boolean {
+  return url.startsWith('esdb+discover:') || (url.split('?', 1)[0] ?? '').includes(',');
+}
+
+/** The same URL for one node. */
+function withHosts(url: string, hosts: string): string {
+  return url.replace(
+    /^esdb(?:\+discover)?:\/\/([^/?]*@)?[^/?]*/,
+    (_, credentials = '') => `esdb://${credentials}${hosts}`,
+  );
 }

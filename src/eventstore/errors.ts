@@ -5,16 +5,14 @@ import {
   MaxAppendSizeExceededError,
   StreamDeletedError,
 } from '@eventstore/db-client';
+import { AppendRefused, WrongExpectedRevision } from './event-store.ts';
 
-/**
- * Whether the error is the server's answer to one append, and not a failure of the call that all appends share. Only
- * the latter has a gRPC code, and the outcome of each append is then unknown.
- */
-export function isAnswer(error: unknown): boolean {
-  return error instanceof Error && isCommandError(error) && error.code === undefined;
+/** Whether the server has answered, and would answer the same again: what was to be appended is not stored. */
+export function isDefinite(error: unknown): boolean {
+  return error instanceof WrongExpectedRevision || error instanceof AppendRefused || isRefusal(error);
 }
 
-/** Whether the server refused, and would refuse again. */
+/** Whether the server refused a read, and would refuse again. */
 export function isRefusal(error: unknown): boolean {
   return (
     error instanceof AccessDeniedError ||

@@ -29,6 +29,11 @@ export class WrongExpectedRevision extends Error {
   }
 }
 
+/** The event store will not take an append, now or later: rights, a deleted stream, its own limit of size. */
+export class AppendRefused extends Error {
+  override name = 'AppendRefused';
+}
+
 /** The event store cannot be reached or did not answer in time. Trying again is safe. */
 export class EventStoreUnavailable extends Error {
   override name = 'EventStoreUnavailable';

@@ -1,4 +1,4 @@
-/** Reads streams, in pages, each with a deadline of its own: the client sets none. */
+/** Reads streams, in pages, each within the connection's deadline: the client sets none. */
 import {
   type AllStreamResolvedEvent,
   BACKWARDS,
@@ -11,12 +11,13 @@ import {
 } from '@eventstore/db-client';
 import { retry } from '../kernel/retry.ts';
 import type { Runtime } from '../kernel/runtime.ts';
-import { createDeadline } from './deadline.ts';
+import type { Connection } from './connection.ts';
 import { describe, isRefusal } from './errors.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from './event-store.ts';
 
 const pageSize = 1000;
 
+export type Reads = Pick<EventStore, 'load' | 'loadLast' | 'head'>;
 type Found = StreamingRead<ResolvedEvent> | StreamingRead<AllStreamResolvedEvent>;
 type Slice = { direction: 'forwards' | 'backwards'; fromRevision: bigint | 'end'; maxCount: number };
 
@@ -25,47 +26,42 @@ type Slice = { direction: 'forwards' | 'backwards'; fromRevision: bigint | 'end'
  * restart of the store goes unnoticed. Aborting the signal fails the reads under way.
  */
 export function createReads({
-  client,
-  deadlineMs,
+  connection,
+  requiresLeader,
+  giveUpAfterMs,
   runtime,
   signal,
 }: {
-  client: EventStoreDBClient;
-  deadlineMs: number;
+  connection: Connection;
+  /** Whether a node that does not lead refuses to answer. */
+  requiresLeader: boolean;
+  giveUpAfterMs: number;
   runtime: Runtime;
   signal: AbortSignal;
-}): Pick<EventStore, 'load' | 'loadLast' | 'head'> {
-  const withinDeadline = createDeadline(runtime, deadlineMs);
-
+}): Reads {
   function readStream(streamName: string, slice: Slice): Promise<RecordedEvent[]> {
-    return read(`stream ${streamName}`, () => client.readStream(streamName, slice));
+    return read(`stream ${streamName}`, (client) =>
+      collect(client.readStream(streamName, { ...slice, requiresLeader })),
+    );
   }
 
-  async function read(what: string, begin: () => Found): Promise<RecordedEvent[]> {
+  async function read(
+    what: string,
+    readOnce: (client: EventStoreDBClient) => Promise<RecordedEvent[]>,
+  ): Promise<RecordedEvent[]> {
     try {
-      return await retry(() => readOnce(begin()), {
+      return await retry(() => connection.use(({ client }) => readOnce(client)), {
         runtime,
         signal, // checked after each attempt too: a read that closing interrupts ends as if it were whole
         firstMs: 50,
         maxAttempts: 5,
-        giveUpAfterMs: deadlineMs,
+        giveUpAfterMs,
         shouldRetry: (error) => !isRefusal(error),
       });
     } catch (error) {
       const message = `Cannot read ${what}: ${describe(error)}`;
       if (isRefusal(error)) throw new Error(message, { cause: error });
       throw new EventStoreUnavailable(message, { cause: error });
-    }
-  }
-
-  async function readOnce(found: Found): Promise<RecordedEvent[]> {
-    found.on('error', () => {}); // `collect` hears it; one that comes after it would end the process
-    try {
-      return await withinDeadline(collect(found));
-    } catch (error) {
-      if (error instanceof StreamNotFoundError) return [];
-      found.cancel().catch(() => {}); // rejects when there was no connection to begin with
-      throw error;
     }
   }
 
@@ -92,18 +88,28 @@ export function createReads({
     },
 
     async head() {
-      const [last] = await read('the end of the log', () =>
-        client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }),
-      );
+      const [last] = await read('the end of the log', (client) => readEnd(client, requiresLeader));
       return last?.position ?? null;
     },
   };
 }
 
+/** The last event of the log; none in an empty one. */
+export function readEnd(client: EventStoreDBClient, requiresLeader: boolean): Promise<RecordedEvent[]> {
+  return collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader }));
+}
+
 /** Never stops before the end: the client would keep a call whose answers nobody takes until it is disposed of. */
 async function collect(found: Found): Promise<RecordedEvent[]> {
+  found.on('error', () => {}); // the loop hears it; one that comes after it would end the process
   const events: RecordedEvent[] = [];
-  for await (const { event } of found) if (event) events.push(toRecordedEvent(event));
+  try {
+    for await (const { event } of found) if (event) events.push(toRecordedEvent(event));
+  } catch (error) {
+    if (error instanceof StreamNotFoundError) return [];
+    found.cancel().catch(() => {}); // rejects when there was no connection to begin with
+    throw error;
+  }
   return events;
 }
 

@@ -1,6 +1,8 @@
 /** Structured logs: JSON lines, pretty on a terminal. They never contain secrets, personal data or amounts. */
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
+import { createLogOutput } from './log-output.ts';
+
 export type Log = Logger;
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -47,5 +49,5 @@ export function createLog(level: LogLevel, role: string, destination?: Destinati
       },
     }),
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pretty ? pino(options) : pino(options, destination ?? createLogOutput());
 }

@@ -47,6 +47,12 @@ export function displaySen(sen: Sen | bigint): string {
   return `RM ${groupedSen(sen)}`;
 }
 
+/** Without its sign. */
+export const absolute = (sen: bigint) => (sen < 0n ? -sen : sen);
+
+/** -1234550n → `-12,345.50` */
+export const signedSen = (sen: bigint) => `${sen < 0n ? '-' : ''}${groupedSen(absolute(sen))}`;
+
 export function addSen(...amounts: readonly Sen[]): Sen {
   return amounts.reduce<number>((sum, sen) => sum + sen, 0) as Sen;
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Runtime } from '../kernel/runtime.ts';
 import { type BadRow, readCsv } from './csv-rows.ts';
-import { type ExportFormat, type ExportRecord, recogniseExport, UnreadableExport } from './export-format.ts';
+import { type ExportRecord, UnreadableExport } from './export-format.ts';
 import type { StagedRecords } from './staged-records.ts';
 
 const maxRows = 1_000_000;
@@ -11,30 +11,32 @@ const maxBytes = 512 * 1024 * 1024;
 const batchSize = 500;
 const pieceBytes = 16 * 1024;
 
-export type StagedExport = Awaited<ReturnType<typeof stageExport>>;
+type Format = { readRow(line: number, cells: readonly string[]): ExportRecord | string };
 
-/** Throws UnreadableExport when the file is not an export, is empty or is too large. */
-export async function stageExport(
+/** `recognise` reads the header. Throws UnreadableExport when the file is not an export, is empty or is too large. */
+export async function stageExport<Known extends Format>(
   file: AsyncIterable<Uint8Array>,
   {
     staged,
     runtime,
+    recognise,
     onBadRow,
   }: {
     staged: Pick<StagedRecords, 'add'>;
+    recognise: (header: readonly string[]) => Known;
     runtime: Pick<Runtime, 'yieldToIo'>;
     onBadRow: (row: BadRow) => void;
   },
 ) {
   const hash = createHash('sha256');
-  let format: ExportFormat | null = null;
+  let format: Known | null = null;
   let rows = 0;
   let badRows = 0;
   let batch: ExportRecord[] = [];
   for await (const row of readCsv(inPieces(file, hash, runtime))) {
     if (!format) {
       if (!('cells' in row)) throw new UnreadableExport('The first row is not a header');
-      format = recogniseExport(row.cells);
+      format = recognise(row.cells);
       continue;
     }
     rows += 1;
@@ -51,7 +53,7 @@ export async function stageExport(
   }
   if (!format) throw new UnreadableExport('The file is empty');
   staged.add(batch);
-  return { source: format.source, sha256: hash.digest('hex'), rows, badRows };
+  return { format, sha256: hash.digest('hex'), rows, badRows };
 }
 
 /** In small pieces, since an upload comes as one, with a pause after each for whatever else the process does. */

@@ -15,13 +15,13 @@ import { createPostgresKeyStore, destroyedChannel } from '../personal-data/postg
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 
+/** EX_SOFTWARE of sysexits.h. */
+const uncaughtExitCode = 70;
+
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
 
-/**
- * What a role is started with. Roles in a process share the event store, since only one connection can append, and the
- * keys of personal data that are kept ahead.
- */
+/** What a role is started with. Roles in a process share the event store, and the keys of personal data kept ahead. */
 export type RoleDependencies = {
   config: Config;
   eventStore: EventStore;
@@ -118,6 +118,7 @@ export async function runUntilSignal(log: Log, start: () => Promise<Running>): P
     });
   }
   const orphaned = () => requestStop('the parent process ended');
+  endOnUncaught(log);
   if (process.connected) process.once('disconnect', orphaned);
   else if (process.send) orphaned();
   const running = await start();
@@ -128,6 +129,14 @@ export async function runUntilSignal(log: Log, start: () => Promise<Running>): P
   log.info('stopped');
   if (process.connected) process.disconnect();
   return 0;
+}
+
+/** Nobody knows what an error that nobody caught has left undone: the process ends, and its supervisor starts another. */
+function endOnUncaught(log: Log): void {
+  process.on('uncaughtException', (err, origin) => {
+    log.fatal({ err, origin }, 'an error was not caught: the process ends');
+    process.exit(uncaughtExitCode);
+  });
 }
 
 /** Stops in reverse order. If one fails to stop, the others are still stopped, then the first failure is thrown. */

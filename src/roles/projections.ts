@@ -1,4 +1,5 @@
-/** `ledger projections`: the role that keeps the read models, rebuilds them on request, and seals the log. */
+/** `ledger projections`: the role that keeps the read models, rebuilds them on request, seals the log, and checks it all hourly. */
+import { startHourlyCheck } from '../audit/check/hourly.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { connectPostgres } from '../postgres/pool.ts';
@@ -9,7 +10,7 @@ import { startRebuilds } from '../reactors/rebuilds/watch.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 import { rebuildInProcess } from './start-rebuild-child.ts';
 
-/** Starts every projection and the sealer. Each waits for its stores, and stands by while another process leads. */
+/** Starts every projection, the sealer and the hourly check. Each waits for its stores, and stands by while another process leads. */
 export function startProjections({
   config,
   eventStore,
@@ -40,11 +41,12 @@ export function startProjections({
     },
   });
   const sealer = startSealer({ eventStore, databaseUrl, key: sealKeyOf(config.sealKey), runtime, log });
+  const hourly = startHourlyCheck({ eventStore, db, databaseUrl, personalData, runtime, log });
   return {
     async stop() {
       // First, because it may start projections.
       await rebuilds.stop();
-      await Promise.all([...runs.values(), sealer].map((each) => each.stop()));
+      await Promise.all([...runs.values(), sealer, hourly].map((each) => each.stop()));
       await db.destroy();
     },
   };

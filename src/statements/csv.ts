@@ -2,7 +2,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
-import { addSen, formatSen } from '../kernel/money.ts';
+import { absolute, addSen, formatSen } from '../kernel/money.ts';
 import type { CollectedReceipt, Collection } from '../projections/journal/collection-queries.ts';
 import type { AccountStatement, StatementLine } from '../projections/journal/queries.ts';
 
@@ -80,7 +80,7 @@ function rowOf(line: StatementLine): AccountRow {
 /** A side instead of a sign, because a spreadsheet could take a sign for the beginning of a formula. */
 function balanceOf(sen: bigint): AccountRow {
   const side = sen < 0n ? 'debit' : 'credit';
-  return { balance: formatSen(sen < 0n ? -sen : sen), balance_side: sen === 0n ? '' : side };
+  return { balance: formatSen(absolute(sen)), balance_side: sen === 0n ? '' : side };
 }
 
 /** A row is a list of values, or an object that may lack columns. */

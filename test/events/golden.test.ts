@@ -12,6 +12,7 @@ import {
   readReconciliationEvent,
   readSeal,
   readSessionEvent,
+  readSettlementEvent,
   readSharedNumberEvent,
   readUnmatchedEvent,
   readUnmatchedResult,
@@ -37,6 +38,7 @@ import {
   reconciliationEvents,
 } from '../../src/events/reconciliation.ts';
 import { evolveSession, type Session, sessionEvents } from '../../src/events/session.ts';
+import { evolveSettlement, noSettlement, settlementEvents } from '../../src/events/settlement.ts';
 import { evolveSharedNumber, sharedNumberEvents } from '../../src/events/shared-number.ts';
 import { evolveUnmatched, notHandled, unmatchedEvents, unmatchedStream } from '../../src/events/unmatched.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
@@ -69,6 +71,13 @@ async function stateAfter(version: number, file: string): Promise<unknown> {
     const types = [...new Set(['ReconciliationDifferenceFound', type])];
     const events = types.map((name) => readReconciliationEvent(golden(version, name)));
     return events.reduce<Discrepancy | null>(evolveDiscrepancy, null);
+  }
+  if (Object.hasOwn(settlementEvents, type)) {
+    const types = Object.keys(settlementEvents);
+    const events = types.slice(0, types.indexOf(type) + 1);
+    return events
+      .map((name) => readSettlementEvent(golden(version, name)))
+      .reduce(evolveSettlement, noSettlement);
   }
   if (Object.hasOwn(sharedNumberEvents, type))
     return evolveSharedNumber(null, readSharedNumberEvent(golden(version, type)));
@@ -147,6 +156,7 @@ test('every event type has a golden file of the current version', (t) => {
     ...rebuildEvents,
     ...unmatchedEvents,
     ...sharedNumberEvents,
+    ...settlementEvents,
     ...sessionEvents,
     ...reconciliationEvents,
   });

@@ -170,6 +170,7 @@ async function stage(file: string | AsyncIterable<Uint8Array>) {
     const read = await stageExport(typeof file === 'string' ? pieces(Buffer.from(file)) : file, {
       staged,
       runtime: systemRuntime,
+      recognise: recogniseExport,
       onBadRow: (row) => badRows.push(row.line),
     });
     return { ...read, lines: badRows };

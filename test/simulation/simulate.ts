@@ -12,7 +12,7 @@ import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
 import { applyFault } from './faults.ts';
 import type { Plan } from './plan.ts';
-import { merchants } from './program/configuration.ts';
+import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodes } from './program/nodes.ts';
 import { createEventStoreCluster } from './stores/event-store.ts';
 import { useEventStore } from './stores/event-store-client.ts';
@@ -91,6 +91,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     random: random.fork('nodes'),
     history,
     dataDir,
+    eventStoreUrl: cluster.url,
     stretch,
     wrongKey,
     report,
@@ -111,7 +112,13 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const people = machine('payers');
   const staffProcess = machine('staff');
   const staff = within(staffProcess, () =>
-    createStaff({ process: staffProcess, bank, logCheck, history, dataDir }),
+    createStaff({
+      process: staffProcess,
+      bank,
+      logCheck,
+      history,
+      config: configurationOf('staff', { dataDir, eventStoreUrl: cluster.url }),
+    }),
   );
 
   const isChargeRecorded = (transactionId: string) => {

@@ -60,7 +60,7 @@ const kindTexts = {
   changed: 'is not what the events lead to',
 } as const;
 
-function differenceText({ key, kind, columns }: RowDifference): string {
+export function differenceText({ key, kind, columns }: RowDifference): string {
   const what = key === '' ? 'The table' : `The row ${key}`;
   return `${what} ${kindTexts[kind]}${columns.length > 0 ? ` (${columns.join(', ')})` : ''}`;
 }

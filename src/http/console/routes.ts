@@ -32,7 +32,14 @@ import type { Permission } from './frame/permissions.ts';
 import type { StaffContext } from './frame/session.ts';
 import { showHome } from './home/home.ts';
 import { downloadAccount, showAccount } from './journal/account.ts';
+import { showAgeing } from './journal/ageing.ts';
 import { downloadCollectionCsv, downloadCollectionPdf, showCollection } from './journal/collection.ts';
+import {
+  recordSettlement,
+  reverseSettlement,
+  showSettlement,
+  showSettlements,
+} from './journal/settlements.ts';
 import { showTrialBalance } from './journal/trial-balance.ts';
 import { confirmErase, eraseNow, findPaymentToErase } from './payments/erase.ts';
 import { showEvent } from './payments/event.ts';
@@ -117,6 +124,11 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/journal', 'read', showTrialBalance),
     get('/console/journal/account', 'read', showAccount),
     get('/console/journal/account.csv', 'read', downloadAccount),
+    get('/console/journal/ageing', 'read', showAgeing),
+    get('/console/settlements', 'read', showSettlements),
+    post('/console/settlements', 'reconcile', recordSettlement, readUpload),
+    get('/console/settlements/:id', 'read', showSettlement),
+    post('/console/settlements/:id/reverse', 'reconcile', reverseSettlement),
     get('/console/statements', 'read', showCollection),
     get('/console/statements/collection.csv', 'read', downloadCollectionCsv),
     get('/console/statements/collection.pdf', 'read', downloadCollectionPdf),

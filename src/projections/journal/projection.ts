@@ -1,7 +1,7 @@
 /**
- * The journal: double-entry bookkeeping in sen, made from payments' events by the rule in events/postings.ts. A row per
- * posting, never changed; the sums of each account and day, for quick balances; and the books of each payment, on which
- * its next entries depend.
+ * The journal: double-entry bookkeeping in sen, made from payments' events by the rule in events/postings.ts, and from
+ * those of settlements. A row per posting, never changed; the sums of each account and day, for quick balances; and the
+ * books of each payment, on which its next entries depend.
  */
 import type { Knex } from 'knex';
 import { approvalEvents } from '../../events/approvals.ts';
@@ -10,11 +10,14 @@ import { deliveryEvents } from '../../events/deliveries.ts';
 import { paymentIdOf, paymentStreamPrefix } from '../../events/payment.ts';
 import { type Books, type Entry, enter } from '../../events/postings.ts';
 import { requeryEvents } from '../../events/requery.ts';
+import { settlementStreamPrefix } from '../../events/settlement.ts';
 import { sharedNumberStreamPrefix } from '../../events/shared-number.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
-import { createTables, givenRows, indexable, type Row, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, indexable, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
+import { dailySumsTable, insertPostings, type PostingRow, postingsTable } from './postings-table.ts';
+import { linesByCharge, settlementIndexes, settlementTables, writeSettlements } from './settlements.ts';
 import {
   type Claim,
   claimsOf,
@@ -23,35 +26,6 @@ import {
   writeClaims,
   writeExplanations,
 } from './shared-numbers.ts';
-
-const postingsTable = {
-  name: 'postings',
-  columns: {
-    transaction_id: 'text not null',
-    revision: 'integer not null',
-    line: 'integer not null',
-    kind: 'text not null',
-    account: 'text not null',
-    merchant_code: 'text not null',
-    debit_sen: 'bigint not null check (debit_sen >= 0)',
-    credit_sen: 'bigint not null check (credit_sen >= 0)',
-    at: 'timestamptz not null',
-    value_at: 'timestamptz not null',
-  },
-  primaryKey: ['transaction_id', 'revision', 'line'],
-} satisfies Table;
-
-const dailySumsTable: Table = {
-  name: 'daily_sums',
-  // Sums outgrow 64 bits sooner than single amounts.
-  columns: {
-    account: 'text not null',
-    day: 'date not null',
-    debit_sen: 'numeric not null',
-    credit_sen: 'numeric not null',
-  },
-  primaryKey: ['account', 'day'],
-};
 
 const booksTable = {
   name: 'books',
@@ -68,26 +42,29 @@ const booksTable = {
 
 export const journal: Projection = {
   name: 'journal',
-  version: 4,
-  streamPrefixes: [paymentStreamPrefix, sharedNumberStreamPrefix],
+  version: 5,
+  streamPrefixes: [paymentStreamPrefix, sharedNumberStreamPrefix, settlementStreamPrefix],
 
-  createTables: (db) => createTables(db, postingsTable, dailySumsTable, booksTable, ...sharedNumberTables),
+  async createTables(db) {
+    const own = [postingsTable, dailySumsTable, booksTable];
+    await createTables(db, ...own, ...sharedNumberTables, ...settlementTables);
+    await db.raw(linesByCharge);
+  },
   indexes: [
     'postings_by_account on postings (account, at, transaction_id, revision, line)',
     `receipts_by_value on postings (account, value_at, transaction_id) where kind = 'payment' and line = 2`,
     ...sharedNumberIndexes,
+    ...settlementIndexes,
   ],
 
   async project(events, db) {
-    const ofPayments = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
+    const of = (prefix: string) => events.filter(({ streamName }) => streamName.startsWith(prefix));
     await project(
-      ofPayments.filter(({ type }) => !postsNothing.has(type)),
+      of(paymentStreamPrefix).filter(({ type }) => !postsNothing.has(type)),
       db,
     );
-    await writeExplanations(
-      events.filter((event) => !ofPayments.includes(event)),
-      db,
-    );
+    await writeSettlements(of(settlementStreamPrefix), db);
+    await writeExplanations(of(sharedNumberStreamPrefix), db);
   },
 };
 
@@ -101,7 +78,7 @@ async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction)
   );
   const { changed, postings, claims } = fold(rows, relevant);
   await upsert(db, booksTable, changed.map(rowOf), ['revision', 'receipt_no', 'state']);
-  if (postings.length > 0) await db.raw(insertPostings, [JSON.stringify(postings)]);
+  await insertPostings(db, postings);
   await writeClaims(claims, db);
 }
 
@@ -118,8 +95,6 @@ type Folded = {
   receiptNo: string;
   state: Books;
 };
-
-type PostingRow = Row<keyof typeof postingsTable.columns | 'day'>;
 
 /** The changes to the books, the postings, and the numbers that events gave to payments. Skips an event that the books already contain. */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
@@ -163,6 +138,7 @@ function rowsOf(
     // Postgres has no year 0, which a bank's clock may show.
     value_at: new Date(valueAt).getUTCFullYear() > 0 ? valueAt : event.at,
     day: dayOf(event.at),
+    opened_on: null,
   }));
 }
 
@@ -175,19 +151,3 @@ function rowOf({ transactionId, revision, reference, receiptNo, state }: Folded)
     state: JSON.stringify(state),
   };
 }
-
-const postingColumns = Object.keys(postingsTable.columns).join(', ');
-
-// A posting that exists already is refused, because it would count twice in the sums.
-const insertPostings = `
-  with added as materialized (
-    select * from ${givenRows({ ...postingsTable.columns, day: 'date' })}
-  ),
-  inserted as (
-    insert into postings (${postingColumns}) select ${postingColumns} from added
-  )
-  insert into daily_sums
-  select account, day, sum(debit_sen), sum(credit_sen) from added group by account, day
-  on conflict (account, day) do update set
-    debit_sen = daily_sums.debit_sen + excluded.debit_sen,
-    credit_sen = daily_sums.credit_sen + excluded.credit_sen`;

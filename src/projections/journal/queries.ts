@@ -21,8 +21,9 @@ export type StatementLine = PostingKey & {
   kind: EntryKind;
   valueAt: Date;
   merchantCode: string;
-  /** The merchant's own, of the payment. */
+  /** The merchant's own, of the payment; or that of the payout or remittance. */
   reference: string;
+  isSettlement: boolean;
   /** `''` while the payment is not paid. */
   receiptNo: string;
   debitSen: bigint;
@@ -156,13 +157,16 @@ async function linesAfter(
   asked: { account: string; start: string; end: string; after: PostingKey | null; limit: number },
 ): Promise<FoundLine[]> {
   const { after, ...bindings } = asked;
-  const position = 'at, transaction_id, posting.revision, line';
+  const position = 'posting.at, transaction_id, posting.revision, line';
   const { rows } = await trx.raw<{ rows: FoundLine[] }>(
-    `select at, transaction_id as "transactionId", posting.revision, line, kind, value_at as "valueAt",
-       merchant_code as "merchantCode", reference, receipt_no as "receiptNo",
+    `select posting.at, transaction_id as "transactionId", posting.revision, line, posting.kind, value_at as "valueAt",
+       merchant_code as "merchantCode", coalesce(books.reference, settlements.reference) as reference,
+       coalesce(receipt_no, '') as "receiptNo", books.reference is null as "isSettlement",
        debit_sen::text as debit, credit_sen::text as credit
-     from ${postings} posting join ${books} using (transaction_id)
-     where account = :account and at >= :start and at < :end
+     from ${postings} posting
+       left join ${books} using (transaction_id)
+       left join ${journal.name}.settlements on settlements.id = transaction_id
+     where account = :account and posting.at >= :start and posting.at < :end
        ${after ? `and (${position}) > (:at, :transactionId, :revision, :line)` : ''}
      order by ${position}
      limit :limit`,

@@ -166,7 +166,7 @@ async function compareSchemas(
 }
 
 /** Every table of a schema, by its primary key, without the columns that may legitimately differ. */
-async function comparedRows(
+export async function comparedRows(
   trx: Knex.Transaction,
   { comparedIn, notDerived = {} }: Projection,
   schema: string,
@@ -200,7 +200,7 @@ const tablesOfSchema = `
   order by relname`;
 
 /** In one pass over both, which Postgres does with bounded memory; values never leave it. */
-async function compareTable(
+export async function compareTable(
   trx: Knex.Transaction,
   serving: ComparedRows,
   { table, key, columns, sql }: ComparedRows,

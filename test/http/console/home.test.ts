@@ -54,6 +54,7 @@ test.serial('metrics of a day, by its Malaysian midnights', async (t) => {
     Contradiction: '0',
     Discrepancy: '0',
     'Wrong amount': '0',
+    'Paid out twice': '0',
     'Paid twice': '1',
     'Late success': '0',
     'Outcome unknown': '0',
@@ -110,4 +111,28 @@ test.serial('the first page says that the sealer has stopped', async (t) => {
   const noSeal = chain([{ type: 'LogSealed', data: {} }], genesisHash, cause());
   await app.eventStore.append(sealsStream, noSeal, 'no_stream');
   t.regex(await (await viewer.get('/console')).text(), hasStopped);
+});
+
+test.serial('the first page says what the last check found', async (t) => {
+  const { app, caughtUp, db } = await startPopulated(t, postgres);
+  await caughtUp();
+  const viewer = await signIn(app, 'viewer');
+  const page = async () => (await (await viewer.get('/console')).text()).replace(/<[^>]+>|\s+/g, ' ');
+  t.teardown(() => db.raw('drop table if exists last_check'));
+  t.regex(await page(), /exceptions have not been checked yet/);
+  const keep = async (result: object) => {
+    await db.raw('drop table if exists last_check');
+    await db.raw('create table last_check (id integer primary key, result json not null)');
+    await db.raw('insert into last_check values (1, ?)', [JSON.stringify({ checked: [], ...result })]);
+  };
+  const now = new Date().toISOString();
+  await keep({ at: now, violations: [] });
+  t.regex(await page(), /Books, rows and exceptions agreed at/);
+  await keep({ at: '2026-01-01T00:00:00.000Z', violations: [] });
+  t.regex(await page(), /were not checked since/);
+  const id = '0'.repeat(26);
+  const first = `The row ${id} is missing`;
+  await keep({ at: now, violations: [{ kind: 'rows of payments.payments', count: 3, first }] });
+  t.regex(await page(), /found what does not agree.*The row 0+ is missing *, and 2 more/);
+  t.true((await (await viewer.get('/console')).text()).includes(`href="/console/payments/${id}"`));
 });

@@ -10,15 +10,22 @@ import { startPopulated } from './populated.ts';
 
 const postgres = await createDatabase();
 
-const page = '/console/reconciliation';
+const reconciliationPage = '/console/reconciliation';
+const page = reconciliationPage;
 
 /** Sends the page's form as a browser does. */
-async function upload(url: string, member: Member, csv: string | Blob, fields: Record<string, string> = {}) {
+async function upload(
+  url: string,
+  member: Member,
+  csv: string | Blob | null,
+  fields: Record<string, string> = {},
+  page = reconciliationPage,
+) {
   const html = await (await member.get(page)).text();
   const token = /name="token" value="([^"]+)"/.exec(html)?.[1] ?? '';
   const form = new FormData();
   for (const [name, value] of Object.entries({ token, from: '', to: '', ...fields })) form.set(name, value);
-  form.set('file', typeof csv === 'string' ? new File([csv], 'a<b>.csv') : csv);
+  if (csv !== null) form.set('file', typeof csv === 'string' ? new File([csv], 'a<b>.csv') : csv);
   const headers = { cookie: member.cookie, origin: url, accept: 'text/html' };
   return fetch(`${url}${page}`, { method: 'POST', headers, body: form, redirect: 'manual' });
 }
@@ -111,4 +118,59 @@ test.serial('anything but an export in the page’s own form is refused', async 
   );
   t.is(interrupted.status, 503);
   t.regex(await interrupted.text(), /import the same file again to finish it/);
+});
+
+test.serial('an administrator imports, enters and reverses settlements; others only read', async (t) => {
+  const { app, payment, caughtUp } = await startPopulated(t, postgres);
+  const [admin, viewer] = await Promise.all([signIn(app, 'admin'), signIn(app, 'viewer')]);
+  const id = await payment([chosen(1), succeeded(result(1, 'succeeded', { mode: 'fpx' }))]);
+  await caughtUp();
+  const settlements = '/console/settlements';
+  const send = (member: Member, csv: string | null, fields: Record<string, string> = {}) =>
+    upload(app.url, member, csv, fields, settlements);
+  const csv = (total: string) =>
+    `REFERENCE,SETTLED_ON,TOTAL,TRANS_ID,PAYMENT_TRANS_ID,AMOUNT,FEE\nPO-1,2026-11-20,${total},${id},,120.50,0.50\n`;
+  t.is((await send(viewer, csv('120.00'))).status, 403);
+  const wrong = await send(admin, csv('120.50'));
+  t.is(wrong.status, 400);
+  t.true((await wrong.text()).includes('less the fees are RM 120.00, and the total is RM 120.50'));
+  const faulty = await send(admin, `${csv('120.00')}<script>,2026-11-20,120.00,,,1,\n`);
+  t.is(faulty.status, 400);
+  const faultyHtml = await faulty.text();
+  t.true(faultyHtml.includes('Line 3 REFERENCE must have'));
+  t.notRegex(faultyHtml, /<script>,/);
+
+  const imported = await send(admin, csv('120.00'));
+  t.is(imported.status, 303);
+  const path = new URL(imported.headers.get('location') ?? '', app.url).pathname;
+  await caughtUp();
+  const shown = await (await viewer.get(path)).text();
+  t.true(shown.includes('Payout PO-1') && shown.includes('gateway:fpx') && shown.includes(id));
+  t.true(shown.includes(`staff:${admin.id}`));
+  t.false(shown.includes('name="note"'));
+  t.true((await (await viewer.get(`${settlements}?payment=${id}`)).text()).includes(path));
+  t.regex((await send(admin, csv('120.00'))).headers.get('location') ?? '', /notice=settled-before/);
+
+  // By hand: what was typed is shown again with what is wrong with it.
+  const typed = { kind: 'remittance', reference: 'RM-1', on: '2026-11-20', agency: 'council' };
+  const refused = await send(admin, null, { ...typed, amount: '-120.50' });
+  t.is(refused.status, 400);
+  t.true((await refused.text()).includes('value="-120.50"'));
+  t.is((await send(admin, null, { ...typed, amount: '120.50' })).status, 303);
+  const hand = { kind: 'payout', reference: 'PO-2', on: '2026-11-20', total: '120.00' };
+  const twin = { ...hand, 'gateway:fpx': '121.00', 'fees:fpx': '1.00' };
+  t.is((await send(admin, null, twin)).status, 409, 'the same total on the same day');
+  await caughtUp();
+  const ageingPage = async () => (await (await viewer.get('/console/journal/ageing')).text()).toString();
+  t.true((await ageingPage()).includes('Everything is paid out and handed on'));
+
+  t.is((await viewer.post(`${path}/reverse`, { note: 'x' })).status, 403);
+  t.is((await admin.post(`${path}/reverse`, { note: ' ' })).status, 400);
+  t.is((await admin.post(`${path}/reverse`, { note: 'Not ours' })).status, 303);
+  t.is((await admin.post(`${path}/reverse`, { note: 'Again' })).status, 409);
+  t.is((await admin.post(`${settlements}/${'0'.repeat(26)}/reverse`, { note: 'x' })).status, 404);
+  await caughtUp();
+  t.true((await ageingPage()).includes('gateway:fpx'));
+  const statement = '/console/journal/account?account=gateway%3Afpx&from=2000-01-01';
+  t.true((await (await viewer.get(statement)).text()).includes(`href="${path}"`));
 });

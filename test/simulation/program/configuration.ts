@@ -10,7 +10,14 @@ export const apiKeyOf = (merchant: string): string => `the-key-of-${merchant}`;
 export const merchants = ['council', 'museum', 'library'] as const;
 
 /** Everything but the name of the machine is the same for all processes. */
-export function configurationOf(name: string, dataDir: string, hasWrongKey = false): Config {
+export function configurationOf(
+  name: string,
+  {
+    dataDir,
+    eventStoreUrl,
+    hasWrongKey = false,
+  }: { dataDir: string; eventStoreUrl: string; hasWrongKey?: boolean },
+): Config {
   return loadConfig(
     {
       NODE_ENV: 'test',
@@ -18,7 +25,7 @@ export function configurationOf(name: string, dataDir: string, hasWrongKey = fal
       PORT: '80',
       BASE_URL: 'http://pay.example',
       DATA_DIR: dataDir,
-      ESDB_URL: 'esdb://eventstore:2113?tls=false',
+      ESDB_URL: eventStoreUrl,
       DATABASE_URL: 'postgres://ledger@postgres:5432/ledger',
       MERCHANTS_FILE: file('merchants.yaml'),
       PAYMENT_METHODS_FILE: file('payment-methods.yaml'),

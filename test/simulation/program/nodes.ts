@@ -33,6 +33,7 @@ export function createNodes({
   random,
   history,
   dataDir,
+  eventStoreUrl,
   stretch,
   wrongKey,
   report,
@@ -43,6 +44,7 @@ export function createNodes({
   history: History;
   /** A real folder, for the emails. */
   dataDir: string;
+  eventStoreUrl: string;
   stretch(ms: number): number;
   /** The process that has another transaction key than the others. */
   wrongKey: string | null;
@@ -67,7 +69,7 @@ export function createNodes({
     nodes.set(name, { role, process, clock, starts });
     process.enter(() => {
       const log = logOf(name);
-      const config = configurationOf(name, dataDir, name === wrongKey);
+      const config = configurationOf(name, { dataDir, eventStoreUrl, hasWrongKey: name === wrongKey });
       Promise.resolve(roles[role](openStores(config, log, process.runtime))).catch((error: unknown) => {
         onCrash(process, error);
       });

@@ -2,14 +2,11 @@
 import { createRequire } from 'node:module';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Network } from '../engine/network.ts';
-import { currentProcess, type SimulatedProcess } from '../engine/process.ts';
+import { currentProcess } from '../engine/process.ts';
 import type { EventStoreCluster } from './event-store.ts';
 import { createChannel } from './grpc.ts';
 
 const require = createRequire(import.meta.url);
-
-type AppendToStream = EventStoreDBClient['appendToStream'];
-const appends = new WeakMap<SimulatedProcess, AppendToStream>();
 
 let place: { network: Network; cluster: EventStoreCluster } | undefined;
 
@@ -25,38 +22,22 @@ export function installEventStoreClient(): void {
     const client = connect(url);
     const process = currentProcess();
     if (!process || !place) return client;
-    const { network, cluster } = place;
-    const createSimulatedChannel = async () => {
-      const target = await resolveUri(client);
-      const isDiscovered = target.startsWith('eventstore:');
-      return createChannel(process, network, target, () =>
-        isDiscovered ? cluster.discover(process) : target,
-      );
-    };
-    return Object.assign(client, {
-      createChannel: createSimulatedChannel,
-      appendToStream: appendOf(process),
-    });
+    const { network } = place;
+    const createSimulatedChannel = async () =>
+      createChannel(process, network, await (client as unknown as ClientHooks).resolveUri());
+    return Object.assign(client, { createChannel: createSimulatedChannel });
   };
   Object.assign(EventStoreDBClient, { connectionString: simulated });
+
+  const discovery: Discovery = require('@eventstore/db-client/dist/Client/discovery.js');
+  const { discoverEndpoint } = discovery;
+  discovery.discoverEndpoint = async (...settings) => {
+    const process = currentProcess();
+    return process && place ? place.cluster.discover(process) : await discoverEndpoint(...settings);
+  };
 }
 
-/** The node that a redirect named, else the address of the URL. */
-const resolveUri = (client: EventStoreDBClient) =>
-  (client as unknown as { resolveUri(): Promise<string> }).resolveUri();
-
-/** The client keeps pending appends in a table of its module: each process gets a module of its own. */
-function appendOf(process: SimulatedProcess): AppendToStream {
-  const known = appends.get(process);
-  if (known) return known;
-  const prototype = EventStoreDBClient.prototype as { appendToStream: AppendToStream };
-  const original = prototype.appendToStream;
-  const folder = '@eventstore/db-client/dist/streams/appendToStream';
-  for (const name of ['index.js', 'batchAppend.js'])
-    Reflect.deleteProperty(require.cache, require.resolve(`${folder}/${name}`));
-  require(`${folder}/index.js`);
-  const own = prototype.appendToStream;
-  prototype.appendToStream = original;
-  appends.set(process, own);
-  return own;
-}
+type ClientHooks = { resolveUri(): Promise<string> };
+type Discovery = {
+  discoverEndpoint(...settings: unknown[]): Promise<{ address: string; port: number }>;
+};

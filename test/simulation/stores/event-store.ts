@@ -8,17 +8,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
-import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import { status as grpcStatus, Metadata } from '@grpc/grpc-js';
 import { createAppend } from '../../../packages/embedded/eventstore/append.ts';
 import { createBatchAppends } from '../../../packages/embedded/eventstore/batch-append.ts';
 import { SCHEMA, type StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
 import { createReads } from '../../../packages/embedded/eventstore/read.ts';
 import { openStorage, type Storage } from '../../../packages/embedded/eventstore/storage.ts';
 import { bytesOfUuid } from '../../../packages/embedded/eventstore/wire.ts';
+import { answerMembers, notLeader, seenBy } from '../../support/event-store-nodes.ts';
 import type { History } from '../engine/history.ts';
 import type { Network } from '../engine/network.ts';
 import { createProcess, type SimulatedProcess, uuidOf } from '../engine/process.ts';
@@ -30,8 +29,10 @@ export type EventStoreCluster = {
   /** All events that are committed, from a position on. */
   eventsFrom(position: number): StoredEvent[];
   names: readonly string[];
-  /** The address of the node to which a client's discovery leads at this moment. */
-  discover(client: SimulatedProcess): string;
+  /** For a client of the program. */
+  url: string;
+  /** The node to which a client's discovery leads at this moment. */
+  discover(client: SimulatedProcess): { address: string; port: number };
   leader(): string | null;
   /** SIGSTOP on the leader; the others elect another. It comes back after a while and still believes in itself. */
   freezeLeader(forMs: number): void;
@@ -92,11 +93,11 @@ export function createEventStoreCluster({
       serve(process, network, `${name}:${port}`, {
         services: [
           [StreamsService, { ...createReads(view), ...createBatchAppends(view), append: createAppend(view) }],
-          [features.ServerFeaturesService, { getSupportedMethods }],
+          [gossip.GossipService, { read: answerMembers(names.map((each) => ({ host: each, port }))) }],
         ],
         refuse: (_, metadata) =>
           metadata.get('requires-leader').includes('true') && node.believes !== name
-            ? notLeader(node.believes)
+            ? notLeader(node.believes ?? '', port)
             : null,
       }),
     );
@@ -163,6 +164,7 @@ export function createEventStoreCluster({
 
   return {
     names,
+    url: `esdb://${names.map((name) => `${name}:${port}`).join(',')}?tls=false`,
     eventsFrom: (position) => storage.page({ from: position, direction: 'forwards', limit: 256 }),
     lastPosition: () => storage.lastPosition(),
     leader: () => leader,
@@ -170,7 +172,7 @@ export function createEventStoreCluster({
       const alive = names.map(nodeNamed).filter(({ process }) => process.state() === 'running');
       const asked = alive.length > 0 ? client.random.pick(alive) : null;
       const chosen = asked?.believes ?? asked?.name ?? names[0];
-      return `${chosen}:${port}`;
+      return { address: chosen ?? '', port };
     },
     freezeLeader(forMs) {
       const name = leader;
@@ -228,50 +230,6 @@ export function createEventStoreCluster({
       history.tell(`event store: its disk is ${next ? 'full' : 'no longer full'}`);
     },
   };
-}
-
-/** The storage as a node sees it: without what has not reached it. */
-export function seenBy(storageOf: () => Storage, lastSeen: () => number): Storage {
-  const page: Storage['page'] = (request) => {
-    const limit = lastSeen();
-    const isAll = request.stream === undefined;
-    const from = isAll && request.direction === 'backwards' ? Math.min(request.from, limit) : request.from;
-    const found = storageOf().page({ ...request, from });
-    const seen = found.filter(({ position }) => position <= limit);
-    const last = found.at(-1);
-    if (seen.length > 0 || !last || isAll || request.direction === 'forwards') return seen;
-    return page({ ...request, from: last.revision - 1 });
-  };
-  return {
-    ...storageOf(),
-    page,
-    head(stream) {
-      const [last] = page({ stream, from: Number.MAX_SAFE_INTEGER, direction: 'backwards', limit: 1 });
-      return last?.revision ?? -1;
-    },
-    lastPosition: () => Math.min(storageOf().lastPosition(), lastSeen()),
-  };
-}
-
-function notLeader(leader: string | null) {
-  const metadata = new Metadata();
-  metadata.set('exception', 'not-leader');
-  metadata.set('leader-endpoint-host', leader ?? '');
-  metadata.set('leader-endpoint-port', String(port));
-  return { code: grpcStatus.NOT_FOUND, details: 'Leader info available', metadata };
-}
-
-function getSupportedMethods(_: unknown, callback: (error: null, response: unknown) => void): void {
-  const methods = ['read', 'append', 'batchappend'].map((name) => {
-    const method = new featureMessages.SupportedMethod();
-    method.setServiceName('event_store.client.streams.streams');
-    method.setMethodName(name);
-    return method;
-  });
-  const response = new featureMessages.SupportedMethods();
-  response.setEventStoreServerVersion('23.10.0');
-  response.setMethodsList(methods);
-  callback(null, response);
 }
 
 /** A copy of the log up to a position. */

@@ -32,16 +32,8 @@ type ClientCall = { listener: Listener; wanted: number; arrived: (Buffer | Statu
 const keepAliveMs = 10_000;
 const keepAliveTimeoutMs = 3_000;
 
-/**
- * A channel as grpc-js knows it. Connects at the first call, and again after a break; `addressOf` gives the address of
- * the server.
- */
-export function createChannel(
-  process: SimulatedProcess,
-  network: Network,
-  target: string,
-  addressOf: () => string,
-) {
+/** A channel to `target` as grpc-js knows it. Connects at the first call, and again after a break. */
+export function createChannel(process: SimulatedProcess, network: Network, target: string) {
   const calls = new Map<number, ClientCall>();
   let connection: Connection | null = null;
   let connecting = false;
@@ -63,7 +55,7 @@ export function createChannel(
     connecting = true;
     network.connect(
       process,
-      addressOf(),
+      target,
       { message: (message) => take(message as Answer), ended: () => lose('closed'), broken: lose },
       (opened) => {
         connection = opened;

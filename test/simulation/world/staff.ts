@@ -1,5 +1,6 @@
 /** Staff at the command line: they import exports, verify, and look at health. */
 import { verify } from '../../../src/audit/verify/verify.ts';
+import type { Config } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/kernel/log.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { reconcile } from '../../../src/reconciliation/reconcile.ts';
@@ -7,7 +8,6 @@ import { openStores } from '../../../src/roles/lifecycle.ts';
 import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
-import { configurationOf } from '../program/configuration.ts';
 import type { Bank } from './bank.ts';
 import { malaysianTime, ringgit } from './gateway.ts';
 
@@ -19,15 +19,14 @@ export function createStaff({
   bank,
   logCheck,
   history,
-  dataDir,
+  config,
 }: {
   process: SimulatedProcess;
   bank: Bank;
   logCheck: LogCheck;
   history: History;
-  dataDir: string;
+  config: Config;
 }) {
-  const config = configurationOf('staff', dataDir);
   const { databaseUrl, transactionIdKey } = config;
   const log = createLog('silent', 'staff');
   const db = connectPostgres({ url: databaseUrl, log });

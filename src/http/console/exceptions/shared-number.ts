@@ -9,7 +9,7 @@ import { HttpProblem } from '../../server/errors.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
 import { kindTexts, sharedNumberResolutions } from './texts.ts';
 
-const source: ExceptionSource<'explained'> = {
+const source: ExceptionSource<'explained' | 'reversed'> = {
   template: 'shared-number.njk',
   meanings: sharedNumberResolutions,
   async find(ctx, { askReadModels, db, eventStore, executeSharedNumber }) {
@@ -28,10 +28,13 @@ const source: ExceptionSource<'explained'> = {
         title: kindTexts[shared.kind].name,
         url: `/console/exceptions/shared/${id}`,
         shared,
+        isPayout: shared.kind === 'paidOutTwice',
       },
       choices: ['explained'],
-      resolved: explained && { ...explained, resolution: 'explained' },
-      resolvedBy: actorOf(events[0]),
+      resolved: explained
+        ? { ...explained, resolution: 'explained' }
+        : shared.resolvedAt && { at: shared.resolvedAt.toISOString(), note: '', resolution: 'reversed' },
+      resolvedBy: explained ? actorOf(events[0]) : 'journal',
       resolve({ at, note }, cause) {
         return executeSharedNumber(stream, { type: 'ExplainSharedNumber', at, note }, cause, { from: head });
       },

@@ -46,6 +46,7 @@ const pages: readonly { path: string; title: string; permission: Permission }[] 
   { path: '/console/reconciliation', title: 'Reconciliation', permission: 'read' },
   { path: '/console/deliveries', title: 'Deliveries', permission: 'read' },
   { path: '/console/statements', title: 'Statements', permission: 'read' },
+  { path: '/console/settlements', title: 'Settlement', permission: 'read' },
   { path: '/console/journal', title: 'Journal', permission: 'read' },
   { path: '/console/export', title: 'Export', permission: 'export' },
   { path: '/console/projections', title: 'Projections', permission: 'read' },
@@ -88,6 +89,8 @@ const notices = {
   },
   approved: { kind: 'success', text: 'Approved: what was proposed has been recorded.' },
   rejected: { kind: 'success', text: 'The proposal is rejected.' },
+  settled: { kind: 'success', text: 'It is recorded, and posted to the journal.' },
+  'settled-before': { kind: 'success', text: 'It was recorded before: nothing has changed.' },
   'rebuild-requested': {
     kind: 'success',
     text: 'The rebuild is requested. The current tables serve until it is done.',

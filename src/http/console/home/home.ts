@@ -1,4 +1,6 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
+import type { CheckResult } from '../../../audit/check/check.ts';
+import { lastCheck, lateAfterMs } from '../../../audit/check/hourly.ts';
 import { unsealed } from '../../../audit/seals/stored-seals.ts';
 import type { Standing } from '../../../events/standing.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
@@ -23,12 +25,13 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
   const span = spanOfDay(day);
   const countIn = (state: 'due' | 'abandoned') =>
     countDeliveries(db, { states: [state], kinds: [] }, maxCounted + 1);
-  const [metrics, delay, open, due, abandoned] = await askReadModels(ctx, [
+  const [metrics, delay, open, due, abandoned, checked] = await askReadModels(ctx, [
     dayMetrics(db, span),
     callbackDelays(db, span),
     countOpenExceptions(db),
     countIn('due'),
     countIn('abandoned'),
+    lastCheck(db),
   ]);
   await show(ctx, 'home/home.njk', {
     title: day === today ? 'Today' : day,
@@ -37,6 +40,7 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
     dayBefore: dayOf(new Date(Date.parse(span.start) - dayMs).toISOString()),
     dayAfter: day < today ? dayOf(span.end) : null,
     unsealed: await unsealed(eventStore, now, runtime.timeout(answerWithinMs)),
+    check: checked && checkModel(checked, now),
     tiles: tilesOf(metrics, day),
     waiting: [
       ...listedKinds.map((kind) => ({
@@ -57,6 +61,19 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
     deliveredUrl: `/console/deliveries${queryOf({ state: 'delivered', kind: 'callback', day })}`,
   });
 };
+
+/** Each violation with a link to the payment that it names, or to the books. */
+function checkModel({ at, checked, violations }: CheckResult, now: Date) {
+  return {
+    at,
+    isLate: now.getTime() - Date.parse(at) > lateAfterMs,
+    checked,
+    violations: violations.map(({ count, first, kind }) => {
+      const [id] = kind.startsWith('rows of payments') ? (/\b[0-9A-Z]{26}\b/.exec(first) ?? []) : [];
+      return { text: first, more: count - 1, url: id ? `/console/payments/${id}` : '/console/journal' };
+    }),
+  };
+}
 
 const statuses: readonly Standing[] = [
   'succeeded',

@@ -1,6 +1,7 @@
 /** /console/journal/account: the statement of one account of the journal, as a page and as CSV. */
 import type { EntryKind } from '../../../events/postings.ts';
 import { boundsOfDay, dayOf } from '../../../kernel/malaysian-time.ts';
+import { absolute } from '../../../kernel/money.ts';
 import {
   accountPages,
   accountStatement,
@@ -26,9 +27,10 @@ const kindTexts: Readonly<Record<EntryKind, string>> = {
   refund: 'Refunded to the payer',
   credit: 'Credited to the merchant',
   reversal: 'Explained, reversed',
+  payout: 'Paid out by the gateway',
+  remittance: 'Handed on to the agency',
+  settlementReversal: 'Settlement reversed',
 };
-
-export const absolute = (sen: bigint) => (sen < 0n ? -sen : sen);
 
 /** As bookkeepers write it, with a side instead of a sign. `sen` is credits less debits. */
 export function balanceOf(sen: bigint): { balanceSen: bigint; side: '' | 'Dr' | 'Cr' } {

@@ -1,9 +1,10 @@
 /** GET /console/journal: the trial balance as of any moment. */
 import { dayOf } from '../../../kernel/malaysian-time.ts';
+import { absolute } from '../../../kernel/money.ts';
 import { journalGap, trialBalance } from '../../../projections/journal/queries.ts';
 import { queryOf, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
-import { absolute, accountPath, balanceOf, periodOf } from './account.ts';
+import { accountPath, balanceOf, periodOf } from './account.ts';
 import { readAsOf } from './as-of.ts';
 
 export const showTrialBalance: Page = async (ctx, { askReadModels, db, eventStore, runtime, show }) => {

@@ -40,6 +40,12 @@ export const readUpload: Middleware = async (ctx, next) => {
   return next();
 };
 
+/** Null if the form has no file. */
+export function uploadOf(ctx: object): Blob | null {
+  const file = uploads.get(ctx);
+  return file && file.size > 0 ? file : null;
+}
+
 /** One import at a time: each holds a file of up to 20 MiB. */
 export function createImportExport(): Page {
   let isImporting = false;
@@ -58,9 +64,9 @@ export function createImportExport(): Page {
 const importExport: Page = async (ctx, dependencies) => {
   const { config, db, eventStore, log, runtime, show } = dependencies;
   const { requestId } = ctx.state;
-  const file = uploads.get(ctx);
+  const file = uploadOf(ctx);
   const { from, to, made = '', dry } = readForm(ctx);
-  if (!file || file.size === 0) return showList(ctx, dependencies, { status: 400, message: 'Choose a file' });
+  if (!file) return showList(ctx, dependencies, { status: 400, message: 'Choose a file' });
   const period = { from: readDay(from)?.start ?? null, to: readDay(to)?.end ?? null };
   const madeAt = made === '' ? null : parseAsOf(made, runtime.now());
   if (made !== '' && madeAt === null)

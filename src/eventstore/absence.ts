@@ -1,0 +1,78 @@
+/**
+ * That something does not exist is said by a majority of the nodes. A leader that was frozen does not know yet that it
+ * has been replaced, and answers from its old state; but what is committed is on a majority, of which one node at least
+ * is among those that answer here.
+ */
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import type { CallOptions, Metadata } from '@grpc/grpc-js';
+import { EventStoreUnavailable } from './event-store.ts';
+import type { Reads } from './read.ts';
+
+/** The leader's reads, except that a majority has to agree when there is no such stream. */
+export function confirmAbsence({
+  leader,
+  members,
+  readsOf,
+}: {
+  leader: Reads;
+  /** The addresses of all nodes. */
+  members(): Promise<string[]>;
+  /** The reads of one node, whatever it believes of itself. */
+  readsOf(address: string): Reads;
+}): Reads {
+  async function ask<Found>(
+    read: (reads: Reads) => Promise<Found>,
+    isFound: (found: Found) => boolean,
+  ): Promise<Found> {
+    const first = await read(leader);
+    if (isFound(first)) return first;
+    const addresses = await members();
+    const results = await Promise.allSettled(addresses.map((address) => read(readsOf(address))));
+    const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    if (answers.length * 2 <= addresses.length)
+      throw new EventStoreUnavailable('Too few nodes answer to tell that there is no such stream');
+    return answers.find(isFound) ?? first;
+  }
+
+  return {
+    ...leader,
+    async load(streamName, from = 0, limit) {
+      if (from > 0) return await leader.load(streamName, from, limit);
+      return await ask(
+        ({ load }) => load(streamName, from, limit),
+        (events) => events.length > 0,
+      );
+    },
+    loadLast: (streamName) =>
+      ask(
+        ({ loadLast }) => loadLast(streamName),
+        (event) => event !== null,
+      ),
+  };
+}
+
+/** What the client offers to its subclasses. */
+type ClientHooks = {
+  execute<T>(
+    Client: typeof GossipClient,
+    debugName: string,
+    action: (client: GossipClient) => Promise<T>,
+  ): Promise<T>;
+  callArguments(options: object): [Metadata, CallOptions];
+};
+
+/** The addresses of all nodes, as the one that the client is connected to knows them. */
+export function readMembers(client: EventStoreDBClient): Promise<string[]> {
+  const { execute, callArguments } = client as unknown as ClientHooks;
+  const read = (gossip: GossipClient) =>
+    new Promise<string[]>((resolve, reject) => {
+      gossip.read(new shared.Empty(), ...callArguments({}), (error, info) => {
+        if (error) return reject(error);
+        const endpoints = info.getMembersList().map((member) => member.getHttpEndPoint());
+        resolve(endpoints.flatMap((each) => (each ? [`${each.getAddress()}:${each.getPort()}`] : [])));
+      });
+    });
+  return execute(GossipClient, 'members', read);
+}

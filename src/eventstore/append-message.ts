@@ -1,0 +1,124 @@
+/**
+ * The messages of EventStoreDB's BatchAppend, written by hand: the official client serializes each event twice, through
+ * base64. Their layout is that of EventStoreDB's streams.proto.
+ */
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import {
+  AppendRefused,
+  EventStoreUnavailable,
+  type ExpectedRevision,
+  type NewEvent,
+  type Position,
+  WrongExpectedRevision,
+} from './event-store.ts';
+
+export type Append = { streamName: string; events: readonly NewEvent[]; expected: ExpectedRevision };
+
+/** Where the last event is. The position is missing when an append that was stored before is confirmed again. */
+export type Confirmation = { revision: number; position: Position | null };
+
+/** EventStoreDB's default limit of one append. */
+const maxAppendBytes = 1024 * 1024;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** An append, ready to be sent under any correlation id. */
+export type EncodedAppend = Append & { message: readonly Buffer[] };
+
+/**
+ * `timeoutMs` is how long the server may take: a duration, as its clock may differ from ours. Throws RangeError or
+ * TypeError on what the server would refuse in a way that breaks the call that all appends share.
+ */
+export function encodeAppend({ streamName, events, expected }: Append, timeoutMs: number): EncodedAppend {
+  if (streamName === '') throw new RangeError('An append needs a stream');
+  if (events.length === 0) throw new RangeError('An append needs an event');
+  if (expected !== 'no_stream' && !(Number.isSafeInteger(expected) && expected >= 0))
+    throw new RangeError(`Not a revision: ${expected}`);
+  const proposed = events.map((event) => field(3, ...proposedMessage(event)));
+  const bytes = proposed.reduce((sum, message) => sum + message.length, 0);
+  if (bytes > maxAppendBytes)
+    throw new RangeError(`An append of ${bytes} bytes is over the limit of ${maxAppendBytes}`);
+  const position = expected === 'no_stream' ? field(3) : number(2, expected);
+  const timeout = field(7, number(1, Math.ceil(timeoutMs / 1000)));
+  const options = field(2, field(1, text(3, streamName)), position, timeout);
+  return { streamName, events, expected, message: [options, ...proposed, isFinal] };
+}
+
+function proposedMessage({ id, type, data, metadata }: NewEvent): Buffer[] {
+  if (!uuid.test(id)) throw new RangeError(`Not a UUID: ${id}`);
+  if (type === '') throw new RangeError(`Event ${id} has no type`);
+  return [
+    uuidField(1, id.toLowerCase()),
+    field(2, text(1, 'type'), text(2, type)),
+    contentType,
+    text(3, jsonOf(metadata)),
+    text(4, jsonOf(data)),
+  ];
+}
+
+function jsonOf(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (json === undefined) throw new TypeError('Event data and metadata must be JSON');
+  return json;
+}
+
+/** One message is one append; its answer carries the correlation id, a UUID. */
+export function requestOf(correlationId: string, { message }: EncodedAppend): Buffer {
+  return Buffer.concat([uuidField(1, correlationId), ...message]);
+}
+
+const uuidField = (tag: number, id: string) => field(tag, text(2, id));
+const text = (tag: number, value: string) => field(tag, Buffer.from(value));
+/** A field of bytes, text or a message. */
+function field(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  return Buffer.concat([Buffer.from([tag * 8 + 2, ...varint(length)]), ...parts]);
+}
+const number = (tag: number, value: number) => Buffer.from([tag * 8, ...varint(value)]);
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
+  return [...bytes, rest];
+}
+
+const contentType = field(2, text(1, 'content-type'), text(2, 'application/json'));
+const isFinal = number(4, 1);
+
+/** The correlation id of an answer, and what it says: a confirmation, or why the append was not stored. */
+export function readAnswer(bytes: Uint8Array): { correlationId: string; read(append: Append): Confirmation } {
+  const response = streams.BatchAppendResp.deserializeBinary(bytes);
+  return {
+    correlationId: response.getCorrelationId()?.getString() ?? '',
+    read(append) {
+      const success = response.getSuccess();
+      if (!success) throw failureOf(response, append);
+      const position = success.getPosition();
+      return {
+        revision: Number(success.getCurrentRevision()),
+        position: position
+          ? { commit: BigInt(position.getCommitPosition()), prepare: BigInt(position.getPreparePosition()) }
+          : null,
+      };
+    },
+  };
+}
+
+const refusals = new Set(['AccessDenied', 'StreamDeleted', 'MaximumAppendSizeExceeded']);
+
+/** Anything that is not a refusal, such as a time-out or a node that is not ready, leaves the outcome unknown. */
+function failureOf(response: streams.BatchAppendResp, { streamName, expected }: Append): Error {
+  const status = response.getError();
+  const details = status?.getDetails();
+  const kind = details?.getTypeName().replace('event_store.client.', '') ?? '';
+  if (details && kind === 'WrongExpectedVersion') {
+    const wrong = shared.WrongExpectedVersion.deserializeBinary(details.getValue_asU8());
+    const actual = wrong.hasCurrentNoStream() ? 'no_stream' : Number(wrong.getCurrentStreamRevision());
+    return new WrongExpectedRevision(streamName, expected, actual);
+  }
+  const reason = `${kind || 'error'} ${status?.getMessage() ?? ''}`.trim();
+  return refusals.has(kind)
+    ? new AppendRefused(`The event store refuses an append to ${streamName}: ${reason}`)
+    : new EventStoreUnavailable(`The event store answered: ${reason}`);
+}

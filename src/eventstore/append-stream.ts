@@ -1,0 +1,82 @@
+/**
+ * All appends of a connection, over one call. The official client would do the same, but keeps its pending appends in a
+ * table of the whole process: an error on one connection rejects the appends of every other, and a late answer then
+ * throws where nobody can catch it. Here each call knows its own appends.
+ */
+import type { ClientDuplexStream } from '@grpc/grpc-js';
+import { type Confirmation, type EncodedAppend, readAnswer, requestOf } from './append-message.ts';
+
+export type AppendCall = ClientDuplexStream<Buffer, Buffer>;
+
+type Pending = {
+  append: EncodedAppend;
+  resolve(confirmation: Confirmation): void;
+  reject(reason: Error): void;
+};
+
+type Calling = { call: AppendCall; pending: Map<string, Pending> };
+
+/** `open` begins a call, which may take as long as it takes to find a node. */
+export function createAppendStream(open: () => Promise<AppendCall>) {
+  let calling: Promise<Calling> | undefined;
+  let sent = 0;
+  let closed = false;
+
+  function begin(): Promise<Calling> {
+    const begun = open().then((call) => {
+      const pending = new Map<string, Pending>();
+      call.on('data', (bytes: Buffer) => settle(pending, bytes));
+      call.on('error', (error) => end(pending, error));
+      call.on('end', () => end(pending, new Error('The event store ended the call')));
+      return { call, pending };
+    });
+    begun.catch(() => forget());
+    const forget = () => {
+      if (calling === begun) calling = undefined;
+    };
+    /** The outcome of everything under way is unknown; the next append begins another call. */
+    function end(pending: Calling['pending'], reason: Error): void {
+      forget();
+      for (const { reject } of pending.values()) reject(reason);
+      pending.clear();
+    }
+    return begun;
+  }
+
+  return {
+    /**
+     * One attempt at an append. Throws WrongExpectedRevision and AppendRefused if it is not stored and never will be;
+     * with any other error the outcome is unknown. An append that was not sent before `close` is never sent.
+     */
+    async send(append: EncodedAppend): Promise<Confirmation> {
+      calling ??= begin();
+      const { call, pending } = await calling;
+      if (closed) throw new Error('The connection was given up before the append was sent');
+      sent += 1;
+      // A UUID, as the protocol demands. Only this stream has to tell its appends apart.
+      const correlationId = `00000000-0000-4000-8000-${sent.toString(16).padStart(12, '0')}`;
+      return await new Promise((resolve, reject) => {
+        pending.set(correlationId, { append, resolve, reject });
+        call.write(requestOf(correlationId, append));
+      });
+    },
+
+    close(): void {
+      closed = true;
+      calling?.then(({ call }) => call.cancel()).catch(() => {});
+    },
+  };
+}
+
+function settle(pending: Map<string, Pending>, bytes: Buffer): void {
+  const { correlationId, read } = readAnswer(bytes);
+  const found = pending.get(correlationId);
+  // A server that closes also sends a message that answers no append.
+  if (!found) return;
+  pending.delete(correlationId);
+  try {
+    found.resolve(read(found.append));
+  } catch (error) {
+    found.reject(error as Error);
+  }
+}

@@ -1,0 +1,75 @@
+/** What of the clearing accounts has not come back to zero, by the age of the money. */
+import type { Knex } from 'knex';
+import { boundsOfDay, dayOf } from '../../kernel/malaysian-time.ts';
+import { journal } from './projection.ts';
+
+/** In whole Malaysian days up to the day of the as-of time, which is day 0. */
+export const ages = ['0–1', '2–3', '4–7', '8–30', 'over 30'] as const;
+
+export type AgedAccount = {
+  /** `gateway:<method>`, `merchant:<code>` or a suspense account. */
+  account: string;
+  /** Positive for what is owed to us (gateway) or by us (others), negative where more was settled than came. */
+  openSen: bigint;
+  /** The same by age, as `ages`. */
+  byAge: readonly bigint[];
+  /** What was settled without its days being known, beyond all that was open; zero or negative. */
+  undatedSen: bigint;
+};
+
+/**
+ * The clearing accounts that are not zero, by name. Money that was settled without a day reduces the oldest first.
+ * Rejects when Postgres is down.
+ */
+export async function ageing(db: Knex, asOf: Date): Promise<AgedAccount[]> {
+  const day = dayOf(asOf.toISOString());
+  const dayStart = boundsOfDay(day)?.start ?? asOf.toISOString();
+  const { rows } = await db.raw<{ rows: { account: string; age: number; sen: string }[] }>(openByAge, {
+    day,
+    dayStart,
+    asOf,
+  });
+  const accounts = new Map<string, { byAge: bigint[]; undatedSen: bigint }>();
+  for (const { account, age, sen } of rows) {
+    const aged = accounts.get(account) ?? { byAge: ages.map(() => 0n), undatedSen: 0n };
+    accounts.set(account, aged);
+    if (age === undated) aged.undatedSen = BigInt(sen);
+    else aged.byAge[age] = BigInt(sen);
+  }
+  return Array.from(accounts, ([account, aged]) => ({ account, ...settleOldestFirst(aged) })).filter(
+    ({ openSen, byAge, undatedSen }) =>
+      openSen !== 0n || undatedSen !== 0n || byAge.some((sen) => sen !== 0n),
+  );
+}
+
+function settleOldestFirst({ byAge, undatedSen }: { byAge: readonly bigint[]; undatedSen: bigint }) {
+  let left = undatedSen;
+  const settled = byAge.toReversed().map((sen) => {
+    if (left >= 0n || sen <= 0n) return sen;
+    const taken = -left < sen ? -left : sen;
+    left += taken;
+    return sen - taken;
+  });
+  return {
+    openSen: byAge.reduce((sum, sen) => sum + sen, undatedSen),
+    byAge: settled.toReversed(),
+    undatedSen: left,
+  };
+}
+
+const undated = -1;
+
+// Whole days come from their sums, as in the trial balance.
+const openByAge = `
+  select account,
+    case when opened_on = 'infinity' then ${undated}
+      else width_bucket(:day::date - opened_on, array[2, 4, 8, 31]) end as age,
+    sum(case when account like 'gateway:%' then debit_sen - credit_sen else credit_sen - debit_sen end)::text as sen
+  from (
+    select account, opened_on, debit_sen, credit_sen from ${journal.name}.daily_sums where day < :day
+    union all
+    select account, opened_on, debit_sen, credit_sen from ${journal.name}.postings
+    where at >= :dayStart and at <= :asOf
+  ) both_parts
+  where account like 'gateway:%' or account like 'merchant:%' or account like 'suspense:%'
+  group by 1, 2 order by 1, 2`;

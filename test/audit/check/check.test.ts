@@ -1,0 +1,156 @@
+// The background check: silent while all agrees, and what was changed behind its back is named until it is mended.
+import test, { type ExecutionContext } from 'ava';
+import { type CheckResult, check } from '../../../src/audit/check/check.ts';
+import { lastCheck, startHourlyCheck } from '../../../src/audit/check/hourly.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
+import { journal } from '../../../src/projections/journal/projection.ts';
+import { unmatched } from '../../../src/projections/unmatched/projection.ts';
+import { until } from '../../embedded/helpers.ts';
+import { log, reached, run, statusOf } from '../../projections/helpers.ts';
+import { idOf, startLedger } from '../../reconciliation/helpers.ts';
+import { chosen, duplicated, result, sen, succeeded } from '../../support/payments.ts';
+import { personalData } from '../../support/personal-data.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
+
+const postgres = await createDatabase();
+const at = '2026-11-20T03:00:00.000Z';
+const success = (no: number) =>
+  succeeded(result(1, 'succeeded', { gatewayTransactionId: `G${no}`, paidAt: at }), {
+    at,
+    receiptNo: `R-${no}`,
+  });
+const clock = { time: new Date('2026-11-21T04:00:00.000Z') };
+const runtime = testRuntime({ now: () => clock.time, sleep: async () => {} });
+const { signal } = new AbortController();
+
+async function start(t: ExecutionContext) {
+  const ledger = await startLedger(t, postgres);
+  const { database, store } = ledger;
+  for (const projection of [journal, unmatched]) run(t, projection, store, database);
+  await database.db.raw('drop table if exists last_check');
+  const again = result(1, 'succeeded', { gatewayTransactionId: 'D', amountSen: sen(700) });
+  const pay = async (no: number) => {
+    const last = no === 2 ? [duplicated(again, 'G2')] : [];
+    const position = await ledger.pay(idOf(no), [chosen(1), success(no), ...last]);
+    for (const name of ['payments', 'journal']) await reached(database.db, name, position);
+  };
+  for (const no of [1, 2, 3]) await pay(no);
+  await until(() => statusOf(database.db, unmatched.name));
+  const dependencies = { eventStore: store.eventStore, db: database.db, personalData, runtime };
+  return { dependencies, db: database.db, url: database.url, pay };
+}
+
+const countOf = ({ checked }: CheckResult, what: RegExp) =>
+  checked.find((each) => what.test(each.what))?.count;
+
+test.serial('all agrees; the next check compares what has come since', async (t) => {
+  const { dependencies, pay } = await start(t);
+  const first = await check(dependencies, null, signal);
+  t.deepEqual(first.violations, []);
+  t.is(countOf(first, /^rows of payments/), 3 + 1, 'payments and an open exception');
+  await pay(4);
+  // As if its turn had just been: only what has changed and what is open.
+  const second = await check(dependencies, { ...first, payment: 'Z' }, signal);
+  t.deepEqual(second.violations, []);
+  t.is(countOf(second, /^rows of payments/), 1 + 2, 'the new payment, and that with the open exception');
+  t.is(countOf(second, /^rows of journal/), 1 + 2 + 1 + 4);
+});
+
+const tampered: readonly [name: string, sql: string, undo: string, expected: RegExp][] = [
+  [
+    'a row that was changed',
+    `update payments.payments set status = 'failed' where transaction_id = '${idOf(1)}'`,
+    `update payments.payments set status = 'succeeded' where transaction_id = '${idOf(1)}'`,
+    /^The row 0+1 is not what the events lead to \(status\)$/,
+  ],
+  [
+    'an exception that is closed here and open in the log',
+    `update payments.exceptions set resolved_at = at`,
+    `update payments.exceptions set resolved_at = null`,
+    /^The row 0+2 2 is not what the events lead to \(resolved_at\)$/,
+  ],
+  [
+    'a posting of another amount',
+    `update journal.postings set credit_sen = 1 where transaction_id = '${idOf(3)}' and line = 2`,
+    `update journal.postings set credit_sen = 12050 where transaction_id = '${idOf(3)}' and line = 2`,
+    /^The row 0+3 2 2 is not what the events lead to \(credit_sen\)$/,
+  ],
+  [
+    'sums that are not those of the postings',
+    `update journal.daily_sums set credit_sen = credit_sen + 1 where account = 'merchant:council'`,
+    `update journal.daily_sums set credit_sen = credit_sen - 1 where account = 'merchant:council'`,
+    /^The sums of merchant:council on 2026-11-20 are not those of its postings$/,
+  ],
+  [
+    'a payment that the books do not have',
+    `update payments.payments set amount_sen = 12051 where transaction_id = '${idOf(1)}'`,
+    `update payments.payments set amount_sen = 12050 where transaction_id = '${idOf(1)}'`,
+    /^On 2026-11-20 council was paid 36151 sen by its payments, and 36150 by the books$/,
+  ],
+];
+
+test.serial('what was changed is named, also by the checks after it, until it is mended', async (t) => {
+  const { dependencies, db } = await start(t);
+  const clean = await check(dependencies, null, signal);
+  for (const [name, sql, undo, expected] of tampered) {
+    await db.raw(sql);
+    const found = await check(dependencies, clean, signal);
+    const texts = found.violations.map(({ first }) => first);
+    t.true(
+      texts.some((text) => expected.test(text)),
+      `${name}: ${texts.join('; ')}`,
+    );
+    // By turns, others come next: only what did not agree is compared again.
+    const next = await check(dependencies, { ...found, payment: 'Z', day: '2999-01-01' }, signal);
+    t.deepEqual(
+      next.violations.map(({ first }) => first),
+      texts,
+      name,
+    );
+    await db.raw(undo);
+    t.deepEqual((await check(dependencies, next, signal)).violations, [], name);
+  }
+});
+
+test.serial('a row that no stream leads to, and a stream whose row is gone', async (t) => {
+  const { dependencies, db } = await start(t);
+  const clean = await check(dependencies, null, signal);
+  await db.raw(`update payments.payments set transaction_id = 'X' where transaction_id = ?`, [idOf(1)]);
+  const { streams, violations } = await check(
+    dependencies,
+    { ...clean, streams: [paymentStream(idOf(1))] },
+    signal,
+  );
+  t.is(violations.find(({ kind }) => kind === 'rows of payments.payments')?.count, 2);
+  t.deepEqual(streams.toSorted(), [paymentStream(idOf(1)), paymentStream('X')]);
+});
+
+test.serial('one process of several checks, once an hour, and keeps the result', async (t) => {
+  const { dependencies, db, url } = await start(t);
+  let sleeps = 0;
+  const slow = testRuntime({
+    now: () => clock.time,
+    // A minute or more passes as soon as the clock is moved.
+    async sleep(ms, stop) {
+      const target = clock.time.getTime() + ms;
+      sleeps += 1;
+      if (ms < 60_000) return await systemRuntime.sleep(20, stop);
+      await until(async () => stop?.aborted || clock.time.getTime() >= target);
+    },
+  });
+  const both = [1, 2].map(() => startHourlyCheck({ ...dependencies, databaseUrl: url, runtime: slow, log }));
+  t.teardown(() => Promise.all(both.map((each) => each.stop())));
+  t.is(await lastCheck(db), null);
+  const next = async (minutes: number) => {
+    const before = (await lastCheck(db))?.at;
+    await until(async () => sleeps > 0);
+    clock.time = new Date(clock.time.getTime() + minutes * 60_000);
+    await until(async () => (await lastCheck(db))?.at !== before);
+    return await lastCheck(db);
+  };
+  t.is((await next(1))?.at, '2026-11-21T04:01:00.000Z');
+  t.is((await next(60))?.at, '2026-11-21T05:01:00.000Z');
+  t.deepEqual((await lastCheck(db))?.violations, []);
+});

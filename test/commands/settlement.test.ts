@@ -1,0 +1,123 @@
+// Decisions about payouts and remittances: given, when, then.
+import test from 'ava';
+import { Refused } from '../../src/commands/decider.ts';
+import { type RecordSettlement, settlementDecider } from '../../src/commands/settlement.ts';
+import {
+  noSettlement,
+  type SettlementEvent,
+  type SettlementPart,
+  settlementIdOf,
+} from '../../src/events/settlement.ts';
+import { sen } from '../support/payments.ts';
+
+const at = '2026-11-21T02:00:00.000Z';
+const part = (account: string, amountSen: number): SettlementPart => ({
+  account,
+  openedOn: null,
+  amountSen: sen(amountSen),
+});
+const payout: RecordSettlement['settlement'] = {
+  at,
+  kind: 'payout',
+  reference: 'PO-1',
+  settledOn: '2026-11-21',
+  totalSen: sen(990),
+  parts: [part('gateway:fpx', 1_000), part('fees:fpx', 10)],
+  file: null,
+};
+const fromFile = (sha256: string, lines = 2) => ({ ...payout, file: { sha256, lines } });
+const lines = [1, 2].map((no) => ({
+  transactionId: `T${no}`,
+  gatewayTransactionId: '',
+  amountSen: sen(500),
+}));
+
+type Command = Parameters<typeof settlementDecider.decide>[0];
+const record = (settlement: RecordSettlement['settlement'], isConfirmed = false): Command => ({
+  type: 'RecordSettlement',
+  settlement,
+  isConfirmed,
+});
+const list = (sha256: string, from = 0, isConfirmed = false): Command => ({
+  type: 'ListPayoutLines',
+  at,
+  sha256,
+  from,
+  lines,
+  isConfirmed,
+});
+const reverse = (note = 'Twice'): Command => ({ type: 'ReverseSettlement', at, note });
+
+/** The events of the last command after those before it, which must be accepted; or the code of its refusal. */
+function decide(...commands: readonly Command[]): readonly SettlementEvent['type'][] | string {
+  let state = noSettlement;
+  let outcome: readonly SettlementEvent['type'][] | string = [];
+  for (const [index, command] of commands.entries()) {
+    const decided = settlementDecider.decide(command, state);
+    if (decided instanceof Refused) {
+      if (index < commands.length - 1) throw decided;
+      return decided.code;
+    }
+    outcome = decided.map(({ type }) => type);
+    state = decided.reduce(settlementDecider.evolve, state);
+  }
+  return outcome;
+}
+
+test('what adds up is recorded, and the same again changes nothing', (t) => {
+  t.deepEqual(decide(record(payout)), ['SettlementRecorded']);
+  t.deepEqual(decide(record(payout), record({ ...payout, at: '2026-11-22T00:00:00.000Z' })), []);
+  t.is(decide(record(payout), record({ ...payout, settledOn: '2026-11-20' })), 'settlement_recorded');
+  t.is(decide(record(payout), record(fromFile('a'))), 'settlement_recorded');
+});
+
+test('figures that do not add up are refused, and both are named', (t) => {
+  const refusalOf = (change: Partial<RecordSettlement['settlement']>) => {
+    const decided = settlementDecider.decide(record({ ...payout, ...change }), noSettlement);
+    return decided instanceof Refused ? decided.message : decided;
+  };
+  t.is(
+    refusalOf({ totalSen: sen(1_000) }),
+    'The amounts less the fees are RM 9.90, and the total is RM 10.00',
+  );
+  t.regex(String(refusalOf({ parts: [part('fees:fpx', 10)], totalSen: sen(0) })), /are RM -0.10, and/);
+  t.is(refusalOf({ parts: [part('merchant:council', 990)] }), 'A payout does not settle merchant:council');
+  t.is(refusalOf({ kind: 'remittance' }), 'A remittance does not settle gateway:fpx');
+  t.is(refusalOf({ settledOn: '2026-11-22' }), 'The day is in the future');
+  t.is(refusalOf({ parts: [], totalSen: sen(0) }), 'No amount is given');
+});
+
+test('a file is recorded when all its lines are listed, and a second file meanwhile is refused', (t) => {
+  t.is(decide(record(fromFile('a'))), 'settlement_recorded');
+  t.deepEqual(decide(list('a'), record(fromFile('a'))), ['SettlementRecorded']);
+  t.is(decide(list('a'), record(fromFile('a', 3))), 'settlement_recorded');
+  t.deepEqual(decide(list('a'), list('a')), []);
+  t.deepEqual(decide(list('a'), list('a', 2), record(fromFile('a', 4))), ['SettlementRecorded']);
+  // Another file begins anew; what continues the first one is then refused.
+  t.deepEqual(decide(list('a'), list('b')), ['PayoutLinesListed']);
+  t.is(decide(list('a'), list('b'), list('a', 2)), 'settlement_recorded');
+  t.is(decide(list('a'), list('b'), record(fromFile('a'))), 'settlement_recorded');
+  t.deepEqual(decide(list('a'), record(fromFile('a')), list('a')), []);
+  t.deepEqual(decide(list('a'), record(fromFile('a')), record(fromFile('a'))), []);
+  t.is(decide(list('a'), record(fromFile('a')), list('b')), 'settlement_recorded');
+});
+
+test('it is reversed once, and recorded again only if that is confirmed', (t) => {
+  t.is(decide(reverse()), 'unknown_settlement');
+  t.is(decide(list('a'), reverse()), 'unknown_settlement');
+  t.deepEqual(decide(record(payout), reverse()), ['SettlementReversed']);
+  t.deepEqual(decide(record(payout), reverse(), reverse()), []);
+  t.is(decide(record(payout), reverse(), reverse('Another reason')), 'settlement_recorded');
+  t.is(decide(record(payout), reverse(), record(payout)), 'settlement_recorded');
+  t.deepEqual(decide(record(payout), reverse(), record(payout, true)), ['SettlementRecorded']);
+  t.is(decide(record(payout), reverse(), list('a')), 'settlement_recorded');
+  t.deepEqual(decide(record(payout), reverse(), list('a', 0, true), record(fromFile('a'), true)), [
+    'SettlementRecorded',
+  ]);
+  t.is(decide(record(payout), record({ ...payout, totalSen: sen(0) }, true)), 'invalid_settlement');
+});
+
+test('a reference is the same however it is spaced and cased, for each kind', (t) => {
+  t.is(settlementIdOf('payout', 'PO 1'), settlementIdOf('payout', ' po1'));
+  t.not(settlementIdOf('payout', 'PO-1'), settlementIdOf('remittance', 'PO-1'));
+});

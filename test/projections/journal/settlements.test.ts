@@ -1,0 +1,282 @@
+// Settlement in the books: every clearing account is what an independent model says, and zero when all is settled.
+import test from 'ava';
+import fc from 'fast-check';
+import type { Knex } from 'knex';
+import type { PaymentEvent } from '../../../src/events/payment.ts';
+import { type SettlementEvent, settlementStream } from '../../../src/events/settlement.ts';
+import { schemaVersion } from '../../../src/events/upcast.ts';
+import type { RecordedEvent } from '../../../src/eventstore/event-store.ts';
+import { ageing } from '../../../src/projections/journal/ageing.ts';
+import { journalBalance, trialBalance } from '../../../src/projections/journal/queries.ts';
+import { openSharedNumbers } from '../../../src/projections/journal/shared-number-queries.ts';
+import { duplicated, result, sen } from '../../support/payments.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { clearJournal, emptyJournal, feed, paid, recorded } from '../journals.ts';
+
+const postgres = await createDatabase();
+const dayMs = 86_400_000;
+const start = Date.parse('2026-11-01T04:00:00.000Z');
+const timeOn = (day: number) => new Date(start + day * dayMs).toISOString();
+/** A Malaysian day; the times above are at noon. */
+const nameOf = (day: number) => timeOn(day).slice(0, 10);
+
+function settled(id: string, ...events: readonly SettlementEvent[]): RecordedEvent[] {
+  return events.map((event, revision) => ({
+    ...event,
+    id: '',
+    metadata: { schemaVersion },
+    streamName: settlementStream(id),
+    revision,
+    position: { commit: 0n, prepare: 0n },
+    created: new Date(),
+  }));
+}
+
+type Part = { account: string; openedOn: string | null; amountSen: number };
+
+function settlement(kind: 'payout' | 'remittance', day: number, parts: readonly Part[]): SettlementEvent {
+  const net = parts.reduce(
+    (sum, { account, amountSen }) => sum + (account.startsWith('fees:') ? -amountSen : amountSen),
+    0,
+  );
+  return {
+    type: 'SettlementRecorded',
+    data: {
+      at: timeOn(day),
+      kind,
+      reference: 'S',
+      settledOn: nameOf(day),
+      totalSen: sen(net),
+      parts: parts.map((each) => ({ ...each, amountSen: sen(each.amountSen) })),
+      file: null,
+      postingRule: 1,
+    },
+  };
+}
+
+const reversed = (day: number): SettlementEvent => ({
+  type: 'SettlementReversed',
+  data: { at: timeOn(day), note: 'Wrong', postingRule: 1 },
+});
+
+type Step = {
+  do: 'pay' | 'payTwice' | 'refund' | 'payOut' | 'handOn' | 'reverse';
+  mode: 'fpx' | 'cc';
+  chargeSen: number;
+  isDated: boolean;
+};
+
+const step: fc.Arbitrary<Step> = fc.record({
+  do: fc.constantFrom('pay', 'pay', 'payTwice', 'refund', 'payOut', 'handOn', 'reverse'),
+  mode: fc.constantFrom('fpx', 'cc'),
+  chargeSen: fc.constantFrom(0, 50),
+  isDated: fc.boolean(),
+});
+
+/** Money that came to an account on a day, and has not left it. */
+type Item = { account: string; day: number; sen: number };
+
+/** Runs a script, a step a day, and returns its log and what a list of open items says about each clearing account. */
+function play(steps: readonly Step[]) {
+  const log: RecordedEvent[] = [];
+  const twice = new Map<string, { events: PaymentEvent[]; item: Item }>();
+  const settlements: { id: string; events: SettlementEvent[]; items: Item[] }[] = [];
+  let items: Item[] = [];
+  const settle = (
+    kind: 'payout' | 'remittance',
+    prefix: string,
+    day: number,
+    isDated: boolean,
+    feeSen = 0,
+  ) => {
+    const open = items.filter(({ account }) => account.startsWith(prefix));
+    const parts = open.map(({ account, day: openedOn, sen: amountSen }) => ({
+      account,
+      openedOn: isDated ? nameOf(openedOn) : null,
+      amountSen,
+    }));
+    if (parts.length === 0) return;
+    if (kind === 'payout') parts.push({ account: 'fees:fpx', openedOn: null, amountSen: feeSen });
+    const id = `S${settlements.length}`;
+    const events = [settlement(kind, day, parts)];
+    settlements.push({ id, events, items: open });
+    items = items.filter((item) => !open.includes(item));
+    log.push(...settled(id, ...events).slice(-1));
+  };
+  for (const [day, { do: what, mode, chargeSen, isDated }] of steps.entries()) {
+    const id = `P${day}`;
+    if (what === 'pay' || what === 'payTwice') {
+      const events = paid({ at: timeOn(day), no: day + 1, mode, chargeSen });
+      const amountSen = 1_001 + day;
+      items.push({ account: `gateway:${mode}`, day, sen: amountSen + chargeSen });
+      items.push({ account: 'merchant:council', day, sen: amountSen });
+      if (what === 'payTwice') {
+        const again = result(1, 'succeeded', { mode, amountSen: sen(77), gatewayTransactionId: 'G2' });
+        const second = duplicated(again, 'G1');
+        events.push({ ...second, data: { ...second.data, at: timeOn(day) } } as PaymentEvent);
+        const item = { account: `gateway:${mode}`, day, sen: 77 };
+        items.push(item, { account: 'suspense:duplicate', day, sen: 77 });
+        twice.set(id, { events, item });
+      }
+      log.push(...recorded(id, events));
+    }
+    if (what === 'refund') {
+      // Only one that the gateway has not paid out: otherwise we would owe it to the gateway.
+      const found = [...twice].find(([, { item }]) => items.includes(item));
+      if (!found) continue;
+      const [paymentId, { events, item }] = found;
+      twice.delete(paymentId);
+      events.push({
+        type: 'ExceptionResolved',
+        data: { at: timeOn(day), resultNo: 2, resolution: 'refunded', note: '', postingRule: 2 },
+      });
+      log.push(...recorded(paymentId, events).slice(-1));
+      const suspended = items.find((each) => each.account === 'suspense:duplicate' && each.day === item.day);
+      items = items.filter((each) => each !== item && each !== suspended);
+    }
+    if (what === 'payOut') settle('payout', 'gateway:', day, isDated, 10);
+    if (what === 'handOn') settle('remittance', 'merchant:', day, isDated);
+    const last = settlements.at(-1);
+    if (what === 'reverse' && last && last.events.length === 1) {
+      last.events.push(reversed(day));
+      log.push(...settled(last.id, ...last.events).slice(-1));
+      items.push(...last.items);
+    }
+  }
+  return { log, items };
+}
+
+async function openIn(db: Knex, day: number) {
+  const found = await ageing(db, new Date(timeOn(day)));
+  return found.map(({ account, openSen, byAge, undatedSen }) => ({ account, openSen, byAge, undatedSen }));
+}
+
+/** What the model says: every open item in its age. */
+function aged(items: readonly Item[], today: number) {
+  const accounts = [...new Set(items.map(({ account }) => account))].sort();
+  return accounts.map((account) => {
+    const byAge = [0n, 0n, 0n, 0n, 0n];
+    for (const item of items.filter((each) => each.account === account)) {
+      const age = [1, 3, 7, 30].filter((last) => today - item.day > last).length;
+      byAge[age] = (byAge[age] ?? 0n) + BigInt(item.sen);
+    }
+    return { account, openSen: byAge.reduce((sum, each) => sum + each, 0n), byAge, undatedSen: 0n };
+  });
+}
+
+test.serial('any history of payments, payouts and remittances leaves what is open, in its age', async (t) => {
+  const db = await emptyJournal(t, postgres);
+  const cuts = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), cuts, async (steps, sizes) => {
+      const { log, items } = play(steps);
+      await clearJournal(db);
+      for (let from = 0, turn = 0; from < log.length; turn += 1) {
+        const batch = log.slice(from, from + (sizes[turn % sizes.length] ?? 1));
+        await feed(db, batch);
+        // Again, as after a crash of the runner.
+        await feed(db, batch);
+        from += batch.length;
+      }
+      t.deepEqual(await openIn(db, steps.length), aged(items, steps.length));
+      const { debitSen, creditSen, unbalanced } = await journalBalance(db);
+      t.is(debitSen, creditSen);
+      t.is(unbalanced, 0);
+      t.deepEqual(await summed(db), await posted(db));
+      // All is paid out and handed on.
+      const rest = items.filter(({ account }) => !account.startsWith('suspense:'));
+      const parts = rest.map(({ account, sen: amountSen }) => ({ account, openedOn: null, amountSen }));
+      const of = (prefix: string) => parts.filter(({ account }) => account.startsWith(prefix));
+      await feed(db, [
+        ...settled('Z1', settlement('payout', steps.length, of('gateway:'))),
+        ...settled('Z2', settlement('remittance', steps.length, of('merchant:'))),
+      ]);
+      const left = (await trialBalance(db, new Date(timeOn(steps.length)))).filter(
+        ({ account, debitSen: debit, creditSen: credit }) =>
+          debit !== credit && /^(gateway|merchant):/.test(account),
+      );
+      t.deepEqual(left, []);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+const summed = (db: Knex) => sumsOf(db, 'daily_sums', 'day');
+const posted = (db: Knex) => sumsOf(db, 'postings', `(at at time zone 'Asia/Kuala_Lumpur')::date`);
+
+async function sumsOf(db: Knex, table: string, day: string) {
+  const { rows } = await db.raw(
+    `select account, (${day})::text as day, opened_on::text, sum(debit_sen)::text as debit, sum(credit_sen)::text as credit
+     from journal.${table} group by 1, 2, 3 order by 1, 2, 3`,
+  );
+  return rows;
+}
+
+const line = (no: number) => ({
+  transactionId: `T${no}`,
+  gatewayTransactionId: `G${no}`,
+  amountSen: sen(100),
+});
+const listed = (sha: string, from: number, ...numbers: number[]): SettlementEvent => ({
+  type: 'PayoutLinesListed',
+  data: { at: timeOn(0), sha256: sha.repeat(64), from, lines: numbers.map(line) },
+});
+const payout = settlement('payout', 0, [{ account: 'gateway:fpx', openedOn: null, amountSen: 200 }]);
+
+test.serial('a charge that two payouts name is an exception until one of them is reversed', async (t) => {
+  const db = await emptyJournal(t, postgres);
+  await feed(db, [
+    ...settled('A', listed('a', 0, 1), listed('a', 1, 2), payout),
+    // Never recorded: its lines do not count.
+    ...settled('B', listed('b', 0, 1, 2)),
+  ]);
+  t.is((await openSharedNumbers(db)).count, 0);
+  const second = settled('C', listed('c', 0, 9), listed('d', 0, 2, 3), payout, reversed(1));
+  await feed(db, second.slice(0, 3));
+  const { count, first } = await openSharedNumbers(db);
+  t.is(count, 1);
+  t.like(first, {
+    kind: 'paidOutTwice',
+    number: 'G2',
+    firstTransactionId: 'A',
+    transactionId: 'C',
+    amountSen: 100,
+  });
+  await feed(db, second);
+  t.is((await openSharedNumbers(db)).count, 0);
+  await feed(
+    db,
+    settled('C', listed('c', 0), listed('d', 0), payout, reversed(1), listed('e', 0, 2, 3), payout),
+  );
+  t.is((await openSharedNumbers(db)).count, 1, 'recorded again');
+  await feed(db, settled('D', listed('f', 0, 7, 7), payout));
+  t.is((await openSharedNumbers(db)).count, 2, 'one payout names a charge twice');
+});
+
+test.serial(
+  'more settled than came shows as a negative amount, and as of an earlier time it did not',
+  async (t) => {
+    const db = await emptyJournal(t, postgres);
+    await feed(db, recorded('P', paid({ at: timeOn(0) })));
+    await feed(
+      db,
+      settled('A', settlement('payout', 5, [{ account: 'gateway:fpx', openedOn: null, amountSen: 1_500 }])),
+    );
+    const merchant = (age: number) => ({
+      account: 'merchant:council',
+      openSen: 1_001n,
+      byAge: [0n, 0n, 0n, 0n, 0n].with(age, 1_001n),
+      undatedSen: 0n,
+    });
+    const none = [0n, 0n, 0n, 0n, 0n];
+    t.deepEqual(await openIn(db, 4), [{ ...merchant(2), account: 'gateway:fpx' }, merchant(2)]);
+    t.deepEqual(await openIn(db, 5), [
+      { account: 'gateway:fpx', openSen: -499n, byAge: none, undatedSen: -499n },
+      merchant(2),
+    ]);
+    t.deepEqual(await openIn(db, 40), [
+      { account: 'gateway:fpx', openSen: -499n, byAge: none, undatedSen: -499n },
+      merchant(4),
+    ]);
+  },
+);
