@@ -56,7 +56,7 @@ module.exports = {
     only('src/kernel', anyLibrary),
     only('src/config', ...folders('kernel'), anyLibrary),
     only('src/events', ...folders('kernel'), ...library('superstruct', 'uuid')),
-    only('src/eventstore', ...folders('kernel'), ...library('@eventstore/db-client')),
+    only('src/eventstore', ...folders('kernel'), ...library('@eventstore/db-client', '@grpc/grpc-js')),
     only('src/commands', ...folders('kernel', 'events', 'eventstore'), ...library('superstruct')),
     only('src/postgres', ...folders('kernel'), ...library('knex', 'pg', 'pino')),
     only(
