@@ -27,6 +27,8 @@ const receipt: Receipt = {
   otherCharges: [],
   gatewayNo: 'P1',
   totalSen: 12_050 as Sen,
+  feeSen: 0 as Sen,
+  notes: [],
   mode: 'fpx',
   bank: 'Maybank2U',
   fpxNo: '2611200904300123',

@@ -1,14 +1,35 @@
 /** How staff resolve a payment's exceptions; src/events/exceptions.ts says which it has. */
-import { exceptionsOf, holdsMoneyInSuspense } from '../events/exceptions.ts';
-import type { Payment, PaymentEvent } from '../events/payment.ts';
+
+import { outstandingSen } from '../events/adjustments.ts';
+import { chargeContradictedBy, feeIn } from '../events/charges.ts';
+import type { CallbackSubject } from '../events/deliveries.ts';
+import { creditableSen, exceptionsOf, resolutionsFor } from '../events/exceptions.ts';
+import type { Payment, PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { postingRule } from '../events/postings.ts';
 import type { Resolution } from '../events/recorded-result.ts';
+import { addSen, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
-import { announcement } from './planned-deliveries.ts';
+import { receiptNoFor } from './payment-result.ts';
+import { announcement, callbackAbout, deliveriesFor } from './planned-deliveries.ts';
 
-export type ResolveException = {
-  type: 'ResolveException';
+/** Who acts, and when; and what the configuration says at that moment. */
+export type ActionContext = {
   at: string;
+  /** `staff:<id>`. */
+  by: string;
+  terms: MerchantTerms;
+};
+
+export type MerchantTerms = {
+  /** The adjustments that the merchant is told of. */
+  toldOf: readonly CallbackSubject[];
+  /** Whether it takes a part of what it asked for. */
+  takesParts: boolean;
+  /** A second member of staff has to approve what moves more; null if nothing has to be approved. */
+  approvalAboveSen: Sen | null;
+};
+
+export type ExceptionResolution = {
   /** The number of the payment's recorded result, counted from 1. */
   resultNo: number;
   resolution: Resolution;
@@ -16,20 +37,92 @@ export type ResolveException = {
 };
 
 export function resolveException(
-  { at, resultNo, resolution, note }: ResolveException,
+  chosen: ExceptionResolution,
+  { at, by, terms }: ActionContext,
   state: Payment,
 ): readonly PaymentEvent[] | Refused {
   if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
+  const { note, resolution, resultNo } = chosen;
   const exception = exceptionsOf(state).find((each) => each.resultNo === resultNo);
   if (!exception) return new Refused('unknown_exception', 'This payment has no such exception');
   const { resolved, kind } = exception;
   if (resolved?.resolution === resolution && resolved.note === note) return [];
   if (resolved) return new Refused('exception_resolved', 'This exception is already resolved');
-  if (resolution !== 'explained' && !holdsMoneyInSuspense(kind))
-    return new Refused(
-      'no_money_in_suspense',
-      'There is no money in suspense here: it can only be explained',
-    );
+  if (!resolutionsFor(state, exception).includes(resolution))
+    return new Refused('no_money_in_suspense', refusals[resolution]);
+  const context = { at, by, terms };
+  if (resolution === 'reversed') return reverse(chosen, context, state);
+  if (resolution === 'credited' && kind === 'amountMismatch') return credit(chosen, context, state);
   const told = kind === 'amountMismatch' ? announcement(state) : {};
   return [{ type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule, ...told } }];
+}
+
+const noMoney = 'There is no money in suspense here: it can only be explained';
+const refusals = {
+  refunded: noMoney,
+  explained: noMoney,
+  credited:
+    'Only a readable amount in ringgit can be credited, and to the land registry only one that covers all items',
+  reversed: 'This result is not about a charge that the bank could have taken back',
+} as const;
+
+/** Pays the payment with what was received, or a part of it where the merchant takes parts. */
+function credit(
+  { note, resultNo }: ExceptionResolution,
+  { at, by, terms }: ActionContext,
+  state: RequestedPayment,
+): PaymentEvent[] {
+  const result = state.results[resultNo - 1];
+  const amountSen = creditableSen(state, resultNo);
+  if (!result || amountSen === null) throw new Error('The caller has checked that it can be credited');
+  const isPart = terms.takesParts && amountSen < outstandingSen(state);
+  const effect = state.status === 'succeeded' ? 'nothing' : isPart ? 'partlyPaid' : 'paid';
+  const told = {
+    paid: deliveriesFor(state, 'succeeded'),
+    partlyPaid: [
+      ...callbackAbout(state, 'partlyPaid', terms.toldOf),
+      ...deliveriesFor(state, 'wrongAmount').filter(({ kind }) => kind === 'email'),
+    ],
+    nothing: [],
+  };
+  const data = {
+    at,
+    by,
+    resultNo,
+    note,
+    amountSen,
+    effect,
+    paidSen: addSen(state.paidSen ?? (0 as Sen), amountSen),
+    paidAt: result.paidAt ?? result.at,
+    receiptNo: effect === 'paid' ? receiptNoFor({ at, result }, state) : '',
+    postingRule,
+    merchantCode: state.request.merchant.code,
+    deliveries: told[effect],
+  } as const;
+  return [{ type: 'AmountMismatchCredited', data }];
+}
+
+/** The bank has taken back what has not been refunded of the charge. */
+function reverse(
+  { note, resultNo }: ExceptionResolution,
+  { at, by, terms }: ActionContext,
+  state: RequestedPayment,
+): PaymentEvent[] {
+  const charge = chargeContradictedBy(state, resultNo);
+  if (!charge) throw new Error('The caller has checked that there is a charge');
+  const { leftSen, mode, resultNo: chargeNo } = charge;
+  const data = {
+    at,
+    by,
+    resultNo,
+    note,
+    chargeNo,
+    amountSen: leftSen,
+    feeSen: feeIn(charge, leftSen),
+    mode,
+    postingRule,
+    merchantCode: state.request.merchant.code,
+    deliveries: callbackAbout(state, 'reversed', terms.toldOf),
+  } as const;
+  return [{ type: 'PaymentReversed', data }];
 }

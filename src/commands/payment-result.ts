@@ -1,4 +1,5 @@
 /** What a reported result does to a payment, whether the gateway, the registry or staff report it. */
+import { outstandingSen } from '../events/adjustments.ts';
 import {
   type Attempt,
   type Channel,
@@ -28,6 +29,7 @@ import {
   type RecordedSuccess,
   sameSuccesses,
   successesOfTransaction,
+  wasRefunded,
 } from './same-money.ts';
 
 export type RecordGatewayResult = {
@@ -71,17 +73,22 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const { result } = command;
   const data = recorded(command, state);
   const attempt = attemptOf(state, data.orderNo);
-  const expectedSen = addSen(state.request.amountSen, attempt?.chargeSen ?? (0 as Sen));
+  // After a wrong amount that was credited in full, another charge of what was asked for is a second one.
+  const isCredited = currentResult(state)?.credited === 'paid';
+  const askedSen = isCredited ? state.request.amountSen : outstandingSen(state);
+  const expectedSen = addSen(askedSen, attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
-  if (matches && state.status !== 'succeeded') {
+  const [known] = sameSuccesses(state, result);
+  const isBookedOtherwise = successesOfTransaction(state, result).some(isBooked);
+  const isNew = !isBookedOtherwise && !(known && (isBooked(known) || wasRefunded(known, result)));
+  if (matches && state.status !== 'succeeded' && isNew) {
     const receiptNo = receiptNoFor(command, state);
     const changed = { ...data, ...setInMotion(state, 'succeeded'), postingRule };
     const paid = { ...changed, receiptNo, late: isLate(state, attempt) };
     return [...supersede(command, state), { type: 'PaymentSucceeded', data: paid }];
   }
-  const [known] = sameSuccesses(state, result);
   if (known) return identify(command, known);
-  if (successesOfTransaction(state, result).some(isBooked))
+  if (isBookedOtherwise)
     return [{ type: 'GatewayResultContradicted', data: { ...data, standing: 'succeeded' } }];
   const firstGatewayTransactionId = currentResult(state)?.gatewayTransactionId ?? '';
   const suspended: PaymentEvent = matches
@@ -190,7 +197,8 @@ function contradicted(
   if (state.status === 'succeeded') return 'succeeded';
   const final = state.results.find(
     (earlier) =>
-      earlier.role === 'applied' && earlier.outcome !== 'pending' && isSameAttempt(earlier, result, state),
+      (earlier.credited !== undefined || (earlier.role === 'applied' && earlier.outcome !== 'pending')) &&
+      isSameAttempt(earlier, result, state),
   );
   if (final) return final.outcome;
   // Money of another attempt may still arrive: until that attempt has ended too, the payer may not pay again.
@@ -255,7 +263,10 @@ function isLate(state: RequestedPayment, attempt: Attempt | null): boolean {
  * The gateway's number, else `<merchant id>-<yyyymmdd>-<16 characters derived from the transaction>`. They are 80 bits of
  * a hash, so that no two receipts share a number, and the number does not help to guess the transaction id.
  */
-function receiptNoFor({ at, result }: RecordGatewayResult, { request }: RequestedPayment): string {
+export function receiptNoFor(
+  { at, result }: { at: string; result: Pick<PaymentResult, 'receiptNo' | 'paidAt'> },
+  { request }: RequestedPayment,
+): string {
   if (result.receiptNo) return result.receiptNo;
   const derived = derivedId(request.transactionId, ['receipt']).slice(-16);
   return `${request.merchant.id}-${toDigits(result.paidAt ?? at).slice(0, 8)}-${derived}`;

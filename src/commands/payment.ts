@@ -14,11 +14,11 @@ import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Language } from '../kernel/languages.ts';
 import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
+import { type DecideApproval, decideApproval, type TakeAction, takeAction } from './approvals.ts';
 import { type CancelPayment, cancelPayment } from './cancel.ts';
 import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { type ErasePersonalData, erasePersonalData } from './erasure.ts';
-import { type ResolveException, resolveException } from './exceptions.ts';
 import { isSameContent } from './fingerprint.ts';
 import { type RecordGatewayResult, recordGatewayResult, refusalToPay } from './payment-result.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';
@@ -46,7 +46,8 @@ export type PaymentCommand =
   | CancelPayment
   | RecordGatewayResult
   | RecordRequery
-  | ResolveException
+  | TakeAction
+  | DecideApproval
   | GiveVerdict
   | ErasePersonalData
   | DeliveryCommand;
@@ -70,8 +71,10 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
         return recordGatewayResult(command, state);
       case 'RecordRequery':
         return recordRequery(command, state);
-      case 'ResolveException':
-        return resolveException(command, state);
+      case 'TakeAction':
+        return takeAction(command, state);
+      case 'DecideApproval':
+        return decideApproval(command, state);
       case 'GiveVerdict':
         return giveVerdict(command, state);
       case 'ErasePersonalData':

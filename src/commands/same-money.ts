@@ -47,12 +47,24 @@ function isSameAmount(one: Money, other: Money): boolean {
   return one.amountSen === other.amountSen && isRinggit(one.currency) === isRinggit(other.currency);
 }
 
-/** Whether its money is in suspense, or was credited from there: what a later report of the same money supersedes. */
-export function isOpenMismatch({ recorded: { role, resolved } }: RecordedSuccess): boolean {
-  return role === 'amountMismatch' && (resolved === null || resolved.resolution === 'credited');
+/**
+ * Whether its money is in suspense, or was credited from there without effect on the payment, as in earlier versions: what
+ * a later report of the same money supersedes.
+ */
+export function isOpenMismatch({ recorded: { credited, role, resolved } }: RecordedSuccess): boolean {
+  const isCredited = resolved?.resolution === 'credited' && credited === undefined;
+  return role === 'amountMismatch' && (resolved === null || isCredited);
 }
 
-/** Whether the books have its money as a payment or a duplicate. */
-export function isBooked({ recorded: { role } }: RecordedSuccess): boolean {
-  return role === 'applied' || role === 'duplicate';
+/** Whether a new report is about the transaction of money that staff have paid back: it pays nothing. */
+export function wasRefunded(
+  { recorded }: RecordedSuccess,
+  { gatewayTransactionId: id }: PaymentResult,
+): boolean {
+  return recorded.resolved?.resolution === 'refunded' && id !== '' && recorded.gatewayTransactionId === id;
+}
+
+/** Whether the books have its money as a payment or a duplicate, for good. */
+export function isBooked({ recorded: { credited, role } }: RecordedSuccess): boolean {
+  return role === 'applied' || role === 'duplicate' || credited !== undefined;
 }

@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import { logLevels } from '../kernel/log.ts';
 import { boundsOfDay } from '../kernel/malaysian-time.ts';
-import { parseAmount, type Sen } from '../kernel/money.ts';
+import { parseAmount, readAmount, type Sen } from '../kernel/money.ts';
 import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
 import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
 import { loadMerchants } from './merchants.ts';
@@ -64,6 +64,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     /** `''` in a process that seals nothing. */
     sealKey: env.matching('SEAL_KEY', /^[0-9a-f]{64}$/i, 'be 64 hexadecimal digits', { required: seals }),
     maxAmountSen: readMaxAmount(env),
+    /** Null: nothing has to be approved. */
+    approvalAboveSen: readApprovalAbove(env),
     gateway: {
       // A payer's name and the amount go there through a browser.
       url: env.url('GATEWAY_URL', production ? ['https:'] : ['http:', 'https:'], { required: true }),
@@ -125,6 +127,17 @@ function readMaxAmount(env: EnvironmentReader): Sen {
   if (typeof amount === 'number') return amount;
   env.must('MAX_AMOUNT_RM', false, 'be an amount in RM such as 1000000.00');
   return 0 as Sen;
+}
+
+function readApprovalAbove(env: EnvironmentReader): Sen | null {
+  const text = env.text('APPROVAL_ABOVE_RM', { fallback: env.production ? '1000.00' : 'none' });
+  const amount = readAmount(text);
+  env.must(
+    'APPROVAL_ABOVE_RM',
+    text === 'none' || amount !== null,
+    'be an amount in RM such as 1000.00, or none',
+  );
+  return amount;
 }
 
 /** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, which production refuses. */

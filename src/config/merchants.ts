@@ -1,6 +1,7 @@
 /** The merchants: who may request payments, with which keys. Read from a file and validated at startup. */
 import {
   array,
+  boolean,
   enums,
   type Infer,
   integer,
@@ -32,6 +33,8 @@ const MerchantsFile = object({
       branch_code: optional(pattern(string(), /^\d{2}$/)),
       webhook_secret: optional(nonempty(array(webhookSecret))),
       callback_format: optional(enums(['json', 'form'])),
+      callback_events: optional(nonempty(array(enums(['reversed', 'refunded'])))),
+      partial_payments: optional(boolean()),
       redirect_hosts: optional(nonempty(array(nonempty(string())))),
       charges: optional(record(enums(paymentModes), ringgit)),
     }),
@@ -70,6 +73,13 @@ function merchantOf([merchantCode, merchant]: Entry) {
     /** Its callbacks are signed with each of these; empty: not signed. */
     webhookSecrets: (merchant.webhook_secret ?? []) as readonly string[],
     callbackFormat: merchant.callback_format ?? 'json',
+    /** The adjustments that its callbacks report; without them, the status alone. */
+    toldOf: [
+      ...(merchant.callback_events ?? []),
+      ...(merchant.partial_payments ? (['partlyPaid'] as const) : []),
+    ] as readonly ('reversed' | 'refunded' | 'partlyPaid')[],
+    /** Whether staff may credit less than was asked for as a part of it. */
+    takesParts: merchant.partial_payments ?? false,
     /** Hosts that redirect_url may name; null allows any. */
     redirectHosts: (merchant.redirect_hosts ?? null) as readonly string[] | null,
     /** What this merchant's payers are charged, where it differs from the method's own charge. */

@@ -75,6 +75,11 @@ export const variableGroups = {
       meaning: 'Methods on offer, with limits, charges and banks',
     },
     MAX_AMOUNT_RM: { fallback: '1000000.00', meaning: 'The most that one payment may ask for' },
+    APPROVAL_ABOVE_RM: {
+      otherwise: '`none`; 1000.00 in production',
+      meaning:
+        'A second member of staff has to approve a resolution or refund of more than this; `none` if nobody has to',
+    },
     TRANSACTION_ID_KEY: {
       otherwise: generated,
       meaning:

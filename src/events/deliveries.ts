@@ -2,11 +2,32 @@
  * The deliveries that a payment's outcome calls for, callbacks and the receipt email, and what became of them. They are
  * part of the payment's own stream and fold, so that its history is complete in one place.
  */
-import { dynamic, integer, literal, min, never, nullable, object, type Struct, string } from 'superstruct';
+import {
+  dynamic,
+  enums,
+  integer,
+  literal,
+  min,
+  never,
+  nullable,
+  object,
+  optional,
+  type Struct,
+  string,
+} from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
+/** What a callback reports beside the status; absent where it is the status alone. */
+export const callbackSubjects = ['partlyPaid', 'reversed', 'refunded'] as const;
+export type CallbackSubject = (typeof callbackSubjects)[number];
+
 const plannedByKind = {
-  callback: object({ key: string(), kind: literal('callback'), url: string() }),
+  callback: object({
+    key: string(),
+    kind: literal('callback'),
+    url: string(),
+    about: optional(enums(callbackSubjects)),
+  }),
   /** `item` is the number of the payment's item, counted from 1. */
   item: object({ key: string(), kind: literal('item'), item: min(integer(), 1) }),
   email: object({ key: string(), kind: literal('email') }),
@@ -60,7 +81,7 @@ export function isDeliveryEvent(event: { type: string }): event is DeliveryEvent
   return Object.hasOwn(deliveryEvents, event.type);
 }
 
-/** `callback`: to the merchant, one per status change. `item`: to the land registry, one per item. `email`: the receipt. */
+/** `callback`: to the merchant, one per status change and per adjustment that it is told of. `item`: to the land registry, one per item. `email`: the receipt. */
 export type DeliveryKind = PlannedDelivery['kind'];
 
 export type Delivery = {

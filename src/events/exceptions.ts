@@ -1,7 +1,9 @@
 /** The results of a payment that staff have to settle, because they do not agree with its status or its amount. */
-import type { Sen } from '../kernel/money.ts';
+import { isRinggit, type Sen } from '../kernel/money.ts';
+import { outstandingSen } from './adjustments.ts';
+import { chargeContradictedBy } from './charges.ts';
 import type { RequestedPayment } from './payment.ts';
-import type { RecordedResult } from './recorded-result.ts';
+import type { RecordedResult, Resolution } from './recorded-result.ts';
 
 export const exceptionKinds = ['contradiction', 'amountMismatch', 'duplicate', 'lateSuccess'] as const;
 export type ExceptionKind = (typeof exceptionKinds)[number];
@@ -38,4 +40,26 @@ function exceptionKindOf(
 /** The money of these two is in suspense until staff settle it. */
 export function holdsMoneyInSuspense(kind: ExceptionKind): boolean {
   return kind === 'amountMismatch' || kind === 'duplicate';
+}
+
+/** How staff can resolve it. */
+export function resolutionsFor(
+  payment: RequestedPayment,
+  { kind, resultNo }: Pick<PaymentException, 'kind' | 'resultNo'>,
+): Resolution[] {
+  if (!holdsMoneyInSuspense(kind))
+    return chargeContradictedBy(payment, resultNo) ? ['reversed', 'explained'] : ['explained'];
+  const canCredit = kind === 'duplicate' || creditableSen(payment, resultNo) !== null;
+  return canCredit ? ['refunded', 'credited', 'explained'] : ['refunded', 'explained'];
+}
+
+/**
+ * The amount of a wrong amount that can be credited; null if it is unreadable or not in MYR. The land registry is told
+ * that each item is paid in full: less than all items cannot be credited there.
+ */
+export function creditableSen(payment: RequestedPayment, resultNo: number): Sen | null {
+  const { amountSen, currency } = payment.results[resultNo - 1] ?? { amountSen: null, currency: '' };
+  if (!amountSen || !isRinggit(currency)) return null;
+  const isEnough = payment.request.channel === 'generic' || amountSen >= outstandingSen(payment);
+  return isEnough || payment.status === 'succeeded' ? amountSen : null;
 }

@@ -8,6 +8,16 @@ import { languages } from '../kernel/languages.ts';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
 import {
+  type Adjusted,
+  adjustmentEvents,
+  changesOf,
+  evolveAdjustments,
+  isAdjustmentEvent,
+  resolvedAs,
+  statusAfter,
+} from './adjustments.ts';
+import { type Approval, approvalEvents, evolveApprovals, isApprovalEvent } from './approvals.ts';
+import {
   type Delivery,
   deliveryEvents,
   evolveDeliveries,
@@ -16,19 +26,7 @@ import {
   type PlannedDelivery,
 } from './deliveries.ts';
 import { paymentRequested } from './payment-request.ts';
-import {
-  announced,
-  type Outcome,
-  orderOf,
-  outcomes,
-  type PaymentResult,
-  type RegistryFault,
-  type RegistryStatus,
-  reporting,
-  resultRecorded,
-  sources,
-  statusChanged,
-} from './payment-result.ts';
+import { announced, outcomes, reporting, resultRecorded, sources, statusChanged } from './payment-result.ts';
 import {
   type Held,
   type HeldKeys,
@@ -40,16 +38,16 @@ import {
 import {
   exceptionResolutions,
   identified,
-  inferenceOf,
+  type LastRequery,
   type RecordedResult,
   withChanged,
+  withRecorded,
 } from './recorded-result.ts';
 import { requeryEvents } from './requery.ts';
 import { deliveriesByRule1 } from './upcast-rules.ts';
 
 /** By which rule of src/events/postings.ts the event moves money. */
-const postingRules = [1, 2] as const;
-const postingRule = enums(postingRules);
+const postingRule = enums([1, 2, 3]);
 
 export const paymentEvents = {
   PaymentRequested: paymentRequested,
@@ -114,6 +112,8 @@ export const paymentEvents = {
     ...announced,
   }),
   PersonalDataErased: personalDataErased,
+  ...adjustmentEvents,
+  ...approvalEvents,
   ...requeryEvents,
   ...deliveryEvents,
 };
@@ -129,27 +129,18 @@ export const paymentIdOf = (streamName: string) => streamName.slice(paymentStrea
 
 export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'attempt'>;
 
-/** What was learnt from asking the registry. */
-type RequeryStatus = RegistryStatus | RegistryFault | Outcome;
+export type PaymentStatus = Adjusted['status'];
 
-export type PaymentStatus = 'requested' | Outcome;
-
-export type RequestedPayment = {
-  status: PaymentStatus;
+export type RequestedPayment = Adjusted & {
   request: Omit<PaymentRequested, 'personal'> & { personal: Held<RequestDetails> };
   attempts: readonly Attempt[];
-  /** Every result ever recorded, in order. */
-  results: readonly RecordedResult[];
-  /** Set once, by the success. */
-  receipt: { receiptNo: string; late: boolean } | null;
   /** How many attempts had been made when the payment last failed or was cancelled. */
   closedAttempts: number;
-  /** The registry's last answer, new or not, or why it gave none; null before the first question. */
-  lastRequery: { at: string; status: RequeryStatus } | null;
+  lastRequery: LastRequery | null;
   /** The seller orders that nobody knows the outcome of, in order; absent while there is none. */
   unknownOutcomes?: readonly { at: string; orderNo: string }[];
-  /** How many events told people something although the status stayed; absent while there is none. */
-  announcements?: number;
+  /** In order; absent while there is none. */
+  approvals?: readonly Approval[];
   /** In the order in which outcomes called for them. */
   deliveries: readonly Delivery[];
   personalData: HeldKeys;
@@ -192,7 +183,7 @@ function fold(state: Payment, event: PaymentEvent): Payment {
     case 'PaymentSucceeded': {
       if (state.status === 'succeeded') return state;
       const { receiptNo, late } = event.data;
-      const paid = recorded(state, event, 'applied');
+      const paid = withRecorded(state, event.data, 'applied');
       return withDeliveries({ ...paid, status: 'succeeded', receipt: { receiptNo, late } }, event.data);
     }
     case 'PaymentFailed':
@@ -201,21 +192,21 @@ function fold(state: Payment, event: PaymentEvent): Payment {
       if (state.status === 'succeeded') return state;
       const { outcome } = event.data.result;
       const closedAttempts = outcome === 'pending' ? state.closedAttempts : state.attempts.length;
-      const changed = recorded(state, event, 'applied');
-      return withDeliveries({ ...changed, status: outcome, closedAttempts }, event.data);
+      const changed = withRecorded(state, event.data, 'applied');
+      return withDeliveries({ ...changed, status: statusAfter(state, outcome), closedAttempts }, event.data);
     }
     case 'GatewayResultContradicted':
-      return recorded(state, event, 'contradiction');
+      return withRecorded(state, event.data, 'contradiction');
     case 'AmountMismatchDetected':
-      return withAnnouncement(recorded(state, event, 'amountMismatch'), event.data);
+      return withAnnouncement(withRecorded(state, event.data, 'amountMismatch'), event.data);
     case 'DuplicatePaymentDetected':
-      return recorded(state, event, 'duplicate');
+      return withRecorded(state, event.data, 'duplicate');
     case 'GatewayResultIdentified': {
       const { data } = event;
       return { ...state, results: withChanged(state.results, data.resultNo, (it) => identified(it, data)) };
     }
     case 'AttemptEnded':
-      return recorded(state, event, 'ended');
+      return withRecorded(state, event.data, 'ended');
     case 'RequeryAnswered':
     case 'RequeryRepeated':
       return { ...state, lastRequery: { at: event.data.at, status: event.data.status } };
@@ -225,15 +216,15 @@ function fold(state: Payment, event: PaymentEvent): Payment {
       return { ...state, unknownOutcomes: [...(state.unknownOutcomes ?? []), event.data] };
     case 'ExceptionResolved': {
       const { at, note, resolution, resultNo } = event.data;
-      const resolved = { at, resolution, note };
-      const results = withChanged(state.results, resultNo, (result) => ({ ...result, resolved }));
-      return withAnnouncement({ ...state, results }, event.data);
+      return withAnnouncement(resolvedAs(state, resultNo, { at, resolution, note }), event.data);
     }
     case 'PersonalDataErased':
       return withoutPersonalData(state, event.data.at);
     case 'PaymentRequested':
       return state;
     default:
+      if (isAdjustmentEvent(event)) return withDeliveries(evolveAdjustments(state, event), event.data);
+      if (isApprovalEvent(event)) return { ...state, approvals: evolveApprovals(state.approvals, event) };
       return isDeliveryEvent(event)
         ? { ...state, deliveries: evolveDeliveries(state.deliveries, event) }
         : state;
@@ -256,7 +247,7 @@ function withDeliveries(
   { at, deliveries }: { at: string; deliveries: readonly PlannedDelivery[] | 'rule 1' },
 ): RequestedPayment {
   const planned = plannedDeliveries(payment, deliveries);
-  const added = planned.map((each) => newDelivery(each, statusChanges(payment), at));
+  const added = planned.map((each) => newDelivery(each, changesOf(payment), at));
   return { ...payment, deliveries: [...payment.deliveries, ...added] };
 }
 
@@ -265,29 +256,7 @@ export function plannedDeliveries(
   payment: RequestedPayment,
   deliveries: readonly PlannedDelivery[] | 'rule 1',
 ): readonly PlannedDelivery[] {
-  return deliveries === 'rule 1' ? deliveriesByRule1(payment, statusChanges(payment)) : deliveries;
-}
-
-/** How often so far a result has set the payment's status, or an event has told people something although it stayed. */
-export function statusChanges({ announcements = 0, results }: RequestedPayment): number {
-  return results.filter(({ role }) => role === 'applied').length + announcements;
-}
-
-type ResultEvent = Extract<PaymentEvent, { data: { result: PaymentResult } }>;
-
-function recorded(
-  state: RequestedPayment,
-  event: ResultEvent,
-  role: RecordedResult['role'],
-): RequestedPayment {
-  const { at, personal, result, source } = event.data;
-  const sellerOrderNo = orderOf(state, event.data);
-  const inference = inferenceOf(event.data);
-  const added = { ...result, sellerOrderNo, ...inference, personal, at, source, role, resolved: null };
-  const results = [...state.results, added];
-  const isAnswer = source === 'requery' && role !== 'ended';
-  const lastRequery = isAnswer ? { at, status: result.outcome } : state.lastRequery;
-  return { ...state, results, lastRequery };
+  return deliveries === 'rule 1' ? deliveriesByRule1(payment, changesOf(payment)) : deliveries;
 }
 
 /** The payment without personal data, as they are erased at a time: nothing else changes. */
@@ -305,5 +274,7 @@ export function withoutPersonalData(payment: RequestedPayment, at: string | null
 export function currentResult<Result extends RecordedResult>(payment: {
   results: readonly Result[];
 }): Result | null {
-  return payment.results.findLast(({ role }) => role === 'applied') ?? null;
+  const { results } = payment;
+  const paying = results.find(({ credited }) => credited === 'paid');
+  return paying ?? results.findLast(({ role }) => role === 'applied') ?? null;
 }

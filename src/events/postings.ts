@@ -6,7 +6,7 @@ import { isRinggit, type Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 import type { Attempt, PaymentEvent, PaymentRequested } from './payment.ts';
 import { attemptOf, orderOf, type PaymentResult } from './payment-result.ts';
-import { identified, inferenceOf, type RecordedResult } from './recorded-result.ts';
+import { identified, inferenceOf, type RecordedResult, withChanged } from './recorded-result.ts';
 
 type Method = PaymentMode | 'unknown';
 type SuspenseAccount = 'suspense:mismatch' | 'suspense:duplicate';
@@ -53,6 +53,8 @@ export type Books = {
   held: readonly InSuspense[];
   /** What staff credited from suspense under rule 2. */
   credited?: readonly InSuspense[];
+  /** What wrong amounts that were credited have paid of it so far; of rule 3. */
+  paidSen?: Sen;
 };
 
 type InSuspense = { resultNo: number; amountSen: Sen; gateway: Account; suspense: SuspenseAccount };
@@ -62,9 +64,13 @@ type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: T
 type Suspended = DataOf<'AmountMismatchDetected' | 'DuplicatePaymentDetected'>;
 
 /** Which accounts an event debits and credits. The event names its rule, and a rule never changes: add the next one. */
-const rules = { 1: { pay, toSuspense, settle }, 2: { pay, toSuspense, settle: settleOrTakeBack } };
+const rules = {
+  1: { pay, toSuspense, settle },
+  2: { pay, toSuspense, settle: settleOrTakeBack },
+  3: { pay: payRest, toSuspense, settle: settleOrTakeBack, credit: creditMismatch, giveBack },
+};
 /** The rule of new events. */
-export const postingRule = 2 as const;
+export const postingRule = 3 as const;
 
 /** Takes the next event of a payment; `books` is null before its first. Total, and skips the same events as `evolve`. */
 export function enter(books: Books | null, event: PaymentEvent): Entered {
@@ -90,13 +96,18 @@ export function enter(books: Books | null, event: PaymentEvent): Entered {
     case 'DuplicatePaymentDetected':
       return rules[event.data.postingRule].toSuspense(books, event.data, 'duplicate');
     case 'GatewayResultIdentified': {
-      const results = books.results.map((result, index) =>
-        index + 1 === event.data.resultNo ? identified(result, event.data) : result,
-      );
+      const { data } = event;
+      const results = withChanged(books.results, data.resultNo, (result) => identified(result, data));
       return { books: { ...books, results }, entry: null };
     }
     case 'ExceptionResolved':
       return rules[event.data.postingRule].settle(books, event.data);
+    case 'AmountMismatchCredited':
+      return rules[event.data.postingRule].credit(books, event.data);
+    case 'PaymentReversed':
+      return rules[event.data.postingRule].giveBack(books, event.data, 'reversal');
+    case 'PaymentRefunded':
+      return rules[event.data.postingRule].giveBack(books, event.data, 'refund');
     default:
       return { books, entry: null };
   }
@@ -116,10 +127,13 @@ function withResult(books: Books, data: Recorded): Books {
 
 // ── Rule 1 ───────────────────────────────────────────────────────────────────────────────────────────
 
-function pay(books: Books, data: DataOf<'PaymentSucceeded'>): Entered {
+function pay(
+  books: Books,
+  data: DataOf<'PaymentSucceeded'>,
+  amountSen: bigint = BigInt(books.amountSen),
+): Entered {
   const { at, result } = data;
   const method = methodOf(books, data);
-  const amountSen = BigInt(books.amountSen);
   const chargeSen = BigInt(attemptOf(books, orderOf(books, data))?.chargeSen ?? 0);
   const postings = [
     debit(`gateway:${method}`, amountSen + chargeSen),
@@ -186,6 +200,55 @@ function settleOrTakeBack(books: Books, data: DataOf<'ExceptionResolved'>): Ente
   return held && settled.books
     ? { ...settled, books: { ...settled.books, credited: [...credited, held] } }
     : settled;
+}
+
+// ── Rule 3 ───────────────────────────────────────────────────────────────────────────────────────────
+
+/** As rule 1, of what wrong amounts that were credited have left to pay. */
+function payRest(books: Books, data: DataOf<'PaymentSucceeded'>): Entered {
+  return pay(books, data, BigInt(Math.max(0, books.amountSen - (books.paidSen ?? 0))));
+}
+
+/** A wrong amount that pays is taken out of suspense and booked as a payment, so that it is among the agency's receipts. */
+function creditMismatch(books: Books, data: DataOf<'AmountMismatchCredited'>): Entered {
+  const { at, effect, paidAt, paidSen, resultNo } = data;
+  const found = books.held.find((each) => each.resultNo === resultNo);
+  const pays = effect === 'paid' && !books.isPaid;
+  const next = {
+    ...books,
+    isPaid: books.isPaid || pays,
+    held: books.held.filter((each) => each !== found),
+    ...(effect !== 'nothing' && !books.isPaid && { paidSen }),
+  };
+  if (!found) return { books: next, entry: null };
+  const amountSen = BigInt(found.amountSen);
+  const merchant = credit(`merchant:${books.merchantCode}`, amountSen);
+  const suspense = debit(found.suspense, amountSen);
+  if (!pays) return { books: next, entry: { kind: 'credit', valueAt: at, postings: [suspense, merchant] } };
+  const postings = [debit(found.gateway, amountSen), merchant, suspense, credit(found.gateway, amountSen)];
+  return { books: next, entry: { kind: 'payment', valueAt: paidAt, postings } };
+}
+
+/** Money that the agency had, and of its fee, goes back to where it came from. */
+function giveBack(
+  books: Books,
+  data: DataOf<'PaymentReversed' | 'PaymentRefunded'>,
+  kind: 'reversal' | 'refund',
+): Entered {
+  const { amountSen, at, mode } = data;
+  const method: Method = mode || 'unknown';
+  const feeSen = Math.min(amountSen, data.feeSen);
+  const postings = [
+    debit(`merchant:${books.merchantCode}`, BigInt(amountSen - feeSen)),
+    ...(feeSen > 0 ? [debit(`charges:${method}`, BigInt(feeSen))] : []),
+    credit(`gateway:${method}`, BigInt(amountSen)),
+  ];
+  const paidSen = Math.max(0, (books.paidSen ?? 0) - amountSen) as Sen;
+  const isOpen = !books.isPaid && books.paidSen !== undefined;
+  return {
+    books: isOpen ? { ...books, paidSen } : books,
+    entry: { kind, valueAt: at, postings },
+  };
 }
 
 // ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,17 +1,29 @@
 /** A result as a payment's state keeps it. */
-import type { PaymentResult, Source } from './payment-result.ts';
+import {
+  type Outcome,
+  orderOf,
+  type PaymentResult,
+  type RegistryFault,
+  type RegistryStatus,
+  type Source,
+} from './payment-result.ts';
 import type { Buyer, Held } from './personal-data.ts';
+import type { AttemptedPayment } from './upcast-rules.ts';
 
 /**
  * What staff did about money in suspense: refunded it to the payer, credited it to the merchant, or explained in a note
- * why it is owed to nobody.
+ * why it is owed to nobody. Reversed: they found that the bank had taken back money that the merchant had.
  */
-export const resolutions = ['refunded', 'credited', 'explained'] as const;
+export const resolutions = ['refunded', 'credited', 'explained', 'reversed'] as const;
 export type Resolution = (typeof resolutions)[number];
 
-/** Superseded: a later report of the same money is in the books in its place. */
-export const exceptionResolutions = [...resolutions, 'superseded'] as const;
-export type ExceptionResolution = (typeof exceptionResolutions)[number];
+/** Those of `ExceptionResolved`. Superseded: a later report of the same money is in the books in its place. */
+export const exceptionResolutions = ['refunded', 'credited', 'explained', 'superseded'] as const;
+export type ExceptionResolution = (typeof exceptionResolutions)[number] | 'reversed';
+
+/** What a wrong amount that is credited does to the payment; `nothing` to one that other money has paid. */
+export const creditEffects = ['paid', 'partlyPaid', 'nothing'] as const;
+export type CreditEffect = (typeof creditEffects)[number];
 
 /** One recorded result without its evidence. Its `sellerOrderNo` is that of the attempt that it is about. */
 export type RecordedResult = PaymentResult & {
@@ -24,7 +36,36 @@ export type RecordedResult = PaymentResult & {
   isOrderInferred?: true;
   /** How staff settled it, or what superseded it; null until then. */
   resolved: { at: string; resolution: ExceptionResolution; note: string } | null;
+  /** What it did to the payment when staff credited it, as `AmountMismatchCredited` says. */
+  credited?: CreditEffect;
 };
+
+/** The registry's last answer, new or not, or why it gave none. */
+export type LastRequery = { at: string; status: RegistryStatus | RegistryFault | Outcome };
+
+type Recording = AttemptedPayment & { results: readonly RecordedResult[]; lastRequery: LastRequery | null };
+type Reported = {
+  at: string;
+  personal: Held<Buyer>;
+  result: PaymentResult;
+  source: Source;
+  orderNo: string | null;
+};
+
+/** Adds the result of an event. */
+export function withRecorded<Payment extends Recording>(
+  payment: Payment,
+  data: Reported,
+  role: RecordedResult['role'],
+): Payment {
+  const { at, personal, result, source } = data;
+  const sellerOrderNo = orderOf(payment, data);
+  const inference = inferenceOf(data);
+  const added = { ...result, sellerOrderNo, ...inference, personal, at, source, role, resolved: null };
+  const isAnswer = source === 'requery' && role !== 'ended';
+  const lastRequery = isAnswer ? { at, status: result.outcome } : payment.lastRequery;
+  return { ...payment, results: [...payment.results, added], lastRequery };
+}
 
 /** Whether the order of a success is inferred, as a part of its record; events of version 1 do not tell. */
 export function inferenceOf({ orderNo, result }: { orderNo: string | null; result: PaymentResult }): {

@@ -4,7 +4,7 @@ import type { RecordedResult } from './recorded-result.ts';
 
 export type Standing = PaymentStatus | 'wrongAmount';
 
-type Settleable = Pick<RecordedResult, 'role' | 'resolved'>;
+type Settleable = Pick<RecordedResult, 'credited' | 'role' | 'resolved'>;
 type WithResults<Result> = { results: readonly Result[] };
 
 /** The successes of another amount or currency, in order; without those that a later report of the money replaced. */
@@ -16,14 +16,14 @@ export function wrongAmountsOf<Result extends Settleable>({ results }: WithResul
 
 /**
  * The wrong amounts because of which the payer must not pay: staff have yet to decide about them, or have credited them
- * to the agency. None once the payment has succeeded.
+ * to the agency in an earlier version, which said nothing of what that pays. None once the payment has succeeded.
  */
 export function heldWrongAmounts<Result extends Settleable>(
   payment: WithResults<Result> & { status: PaymentStatus },
 ): Result[] {
   if (payment.status === 'succeeded') return [];
   return wrongAmountsOf(payment).filter(
-    ({ resolved }) => resolved === null || resolved.resolution === 'credited',
+    ({ credited, resolved }) => resolved === null || (resolved.resolution === 'credited' && !credited),
   );
 }
 

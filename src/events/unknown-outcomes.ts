@@ -1,5 +1,6 @@
 /** The attempts of a payment whose outcome nobody knew at the end of their schedule: staff settle them by a verdict. */
 import { addSen, type Sen } from '../kernel/money.ts';
+import { outstandingSen } from './adjustments.ts';
 import type { RequestedPayment } from './payment.ts';
 import type { RecordedResult } from './recorded-result.ts';
 import { openAttempts } from './requery-schedule.ts';
@@ -17,7 +18,7 @@ export type UnknownOutcome = {
 
 /** In order, settled or not. */
 export function unknownOutcomesOf(payment: RequestedPayment): UnknownOutcome[] {
-  const { attempts, request, results, unknownOutcomes = [] } = payment;
+  const { attempts, results, unknownOutcomes = [] } = payment;
   const open = new Set(openAttempts(payment).map(({ sellerOrderNo }) => sellerOrderNo));
   return unknownOutcomes.map(({ at, orderNo }, index) => {
     const feeSen = attempts.find(({ sellerOrderNo }) => sellerOrderNo === orderNo)?.chargeSen ?? (0 as Sen);
@@ -25,6 +26,6 @@ export function unknownOutcomesOf(payment: RequestedPayment): UnknownOutcome[] {
       (result) => result.sellerOrderNo === orderNo && result.outcome !== 'pending',
     );
     const settled = open.has(orderNo) ? null : (last ?? null);
-    return { no: index + 1, orderNo, at, amountSen: addSen(request.amountSen, feeSen), settled };
+    return { no: index + 1, orderNo, at, amountSen: addSen(outstandingSen(payment), feeSen), settled };
   });
 }

@@ -1,10 +1,12 @@
 /** A payment as callbacks and requeries report it to merchants: all the documented fields, as texts. */
+import { adjustedSen } from '../events/adjustments.ts';
+import type { CallbackSubject } from '../events/deliveries.ts';
 import type { OpenPayment } from '../events/open-payment.ts';
 import { currentResult } from '../events/payment.ts';
 import type { Resolution } from '../events/recorded-result.ts';
 import { heldWrongAmounts, type Standing, standingOf, wrongAmountsOf } from '../events/standing.ts';
 import { toDateTime } from '../kernel/malaysian-time.ts';
-import { formatSen, type Sen } from '../kernel/money.ts';
+import { formatSen } from '../kernel/money.ts';
 import { receiptOf } from './receipt.ts';
 import { en } from './texts/en.ts';
 import { statusName } from './texts.ts';
@@ -16,11 +18,12 @@ const codes = {
   pending: '3',
   // The interface has no status before the first result.
   requested: '3',
-  // Nor one for money that does not pay: it is not known yet what becomes of it.
+  // Nor one for money that does not pay, or pays only a part.
   wrongAmount: '3',
+  partlyPaid: '3',
 } as const satisfies Record<Standing, string>;
 
-/** `0` failed, `1` success, `2` cancelled, `3` pending or awaiting payment. */
+/** `0` failed, `1` success, `2` cancelled, `3` pending, awaiting payment or partly paid. */
 export const statusCodeOf = (payment: Parameters<typeof standingOf>[0]) => codes[standingOf(payment)];
 
 export type PaymentFields = ReturnType<typeof paymentFields>;
@@ -28,7 +31,8 @@ export type PaymentFields = ReturnType<typeof paymentFields>;
 /** `''` where nothing is known. Amounts are in RM with two decimals; `amount` is what the payer pays in all. */
 export function paymentFields(payment: OpenPayment) {
   const { request } = payment;
-  const { bank, fpxNo, gatewayNo, mode, orderNo, receiptNo, receivedSen, totalSen } = receiptOf(payment);
+  const receipt = receiptOf(payment);
+  const { bank, feeSen, fpxNo, gatewayNo, mode, orderNo, receiptNo, receivedSen, totalSen } = receipt;
   const result = heldWrongAmounts(payment).at(-1) ?? currentResult(payment);
   const status = statusCodeOf(payment);
   return {
@@ -41,7 +45,7 @@ export function paymentFields(payment: OpenPayment) {
     buyer_name: result?.buyerName || request.payer.name,
     amount: formatSen(totalSen),
     payment_mode: mode === '' ? '' : en.modes[mode],
-    fpx_charge: formatSen((totalSen - request.amountSen) as Sen),
+    fpx_charge: formatSen(feeSen),
     buyer_bank: bank,
     fpx_transaction_no: fpxNo,
     gateway_transaction_no: gatewayNo,
@@ -54,8 +58,27 @@ export function paymentFields(payment: OpenPayment) {
   };
 }
 
+/** What merchants that are told of adjustments find beside the fields above. `''` where it was not reversed. */
+export function adjustmentFields(payment: OpenPayment) {
+  const reversed = payment.adjustments?.findLast(({ kind }) => kind === 'reversed');
+  return {
+    amount_refunded: formatSen(adjustedSen(payment, 'refunded')),
+    reversed_datetime: reversed ? toDateTime(reversed.at) : '',
+  };
+}
+
+const eventNames = { partlyPaid: 'partly_paid', reversed: 'reversed', refunded: 'refunded' } as const;
+
+/** What a callback about an adjustment has beside these. */
+export function eventFields(about: CallbackSubject) {
+  return { event: eventNames[about], event_version: '1' };
+}
+
 /** What became of the latest wrong amount, in words for programs; `''` if there was none, or if the payment is paid. */
-function statusDetailOf(payment: OpenPayment): '' | 'wrong_amount' | `wrong_amount_${Resolution}` {
+function statusDetailOf(
+  payment: OpenPayment,
+): '' | 'partly_paid' | 'wrong_amount' | `wrong_amount_${Resolution}` {
+  if (standingOf(payment) === 'partlyPaid') return 'partly_paid';
   const wrong = heldWrongAmounts(payment).at(-1) ?? wrongAmountsOf(payment).at(-1);
   if (!wrong || payment.status === 'succeeded') return '';
   const resolution = wrong.resolved?.resolution ?? '';

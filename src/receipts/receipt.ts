@@ -1,4 +1,5 @@
 /** What a receipt says in any language: one logic for the page, the PDF and the email. */
+import { priceOf } from '../events/charges.ts';
 import type { OpenPayment } from '../events/open-payment.ts';
 import { currentResult, type RequestedPayment } from '../events/payment.ts';
 import { attemptOf } from '../events/payment-result.ts';
@@ -6,6 +7,7 @@ import type { RecordedResult, Resolution } from '../events/recorded-result.ts';
 import { heldWrongAmounts, standingOf } from '../events/standing.ts';
 import { addSen, displaySen, isRinggit, type Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
+import { notesOf } from './notes.ts';
 
 export type HistoryEntry = { at: string } & (
   | { kind: 'methodChosen'; mode: PaymentMode }
@@ -23,7 +25,7 @@ export type OtherCharge = {
   received: string;
   asked: string;
   /** What staff decided, and when; null until then. */
-  resolved: { resolution: Resolution; at: string } | null;
+  resolved: { resolution: Exclude<Resolution, 'reversed'>; at: string } | null;
 };
 
 export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
@@ -38,8 +40,7 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
   const result = held.at(-1) ?? currentResult(payment);
   const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
   const mode: PaymentMode | '' = result?.mode || (attempt?.mode ?? '');
-  const feeSen = attempt?.chargeSen ?? (0 as Sen);
-  const totalSen = addSen(request.amountSen, feeSen);
+  const { amountSen, feeSen, totalSen } = priceOf(payment);
   const receiptNo = payment.receipt?.receiptNo ?? '';
   return {
     /** False for a statement, which is not a receipt. */
@@ -66,22 +67,32 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
       /** `receiptNo` is `''` unless this is one of several paid items. */
       return { description, titleId, receiptNo: itemNo, detail, amount: displaySen(amountSen) };
     }),
-    amount: displaySen(request.amountSen),
+    amount: displaySen(amountSen),
     /** `''` when no fee applies. */
     fee: feeSen === 0 ? '' : displaySen(feeSen),
     /** What the payer pays in all. */
     total: displaySen(totalSen),
     totalSen,
+    feeSen,
     /** What was received instead of the total and not returned; null if nothing, or if a report could not be read. */
-    receivedSen: held.length > 0 && held.every(isInRinggit) ? addSen(...held.map(amountOf)) : null,
+    receivedSen: receivedSenOf(payment),
     otherCharges: payment.results.flatMap((each) => otherChargeOf(payment, each)),
     mode,
     bank: result?.buyerBank ?? '',
     gatewayNo: result?.gatewayTransactionId ?? '',
     fpxNo: mode === 'fpx' || mode === 'fpx1' ? (result?.gatewayTransactionId ?? '') : '',
     orderNo: result?.sellerOrderNo || (attempt?.sellerOrderNo ?? ''),
+    notes: notesOf(payment),
     history: historyOf(payment),
   };
+}
+
+function receivedSenOf(payment: RequestedPayment): Sen | null {
+  const held = heldWrongAmounts(payment);
+  const { paidSen = 0 as Sen, status } = payment;
+  if (status === 'succeeded' || !held.every(isInRinggit)) return null;
+  const receivedSen = addSen(paidSen, ...held.map(amountOf));
+  return receivedSen === 0 ? null : receivedSen;
 }
 
 const amountOf = ({ amountSen }: RecordedResult): Sen => amountSen ?? (0 as Sen);
@@ -97,10 +108,12 @@ function receivedText({ amountSen, currency }: RecordedResult): string {
 }
 
 function otherChargeOf(payment: RequestedPayment, result: RecordedResult): OtherCharge[] {
-  const { resolved, role, sellerOrderNo } = result;
+  const { credited, resolved, role, sellerOrderNo } = result;
   if (role !== 'amountMismatch' && role !== 'duplicate') return [];
+  // What has paid the payment, or a part of it, is in the notes.
+  if (credited === 'paid' || credited === 'partlyPaid') return [];
   const resolution = resolved?.resolution;
-  if (resolution === 'superseded') return [];
+  if (resolution === 'superseded' || resolution === 'reversed') return [];
   const feeSen = attemptOf(payment, sellerOrderNo)?.chargeSen ?? (0 as Sen);
   const kind = payment.status === 'succeeded' ? 'furtherCharge' : 'wrongAmount';
   const asked = displaySen(addSen(payment.request.amountSen, feeSen));
@@ -131,5 +144,8 @@ function historyOf(payment: RequestedPayment): HistoryEntry[] {
     if (outcome !== 'succeeded') return [{ at, kind: outcome }];
     return [{ at, kind: payment.receipt?.late ? 'lateSuccess' : 'success' }];
   });
-  return [requested, ...[...chosen, ...results].sort((a, b) => a.at.localeCompare(b.at))];
+  const returned = (payment.adjustments ?? []).flatMap(({ amountSen, at, kind }): HistoryEntry[] =>
+    kind === 'credited' ? [] : [{ at, kind, amount: displaySen(amountSen) }],
+  );
+  return [requested, ...[...chosen, ...results, ...returned].sort((a, b) => a.at.localeCompare(b.at))];
 }

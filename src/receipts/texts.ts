@@ -3,6 +3,8 @@ import type { Access } from '../events/open-payment.ts';
 import type { Standing } from '../events/standing.ts';
 import type { Language } from '../kernel/languages.ts';
 import { displaySen } from '../kernel/money.ts';
+import type { ReceiptNote } from './notes.ts';
+import { printable } from './printable.ts';
 import type { HistoryEntry, Receipt } from './receipt.ts';
 import { en, type ReceiptTexts } from './texts/en.ts';
 import { ms } from './texts/ms.ts';
@@ -48,16 +50,37 @@ export function historyText(entry: HistoryEntry, lang: Language): string {
   return 'amount' in entry ? history[entry.kind](entry.amount || unknownAmount) : history[entry.kind];
 }
 
+/** `isPublic` leaves out the reference, which is for the payer. */
+export function noteText(note: ReceiptNote, lang: Language, { isPublic } = { isPublic: false }): string {
+  const { notes } = texts[lang];
+  switch (note.kind) {
+    case 'credited':
+      return notes.credited(note.amount);
+    case 'partlyPaid':
+      return notes.partlyPaid(note.amount, note.outstanding);
+    case 'reversed':
+      return notes.reversed(dateText(note.at, lang), note.amount);
+    case 'refunded':
+      return notes.refunded(dateText(note.at, lang), note.amount, isPublic ? '' : printable(note.reference));
+    default:
+      return note satisfies never;
+  }
+}
+
 export type StatusName = keyof ReceiptTexts['statuses'];
 
-/** What was charged besides, or instead of, the amount asked for, and what becomes of it: two sentences for each. */
-export function otherChargeTexts({ otherCharges }: Pick<Receipt, 'otherCharges'>, lang: Language): string[] {
+/** What was charged besides, or instead of, the amount asked for, and what became of the money since: two sentences for each. */
+export function otherChargeTexts(
+  { notes, otherCharges }: Pick<Receipt, 'notes' | 'otherCharges'>,
+  lang: Language,
+): string[] {
   const { otherCharges: words, unknownAmount } = texts[lang];
   const open = { wrongAmount: words.openWrongAmount, furtherCharge: words.openFurtherCharge };
-  return otherCharges.map(({ kind, received, asked, resolved }) => {
+  const others = otherCharges.map(({ kind, received, asked, resolved }) => {
     const outcome = resolved ? words[resolved.resolution](dateText(resolved.at, lang)) : open[kind];
     return `${words[kind](received || unknownAmount, asked)} ${outcome}`;
   });
+  return [...notes.map((note) => noteText(note, lang)), ...others];
 }
 
 /** The key of a status in the texts. */

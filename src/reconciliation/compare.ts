@@ -76,7 +76,11 @@ function verdictWithoutResult(record: ExportRecord, payment: RequestedPayment, i
   const isExpected = record.status !== 'succeeded' && isPlausible(record.status, payment.status);
   return {
     ...verdictOf(isExpected ? 'matched' : 'statusDiffers', { record, payment }),
-    ours: { status: payment.status, amountSen: payment.request.amountSen, currency: '' },
+    ours: {
+      status: payment.status === 'partlyPaid' ? 'requested' : payment.status,
+      amountSen: payment.request.amountSen,
+      currency: '',
+    },
   };
 }
 

@@ -3,6 +3,7 @@
  * deliveries settle them. The reactors role runs it, so that nothing waits for the read models. It is not rebuilt,
  * because its rows also hold the leases of attempts that are under way.
  */
+import { adjustmentEvents, changesOf } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import {
   type DeliveryKind,
@@ -19,7 +20,6 @@ import {
   type PaymentEvent,
   paymentIdOf,
   paymentStreamPrefix,
-  statusChanges,
 } from '../events/payment.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../eventstore/event-store.ts';
 import { createTables, type Table, upsert } from '../postgres/table.ts';
@@ -41,7 +41,12 @@ export const toDoList = {
   name: toDoSchema,
   version: 1,
   isToDoList: true,
-  eventTypes: [...statusEvents, ...announcingEvents, ...Object.keys(deliveryEvents)],
+  eventTypes: [
+    ...statusEvents,
+    ...announcingEvents,
+    ...Object.keys(adjustmentEvents),
+    ...Object.keys(deliveryEvents),
+  ],
 } as const satisfies Followed;
 
 /** What is known of a payment, as far as its deliveries depend on it. Plain JSON, no personal data. */
@@ -50,7 +55,7 @@ type Known = PaymentDeliveries & {
   revision: number;
   /** Nothing changes the status after a success. */
   isPaid: boolean;
-  /** How many results have set the status. */
+  /** How many results have set the status, and how often staff have adjusted it. */
   changes: number;
 };
 
@@ -157,10 +162,14 @@ function next(known: Known, event: PaymentEvent): Known {
   return {
     ...known,
     merchantCode: merchantCode ?? '',
-    isPaid: known.isPaid || event.type === 'PaymentSucceeded',
+    isPaid: known.isPaid || pays(event),
     changes,
     deliveries: [...known.deliveries, ...added],
   };
+}
+
+function pays({ type, data }: PaymentEvent): boolean {
+  return type === 'PaymentSucceeded' || ('effect' in data && data.effect === 'paid');
 }
 
 /** How many streams are loaded at a time. */
@@ -196,7 +205,7 @@ function knownOf(event: RecordedEvent, payment: Payment): Known {
     ...known,
     merchantCode: merchant.code,
     isPaid: payment.status === 'succeeded',
-    changes: statusChanges(payment),
+    changes: changesOf(payment),
     deliveries: payment.deliveries.map((delivery) => ({
       ...delivery,
       receiver: receiverOf(delivery.kind, callbackUrl),

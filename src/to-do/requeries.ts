@@ -4,11 +4,13 @@
  * also hold leases, and answers that have only been counted. requery-queue.ts claims its rows.
  */
 import type { Knex } from 'knex';
+import { adjustmentEvents, isAdjustmentEvent, statusAfter, withStatusAfter } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import { type PaymentEvent, paymentIdOf, paymentStreamPrefix } from '../events/payment.ts';
 import { orderOf, type PaymentResult } from '../events/payment-result.ts';
 import { requeryEvents } from '../events/requery.ts';
 import { type AskedPayment, nextRequeryAt } from '../events/requery-schedule.ts';
+import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { createTables, insertGiven, type Table } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
@@ -28,11 +30,17 @@ export const requeryList = {
   name: 'reactor_requeries',
   version: 1,
   isToDoList: true,
-  eventTypes: ['PaymentMethodChosen', ...Object.keys(roles), ...Object.keys(requeryEvents)],
+  eventTypes: [
+    'PaymentMethodChosen',
+    ...Object.keys(roles),
+    ...Object.keys(adjustmentEvents),
+    ...Object.keys(requeryEvents),
+  ],
 } as const satisfies Followed;
 
 /** What is known of a payment, as far as its questions depend on it. Plain JSON, no personal data. */
 type Known = Omit<AskedPayment, 'attempts' | 'results'> & {
+  paidSen?: Sen;
   /** Of the last event that was processed. */
   revision: number;
   attempts: readonly { sellerOrderNo: string; at: string; mode: PaymentMode }[];
@@ -122,6 +130,7 @@ function next(known: Known, event: PaymentEvent): Known {
       return { ...known, unknownOutcomes: [...(known.unknownOutcomes ?? []), { orderNo }] };
     }
     default:
+      if (isAdjustmentEvent(event)) return withStatusAfter(known, event);
       return 'result' in event.data ? withResult(known, event as ResultEvent) : known;
   }
 }
@@ -137,7 +146,8 @@ function withResult(known: Known, { type, data }: ResultEvent): Known {
   const added = { sellerOrderNo: orderOf(known, data), gatewayTransactionId, mode, outcome, role, at };
   return {
     ...known,
-    status: role === 'applied' ? outcome : known.status,
+    status:
+      role !== 'applied' ? known.status : outcome === 'succeeded' ? outcome : statusAfter(known, outcome),
     results: [...known.results, added],
     lastRequery: source === 'requery' && role !== 'ended' ? { at } : known.lastRequery,
   };

@@ -1,8 +1,9 @@
 // A payment's exceptions, and how staff resolve them.
 import test from 'ava';
 import fc from 'fast-check';
+import type { TakeAction } from '../../src/commands/approvals.ts';
 import type { RefusalCode } from '../../src/commands/decider.ts';
-import type { ResolveException } from '../../src/commands/exceptions.ts';
+import type { ExceptionResolution, MerchantTerms } from '../../src/commands/exceptions.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import {
   type ExceptionKind,
@@ -14,11 +15,13 @@ import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.t
 import { type Resolution, resolutions } from '../../src/events/recorded-result.ts';
 import { events } from '../support/arbitraries.ts';
 import {
+  amountSen,
   applied,
   chosen,
   contradicted,
   duplicated,
   mismatched,
+  record,
   requested,
   result,
   sen,
@@ -27,19 +30,48 @@ import {
 import { checkSpec, type Spec } from '../support/spec.ts';
 
 const at = '2026-11-21T02:00:00.000Z';
-const resolve = (over: Partial<ResolveException> = {}): ResolveException => ({
-  type: 'ResolveException',
-  at,
-  resultNo: 2,
-  resolution: 'explained',
-  note: 'Seen with the bank',
-  ...over,
+const by = 'staff:A';
+const alone: MerchantTerms = { toldOf: [], takesParts: false, approvalAboveSen: null };
+type Chosen = Partial<ExceptionResolution & { at: string; terms: MerchantTerms }>;
+const note = 'Seen with the bank';
+const resolve = ({ at: when = at, terms = alone, ...over }: Chosen = {}): TakeAction => ({
+  type: 'TakeAction',
+  at: when,
+  by,
+  terms,
+  action: { kind: 'resolution', resultNo: 2, resolution: 'explained', note, ...over },
+});
+const resolved = (
+  over: Partial<Omit<Extract<PaymentEvent, { type: 'ExceptionResolved' }>['data'], 'at'>> = {},
+): PaymentEvent => ({
+  type: 'ExceptionResolved',
+  data: { at, resultNo: 2, resolution: 'explained', note, postingRule: 3, ...over },
+});
+/** What the credit of a wrong amount leads to. */
+const credited = (
+  over: Partial<Extract<PaymentEvent, { type: 'AmountMismatchCredited' }>['data']> = {},
+): PaymentEvent => ({
+  type: 'AmountMismatchCredited',
+  data: {
+    at,
+    by,
+    resultNo: 2,
+    note,
+    amountSen: sen(1),
+    effect: 'paid',
+    paidSen: sen(1),
+    paidAt: result(1, 'succeeded').paidAt ?? '',
+    receiptNo: '7-20261120-HE7CEVBBN545JZX2',
+    postingRule: 3,
+    merchantCode: 'council',
+    deliveries: [
+      { key: 'callback-2', kind: 'callback', url: 'https://council.example/callback' },
+      { key: 'email', kind: 'email' },
+    ],
+    ...over,
+  },
 });
 type Resolved = Extract<PaymentEvent, { type: 'ExceptionResolved' }>;
-const resolved = (over: Partial<Resolved['data']> = {}): PaymentEvent => {
-  const { type: _, ...data } = resolve();
-  return { type: 'ExceptionResolved', data: { ...data, postingRule: 2, ...over } };
-};
 
 /** Whom the decision about a wrong amount is told to. */
 const told: Partial<Resolved['data']> = {
@@ -64,7 +96,7 @@ const withException: Record<ExceptionKind, PaymentEvent[]> = {
   lateSuccess: [...opened, applied(result(1, 'failed')), succeeded(result(1, 'succeeded'), { late: true })],
 };
 
-const specs: Record<string, Spec<ResolveException, PaymentEvent>> = {
+const specs: Record<string, Spec<TakeAction, PaymentEvent>> = {
   'no such payment': { given: [], when: resolve(), expect: 'unknown_payment' },
   'no such result': { given: paid, when: resolve(), expect: 'unknown_exception' },
   'a result that is no exception': {
@@ -98,13 +130,38 @@ const specs: Record<string, Spec<ResolveException, PaymentEvent>> = {
   },
 };
 
-/** Only money in suspense can go somewhere. */
+const inSuspense = ['refunded', 'credited', 'explained'] as const;
+/** Only money in suspense can go somewhere, and only a charge that the agency has can be taken back. */
 const allowed: Record<ExceptionKind, readonly Resolution[]> = {
-  contradiction: ['explained'],
+  contradiction: ['explained', 'reversed'],
   lateSuccess: ['explained'],
-  amountMismatch: resolutions,
-  duplicate: resolutions,
+  amountMismatch: inSuspense,
+  duplicate: inSuspense,
 };
+
+const reversed: PaymentEvent = {
+  type: 'PaymentReversed',
+  data: {
+    at,
+    by,
+    resultNo: 2,
+    note,
+    chargeNo: 1,
+    amountSen,
+    feeSen: sen(0),
+    mode: 'fpx',
+    postingRule: 3,
+    merchantCode: 'council',
+    deliveries: [],
+  },
+};
+
+/** What a resolution leads to. */
+function eventOf(kind: ExceptionKind, resolution: Resolution): PaymentEvent {
+  if (resolution === 'reversed') return reversed;
+  if (kind !== 'amountMismatch') return resolved({ resolution });
+  return resolution === 'credited' ? credited() : resolved({ resolution, ...told });
+}
 
 for (const kind of exceptionKinds) {
   for (const resolution of resolutions) {
@@ -112,12 +169,86 @@ for (const kind of exceptionKinds) {
     specs[`${kind} ${resolution}`] = {
       given: withException[kind],
       when: resolve({ resolution }),
-      expect: allowed[kind].includes(resolution)
-        ? [resolved({ resolution, ...(kind === 'amountMismatch' && told) })]
-        : refusal,
+      expect: allowed[kind].includes(resolution) ? [eventOf(kind, resolution)] : refusal,
     };
   }
 }
+
+const wrong = (paidSen: number, over = {}) =>
+  mismatched(result(1, 'succeeded', { amountSen: sen(paidSen), ...over }));
+const parts: MerchantTerms = { ...alone, takesParts: true, toldOf: ['partlyPaid', 'reversed'] };
+const toldOfPart = {
+  key: 'callback-1',
+  kind: 'callback',
+  url: 'https://council.example/callback',
+  about: 'partlyPaid',
+} as const;
+const aPart = credited({
+  resultNo: 1,
+  amountSen: sen(50),
+  effect: 'partlyPaid',
+  paidSen: sen(50),
+  receiptNo: '',
+  deliveries: [toldOfPart, { key: 'notice-1', kind: 'email' }],
+});
+const second = { gatewayTransactionId: 'P2' };
+Object.assign(specs, {
+  'a smaller amount pays a part where the merchant takes parts': {
+    given: [...opened, wrong(50)],
+    when: resolve({ resultNo: 1, resolution: 'credited', terms: parts }),
+    expect: [aPart],
+  },
+  'a second part that covers the rest pays it': {
+    given: [...opened, wrong(50), aPart, wrong(12_000, second)],
+    when: resolve({ resolution: 'credited', terms: parts }),
+    expect: [
+      credited({
+        amountSen: sen(12_000),
+        paidSen: sen(12_050),
+        deliveries: [
+          { key: 'callback-2', kind: 'callback', url: 'https://council.example/callback' },
+          { key: 'email', kind: 'email' },
+        ],
+      }),
+    ],
+  },
+  'of a payment that other money has paid, nothing changes': {
+    given: [...paid, wrong(50, second)],
+    when: resolve({ resolution: 'credited' }),
+    expect: [
+      credited({ amountSen: sen(50), paidSen: sen(50), effect: 'nothing', receiptNo: '', deliveries: [] }),
+    ],
+  },
+  'an amount that cannot be read cannot be credited': {
+    given: [...opened, wrong(1, { amountSen: null })],
+    when: resolve({ resultNo: 1, resolution: 'credited' }),
+    expect: 'no_money_in_suspense',
+  },
+  'nor one in another currency': {
+    given: [...opened, wrong(1, { currency: 'USD' })],
+    when: resolve({ resultNo: 1, resolution: 'credited' }),
+    expect: 'no_money_in_suspense',
+  },
+  'nor less than all items that the land registry would be told of': {
+    given: [requested('landreg'), chosen(1), wrong(12_049)],
+    when: resolve({ resultNo: 1, resolution: 'credited', terms: parts }),
+    expect: 'no_money_in_suspense',
+  },
+  'a failure of another attempt reverses nothing': {
+    given: [...paid, contradicted(result(2, 'failed'), 'succeeded')],
+    when: resolve({ resolution: 'reversed' }),
+    expect: 'no_money_in_suspense',
+  },
+  'what was reversed cannot be reversed again': {
+    given: [
+      ...withException.contradiction,
+      reversed,
+      contradicted(result(1, 'failed', { paidAt: '2026-12-01T00:00:00.000Z' }), 'succeeded'),
+    ],
+    when: resolve({ resultNo: 3, resolution: 'reversed' }),
+    expect: 'no_money_in_suspense',
+  },
+} satisfies typeof specs);
 
 for (const [name, spec] of Object.entries(specs)) test(name, (t) => checkSpec(t, paymentDecider, spec));
 
@@ -142,6 +273,48 @@ test('a resolution is recorded and leaves the payment as it is', (t) => {
   });
   if (before.status === 'none' || after.status === 'none') return t.fail();
   t.deepEqual({ ...after, results: [] }, { ...before, results: [] });
+});
+
+test('a wrong amount that was credited pays with what was received; the same report adds nothing later', (t) => {
+  const state = [...withException.amountMismatch, credited()].reduce(evolve, noPayment);
+  t.like(state, { status: 'succeeded', receipt: { late: false }, paidSen: 1 });
+  const again = record(result(1, 'succeeded', { amountSen: sen(1) }));
+  t.deepEqual(paymentDecider.decide(again, state), []);
+  // Another amount of the same transaction is not other money.
+  const corrected = paymentDecider.decide(record(result(1, 'succeeded')), state);
+  t.like(corrected, [{ type: 'GatewayResultContradicted' }]);
+  const other = paymentDecider.decide(record(result(2, 'succeeded')), state);
+  t.like(other, [{ type: 'DuplicatePaymentDetected' }]);
+});
+
+test('after a part, a success of the rest pays; a failure leaves it partly paid; the whole is a wrong amount', (t) => {
+  const partly = [...opened, wrong(50), aPart, chosen(2)].reduce(evolve, noPayment);
+  t.like(partly, { status: 'partlyPaid', paidSen: 50 });
+  const decided = (over: object) => {
+    const events = paymentDecider.decide(record(result(2, 'succeeded', over)), partly);
+    return Array.isArray(events) ? events.map(({ type }) => type) : events;
+  };
+  t.deepEqual(decided({ amountSen: sen(12_000) }), ['PaymentSucceeded']);
+  t.deepEqual(decided({}), ['AmountMismatchDetected']);
+  const failed = [applied(result(2, 'failed'))].reduce(evolve, partly);
+  t.like(failed, { status: 'partlyPaid' });
+  // The bank may take the part back, too.
+  t.like(paymentDecider.decide(record(result(1, 'failed')), partly), [{ type: 'GatewayResultContradicted' }]);
+});
+
+test('a part of half the amount is not taken for the other half when it is reported again', (t) => {
+  const half = sen(amountSen / 2);
+  const credit = credited({
+    resultNo: 1,
+    amountSen: half,
+    paidSen: half,
+    effect: 'partlyPaid',
+    receiptNo: '',
+  });
+  const partly = [...opened, wrong(half), credit].reduce(evolve, noPayment);
+  t.deepEqual(paymentDecider.decide(record(result(1, 'succeeded', { amountSen: half })), partly), []);
+  const otherHalf = record(result(2, 'succeeded', { amountSen: half }));
+  t.like(paymentDecider.decide(otherHalf, partly), [{ type: 'PaymentSucceeded' }]);
 });
 
 test('whatever follows, an exception keeps its kind and its number', (t) => {

@@ -12,6 +12,7 @@ import {
   type RequestChanges,
   record,
   request,
+  resolving,
   result,
   sen,
 } from '../support/payments.ts';
@@ -63,13 +64,7 @@ test('a callback about a wrong amount has a place among those of the statuses', 
   const commands = [
     record(result(1, 'pending')),
     record(wrong),
-    {
-      type: 'ResolveException',
-      at: '2026-11-21T02:00:00.000Z',
-      resultNo: 2,
-      resolution: 'refunded',
-      note: 'x',
-    },
+    resolving(2, 'refunded'),
     record(result(2, 'succeeded')),
     record(result(3, 'succeeded', { amountSen: sen(2) })),
   ] as const;

@@ -1,8 +1,11 @@
-// Each charge of the bank is in the books once, however often, by whom and how incompletely it is reported.
+// Each charge of the bank is in the books once, however often, by whom and how incompletely it is reported, and
+// whatever staff do with it.
 import test from 'ava';
 import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import type { StaffAction } from '../../src/events/approvals.ts';
+import { exceptionsOf, holdsMoneyInSuspense } from '../../src/events/exceptions.ts';
 import type { Payment, PaymentEvent } from '../../src/events/payment.ts';
 import { type Books, enter } from '../../src/events/postings.ts';
 import { amountSen, chosen, orderNo, record, requested, result, sen } from '../support/payments.ts';
@@ -20,7 +23,7 @@ const banks = fc
     omitsIds: fc.boolean(),
     modes: fc.array(fc.constantFrom('fpx' as const, 'cc' as const), { minLength: 3, maxLength: 3 }),
     isCharged: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
-    offSen: fc.array(fc.constantFrom(0, 0, 0, 700), { minLength: 3, maxLength: 3 }),
+    offSen: fc.array(fc.constantFrom(0, 0, 0, 700, -amountSen / 2), { minLength: 3, maxLength: 3 }),
   })
   .map(({ fees, modes, isCharged, offSen, omitsIds }) => ({
     attempts: fees.map((fee, index) =>
@@ -92,15 +95,15 @@ function play(
   return { events, state };
 }
 
-/** What the gateway owes us by the books. */
-function bookedSen(events: readonly PaymentEvent[]): number {
+/** The sum of the accounts whose names begin like this, by the books: debits less credits. */
+function bookedSen(events: readonly PaymentEvent[], accounts = 'gateway:'): number {
   let books: Books | null = null;
   let sum = 0n;
   for (const event of events) {
     const entered = enter(books, event);
     books = entered.books;
     for (const { account, debitSen, creditSen } of entered.entry?.postings ?? [])
-      if (account.startsWith('gateway:')) sum += debitSen - creditSen;
+      if (account.startsWith(accounts)) sum += debitSen - creditSen;
   }
   return Number(sum);
 }
@@ -131,3 +134,81 @@ test('a gateway that never names its transactions: each charge is in the books o
   );
   t.pass();
 });
+
+/** After all reports: staff act, the bank takes charges back, and reports come again. */
+const staffHistories = histories.chain((history) => {
+  const resultNo = fc.integer({ min: 1, max: 5 });
+  const action: fc.Arbitrary<StaffAction> = fc.oneof(
+    fc.record({
+      kind: fc.constant('resolution' as const),
+      resultNo,
+      resolution: fc.constantFrom('refunded', 'credited', 'explained', 'reversed'),
+      note: fc.constant('seen'),
+    }) as fc.Arbitrary<StaffAction>,
+    fc.record({
+      kind: fc.constant('refund' as const),
+      chargeNo: resultNo,
+      amountSen: fc.constantFrom(sen(1), sen(amountSen / 2), sen(amountSen)),
+      gatewayReference: fc.constantFrom('RF-1', 'RF-2', 'RF-3'),
+      reason: fc.constant('seen'),
+    }),
+  );
+  const step = fc.oneof(
+    { weight: 3, arbitrary: action },
+    { weight: 1, arbitrary: fc.constantFrom('again', 'taken back') },
+  );
+  return fc.tuple(fc.constant(history), fc.array(step, { maxLength: 8 }), fc.boolean());
+});
+
+test('whatever staff do, each charge is in the books once, less what went back, and in suspense while it is open', (t) => {
+  fc.assert(
+    fc.property(staffHistories, ([history, steps, takesParts]) => {
+      const terms = { toldOf: [], takesParts, approvalAboveSen: null };
+      let { state, events } = carryOut(history);
+      /** By the gateway's transaction: what the bank holds for us of each charge. */
+      const held = new Map(history.charges.map(({ id, sen: charged }) => [id, charged]));
+      const idOf = (resultNo: number) => {
+        const found = state.status === 'none' ? null : state.results[resultNo - 1];
+        const charge = history.charges.find(({ attempt }) => orderNo(attempt) === found?.sellerOrderNo);
+        return found?.gatewayTransactionId || (charge?.id ?? '');
+      };
+      for (const step of steps) {
+        if (step === 'again' || step === 'taken back') {
+          const outcome = step === 'again' ? 'succeeded' : 'failed';
+          const reports = history.reports.map(({ source, reported }) => ({
+            source,
+            reported: { ...reported, outcome } as typeof reported,
+          }));
+          ({ state, events } = play(events, reports));
+          continue;
+        }
+        const command = { type: 'TakeAction', at: '2026-12-01T00:00:00.000Z', by: 'staff:A', terms } as const;
+        const decided = decide({ ...command, action: step }, state);
+        if (decided instanceof Refused || decided.length === 0) continue;
+        const id = idOf(step.kind === 'refund' ? step.chargeNo : step.resultNo);
+        if (step.kind === 'refund') held.set(id, (held.get(id) ?? 0) - step.amountSen);
+        // A contradiction of the same charge only says that there is nothing to do.
+        else if (step.resolution !== 'credited' && !isOnlyExplained(state, step)) held.set(id, 0);
+        events = [...events, ...decided];
+        state = decided.reduce(evolve, state);
+      }
+      if (state.status === 'none') return false;
+      const open = exceptionsOf(state).filter(
+        ({ kind, resolved }) => holdsMoneyInSuspense(kind) && !resolved,
+      );
+      const openSen = open.reduce((sum, each) => sum + (each.amountSen ?? 0), 0);
+      const heldSen = [...held.values()].reduce((sum, each) => sum + each, 0);
+      return bookedSen(events) === heldSen && bookedSen(events, 'suspense:') === -openSen;
+    }),
+    { numRuns: 20_000 },
+  );
+  t.pass();
+});
+
+function isOnlyExplained(
+  state: Payment,
+  { resultNo, resolution }: StaffAction & { kind: 'resolution' },
+): boolean {
+  const role = state.status === 'none' ? null : state.results[resultNo - 1]?.role;
+  return resolution === 'explained' && role !== 'amountMismatch' && role !== 'duplicate';
+}

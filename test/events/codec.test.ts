@@ -101,7 +101,7 @@ const unreadable: Record<string, { type: string; data: unknown; metadata: unknow
   }),
   'a posting rule that this program does not have': event('PaymentSucceeded', {
     ...succeeded(result(1, 'succeeded')).data,
-    postingRule: 3,
+    postingRule: 4,
   }),
   'a deliveries rule that this program does not have': event('PaymentFailed', {
     ...data,

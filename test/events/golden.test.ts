@@ -121,9 +121,14 @@ function before(type: string): string[] {
   if (type === 'PaymentRequested') return [];
   if (type === 'PaymentMethodChosen') return ['PaymentRequested'];
   const chosen = ['PaymentRequested', 'PaymentMethodChosen'];
-  if (type === 'ExceptionResolved') return [...chosen, 'AmountMismatchDetected'];
+  if (type === 'ExceptionResolved' || type === 'AmountMismatchCredited')
+    return [...chosen, 'AmountMismatchDetected'];
+  if (type === 'PaymentReversed') return [...chosen, 'PaymentSucceeded', 'GatewayResultContradicted'];
+  if (type === 'ApprovalGranted' || type === 'ApprovalRejected')
+    return [...chosen, 'PaymentSucceeded', 'ApprovalRequested'];
   const paid = [...chosen, 'PaymentSucceeded'];
-  if (type === 'GatewayResultIdentified') return paid;
+  const afterwards = ['GatewayResultIdentified', 'PaymentRefunded', 'ApprovalRequested'];
+  if (afterwards.includes(type)) return paid;
   if (!Object.hasOwn(deliveryEvents, type)) return chosen;
   const isAskedAgain = type === 'CallbackRequested' || type === 'ReceiptEmailRequested';
   return isAskedAgain ? [...paid, type.replace('Requested', 'Abandoned')] : paid;

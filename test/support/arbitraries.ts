@@ -6,8 +6,9 @@ import type { PaymentEvent } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
 import { outcomes, type ReportedResult, registryStatuses, sources } from '../../src/events/payment-result.ts';
 import {
-  type ExceptionResolution as Resolution,
+  creditEffects,
   exceptionResolutions as resolutions,
+  resolutions as staffResolutions,
 } from '../../src/events/recorded-result.ts';
 import { paymentModes } from '../../src/kernel/payment-modes.ts';
 import { amountSen, choose, orderNo, recorded, request, sen } from './payments.ts';
@@ -72,7 +73,71 @@ export const events: fc.Arbitrary<PaymentEvent> = fc.oneof(
       .tuple(times, fc.integer({ min: 1, max: 6 }), fc.constantFrom(...resolutions), fc.string())
       .map(resolvedEvent),
   },
+  { weight: 2, arbitrary: adjustmentEvents() },
 );
+
+function adjustmentEvents(): fc.Arbitrary<PaymentEvent> {
+  const no = fc.integer({ min: 1, max: 4 });
+  const amountsSen = fc.constantFrom(sen(0), sen(1), sen(150), amountSen);
+  const common = {
+    at: times,
+    by: fc.constant('staff:A'),
+    amountSen: amountsSen,
+    postingRule: fc.constant(3 as const),
+    merchantCode: fc.constant('council'),
+    deliveries: fc.constantFrom<PlannedDelivery[]>(
+      [],
+      [{ key: 'callback-3', kind: 'callback', url: 'https://council.example/callback', about: 'refunded' }],
+    ),
+  };
+  const returned = {
+    ...common,
+    chargeNo: no,
+    feeSen: amountsSen,
+    mode: fc.constantFrom('' as const, ...paymentModes),
+  };
+  const resolution = fc.record({
+    kind: fc.constant('resolution' as const),
+    resultNo: no,
+    resolution: fc.constantFrom(...staffResolutions),
+    note: fc.string(),
+  });
+  const refund = fc.record({
+    kind: fc.constant('refund' as const),
+    chargeNo: no,
+    amountSen: amountsSen,
+    gatewayReference: fc.string(),
+    reason: fc.string(),
+  });
+  const decided = { at: times, by: fc.constant('staff:B'), no, note: fc.string() };
+  return fc.oneof(
+    eventOf('AmountMismatchCredited', {
+      ...common,
+      resultNo: no,
+      note: fc.string(),
+      effect: fc.constantFrom(...creditEffects),
+      paidSen: amountsSen,
+      paidAt: times,
+      receiptNo: fc.constant('R-2'),
+    }),
+    eventOf('PaymentReversed', { ...returned, resultNo: no, note: fc.string() }),
+    eventOf('PaymentRefunded', { ...returned, gatewayReference: fc.string(), reason: fc.string() }),
+    eventOf('ApprovalRequested', {
+      at: times,
+      by: fc.constant('staff:A'),
+      amountSen: fc.option(amountsSen),
+      action: fc.oneof(resolution, refund),
+    }),
+    eventOf('ApprovalGranted', decided),
+    eventOf('ApprovalRejected', decided),
+  );
+}
+
+function eventOf(type: PaymentEvent['type'], data: Record<string, fc.Arbitrary<unknown>>) {
+  return fc.record({ type: fc.constant(type), data: fc.record(data) }) as fc.Arbitrary<PaymentEvent>;
+}
+
+type Resolution = (typeof resolutions)[number];
 
 function resolvedEvent([at, resultNo, resolution, note]: [string, number, Resolution, string]): PaymentEvent {
   return { type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule: 1 } };
@@ -95,20 +160,16 @@ function deliveryEvents(): fc.Arbitrary<PaymentEvent> {
   const answered = { ...tried, status: fc.option(fc.constantFrom(200, 410, 503)) };
   const failed = { reason: fc.string(), nextAttemptAt: times };
   const abandoned = { reason: fc.string() };
-  const event = <Type extends PaymentEvent['type']>(
-    type: Type,
-    data: Record<string, fc.Arbitrary<unknown>>,
-  ) => fc.record({ type: fc.constant(type), data: fc.record(data) }) as fc.Arbitrary<PaymentEvent>;
   return fc.oneof(
-    event('CallbackDelivered', answered),
-    event('CallbackAttemptFailed', { ...answered, ...failed }),
-    event('CallbackAbandoned', { ...answered, ...abandoned }),
-    event('CallbackSuperseded', asked),
-    event('CallbackRequested', asked),
-    event('ReceiptEmailSent', { ...tried, messageId: fc.string() }),
-    event('ReceiptEmailAttemptFailed', { ...tried, ...failed }),
-    event('ReceiptEmailAbandoned', { ...tried, ...abandoned }),
-    event('ReceiptEmailRequested', asked),
+    eventOf('CallbackDelivered', answered),
+    eventOf('CallbackAttemptFailed', { ...answered, ...failed }),
+    eventOf('CallbackAbandoned', { ...answered, ...abandoned }),
+    eventOf('CallbackSuperseded', asked),
+    eventOf('CallbackRequested', asked),
+    eventOf('ReceiptEmailSent', { ...tried, messageId: fc.string() }),
+    eventOf('ReceiptEmailAttemptFailed', { ...tried, ...failed }),
+    eventOf('ReceiptEmailAbandoned', { ...tried, ...abandoned }),
+    eventOf('ReceiptEmailRequested', asked),
   );
 }
 

@@ -1,5 +1,6 @@
 // Payment events and commands with everything filled in: a test names only what it is about.
 
+import type { TakeAction } from '../../src/commands/approvals.ts';
 import { Refused } from '../../src/commands/decider.ts';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { type ChoosePaymentMethod, paymentDecider, type RequestPayment } from '../../src/commands/payment.ts';
@@ -8,7 +9,7 @@ import type { OpenPayment } from '../../src/events/open-payment.ts';
 import type { Channel, PaymentEvent, PaymentRequested, RequestedPayment } from '../../src/events/payment.ts';
 import type { Outcome, ReportedResult } from '../../src/events/payment-result.ts';
 import type { Held, RequestDetails } from '../../src/events/personal-data.ts';
-import type { Resolution } from '../../src/events/recorded-result.ts';
+import type { exceptionResolutions, Resolution } from '../../src/events/recorded-result.ts';
 import type { Sen } from '../../src/kernel/money.ts';
 
 type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>['data'];
@@ -247,12 +248,15 @@ export function duplicated(reported: ReportedResult, firstGatewayTransactionId: 
 
 /** As a later report of the same money supersedes an earlier one. */
 export function superseded(resultNo: number): PaymentEvent {
-  const data = { at: resultAt, resultNo, resolution: 'superseded', note: '', postingRule: 2 } as const;
+  const data = { at: resultAt, resultNo, resolution: 'superseded', note: '', postingRule: 3 } as const;
   return { type: 'ExceptionResolved', data };
 }
 
 /** As staff settle what a result left open. */
-export function resolvedAs(resolution: Resolution, resultNo: number): PaymentEvent {
+export function resolvedAs(
+  resolution: (typeof exceptionResolutions)[number],
+  resultNo: number,
+): PaymentEvent {
   const data = {
     at: '2026-11-21T02:00:00.000Z',
     resultNo,
@@ -261,4 +265,15 @@ export function resolvedAs(resolution: Resolution, resultNo: number): PaymentEve
     postingRule: 2,
   } as const;
   return { type: 'ExceptionResolved', data };
+}
+
+/** As one member of staff, whom nobody has to approve, resolves an exception. */
+export function resolving(
+  resultNo: number,
+  resolution: Resolution,
+  at = '2026-11-21T02:00:00.000Z',
+): TakeAction {
+  const terms = { toldOf: [], takesParts: false, approvalAboveSen: null };
+  const action = { kind: 'resolution', resultNo, resolution, note: 'x' } as const;
+  return { type: 'TakeAction', at, by: 'staff:A', terms, action };
 }

@@ -1,11 +1,13 @@
 /** An export as CSV: a row per payment for a spreadsheet, without anything about who paid. */
 import { stringify } from 'csv-stringify/sync';
+import { adjustedSen } from '../../events/adjustments.ts';
+import { priceOf } from '../../events/charges.ts';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import { currentResult, paymentStreamPrefix } from '../../events/payment.ts';
 import { attemptOf } from '../../events/payment-result.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { toDateTime } from '../../kernel/malaysian-time.ts';
-import { addSen, formatSen, type Sen } from '../../kernel/money.ts';
+import { formatSen } from '../../kernel/money.ts';
 import { historyOf } from '../history/history.ts';
 
 /** Amounts are in RM, times in Malaysian time. A payment that cannot be read has empty cells. */
@@ -17,9 +19,11 @@ const columns: Readonly<
   merchant: ({ payment }) => payment?.request.merchant.code,
   channel: ({ payment }) => payment?.request.channel,
   status: ({ payment }) => payment?.status ?? 'unreadable',
-  amount_rm: ({ payment }) => payment && formatSen(payment.request.amountSen),
-  charge_rm: ({ payment, feeSen }) => payment && formatSen(feeSen),
-  total_rm: ({ payment, feeSen }) => payment && formatSen(addSen(payment.request.amountSen, feeSen)),
+  amount_rm: ({ price }) => price && formatSen(price.amountSen),
+  charge_rm: ({ price }) => price && formatSen(price.feeSen),
+  total_rm: ({ price }) => price && formatSen(price.totalSen),
+  refunded_rm: ({ payment }) => payment && formatSen(adjustedSen(payment, 'refunded')),
+  reversed_rm: ({ payment }) => payment && formatSen(adjustedSen(payment, 'reversed')),
   mode: ({ result, attempt }) => result?.mode || attempt?.mode,
   receipt_no: ({ payment }) => payment?.receipt?.receiptNo,
   requested_at: ({ payment }) => payment && toDateTime(payment.request.at),
@@ -57,6 +61,6 @@ function factsOf(events: readonly RecordedEvent[]) {
   const attempt = payment && attemptOf(payment, result?.sellerOrderNo ?? '');
   const exceptions = payment && exceptionsOf(payment);
   const lastAt = entries.findLast(({ at }) => at !== null)?.at ?? null;
-  const feeSen = attempt?.chargeSen ?? (0 as Sen);
-  return { events, verdict, payment, result, attempt, feeSen, lastAt, exceptions };
+  const price = payment && priceOf(payment);
+  return { events, verdict, payment, result, attempt, price, lastAt, exceptions };
 }

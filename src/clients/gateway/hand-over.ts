@@ -1,26 +1,26 @@
 /** The signed form that hands a payer over to the gateway. */
+import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { Attempt } from '../../events/payment.ts';
 import { addSen, formatSen } from '../../kernel/money.ts';
 import { signFields } from './checksum.ts';
 import type { GatewayFields } from './read-result.ts';
 
+type HandedOver = Pick<OpenPayment, 'request' | 'paidSen'>;
+
 /** The signed form that takes a payer to the gateway, which collects the amount and the fee of the attempt. */
 export function handOverFields(
-  {
-    request,
-    attempt,
-    responseUrl,
-  }: { request: OpenPayment['request']; attempt: Attempt; responseUrl: string },
+  { payment, attempt, responseUrl }: { payment: HandedOver; attempt: Attempt; responseUrl: string },
   secret: string,
 ): GatewayFields {
+  const { request } = payment;
   const fields = {
     // Signed like a result with the same key: the label says which of the two it is.
     DIRECTION: 'request',
     MERCHANT_CODE: request.merchant.code,
     TRANS_ID: request.transactionId,
     MERCHANT_ORDER_NO: attempt.sellerOrderNo,
-    AMOUNT: formatSen(addSen(request.amountSen, attempt.chargeSen)),
+    AMOUNT: formatSen(addSen(outstandingSen(payment), attempt.chargeSen)),
     PAYMENT_MODE: attempt.mode,
     BANK_CODE: attempt.bankCode,
     DESCRIPTION: request.description,

@@ -13,6 +13,7 @@ import { showSeals } from './audit/seals.ts';
 import { showDeliveries } from './deliveries/list.ts';
 import { confirmSendList, sendListAgain } from './deliveries/send-list.ts';
 import { sendAgainFromList, sendAgainFromPayment } from './deliveries/send-one.ts';
+import { decideApproval, showApproval } from './exceptions/approval.ts';
 import { resolveDiscrepancy, showDiscrepancy } from './exceptions/discrepancy.ts';
 import { showExceptions } from './exceptions/list.ts';
 import { resolvePaymentException, showPaymentException } from './exceptions/payment-exception.ts';
@@ -45,6 +46,7 @@ import { showEvent } from './payments/event.ts';
 import { answerHistory } from './payments/history.ts';
 import { showPayer } from './payments/payer.ts';
 import { showPayment } from './payments/payment.ts';
+import { recordRefund, showRefund } from './payments/refund.ts';
 import { requery } from './payments/requery.ts';
 import { paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
 import { createStreamProgress } from './projections/progress.ts';
@@ -89,6 +91,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/payments/:id/history.json', 'viewPersonalData', answerHistory),
     get('/console/payments/:id/erase', 'erase', confirmErase(findPaymentToErase)),
     post('/console/payments/:id/erase', 'erase', eraseNow(findPaymentToErase)),
+    get('/console/payments/:id/refund', 'resolve', showRefund),
+    post('/console/payments/:id/refund', 'resolve', recordRefund),
     post('/console/payments/:id/send-again', 'sendAgain', sendAgainFromPayment),
     post('/console/payments/:id/requery', 'requery', requery),
 
@@ -97,6 +101,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post(exceptionPath, 'resolve', resolvePaymentException),
     get('/console/exceptions/attempt/:transactionId/:no', 'read', showUnknownOutcome),
     post('/console/exceptions/attempt/:transactionId/:no', 'resolve', resolveUnknownOutcome),
+    get('/console/exceptions/approval/:transactionId/:no', 'read', showApproval),
+    post('/console/exceptions/approval/:transactionId/:no', 'resolve', decideApproval),
     get('/console/exceptions/unmatched/:id', 'read', showUnmatched),
     post('/console/exceptions/unmatched/:id', 'resolve', resolveUnmatched),
     get('/console/exceptions/unmatched/:id/evidence', 'viewPersonalData', showUnmatchedEvidence),

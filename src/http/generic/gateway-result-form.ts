@@ -5,10 +5,11 @@
 import { signFields } from '../../clients/gateway/checksum.ts';
 import type { GatewayFields } from '../../clients/gateway/read-result.ts';
 import type { Config } from '../../config/config.ts';
+import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { toDateTime, toDigits } from '../../kernel/malaysian-time.ts';
-import { addSen, displaySen, formatSen } from '../../kernel/money.ts';
+import { addSen, displaySen, formatSen, type Sen } from '../../kernel/money.ts';
 import { paymentModes } from '../../kernel/payment-modes.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { LatestPayment } from '../../projections/payments/queries.ts';
@@ -73,7 +74,8 @@ export function createGatewayResultForm({
 }
 
 /** The most likely result for the latest attempt. */
-function likelyResult({ request, attempts }: OpenPayment, now: Date): GatewayFields {
+function likelyResult(payment: OpenPayment, now: Date): GatewayFields {
+  const { request, attempts } = payment;
   const attempt = attempts.at(-1);
   const time = now.toISOString();
   return {
@@ -85,7 +87,7 @@ function likelyResult({ request, attempts }: OpenPayment, now: Date): GatewayFie
     RECEIPT_NO: '',
     PAYMENT_TRANS_ID: `DEBUG${toDigits(time)}`,
     PAYMENT_DATETIME: toDateTime(time),
-    AMOUNT: formatSen(attempt ? addSen(request.amountSen, attempt.chargeSen) : request.amountSen),
+    AMOUNT: formatSen(addSen(outstandingSen(payment), attempt?.chargeSen ?? (0 as Sen))),
     BUYER_BANK: 'Bank Contoh',
     BUYER_NAME: request.payer.name,
     MERCHANT_ORDER_NO: attempt?.sellerOrderNo ?? '',

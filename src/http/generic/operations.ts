@@ -57,7 +57,7 @@ const paymentChanged = {
       security: [],
       summary: 'The status of the payment has changed',
       description:
-        'Sent for every change of status, until it is answered with 2xx. Signed as in Standard Webhooks where the merchant has a secret.',
+        'Sent for every change of status, until it is answered with 2xx. Signed as in Standard Webhooks where the merchant has a secret. With `callback_events` or `partial_payments` also when a payment is reversed, refunded or partly paid, with the additional fields event, event_version, amount_refunded and reversed_datetime.',
       requestBody: {
         required: true,
         content: { [json]: { schema: ref('PaymentFields'), example: requeryExample.data } },

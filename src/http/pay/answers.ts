@@ -39,8 +39,17 @@ const fields = {
     'What was received instead of `amount`, in RM, while it is not returned; else empty',
   ),
   status_detail: withDescription(
-    enums(['', 'wrong_amount', ...resolutions.map((each) => `wrong_amount_${each}` as const)]),
+    enums(['', 'partly_paid', 'wrong_amount', ...resolutions.map((each) => `wrong_amount_${each}` as const)]),
     'What became of a wrong amount; empty if there was none, or if the payment is paid',
+  ),
+};
+/** Only for merchants that are told of adjustments. */
+const adjusted = {
+  amount_refunded: optional(
+    withDescription(amount, 'With callback_events or partial_payments: what was refunded, in RM'),
+  ),
+  reversed_datetime: optional(
+    withDescription(string(), 'Likewise: when the bank took it back; empty if it did not'),
   ),
 };
 export const paymentFields: Struct<PaymentFields, unknown> = object(fields);
@@ -59,6 +68,7 @@ export const requeryAnswer = object({
   success: literal(true),
   data: object({
     ...fields,
+    ...adjusted,
     as_at: withDescription(
       optional(time),
       'Only while the event log cannot be read: the time of the last event that is known; there may be later ones',

@@ -3,6 +3,7 @@ import { handOverFields } from '../../clients/gateway/hand-over.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { chosenAttempt, type PaymentCommand } from '../../commands/payment.ts';
 import type { Config } from '../../config/config.ts';
+import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import { type Attempt, paymentStream } from '../../events/payment.ts';
 import { addSen, displaySen } from '../../kernel/money.ts';
@@ -117,22 +118,22 @@ function readChoice(ctx: Context, offers: readonly Offer[]): Choice | FormFault 
 /** The page of a form that sends itself, or is sent by its button, to the gateway. */
 function handOverPage(
   ctx: Context,
-  { request }: OpenPayment,
+  payment: OpenPayment,
   attempt: Attempt,
   { offer, bankCode }: Choice,
   { config, links }: { config: Pick<Config, 'gateway'>; links: Links },
 ) {
   const lang = languageOf(ctx);
   const responseUrl = links.gatewayResult;
-  const fields = handOverFields({ request, attempt, responseUrl }, config.gateway.secret);
+  const fields = handOverFields({ payment, attempt, responseUrl }, config.gateway.secret);
   return {
     lang,
     // The page cannot be opened again with GET.
     otherLanguageUrl: undefined,
     action: config.gateway.url,
     fields: Object.entries(fields).map(([name, value]) => ({ name, value })),
-    amount: displaySen(addSen(request.amountSen, attempt.chargeSen)),
-    agency: request.merchant.name,
+    amount: displaySen(addSen(outstandingSen(payment), attempt.chargeSen)),
+    agency: payment.request.merchant.name,
     method: texts[lang].modes[offer.mode],
     bank: offer.banks.find(({ code }) => code === bankCode)?.name,
   };

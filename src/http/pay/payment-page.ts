@@ -1,5 +1,6 @@
 /** GET /<channel>/pay/{id}: the page on which a payer chooses how to pay. */
 import type { Config } from '../../config/config.ts';
+import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
@@ -73,7 +74,7 @@ function paymentPage(
     otherLanguageUrl: links.pay(request.transactionId, otherLanguage(lang)),
     action: links.pay(request.transactionId, lang),
     token: page.token,
-    amount: displaySen(request.amountSen),
+    amount: displaySen(outstandingSen(payment)),
     agency: request.merchant.name,
     service: request.service,
     description: request.description,

@@ -42,7 +42,7 @@ export function drawReceipt(
   const { status, transactionId } = receipt;
   const isOpen = status === 'requested' || status === 'pending';
   const isUntried = status === 'requested' && payment.attempts.length === 0;
-  const canPay = status === 'failed' || status === 'cancelled' || isUntried;
+  const canPay = ['failed', 'cancelled', 'partlyPaid'].includes(status) || isUntried;
   const looks = Number(ctx.query.look ?? 0);
   const pauseSeconds = isOpen && !isUntried ? pausesSeconds[looks] : undefined;
   const email = emailOf(payment, lang, runtime.now());

@@ -5,7 +5,7 @@ import type { RegistryAnswer, RegistryStatus } from '../../events/payment-result
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import { type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
+import { adjustmentFields, type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { askRegistry } from '../server/ask-registry.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
@@ -19,6 +19,7 @@ export function createRequery<State>({
   idOf,
   ask,
   personalData,
+  config,
   readPayment,
   recordAnswer,
   runtime,
@@ -26,6 +27,7 @@ export function createRequery<State>({
   idOf: (ctx: Context<State>) => string;
   ask: (request: Asked) => Promise<RegistryAnswer>;
   personalData: PayDependencies['personalData'];
+  config: Pick<PayDependencies['config'], 'merchants'>;
   readPayment: ReadPayment;
   recordAnswer: PayDependencies['recordAnswer'];
   runtime: Pick<Runtime, 'now'>;
@@ -60,7 +62,12 @@ export function createRequery<State>({
       throw new HttpProblem(404, message, { kind: 'paymentNotFound' });
     }
     const fields = paymentFields(payment);
-    const data = asAt ? { ...fields, as_at: toIsoWithOffset(asAt.toISOString()) } : fields;
+    const isTold = (config.merchants.get(request.merchant.code)?.toldOf.length ?? 0) > 0;
+    const data = {
+      ...fields,
+      ...(isTold && adjustmentFields(payment)),
+      ...(asAt && { as_at: toIsoWithOffset(asAt.toISOString()) }),
+    };
     ctx.body = { success: true, data, message: messageOf(answer, events, fields) };
   };
 }

@@ -5,7 +5,7 @@ import { payments } from '../../projections/payments/projection.ts';
 import { isReady, type LagSources } from '../../projections/runtime/lag.ts';
 import { isVerificationCheck, verificationKey, verificationUrl } from '../../receipts/check-code.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { statusName, timeText } from '../../receipts/texts.ts';
+import { noteText, statusName, timeText } from '../../receipts/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import type { PayDependencies } from './dependencies.ts';
@@ -42,6 +42,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       receiptNo: receipt.receiptNo,
       dateTime: timeText(receipt.at, lang),
       total: receipt.total,
+      notes: receipt.notes.map((note) => noteText(note, lang, { isPublic: true })),
     });
   };
 }

@@ -13,6 +13,7 @@ import { unmatched } from '../unmatched/projection.ts';
 export const listedKinds = [
   ...exceptionKinds,
   ...sharedNumberKinds,
+  'approval',
   'outcomeUnknown',
   'unmatched',
   'difference',
@@ -26,6 +27,8 @@ const sources = [
    from ${payments.name}.exceptions`,
   `select 'attempt/' || transaction_id || '/' || no, 'outcomeUnknown', merchant_code, at, amount_sen, resolution, resolved_at
    from ${payments.name}.unknown_outcomes`,
+  `select 'approval/' || transaction_id || '/' || no, 'approval', merchant_code, at, amount_sen, resolution, resolved_at
+   from ${payments.name}.approvals`,
   `select 'unmatched/' || id, 'unmatched', null, at, null, resolution, resolved_at
    from ${unmatched.name}.unmatched`,
   `select 'difference/' || id, 'difference', nullif(merchant_code, ''), at, amount_sen, resolution, resolved_at
@@ -36,7 +39,7 @@ const sources = [
 const listed = `(${sources.join(' union all ')}) as listed`;
 
 export type ListedException = {
-  /** `payment/<transaction id>/<result number>`, `attempt/<transaction id>/<number>`, `unmatched/<id>`, `difference/<id>` or `shared/<id>`. */
+  /** `payment/<transaction id>/<result number>`, `attempt/<transaction id>/<number>`, `approval/<transaction id>/<number>`, `unmatched/<id>`, `difference/<id>` or `shared/<id>`. */
   id: string;
   kind: ListedKind;
   /** Null where the merchant is not known. */

@@ -4,6 +4,7 @@
  * books of each payment, on which its next entries depend.
  */
 import type { Knex } from 'knex';
+import { approvalEvents } from '../../events/approvals.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
 import { paymentIdOf, paymentStreamPrefix } from '../../events/payment.ts';
@@ -41,7 +42,7 @@ const booksTable = {
 
 export const journal: Projection = {
   name: 'journal',
-  version: 4,
+  version: 5,
   streamPrefixes: [paymentStreamPrefix, sharedNumberStreamPrefix, settlementStreamPrefix],
 
   async createTables(db) {
@@ -82,7 +83,9 @@ async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction)
 }
 
 /** Types that no entry depends on. Any other unknown type halts the projection: it may be about money. */
-const postsNothing: ReadonlySet<string> = new Set(Object.keys({ ...deliveryEvents, ...requeryEvents }));
+const postsNothing: ReadonlySet<string> = new Set(
+  Object.keys({ ...approvalEvents, ...deliveryEvents, ...requeryEvents }),
+);
 
 type Folded = {
   transactionId: string;
@@ -110,7 +113,7 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
     // No entry depends on these two.
     let { reference, receiptNo } = before ?? { reference: '', receiptNo: '' };
     if (event.type === 'PaymentRequested' && !before) reference = event.data.reference;
-    if (event.type === 'PaymentSucceeded' && !before?.state.isPaid) receiptNo = event.data.receiptNo;
+    if ('receiptNo' in event.data && books.isPaid && !before?.state.isPaid) receiptNo = event.data.receiptNo;
     changed.set(transactionId, { transactionId, revision, reference, receiptNo, state: books });
     claims.push(...claimsOf(event, { transactionId, books, isFirstSuccess: !before?.state.isPaid }));
     if (entry) postings.push(...rowsOf(entry, { transactionId, revision, books, at: event.data.at }));

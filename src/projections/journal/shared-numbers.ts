@@ -77,6 +77,10 @@ export function claimsOf(
       const { gatewayTransactionId, amountSen } = event.data.result;
       return claim('sharedGatewayTransaction', '', gatewayTransactionId, amountSen);
     }
+    case 'AmountMismatchCredited': {
+      const { amountSen, receiptNo } = event.data;
+      return isFirstSuccess ? claim('sharedReceiptNo', books.merchantCode, receiptNo, amountSen) : [];
+    }
     case 'GatewayResultIdentified':
       return claim('sharedGatewayTransaction', '', event.data.gatewayTransactionId, null);
     default:

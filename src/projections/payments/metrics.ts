@@ -7,7 +7,15 @@ import type { TimeSpan } from '../../postgres/table.ts';
 import { payments } from './projection.ts';
 
 const hourMs = 3_600_000;
-const noPayments = { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0, wrongAmount: 0 };
+const noPayments = {
+  requested: 0,
+  partlyPaid: 0,
+  pending: 0,
+  succeeded: 0,
+  failed: 0,
+  cancelled: 0,
+  wrongAmount: 0,
+};
 
 /** The metrics of any span of time. Rejects within a few seconds when Postgres is down. */
 export async function dayMetrics(db: Knex, span: TimeSpan) {

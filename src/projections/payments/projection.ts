@@ -2,6 +2,7 @@
  * One row per payment: the state that its events fold to, and the columns by which payments are found. What the state
  * leaves for staff goes into the table of exceptions, and how its payer is found into that of payers.
  */
+import { priceOf } from '../../events/charges.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
 import {
   currentResult,
@@ -13,6 +14,7 @@ import {
 import { isHolding } from '../../events/personal-data.ts';
 import { standingOf } from '../../events/standing.ts';
 import { indexable } from '../../postgres/table.ts';
+import { approvalsIndexes, approvalsTable, writeApprovals } from '../exceptions/approvals.ts';
 import { exceptionsIndexes, exceptionsTable, writeExceptions } from '../exceptions/table.ts';
 import {
   unknownOutcomesIndexes,
@@ -57,7 +59,7 @@ export const payments: Projection = {
         reference: indexable(request.reference),
         status: standingOf(state),
         mode: currentResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
-        amount_sen: request.amountSen,
+        amount_sen: priceOf(state).amountSen,
         receipt_no: receipt && indexable(receipt.receiptNo),
         requested_at: request.at,
         paid_at: state.status === 'succeeded' ? paidAt(state) : null,
@@ -66,11 +68,12 @@ export const payments: Projection = {
         was_erased: state.personalData.erasedAt !== null,
       };
     },
-    moreTables: [exceptionsTable, unknownOutcomesTable, payersTable],
+    moreTables: [exceptionsTable, unknownOutcomesTable, approvalsTable, payersTable],
     async writeMore(changed, db, personalData) {
       await writePayers(changed, db, personalData);
       await writeExceptions(changed, db);
       await writeUnknownOutcomes(changed, db);
+      await writeApprovals(changed, db);
     },
   }),
 
@@ -84,6 +87,7 @@ export const payments: Projection = {
     'payments_by_paid_at on payments (paid_at) where paid_at is not null',
     ...exceptionsIndexes,
     ...unknownOutcomesIndexes,
+    ...approvalsIndexes,
   ],
 };
 

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import type { PostOutbound } from '../../clients/outbound/post.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import { paymentFields } from '../../receipts/payment-fields.ts';
+import { adjustmentFields, eventFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.ts';
 import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
@@ -22,7 +22,11 @@ export function createMerchantCallback({
     if (planned.kind !== 'callback') throw new Error(`${planned.key} is no callback`);
     const { request } = task.payment;
     const merchant = merchants.get(request.merchant.code);
-    const fields = paymentFields(task.payment);
+    const { about } = planned;
+    const fields = {
+      ...paymentFields(task.payment),
+      ...(about && { ...eventFields(about), ...adjustmentFields(task.payment) }),
+    };
     const isForm = merchant?.callbackFormat === 'form';
     const body = isForm ? new URLSearchParams(fields).toString() : JSON.stringify(fields);
     const id = deliveryIdOf(task);

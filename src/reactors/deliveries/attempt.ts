@@ -149,7 +149,10 @@ async function openDelivery(
   // The payment is from an earlier event. What was erased since must not be sent, even if it is there in plain text.
   const isErased = erasedAt !== null && erasedAt !== payment.personalData.erasedAt;
   const left = isErased ? withoutPersonalData(payment, erasedAt) : payment;
-  const opened = await openPayment(left, openSealed);
+  // A receipt that is sent again says what was refunded or reversed since.
+  const { adjustments = null } = state.status === 'none' || due.planned.kind !== 'email' ? {} : state;
+  const shown = adjustments ? { ...left, adjustments } : left;
+  const opened = await openPayment(shown, openSealed);
   const { access } = opened;
   return access.kind === 'unavailable' && !access.isLost ? null : { ...due, payment: opened };
 }

@@ -7,6 +7,7 @@ export const en = {
     cancelled: 'Cancelled',
     pending: 'Pending',
     requested: 'Awaiting payment',
+    partlyPaid: 'Partly paid',
     wrongAmount: 'Wrong amount received',
   },
   modes: {
@@ -42,6 +43,7 @@ export const en = {
 
   receipt: {
     headings: {
+      partlyPaid: 'A part of the amount is paid',
       success: 'Official receipt',
       failed: 'The payment did not go through',
       cancelled: 'The payment was cancelled',
@@ -60,6 +62,8 @@ export const en = {
         'A corporate account may still need an approver. Do not pay again: the receipt page shows the outcome once it is known.',
       requested:
         'No outcome has reached us yet. If you have just paid, wait a moment and check again. Do not pay twice.',
+      partlyPaid:
+        'A part of the amount has been received. The rest is still to be paid, on the payment page.',
       wrongAmount: 'Do not pay again. If you contact the agency, give it the reference below.',
     },
     asAt: (time: string) =>
@@ -93,6 +97,17 @@ export const en = {
     refunded: (amount: string) => `${amount} returned to the payer`,
     credited: (amount: string) => `${amount} credited to the agency`,
     explained: (amount: string) => `The report of ${amount} looked into and closed`,
+    reversed: (amount: string) => `${amount} taken back by the bank`,
+  },
+
+  notes: {
+    credited: (amount: string) =>
+      `The amount asked for was ${amount}. The agency has accepted the amount received as payment in full.`,
+    partlyPaid: (amount: string, outstanding: string) =>
+      `${amount} has been received. ${outstanding} is still to be paid.`,
+    reversed: (date: string, amount: string) => `Reversed on ${date}: the bank has taken ${amount} back.`,
+    refunded: (date: string, amount: string, reference: string) =>
+      `Refunded on ${date}: ${amount}${reference && `, reference ${reference}`}.`,
   },
 
   /** What happened, and then what becomes of it. */

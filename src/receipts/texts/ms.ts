@@ -8,6 +8,7 @@ export const ms: ReceiptTexts = {
     cancelled: 'Dibatalkan',
     pending: 'Menunggu Pengesahan',
     requested: 'Menunggu bayaran',
+    partlyPaid: 'Dibayar sebahagian',
     wrongAmount: 'Amaun berbeza diterima',
   },
   modes: {
@@ -40,6 +41,7 @@ export const ms: ReceiptTexts = {
 
   receipt: {
     headings: {
+      partlyPaid: 'Sebahagian daripada amaun telah dibayar',
       success: 'Resit rasmi',
       failed: 'Pembayaran tidak berjaya',
       cancelled: 'Pembayaran dibatalkan',
@@ -58,6 +60,8 @@ export const ms: ReceiptTexts = {
         'Akaun korporat mungkin masih memerlukan pelulus. Jangan bayar semula: halaman resit menunjukkan keputusan sebaik sahaja diketahui.',
       requested:
         'Kami belum menerima sebarang keputusan. Jika anda baru membayar, tunggu seketika dan semak semula. Jangan bayar dua kali.',
+      partlyPaid:
+        'Sebahagian daripada amaun telah diterima. Bakinya masih perlu dibayar di halaman pembayaran.',
       wrongAmount: 'Jangan bayar semula. Jika anda menghubungi agensi, berikan nombor rujukan di bawah.',
     },
     asAt: (time) =>
@@ -91,6 +95,17 @@ export const ms: ReceiptTexts = {
     refunded: (amount) => `${amount} dikembalikan kepada pembayar`,
     credited: (amount) => `${amount} dikreditkan kepada agensi`,
     explained: (amount) => `Laporan mengenai ${amount} telah disemak dan ditutup`,
+    reversed: (amount) => `${amount} diambil semula oleh pihak bank`,
+  },
+
+  notes: {
+    credited: (amount) =>
+      `Amaun yang diminta ialah ${amount}. Agensi telah menerima amaun yang dibayar sebagai bayaran penuh.`,
+    partlyPaid: (amount, outstanding) => `${amount} telah diterima. Baki ${outstanding} masih perlu dibayar.`,
+    reversed: (date, amount) =>
+      `Pembayaran diterbalikkan pada ${date}: pihak bank telah mengambil semula ${amount}.`,
+    refunded: (date, amount, reference) =>
+      `Dibayar balik pada ${date}: ${amount}${reference && `, rujukan ${reference}`}.`,
   },
 
   otherCharges: {

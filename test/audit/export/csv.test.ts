@@ -52,6 +52,8 @@ test('a row has the state of a payment, in RM and Malaysian time', (t) => {
       amount_rm: '120.50',
       charge_rm: '1.50',
       total_rm: '122.00',
+      refunded_rm: '0.00',
+      reversed_rm: '0.00',
       mode: 'fpx',
       receipt_no: '7-20261120-HE7CEVBBN545JZX2',
       requested_at: '2026-11-20 09:00:00',

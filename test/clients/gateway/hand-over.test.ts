@@ -92,10 +92,10 @@ test('reading never throws, whatever the fields', (t) => {
   t.pass();
 });
 
-function requestOf(over: RequestChanges) {
+function paymentOf(over: RequestChanges) {
   const payment = evolve(noPayment, { type: 'PaymentRequested', data: request(over) });
   if (payment.status === 'none') throw new Error('nothing was requested');
-  return opened(payment).request;
+  return opened(payment);
 }
 
 test('the hand-over form is signed, and its amount has two decimals', (t) => {
@@ -107,13 +107,13 @@ test('the hand-over form is signed, and its amount has two decimals', (t) => {
     sellerOrderNo: 'T-1',
   } as const;
   const responseUrl = 'https://pay.example/generic/response';
-  const order = { request: requestOf({ amountSen: sen(3) }), attempt, responseUrl };
+  const order = { payment: paymentOf({ amountSen: sen(3) }), attempt, responseUrl };
   const handedOver = handOverFields(order, 'secret');
   t.is(handedOver.AMOUNT, '0.05');
   t.is(verifyFields(handedOver, 'secret'), 'valid');
   t.false('TRANSAKSI_ID' in handedOver);
   const ofLand = handOverFields(
-    { ...order, request: requestOf({ channel: 'landreg', reference: 'T/1' }) },
+    { ...order, payment: paymentOf({ channel: 'landreg', reference: 'T/1' }) },
     'secret',
   );
   t.is(ofLand.TRANSAKSI_ID, 'T/1');

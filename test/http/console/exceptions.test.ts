@@ -334,3 +334,114 @@ test.serial('staff settle an attempt whose outcome nobody knows by a verdict and
     settled.includes(`staff:${admin.id}`) && settled.includes('/events/3') && !settled.includes('AMINAH'),
   );
 });
+
+test.serial(
+  'a refund is recorded once, and never for more than was paid; hostile references stay text',
+  async (t) => {
+    const { app, payment } = await startPopulated(t, postgres);
+    const id = await payment([chosen(1), succeeded(result(1, 'succeeded'))]);
+    const [admin, other, member] = [
+      await signIn(app, 'admin'),
+      await signIn(app, 'admin'),
+      await signIn(app, 'member'),
+    ];
+    const path = `/console/payments/${id}/refund`;
+    t.true((await (await admin.get(`/console/payments/${id}`)).text()).includes(`href="${path}"`));
+    t.false((await (await member.get(`/console/payments/${id}`)).text()).includes(`href="${path}"`));
+    t.is((await member.get(path)).status, 403);
+    const form = { chargeNo: '1', amount: '100.00', gatewayReference: 'RF <b>1</b>', reason: 'Wrong lot' };
+    t.is((await member.post(path, form)).status, 403);
+    for (const wrong of [
+      { amount: '' },
+      { amount: '0.00' },
+      { amount: '-1.00' },
+      { amount: '1e3' },
+      { amount: '120.505' },
+      { chargeNo: '' },
+      { gatewayReference: ' ' },
+      { gatewayReference: 'x'.repeat(101) },
+      { gatewayReference: 'RF\u202e' },
+      { reason: '' },
+    ]) {
+      const answer = await admin.post(path, { ...form, ...wrong });
+      t.is(answer.status, 400, JSON.stringify(wrong));
+      t.true((await answer.text()).includes('role="alert"'));
+    }
+    for (const refused of [{ amount: '120.51' }, { amount: '999999999.99' }, { chargeNo: '2' }])
+      t.is((await admin.post(path, { ...form, ...refused })).status, 409, JSON.stringify(refused));
+    // Two people at the same moment, of whom only one can have the money that is left.
+    const answers = await Promise.all([
+      admin.post(path, form),
+      other.post(path, { ...form, gatewayReference: 'RF-2' }),
+    ]);
+    t.deepEqual(answers.map(({ status }) => status).toSorted(), [303, 409]);
+    const [won, own] =
+      answers[0].status === 303 ? [admin, form] : [other, { ...form, gatewayReference: 'RF-2' }];
+    t.is((await won.post(path, own)).status, 303, 'the same form again');
+    const stored = await app.eventStore.load(paymentStream(id));
+    checkChain(t, stored);
+    t.deepEqual(
+      stored.slice(3).map(({ type }) => type),
+      ['PaymentRefunded'],
+    );
+    t.like(stored.at(-1)?.data, { by: `staff:${won.id}`, amountSen: 10_000 });
+    t.is((await admin.post(path, { ...form, amount: '20.50', gatewayReference: '<i>RF-3</i>' })).status, 303);
+    const page = await (await admin.get(`/console/payments/${id}`)).text();
+    t.true(page.includes('RM 20.50') && page.includes('&lt;i&gt;RF-3') && !page.includes('<i>RF-3'));
+    t.true((await (await admin.get(path)).text()).includes('There is nothing to refund'));
+    t.is((await admin.get(`/console/payments/${'0'.repeat(26)}/refund`)).status, 404);
+  },
+);
+
+test.serial('above the limit a second administrator decides, and whoever proposed it cannot', async (t) => {
+  const { app, caughtUp, payment } = await startPopulated(t, postgres, {
+    config: { approvalAboveSen: sen(5_000) },
+  });
+  const id = await payment([chosen(1), mismatched(result(1, 'succeeded', { amountSen: sen(12_000) }))]);
+  const [admin, other, viewer] = [
+    await signIn(app, 'admin'),
+    await signIn(app, 'admin'),
+    await signIn(app, 'viewer'),
+  ];
+  const path = `/console/exceptions/payment/${id}/1`;
+  const credit = { resolution: 'credited', note: 'The council <b>accepts</b> it' };
+  const answer = await admin.post(path, credit);
+  t.is(answer.headers.get('location'), `${path}?notice=approval-requested`);
+  await caughtUp();
+  const approval = `/console/exceptions/approval/${id}/1`;
+  const list = await (await viewer.get('/console/exceptions?kind=approval')).text();
+  t.true(list.includes(`href="${approval}"`) && list.includes('RM 120.00'));
+  t.true((await (await admin.get(path)).text()).includes(`href="${approval}"`), 'and no second form');
+  const own = await (await admin.get(approval)).text();
+  t.true(own.includes('somebody else has to approve') && own.includes('&lt;b&gt;accepts'));
+  t.false(own.includes('value="granted"'));
+  const granted = { resolution: 'granted', note: 'Seen the letter' };
+  t.is((await admin.post(approval, granted)).status, 400, 'it is not among the choices');
+  t.is((await viewer.post(approval, granted)).status, 403);
+  t.is((await other.post(path, { ...credit, note: 'Another' })).status, 409);
+  for (const gone of [`approval/${id}/2`, `approval/${id}/x`, 'approval/x/1'])
+    t.is((await other.get(`/console/exceptions/${gone}`)).status, 404, gone);
+  t.is((await app.events(id)).length, 4, 'nothing but the proposal');
+
+  const decided = await Promise.all([
+    other.post(approval, granted),
+    admin.post(approval, { resolution: 'rejected', note: 'Withdrawn' }),
+  ]);
+  t.deepEqual(decided.map(({ status }) => status).toSorted(), [303, 409]);
+  if (decided[0].status !== 303) return t.pass('withdrawn first');
+  const events = (await app.events(id)).slice(4);
+  t.deepEqual(
+    events.map(({ type }) => type),
+    ['ApprovalGranted', 'AmountMismatchCredited'],
+  );
+  t.like(events, [
+    { data: { by: `staff:${other.id}` } },
+    { data: { by: `staff:${admin.id}`, effect: 'paid' } },
+  ]);
+  checkChain(t, await app.eventStore.load(paymentStream(id)));
+  await caughtUp();
+  t.false((await (await admin.get('/console/exceptions')).text()).includes(id));
+  const receipt = await (await fetch(`${app.url}/generic/receipt/${id}?lang=en`)).text();
+  t.true(receipt.includes('Official receipt') && receipt.includes('RM 120.00'));
+  t.true(receipt.includes('The amount asked for was RM 120.50'));
+});

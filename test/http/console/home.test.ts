@@ -59,6 +59,7 @@ test.serial('metrics of a day, by its Malaysian midnights', async (t) => {
     'Late success': '0',
     'Outcome unknown': '0',
     'Unmatched result': '0',
+    'Waits for approval': '0',
     'Deliveries given up': '1',
     // Emails and the callbacks that nobody has sent.
     'Deliveries due': String(4 + 2),

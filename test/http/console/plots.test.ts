@@ -52,7 +52,15 @@ test('shares are drawn from nothing to all', (t) => {
 });
 
 test('a rate is 100 % only when none failed, and missing where none ended', (t) => {
-  const none = { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0, wrongAmount: 0 };
+  const none = {
+    requested: 0,
+    partlyPaid: 0,
+    pending: 0,
+    succeeded: 0,
+    failed: 0,
+    cancelled: 0,
+    wrongAmount: 0,
+  };
   const { rows } = methodsPlot(
     [
       { mode: 'fpx', byStatus: { ...none, succeeded: 100_000, failed: 1 } },

@@ -15,7 +15,7 @@ import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { createToDoList } from '../../../src/to-do/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
 import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
-import { startApp, type TestApp } from '../../support/app.ts';
+import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import {
   chosen,
   duplicated,
@@ -40,10 +40,14 @@ export type Populated = {
   ): Promise<string>;
 };
 
-export async function startPopulated(t: ExecutionContext, postgres: Postgres): Promise<Populated> {
+export async function startPopulated(
+  t: ExecutionContext,
+  postgres: Postgres,
+  changes: Pick<Changes, 'config'> = {},
+): Promise<Populated> {
   await query(postgres.url, 'drop schema if exists unmatched, journal cascade');
   const { db, url: databaseUrl } = await emptyDatabase(t, postgres);
-  const app = await startApp({ console: { db } });
+  const app = await startApp({ ...changes, console: { db } });
   const { eventStore } = app;
   const projections = [...readModels, createToDoList({ eventStore }).projection];
   const runs = projections.map((projection) =>

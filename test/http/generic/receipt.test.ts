@@ -3,6 +3,7 @@ import test from 'ava';
 import { evolve, noPayment } from '../../../src/events/payment.ts';
 import type { PaymentRow } from '../../../src/projections/payments/queries.ts';
 import { startApp } from '../../support/app.ts';
+import { resolving } from '../../support/payments.ts';
 import {
   carryOut,
   chooseMethod,
@@ -302,13 +303,7 @@ test('the receipt of a double charge says first that the second charge will be r
     'You were charged once more: we received a further RM 120.50. It will be returned to you.',
   );
   t.true(said > 0 && said < text.indexOf('Receipt number'));
-  await carryOut(app, id, {
-    type: 'ResolveException',
-    at: '2026-11-21T02:00:00.000Z',
-    resultNo: 2,
-    resolution: 'refunded',
-    note: 'x',
-  });
+  await carryOut(app, id, resolving(2, 'refunded'));
   t.regex(textOf(await receipt(id)), /It was returned to you on 21 November 2026/);
   t.regex(textOf(await receipt(id, '?lang=ms')), /telah dikembalikan kepada anda pada 21 November 2026/);
 });

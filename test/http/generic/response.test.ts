@@ -53,7 +53,7 @@ test('a success is recorded with all its fields, then the payer is redirected to
       { key: 'callback-1', kind: 'callback', url: 'https://council.example/callback' },
       { key: 'email', kind: 'email' },
     ],
-    postingRule: 2,
+    postingRule: 3,
   });
 });
 

@@ -16,6 +16,8 @@ const agency = {
   branchCode: '00',
   webhookSecrets: [],
   callbackFormat: 'json',
+  toldOf: [],
+  takesParts: false,
   redirectHosts: ['land.example'],
   charges: {},
 } as const;

@@ -30,14 +30,14 @@ test('translated texts differ', (t) => {
 });
 
 test('statuses and modes are called what the interface documents call them', (t) => {
-  const { requested: _, wrongAmount: _a, ...statuses } = texts.en.statuses;
+  const { requested: _, partlyPaid: _p, wrongAmount: _a, ...statuses } = texts.en.statuses;
   t.deepEqual(statuses, {
     success: 'Successful',
     failed: 'Failed',
     cancelled: 'Cancelled',
     pending: 'Pending',
   });
-  const { requested: __, wrongAmount: _b, ...malayStatuses } = texts.ms.statuses;
+  const { requested: __, partlyPaid: _q, wrongAmount: _b, ...malayStatuses } = texts.ms.statuses;
   t.deepEqual(malayStatuses, {
     success: 'Berjaya',
     failed: 'Gagal',

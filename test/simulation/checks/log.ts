@@ -173,7 +173,7 @@ function summaryOf(event: PaymentEvent): string {
   const { data } = event;
   if ('result' in data)
     return `(${data.result.outcome} ${data.result.gatewayTransactionId} by ${data.source})`;
-  if ('mode' in data) return `(${data.sellerOrderNo} ${data.mode})`;
+  if ('sellerOrderNo' in data && 'mode' in data) return `(${data.sellerOrderNo} ${data.mode})`;
   return 'delivery' in data ? `(${data.delivery})` : '';
 }
 

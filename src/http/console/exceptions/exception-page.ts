@@ -2,12 +2,14 @@
 import { validate } from 'superstruct';
 import { Refused } from '../../../commands/decider.ts';
 import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
+import type { ApprovalEvent } from '../../../events/approvals.ts';
 import type { Cause } from '../../../events/envelope.ts';
 import type { Context } from '../../server/context.ts';
 import { type Fields, readForm } from '../frame/forms-and-lists.ts';
-import { leadTo } from '../frame/frame.ts';
+import { leadTo, type NoticeCode } from '../frame/frame.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { staffCause } from '../frame/record-access.ts';
+import type { StaffContext } from '../frame/session.ts';
 import { resolutionNames } from './texts.ts';
 
 type Resolution<Choice> = { resolution: Choice; note: string; at: string };
@@ -21,7 +23,11 @@ export type FoundException<Choice extends string> = {
   /**
    * `fields` is the whole form. Throws InvalidFields, and Refused if somebody else has resolved it meanwhile.
    */
-  resolve(resolution: Resolution<Choice>, cause: Cause, fields: Fields): Promise<unknown>;
+  resolve(
+    resolution: Resolution<Choice>,
+    cause: Cause,
+    fields: Fields,
+  ): Promise<{ events: readonly { type: string }[] }>;
 };
 
 /** One source of exceptions. */
@@ -31,8 +37,15 @@ export type ExceptionSource<Choice extends string> = {
   /** What each resolution means. */
   meanings: Readonly<Record<Choice, string>>;
   /** The exception that the path names. Throws HttpProblem 404. */
-  find(ctx: Context, dependencies: PageDependencies): Promise<FoundException<Choice>>;
+  find(ctx: StaffContext, dependencies: PageDependencies): Promise<FoundException<Choice>>;
 };
+
+/** What to say after an event other than a resolution. */
+const notices = {
+  ApprovalRequested: 'approval-requested',
+  ApprovalGranted: 'approved',
+  ApprovalRejected: 'rejected',
+} as const satisfies Record<ApprovalEvent['type'], NoticeCode>;
 
 const emptyForm = {
   typed: { resolution: '', note: '', amount: '', gatewayTransactionId: '' },
@@ -74,13 +87,14 @@ export function resolveOne<Choice extends string>(source: ExceptionSource<Choice
     if ('fault' in read) return showAgain(400, read.fault);
     try {
       const resolution = { at: dependencies.runtime.now().toISOString(), ...read };
-      await resolve(resolution, staffCause(ctx), readForm(ctx));
+      const { events } = await resolve(resolution, staffCause(ctx), readForm(ctx));
+      const told = events.find(({ type }) => Object.hasOwn(notices, type))?.type as keyof typeof notices;
+      leadTo(ctx, ctx.path, notices[told] ?? 'resolved');
     } catch (error) {
       if (error instanceof InvalidFields) return showAgain(400, error.message);
       if (error instanceof Refused) return showAgain(409, error.message);
       throw error;
     }
-    leadTo(ctx, ctx.path, 'resolved');
   };
 }
 

@@ -3,7 +3,7 @@ import { endOf } from '../../../commands/execute.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import { actorOf } from '../../../events/envelope.ts';
-import { exceptionsOf, holdsMoneyInSuspense } from '../../../events/exceptions.ts';
+import { exceptionsOf, resolutionsFor } from '../../../events/exceptions.ts';
 import {
   currentResult,
   evolve,
@@ -12,16 +12,18 @@ import {
   type PaymentEvent,
   paymentStream,
 } from '../../../events/payment.ts';
-import { type ExceptionResolution, resolutions } from '../../../events/recorded-result.ts';
+import type { ExceptionResolution } from '../../../events/recorded-result.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { HttpProblem } from '../../server/errors.ts';
+import { actingFor } from '../frame/acting.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
 import { kindTexts, paymentResolutions } from './texts.ts';
 
 const source: ExceptionSource<ExceptionResolution> = {
   template: 'payment.njk',
   meanings: paymentResolutions,
-  async find(ctx, { eventStore, execute }) {
+  async find(ctx, dependencies) {
+    const { eventStore, execute } = dependencies;
     const { transactionId = '', resultNo: text = '' } = ctx.params;
     const resultNo = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
     const stream = paymentStream(transactionId);
@@ -52,13 +54,18 @@ const source: ExceptionSource<ExceptionResolution> = {
         isCurrent: reported === current,
         verified: 'verified' in recorded.data && recorded.data.verified,
         current,
+        approval: state.approvals?.find(
+          ({ action, decided }) =>
+            decided === null && action.kind === 'resolution' && action.resultNo === resultNo,
+        ),
       },
-      choices: holdsMoneyInSuspense(kind) ? resolutions : ['explained'],
+      choices: resolutionsFor(state, exception),
       resolved: exception.resolved,
       resolvedBy: actorOf(resolution),
-      resolve({ resolution, ...what }, cause) {
+      resolve({ note, resolution }, cause) {
         if (resolution === 'superseded') throw new Error('Nobody is offered this choice');
-        const command = { type: 'ResolveException', resultNo, resolution, ...what } as const;
+        const action = { kind: 'resolution', resultNo, resolution, note } as const;
+        const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;
         return execute(stream, command, cause, { from: { state, ...endOf(stored) } });
       },
     };
@@ -86,8 +93,10 @@ function foldUpTo(stored: readonly RecordedEvent[], resultNo: number) {
 
 const countResults = (state: Payment) => (state.status === 'none' ? 0 : state.results.length);
 
+const settling = new Set(['ExceptionResolved', 'AmountMismatchCredited', 'PaymentReversed']);
+
 function isResolutionOf(stored: RecordedEvent, resultNo: number): boolean {
-  if (stored.type !== 'ExceptionResolved') return false;
+  if (!settling.has(stored.type)) return false;
   const { data } = readPaymentEvent(stored);
   return 'resultNo' in data && data.resultNo === resultNo;
 }

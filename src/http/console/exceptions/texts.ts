@@ -37,6 +37,11 @@ export const kindTexts: Texts<ListedKind> = {
     name: 'Shared receipt number',
     meaning: 'Two receipts of this merchant have the same number. Both payments stay as they are.',
   },
+  approval: {
+    name: 'Waits for approval',
+    meaning:
+      'More money is at stake than one person may decide. It takes effect when another administrator approves it.',
+  },
   paidOutTwice: {
     name: 'Paid out twice',
     meaning:
@@ -82,14 +87,20 @@ export const resolutionNames: Readonly<Record<string, string>> = {
   credited: 'Credited',
   settled: 'Settled',
   explained: 'Explained',
+  reversed: 'Reversed',
+  granted: 'Approved',
+  rejected: 'Rejected',
   superseded: 'Superseded',
   vanished: 'Cleared',
-  reversed: 'Reversed',
   succeeded: 'Charged',
   failed: 'Not charged',
   cancelled: 'Cancelled',
 } satisfies Record<
-  ExceptionResolution | UnmatchedResolution | DiscrepancyResolution | FinalOutcome | 'reversed',
+  | ExceptionResolution
+  | UnmatchedResolution
+  | DiscrepancyResolution
+  | FinalOutcome
+  | keyof typeof approvalOutcomes,
   string
 >;
 
@@ -103,11 +114,19 @@ export const outcomeTexts: Readonly<Record<FinalOutcome, string>> = {
   cancelled: 'The payer was not charged: the attempt was cancelled.',
 };
 
+/** What becomes of a proposal. */
+export const approvalOutcomes = {
+  granted: 'It takes effect now.',
+  rejected: 'Nothing happens. The note says why.',
+} as const;
+
 /** What each resolution means for an exception of a payment. */
 export const paymentResolutions: Readonly<Record<ExceptionResolution, string>> = {
   refunded: 'The money went from suspense back to the payer.',
-  credited: 'The money went from suspense to the merchant.',
+  credited:
+    'The money went from suspense to the merchant. A wrong amount pays the payment, or a part of it where the merchant takes parts.',
   explained: 'No money moves. Money in suspense was never owed and is taken out again. The note says why.',
+  reversed: 'The bank took the payment back. It stays successful, and its receipt says so.',
   superseded:
     'A later report of the same gateway transaction is in the books in its place, and its own money was taken out again.',
 };

@@ -82,6 +82,13 @@ const notices = {
   'requery-not-found': { kind: 'warning', text: 'The registry has no record of this payment.' },
   erased: { kind: 'success', text: 'The personal data are erased.' },
   resolved: { kind: 'success', text: 'The exception is resolved.' },
+  refunded: { kind: 'success', text: 'The refund is recorded.' },
+  'approval-requested': {
+    kind: 'warning',
+    text: 'Recorded as a proposal: it takes effect when another administrator approves it, under Exceptions.',
+  },
+  approved: { kind: 'success', text: 'Approved: what was proposed has been recorded.' },
+  rejected: { kind: 'success', text: 'The proposal is rejected.' },
   settled: { kind: 'success', text: 'It is recorded, and posted to the journal.' },
   'settled-before': { kind: 'success', text: 'It was recorded before: nothing has changed.' },
   'rebuild-requested': {

@@ -80,6 +80,7 @@ const statuses: readonly Standing[] = [
   'failed',
   'cancelled',
   'pending',
+  'partlyPaid',
   'wrongAmount',
   'requested',
 ];
@@ -96,12 +97,15 @@ function tilesOf({ paid, requested }: DayMetrics, day: string) {
       url: urlOf({ by: 'paid' }),
     },
     { name: 'Requested', status: null, value: countText(total), url: urlOf({}) },
-    ...statuses.map((status) => ({
-      name: '',
-      status,
-      value: countText(requested[status]),
-      url: urlOf({ status }),
-    })),
+    // Few merchants take parts.
+    ...statuses
+      .filter((status) => status !== 'partlyPaid' || requested[status] > 0)
+      .map((status) => ({
+        name: '',
+        status,
+        value: countText(requested[status]),
+        url: urlOf({ status }),
+      })),
   ];
 }
 

@@ -36,7 +36,7 @@ export function methodsPlot(methods: DayMetrics['methods'], day: string) {
       succeededUrl: `/console/payments${queryOf({ day, mode, status: 'succeeded' })}`,
       succeeded,
       decided,
-      total: decided + byStatus.requested + byStatus.pending + byStatus.wrongAmount,
+      total: Object.values(byStatus).reduce((sum, count) => sum + count, 0),
       rate,
       share,
     };

@@ -1,6 +1,9 @@
 /** What an event says, in a few words without personal data; another page shows the event as recorded. */
+import type { adjustmentEvents } from '../../../events/adjustments.ts';
+import type { approvalEvents } from '../../../events/approvals.ts';
 import type { PaymentEvent } from '../../../events/payment.ts';
 import type { PaymentResult, Source } from '../../../events/payment-result.ts';
+import type { CreditEffect } from '../../../events/recorded-result.ts';
 import type { requeryEvents } from '../../../events/requery.ts';
 import { displaySen } from '../../../kernel/money.ts';
 import { texts } from '../../../receipts/texts.ts';
@@ -12,6 +15,12 @@ const sources: Readonly<Record<Source, string>> = {
   requery: 'The registry',
   staff: 'Staff',
   payer: 'The payer',
+};
+
+const effectTexts: Readonly<Record<CreditEffect, string>> = {
+  paid: 'which pays the payment',
+  partlyPaid: 'which pays a part',
+  nothing: 'beside what has paid the payment',
 };
 
 export function eventText(event: PaymentEvent): string {
@@ -66,6 +75,24 @@ export function eventText(event: PaymentEvent): string {
         : 'Personal data erased on request';
     case 'ExceptionResolved':
       return `Exception of result ${event.data.resultNo}: ${event.data.resolution}`;
+    case 'AmountMismatchCredited': {
+      const { amountSen, effect, resultNo } = event.data;
+      return `Exception of result ${resultNo}: ${displaySen(amountSen)} credited, ${effectTexts[effect]}`;
+    }
+    case 'PaymentReversed':
+      return `Exception of result ${event.data.resultNo}: the bank took ${displaySen(event.data.amountSen)} back`;
+    case 'PaymentRefunded':
+      return `${displaySen(event.data.amountSen)} refunded, reference ${event.data.gatewayReference}`;
+    case 'ApprovalRequested': {
+      const { action } = event.data;
+      return action.kind === 'refund'
+        ? `A refund of ${displaySen(action.amountSen)} is proposed`
+        : `Exception of result ${action.resultNo}: ${action.resolution} is proposed`;
+    }
+    case 'ApprovalGranted':
+      return `Proposal ${event.data.no} is approved`;
+    case 'ApprovalRejected':
+      return `Proposal ${event.data.no} is rejected`;
     default:
       return deliveryText(event);
   }
@@ -79,6 +106,8 @@ function reported(data: { source: Source; verified: boolean; result: PaymentResu
 }
 
 type AboutPayment =
+  | keyof typeof adjustmentEvents
+  | keyof typeof approvalEvents
   | 'GatewayResultIdentified'
   | 'PaymentRequested'
   | 'PaymentMethodChosen'

@@ -1,5 +1,7 @@
 /** GET /console/payments/{id}: everything that happened to a payment, without anything about the payer. */
 import type { HistoryEntry, HistoryVerdict } from '../../../audit/history/history.ts';
+import type { Approval } from '../../../events/approvals.ts';
+import { chargesOf } from '../../../events/charges.ts';
 import { exceptionsOf, type PaymentException } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
@@ -40,7 +42,11 @@ export const showPayment: Page = async (ctx, { eventStore, show }) => {
     isWhole: verdict.kind === 'whole',
     deliveries: payment ? shownDeliveries(payment, readable) : [],
     exceptions: payment
-      ? [...exceptionsOf(payment).map(shownException), ...unknownOutcomesOf(payment).map(shownUnknown)]
+      ? [
+          ...exceptionsOf(payment).map(shownException),
+          ...unknownOutcomesOf(payment).map(shownUnknown),
+          ...(payment.approvals ?? []).map(shownApproval),
+        ]
       : [],
   });
 };
@@ -68,6 +74,12 @@ function shownUnknown({ no, at, amountSen, settled }: UnknownOutcome) {
   };
 }
 
+function shownApproval({ no, at, amountSen, decided }: Approval) {
+  const { name } = kindTexts.approval;
+  const resolution = decided && resolutionNames[decided.outcome];
+  return { kindPath: 'approval', no, name, at, amountSen, resolution };
+}
+
 function summaryOf(payment: RequestedPayment) {
   const { receipt, request, status } = payment;
   const result = currentResult(payment);
@@ -89,6 +101,9 @@ function summaryOf(payment: RequestedPayment) {
     gatewayTransactionId: result?.gatewayTransactionId ?? '',
     lastRequery: payment.lastRequery,
     erasedAt: payment.personalData.erasedAt,
+    paidSen: payment.paidSen ?? 0,
+    returned: (payment.adjustments ?? []).filter(({ kind }) => kind !== 'credited'),
+    isRefundable: chargesOf(payment).some(({ leftSen }) => leftSen > 0),
   };
 }
 

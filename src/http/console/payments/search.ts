@@ -28,6 +28,7 @@ const size = 50;
 const maxPayerLength = 500;
 const statusNames: Readonly<Record<Standing, string>> = {
   requested: 'Awaiting payment',
+  partlyPaid: 'Partly paid',
   pending: 'Pending',
   succeeded: 'Successful',
   failed: 'Failed',

@@ -63,6 +63,7 @@ export const en = {
     pdf: 'Download PDF',
     pay: 'Go to the payment page',
     tryAgain: 'Try again',
+    payRest: 'Pay the rest',
     refresh: 'Check the status again',
     looksAgain: 'This page checks again by itself for about ten minutes.',
     emails: {

@@ -65,6 +65,7 @@ export const ms: Texts = {
     pdf: 'Muat turun PDF',
     pay: 'Pergi ke halaman pembayaran',
     tryAgain: 'Cuba lagi',
+    payRest: 'Bayar baki',
     refresh: 'Semak semula status',
     looksAgain: 'Halaman ini menyemak semula dengan sendirinya selama kira-kira sepuluh minit.',
     emails: {

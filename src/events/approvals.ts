@@ -1,0 +1,80 @@
+/** What one member of staff proposed, because much money is at stake, and another approved or rejected. */
+import {
+  dynamic,
+  enums,
+  type Infer,
+  integer,
+  literal,
+  min,
+  never,
+  nullable,
+  object,
+  type Struct,
+  string,
+} from 'superstruct';
+import { type EventOf, sen, utc } from '../kernel/structs.ts';
+import { resolutions } from './recorded-result.ts';
+
+const no = min(integer(), 1);
+
+const actions = {
+  resolution: object({
+    kind: literal('resolution'),
+    resultNo: no,
+    resolution: enums(resolutions),
+    note: string(),
+  }),
+  refund: object({
+    kind: literal('refund'),
+    /** The number of the recorded result whose money is refunded. */
+    chargeNo: no,
+    amountSen: sen,
+    gatewayReference: string(),
+    reason: string(),
+  }),
+};
+
+/** What staff do with money, at once or after an approval. */
+export type StaffAction = Infer<(typeof actions)[keyof typeof actions]>;
+
+const StaffAction = dynamic<StaffAction>((value) => {
+  const { kind } = (value ?? {}) as { kind?: unknown };
+  return (kind === 'resolution' || kind === 'refund' ? actions[kind] : never()) as Struct<StaffAction>;
+});
+
+/** `by` is `staff:<id>`; proposals of a payment are numbered from 1. */
+const decided = object({ at: utc, by: string(), no, note: string() });
+
+export const approvalEvents = {
+  /** `amountSen` is what is at stake, null where that is not known. */
+  ApprovalRequested: object({ at: utc, by: string(), amountSen: nullable(sen), action: StaffAction }),
+  /** The event of what was proposed follows. */
+  ApprovalGranted: decided,
+  ApprovalRejected: decided,
+};
+
+export type ApprovalEvent = EventOf<typeof approvalEvents>;
+
+export type Approval = Infer<typeof approvalEvents.ApprovalRequested> & {
+  /** Counted from 1. */
+  no: number;
+  decided: { at: string; by: string; outcome: 'granted' | 'rejected'; note: string } | null;
+};
+
+export function isApprovalEvent(event: { type: string }): event is ApprovalEvent {
+  return Object.hasOwn(approvalEvents, event.type);
+}
+
+/** Total. */
+export function evolveApprovals(
+  approvals: readonly Approval[] = [],
+  event: ApprovalEvent,
+): readonly Approval[] {
+  if (event.type === 'ApprovalRequested')
+    return [...approvals, { ...event.data, no: approvals.length + 1, decided: null }];
+  const { no: decidedNo, ...by } = event.data;
+  const outcome = event.type === 'ApprovalGranted' ? 'granted' : 'rejected';
+  return approvals.map((each) =>
+    each.no === decidedNo && each.decided === null ? { ...each, decided: { ...by, outcome } } : each,
+  );
+}

@@ -1,0 +1,86 @@
+/** /console/payments/{id}/refund: records that the payer was refunded, in whole or in part. */
+import { validate } from 'superstruct';
+import { Refused } from '../../../commands/decider.ts';
+import { note as noteField } from '../../../commands/fields.ts';
+import { type Charge, chargesOf } from '../../../events/charges.ts';
+import { paymentStream, type RequestedPayment } from '../../../events/payment.ts';
+import { formatSen, readAmount } from '../../../kernel/money.ts';
+import { texts } from '../../../receipts/texts.ts';
+import { HttpProblem } from '../../server/errors.ts';
+import { actingFor } from '../frame/acting.ts';
+import { type Fields, readForm } from '../frame/forms-and-lists.ts';
+import { leadTo } from '../frame/frame.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
+import { staffCause } from '../frame/record-access.ts';
+import type { StaffContext } from '../frame/session.ts';
+import { loadHistory } from './load.ts';
+import { paymentsPath } from './search.ts';
+
+export const showRefund: Page = async (ctx, dependencies) => {
+  const { payment } = await loadHistory(ctx, dependencies.eventStore);
+  if (!payment) throw new HttpProblem(404, 'There is no payment with this id');
+  await draw(ctx, dependencies, payment);
+};
+
+export const recordRefund: Page = async (ctx, dependencies) => {
+  const { head, payment } = await loadHistory(ctx, dependencies.eventStore);
+  if (!payment) throw new HttpProblem(409, 'This payment cannot be read');
+  const { merchant, transactionId } = payment.request;
+  const typed = readForm(ctx);
+  const read = readRefund(typed);
+  const again = async (status: number, problem: string) => {
+    ctx.status = status;
+    const now = await loadHistory(ctx, dependencies.eventStore);
+    await draw(ctx, dependencies, now.payment ?? payment, { typed, problem });
+  };
+  if (typeof read === 'string') return again(400, read);
+  const action = { kind: 'refund', ...read } as const;
+  const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;
+  try {
+    const { events } = await dependencies.execute(paymentStream(transactionId), command, staffCause(ctx), {
+      from: head,
+    });
+    const isProposed = events.some(({ type }) => type === 'ApprovalRequested');
+    leadTo(ctx, `${paymentsPath}/${transactionId}`, isProposed ? 'approval-requested' : 'refunded');
+  } catch (error) {
+    if (error instanceof Refused) return again(409, error.message);
+    throw error;
+  }
+};
+
+async function draw(
+  ctx: StaffContext,
+  { show }: PageDependencies,
+  payment: RequestedPayment,
+  { typed = {}, problem = null }: { typed?: Fields; problem?: string | null } = {},
+): Promise<void> {
+  const { reference, transactionId } = payment.request;
+  const charges = chargesOf(payment).filter(({ leftSen }) => leftSen > 0);
+  await show(ctx, 'payments/refund.njk', {
+    title: `Refund of ${reference}`,
+    path: `${paymentsPath}/${transactionId}`,
+    charges: charges.map((charge) => ({
+      ...charge,
+      method: methodOf(charge),
+      left: formatSen(charge.leftSen),
+    })),
+    typed,
+    problem,
+  });
+}
+
+const methodOf = ({ mode }: Charge) => (mode === '' ? 'method not known' : texts.en.modes[mode]);
+
+/** What was typed, or what is wrong with it. */
+function readRefund({ amount = '', chargeNo = '', gatewayReference = '', reason = '' }: Fields) {
+  const amountSen = readAmount(amount.trim());
+  if (!amountSen) return 'The amount must be a text such as 120.50, more than 0.00';
+  if (!/^[1-9]\d{0,5}$/.test(chargeNo)) return 'Choose the charge';
+  const named = gatewayReference.trim();
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,98}[\x21-\x7e])?$/.test(named))
+    return 'The reference must have 1 to 100 letters, digits and signs';
+  // Browsers end lines with CRLF.
+  const [failure, text] = validate(reason.replaceAll('\r\n', '\n').trim(), noteField);
+  if (failure) return `The reason ${failure.message}`;
+  return { chargeNo: Number(chargeNo), amountSen, gatewayReference: named, reason: text };
+}
