@@ -21,7 +21,7 @@ export type Description = {
 export type Received = { status: number; headers: Record<string, unknown>; body: string };
 
 /** Those that are not in every answer of their status. */
-const occasional = ['Link', 'Retry-After'];
+const occasional = ['As-At', 'Link', 'Retry-After'];
 
 /** Makes the function that says what is wrong with an answer to an operation; null when nothing is. */
 export function createCheck(description: Description) {
