@@ -18,6 +18,7 @@ const only = (folder, ...allowed) => ({
 const belowHttp = [
   ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
   ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit', 'personal-data'),
+  'packages/markdown/',
   anyLibrary,
 ];
 const httpFolders = (...names) => folders(...names.map((name) => `http/${name}`));
@@ -45,7 +46,7 @@ module.exports = {
       name: 'composition-roots-alone-start-packages',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(main\\.ts|roles/|cli/)' },
-      to: { path: '^packages/' },
+      to: { path: '^packages/(embedded|sandbox)/' },
     },
     {
       name: 'composition-roots-alone-make-a-runtime',
@@ -84,12 +85,14 @@ module.exports = {
     only(
       'src/receipts',
       ...folders('kernel', 'events'),
-      ...library('@scure/base', 'pdfkit', 'uqr', 'bidi-js'),
+      ...library('@scure/base'),
+      'packages/pdf/',
     ),
     only(
       'src/statements',
       ...folders('kernel', 'events', 'projections', 'receipts'),
-      ...library('pdfkit', 'csv-stringify'),
+      ...library('csv-stringify'),
+      'packages/pdf/',
     ),
     only(
       'src/reconciliation',
@@ -119,6 +122,8 @@ module.exports = {
     only('src/http', ...belowHttp),
     only('packages/embedded', anyLibrary),
     only('packages/sandbox', anyLibrary),
+    only('packages/pdf', anyLibrary),
+    only('packages/markdown', anyLibrary),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -1,5 +1,6 @@
 /** `ledger erase`: destroys the keys of personal data. Everything else about a payment stays. */
 import { createInterface } from 'node:readline/promises';
+import { printable } from '@ledger/pdf/printable.ts';
 import { plural } from '../audit/history/text.ts';
 import { loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
@@ -13,7 +14,6 @@ import { displaySen } from '../kernel/money.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { unmatchedIn, unmatchedSubject } from '../personal-data/key-store.ts';
-import { printable } from '../receipts/printable.ts';
 import { createEraser } from '../roles/eraser.ts';
 import { type Command, flag, text, UsageError } from './command.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';

@@ -2,7 +2,7 @@
  * The receipt email, with the same facts as the attached PDF, or the one about a wrong amount: subject, text and HTML. It loads nothing from any host, and
  * names and descriptions are never more than text in it.
  */
-import { printable } from './printable.ts';
+import { printable } from '@ledger/pdf/printable.ts';
 import type { Receipt } from './receipt.ts';
 import { factsOf, itemLinesOf, type Language, otherChargeTexts, statusName, texts } from './texts.ts';
 

@@ -2,8 +2,7 @@
  * The official receipt of a payment, or how it stands if it is not paid, as a PDF: A4, tagged, the same bytes every time,
  * from the download as in the email.
  */
-import { amountInWords } from './amount-in-words.ts';
-import { verificationKey, verificationUrl } from './check-code.ts';
+
 import {
   addRow,
   beginTable,
@@ -13,8 +12,8 @@ import {
   drawSection,
   drawSummary,
   drawText,
-} from './pdf/blocks.ts';
-import { drawQrCode, drawSuccessIcon, maxCodeCharacters } from './pdf/figures.ts';
+} from '@ledger/pdf/blocks.ts';
+import { drawQrCode, drawSuccessIcon, maxCodeCharacters } from '@ledger/pdf/figures.ts';
 import {
   addElement,
   contentWidthPt,
@@ -26,8 +25,10 @@ import {
   marginPt,
   rightEdgePt,
   type Sheet,
-} from './pdf/sheet.ts';
-import { styles } from './pdf/styles.ts';
+} from '@ledger/pdf/sheet.ts';
+import { styles } from '@ledger/pdf/styles.ts';
+import { amountInWords } from './amount-in-words.ts';
+import { verificationKey, verificationUrl } from './check-code.ts';
 import type { Receipt } from './receipt.ts';
 import type { ReceiptTexts } from './texts/en.ts';
 import {

@@ -1,10 +1,11 @@
 // Every text of a receipt, by language.
+
+import { printable } from '@ledger/pdf/printable.ts';
 import type { Access } from '../events/open-payment.ts';
 import type { Standing } from '../events/standing.ts';
 import type { Language } from '../kernel/languages.ts';
 import { displaySen } from '../kernel/money.ts';
 import type { ReceiptNote } from './notes.ts';
-import { printable } from './printable.ts';
 import type { HistoryEntry, Receipt } from './receipt.ts';
 import { en, type ReceiptTexts } from './texts/en.ts';
 import { ms } from './texts/ms.ts';

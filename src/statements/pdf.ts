@@ -1,8 +1,5 @@
 /** A day's collection as a PDF: A4, tagged, in the look of the receipts. */
-import { toDateTime } from '../kernel/malaysian-time.ts';
-import { displaySen, groupedSen } from '../kernel/money.ts';
-import type { Runtime } from '../kernel/runtime.ts';
-import type { CollectedReceipt, Collection, MethodTotal } from '../projections/journal/collection-queries.ts';
+
 import {
   addRow,
   beginTable,
@@ -12,9 +9,13 @@ import {
   drawSection,
   drawSummary,
   drawText,
-} from '../receipts/pdf/blocks.ts';
-import { createSheet, marginPt, type Sheet } from '../receipts/pdf/sheet.ts';
-import { styles } from '../receipts/pdf/styles.ts';
+} from '@ledger/pdf/blocks.ts';
+import { createSheet, marginPt, type Sheet } from '@ledger/pdf/sheet.ts';
+import { styles } from '@ledger/pdf/styles.ts';
+import { toDateTime } from '../kernel/malaysian-time.ts';
+import { displaySen, groupedSen } from '../kernel/money.ts';
+import type { Runtime } from '../kernel/runtime.ts';
+import type { CollectedReceipt, Collection, MethodTotal } from '../projections/journal/collection-queries.ts';
 import type { ReceiptTexts } from '../receipts/texts/en.ts';
 import { type Language, texts, timeText } from '../receipts/texts.ts';
 import { type StatementTexts, statementTexts } from './texts.ts';

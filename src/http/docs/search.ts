@@ -1,7 +1,8 @@
 /** The search: tolerates typing errors, matches beginnings of words, and finds sections as well as pages. */
+
+import type { Section } from '@ledger/markdown/markdown.ts';
 import MiniSearch from 'minisearch';
 import type { DocsFile } from './files.ts';
-import type { Section } from './markdown.ts';
 
 /** Longer queries and more hits cost time without helping a reader. */
 const maxQueryLength = 100;

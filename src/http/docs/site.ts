@@ -1,11 +1,11 @@
 /** The whole documentation: every address and its answer. No part of a URL ever becomes a file name. */
 import { fileURLToPath } from 'node:url';
+import { escapeHtml, parseMarkdown } from '@ledger/markdown/markdown.ts';
 import { ConfigError } from '../../config/yaml-file.ts';
 import { type Answer, createAnswer } from '../server/static-files.ts';
 import { createTemplates } from '../server/views.ts';
 import { addAssets, pagePolicy, themeScript } from './assets.ts';
 import { type DocsFile, readDocsFiles } from './files.ts';
-import { escapeHtml, parseMarkdown } from './markdown.ts';
 import { createSearch } from './search.ts';
 
 export type Site = Awaited<ReturnType<typeof renderSite>>;
@@ -36,7 +36,7 @@ export function createSite({ folder, baseUrl }: { folder: string; baseUrl: strin
 
 async function renderSite(pages: readonly Page[], baseUrl: string) {
   // Loaded here, because only readers of the documentation need the grammars of a dozen languages.
-  const { codeBlock, highlightCss } = await import('./code.ts');
+  const { codeBlock, highlightCss } = await import('@ledger/markdown/code.ts');
   const rendered = pages.map((page) => ({ page, html: page.render({ codeBlock }) }));
   /** By the path of the URL. */
   const answers = new Map<string, Answer>();

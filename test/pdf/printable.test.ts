@@ -1,5 +1,5 @@
 import test from 'ava';
-import { printable } from '../../src/receipts/printable.ts';
+import { printable } from '../../packages/pdf/printable.ts';
 
 const cases: [string, string, string][] = [
   ['control characters and line ends are spaces', 'a\u0000b\tc\r\nd\u0085e', 'a b c d e'],

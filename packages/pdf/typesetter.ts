@@ -1,6 +1,7 @@
 /** Sets any text in lines: wrapped, in visual order, each run in a font that has its characters. */
-import { printable } from '../printable.ts';
+
 import { type FontRun, fontData, fontRuns } from './fonts.ts';
+import { printable } from './printable.ts';
 import type { Style } from './styles.ts';
 import { hasRightToLeft, visualOrderOf } from './visual-order.ts';
 

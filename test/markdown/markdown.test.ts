@@ -1,6 +1,6 @@
 import test from 'ava';
-import { codeBlock } from '../../../src/http/docs/code.ts';
-import { parseMarkdown } from '../../../src/http/docs/markdown.ts';
+import { codeBlock } from '../../packages/markdown/code.ts';
+import { parseMarkdown } from '../../packages/markdown/markdown.ts';
 
 const routes = new Map([
   ['guide.md', '/docs/guide'],

@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import test from 'ava';
 import PDFDocument from 'pdfkit';
 import { encode } from 'uqr';
-import { drawQrCode } from '../../src/receipts/pdf/figures.ts';
-import { hasPoppler, verifyUrl } from './pdf-reader.ts';
+import { drawQrCode } from '../../packages/pdf/figures.ts';
+import { hasPoppler, verifyUrl } from '../receipts/pdf-reader.ts';
 
 const drawing = hasPoppler ? test : test.skip;
 

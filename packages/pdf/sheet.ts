@@ -3,8 +3,7 @@
  * not fit continues on the next page, even in the middle of a cell.
  */
 import PDFDocument from 'pdfkit';
-import { printable } from '../printable.ts';
-import type { Language } from '../texts.ts';
+import { printable } from './printable.ts';
 import { colors, type Style } from './styles.ts';
 import { drawLine, type Line, type Typesetter, wrapText } from './typesetter.ts';
 import { hasRightToLeft } from './visual-order.ts';
@@ -42,7 +41,7 @@ export type Sheet = Typesetter & {
   yPt: number;
 };
 
-export function createSheet(lang: Language, title: string, createdAt: Date): Sheet {
+export function createSheet(lang: string, title: string, createdAt: Date): Sheet {
   const doc = new PDFDocument({
     size: [pageWidthPt, pageHeightPt],
     margin: 0,

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { visualOrderOf } from '../../src/receipts/pdf/visual-order.ts';
+import { visualOrderOf } from '../../packages/pdf/visual-order.ts';
 
 const seen = (paragraph: string, start = 0, end = paragraph.length) =>
   visualOrderOf(paragraph)(start, end).map(({ text, isRightToLeft }) => (isRightToLeft ? `<${text}` : text));
