@@ -1,11 +1,14 @@
 // The documented fields of a payment, before and after its result.
 import test from 'ava';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
-import { paymentFields } from '../../src/receipts/payment-fields.ts';
+import { adjustmentFields, paymentFields } from '../../src/receipts/payment-fields.ts';
+import { receiptOf } from '../../src/receipts/receipt.ts';
+import { noteText, otherChargeTexts } from '../../src/receipts/texts.ts';
 import {
   payer as aminah,
   applied,
   chosen,
+  contradicted,
   mismatched,
   opened,
   request,
@@ -137,4 +140,77 @@ for (const [resolution, status, received] of [
 test('once the payment is paid, a wrong amount is no part of it', (t) => {
   const fields = fieldsAfter(...failed, wrong, succeeded(result(3, 'succeeded')));
   t.like(fields, { status: '1', amount_received: '', status_detail: '', gateway_transaction_no: 'P3' });
+});
+
+const adjusted = {
+  at: '2026-11-22T02:00:00.000Z',
+  by: 'staff:A',
+  postingRule: 3 as const,
+  merchantCode: 'council',
+  deliveries: [],
+};
+const returned = { ...adjusted, chargeNo: 1, feeSen: sen(0), mode: 'fpx' } as const;
+const paidNow = succeeded(result(1, 'succeeded'));
+const refunded: PaymentEvent = {
+  type: 'PaymentRefunded',
+  data: { ...returned, amountSen: sen(2_000), gatewayReference: 'RF <1>', reason: 'x' },
+};
+const reversed: PaymentEvent = {
+  type: 'PaymentReversed',
+  data: { ...returned, amountSen: sen(10_050), resultNo: 2, note: 'x' },
+};
+const failure = contradicted(result(1, 'failed'), 'succeeded');
+
+test('a payment that was refunded and reversed stays successful, and the additional fields say what happened', (t) => {
+  const events = [requested(), chosen(1), paidNow, refunded, failure, reversed];
+  t.like(fieldsAfter(...events), { status: '1', payment_status: 'Successful', amount: '120.50' });
+  const payment = events.reduce(evolve, noPayment);
+  if (payment.status === 'none') return t.fail();
+  t.deepEqual(adjustmentFields(opened(payment)), {
+    amount_refunded: '20.00',
+    reversed_datetime: '2026-11-22 10:00:00',
+  });
+  const receipt = receiptOf(opened(payment));
+  t.deepEqual(otherChargeTexts(receipt, 'en'), [
+    'Refunded on 22 November 2026: RM 20.00, reference RF <1>.',
+    'Reversed on 22 November 2026: the bank has taken RM 100.50 back.',
+  ]);
+  t.deepEqual(otherChargeTexts(receipt, 'ms'), [
+    'Dibayar balik pada 22 November 2026: RM 20.00, rujukan RF <1>.',
+    'Pembayaran diterbalikkan pada 22 November 2026: pihak bank telah mengambil semula RM 100.50.',
+  ]);
+  const [first] = receipt.notes;
+  t.false(first && noteText(first, 'en', { isPublic: true }).includes('RF'), 'not for everybody');
+});
+
+test('a wrong amount that was credited is what was paid; a part of it is 3, with what was received', (t) => {
+  const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(12_000) }));
+  const credited = (effect: 'paid' | 'partlyPaid'): PaymentEvent => ({
+    type: 'AmountMismatchCredited',
+    data: {
+      ...adjusted,
+      resultNo: 1,
+      note: 'x',
+      amountSen: sen(12_000),
+      effect,
+      paidSen: sen(12_000),
+      paidAt: adjusted.at,
+      receiptNo: effect === 'paid' ? 'R-9' : '',
+    },
+  });
+  const begun = [requested(), chosen(1, { chargeSen: sen(150) }), wrong];
+  t.like(fieldsAfter(...begun, credited('paid')), {
+    status: '1',
+    amount: '120.00',
+    fpx_charge: '0.00',
+    receipt_no: 'R-9',
+    status_detail: '',
+  });
+  t.like(fieldsAfter(...begun, credited('partlyPaid')), {
+    status: '3',
+    payment_status: 'Pending',
+    receipt_no: '',
+    amount_received: '120.00',
+    status_detail: 'partly_paid',
+  });
 });

@@ -30,6 +30,8 @@ const source: ExceptionSource<keyof typeof approvalOutcomes> = {
         ...kindTexts.approval,
         title: kindTexts.approval.name,
         url: `/console/exceptions/approval/${transactionId}/${no}`,
+        legend: 'Your decision',
+        submit: 'Decide',
         transactionId,
         merchant,
         reference,
