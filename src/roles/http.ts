@@ -43,10 +43,10 @@ const firstKeysMs = 3_000;
 
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
-  const { config, log, personalData, runtime } = dependencies;
+  const { clock, config, log, personalData, runtime } = dependencies;
   const heads = createKnownHeads(runtime);
   const eventStore = heads.watch(dependencies.eventStore);
-  await Promise.race([personalData.start(), runtime.sleep(firstKeysMs)]);
+  await Promise.race([Promise.all([clock.start(), personalData.start()]), runtime.sleep(firstKeysMs)]);
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
   const closing = new AbortController();
@@ -67,6 +67,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       projects: createListQueries<Project>(db, projects.name),
       projections: [...allProjections, toDoList, requeryList],
       projectionStatus: () => projectionStatus(db),
+      clockDifferenceMs: clock.differenceMs,
       version,
     },
     console: {
