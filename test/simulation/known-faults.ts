@@ -43,12 +43,6 @@ export const knownFaults: readonly KnownFault[] = [
     invariants: ['program-fault', 'delivery-stuck', 'projection-behind', 'rows-differ', 'charge-unknown'],
     needs: hasFault('unreadable'),
   },
-  {
-    name: 'wrong-key',
-    what: 'A process with another TRANSACTION_ID_KEY makes a second payment of the same reference',
-    invariants: ['two-payments', 'charge-unknown', 'false-not-found', 'signed-result-refused'],
-    needs: ({ wrongKey }) => wrongKey !== null,
-  },
 ];
 
 /** The known fault that explains a violation; null for something new. */
