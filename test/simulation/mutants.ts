@@ -17,7 +17,7 @@ export type Mutant = {
   /** What the simulator sees of it. */
   seenBy: readonly Invariant[];
   /** The fault that every seed has, if the mutant shows in no calm history. */
-  fault?: FaultKind;
+  fault?: FaultKind | 'wrong-key';
   payments: number;
   /** It is found within so many seeds, counted from 1. */
   seeds: number;
@@ -131,6 +131,56 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     fault: 'kill-event-store',
     payments: 60,
     seeds: 40,
+  },
+  'absence-unconfirmed': {
+    what: 'One node alone may say that there is no such payment',
+    file: 'eventstore/client.ts',
+    code: 'const reads = isCluster(url) ?',
+    becomes: 'const reads = url === "" ?',
+    seenBy: ['false-not-found', 'acknowledged-lost', 'signed-result-refused'],
+    fault: 'freeze-leader',
+    payments: 60,
+    seeds: 60,
+  },
+  'own-clocks': {
+    what: 'Each process tells the time by the clock of its machine',
+    file: 'postgres/shared-clock.ts',
+    code: 'now: () => new Date(nowMs())',
+    becomes: 'now: runtime.now',
+    seenBy: ['callback-late', 'callback-doubled', 'delivery-stuck', 'slow-answer'],
+    fault: 'clock',
+    payments: 40,
+    seeds: 40,
+  },
+  'older-log-unnoticed': {
+    what: 'A projection reads on although the log is older than its rows',
+    file: 'eventstore/subscription.ts',
+    code: 'if (mark) await withinDeadline(assertHas(client, mark));',
+    becomes: '',
+    seenBy: ['health-lies'],
+    fault: 'restore',
+    payments: 40,
+    seeds: 20,
+  },
+  'deaf-leader-stays': {
+    what: 'A leader that cannot read the log keeps the lead',
+    file: 'projections/runtime/batches.ts',
+    code: 'const maxFailures = 4;',
+    becomes: 'const maxFailures = Number.POSITIVE_INFINITY;',
+    seenBy: ['projection-behind', 'rows-differ', 'delivery-stuck'],
+    fault: 'deaf-leader',
+    payments: 20,
+    seeds: 10,
+  },
+  'keys-uncompared': {
+    what: 'A process with another TRANSACTION_ID_KEY takes payments',
+    file: 'commands/key-fingerprint.ts',
+    code: 'if (state === data.fingerprint) return [];',
+    becomes: 'return [];',
+    seenBy: ['two-payments', 'false-not-found'],
+    fault: 'wrong-key',
+    payments: 20,
+    seeds: 10,
   },
 };
 
