@@ -5,6 +5,7 @@ import { chargesOf } from '../../../events/charges.ts';
 import { exceptionsOf, type PaymentException } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
+import { isHolding } from '../../../events/personal-data.ts';
 import { standingOf } from '../../../events/standing.ts';
 import { type UnknownOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import { texts } from '../../../receipts/texts.ts';
@@ -101,6 +102,7 @@ function summaryOf(payment: RequestedPayment) {
     gatewayTransactionId: result?.gatewayTransactionId ?? '',
     lastRequery: payment.lastRequery,
     erasedAt: payment.personalData.erasedAt,
+    isHolding: isHolding(payment.personalData),
     paidSen: payment.paidSen ?? 0,
     returned: (payment.adjustments ?? []).filter(({ kind }) => kind !== 'credited'),
     isRefundable: chargesOf(payment).some(({ leftSen }) => leftSen > 0),
