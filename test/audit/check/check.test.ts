@@ -51,8 +51,7 @@ test.serial('all agrees; the next check compares what has come since', async (t)
   t.deepEqual(first.violations, []);
   t.is(countOf(first, /^rows of payments/), 3 + 1, 'payments and an open exception');
   await pay(4);
-  // As if its turn had just been: only what has changed and what is open.
-  const second = await check(dependencies, { ...first, payment: 'Z' }, signal);
+  const second = await check(dependencies, first, signal);
   t.deepEqual(second.violations, []);
   t.is(countOf(second, /^rows of payments/), 1 + 2, 'the new payment, and that with the open exception');
   t.is(countOf(second, /^rows of journal/), 1 + 2 + 1 + 4);
@@ -83,12 +82,6 @@ const tampered: readonly [name: string, sql: string, undo: string, expected: Reg
     `update journal.daily_sums set credit_sen = credit_sen - 1 where account = 'merchant:council'`,
     /^The sums of merchant:council on 2026-11-20 are not those of its postings$/,
   ],
-  [
-    'a payment that the books do not have',
-    `update payments.payments set amount_sen = 12051 where transaction_id = '${idOf(1)}'`,
-    `update payments.payments set amount_sen = 12050 where transaction_id = '${idOf(1)}'`,
-    /^On 2026-11-20 council was paid 36151 sen by its payments, and 36150 by the books$/,
-  ],
 ];
 
 test.serial('what was changed is named, also by the checks after it, until it is mended', async (t) => {
@@ -102,8 +95,7 @@ test.serial('what was changed is named, also by the checks after it, until it is
       texts.some((text) => expected.test(text)),
       `${name}: ${texts.join('; ')}`,
     );
-    // By turns, others come next: only what did not agree is compared again.
-    const next = await check(dependencies, { ...found, payment: 'Z', day: '2999-01-01' }, signal);
+    const next = await check(dependencies, found, signal);
     t.deepEqual(
       next.violations.map(({ first }) => first),
       texts,
