@@ -51,13 +51,15 @@ async function showForms(
 /** A form without a file is one with the row that was typed. */
 export const enterSettlement: Page = async (ctx, dependencies) => {
   const form = readForm(ctx);
+  const file = uploadOf(ctx);
   const faults: string[] = [];
   try {
     const { id, isNew } = await importSettlement(dependencies, {
-      file: (uploadOf(ctx) ?? typedFile(form)).stream(),
+      file: (file ?? typedFile(form)).stream(),
       isConfirmed: form.confirm !== undefined,
       cause: staffCause(ctx),
-      onBadRow: ({ line, fault }) => faults.length < maxShown && faults.push(`Line ${line} ${fault}`),
+      onBadRow: ({ line, fault }) =>
+        faults.length < maxShown && faults.push(file ? `Line ${line} ${fault}` : fault),
     });
     leadTo(ctx, `${path}/${id}`, isNew ? 'settled' : 'settled-before');
   } catch (error) {
