@@ -67,14 +67,11 @@ async function readFile(
 ) {
   const merchants = await merchantsWithAccount(db);
   const rows: SettlementRow[] = [];
-  const staged = {
-    add(more: readonly SettlementRow[]) {
-      if (rows.push(...more) > maxRows) throw new UnreadableExport(`The file has more than ${maxRows} rows`);
-    },
-  };
+  const staged = { add: (more: readonly SettlementRow[]) => void rows.push(...more) };
   const recognise = (header: readonly string[]) => recogniseSettlement(header, merchants);
   const { badRows, format, sha256 } = await stageExport(file, { staged, runtime, recognise, onBadRow });
   const head = format.head();
+  if (rows.length > maxRows) throw new UnreadableExport(`The file has more than ${maxRows} rows`);
   if (badRows > 0) throw new UnreadableExport(`Nothing was imported: ${badRows} rows have faults`);
   if (!head) throw new UnreadableExport('The file has no rows');
   return { ...head, kind: format.kind, rows, sha256 };

@@ -51,11 +51,12 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
       const amountSen = readAmount(fields.AMOUNT ?? '');
       const feeSen = readAmount(fields.FEE || '0');
       if (!amountSen || feeSen === null) return 'AMOUNT or FEE is not an amount such as 120.50';
-      if (kind === 'payout') return readCharge(fields, { line, amountSen, feeSen });
-      const account = `merchant:${fields.MERCHANT_CODE}`;
-      if (!merchants.includes(fields.MERCHANT_CODE ?? '') || feeSen > 0)
-        return 'MERCHANT_CODE is not an agency with an account in the journal, or it has a FEE';
-      return { line, transactionId: '', gatewayTransactionId: '', account, amountSen, feeSen };
+      if (kind === 'remittance' && feeSen > 0) return 'FEE is for payouts';
+      const account = kind === 'payout' ? methodOf(fields) : `merchant:${fields.MERCHANT_CODE}`;
+      if (!account || (kind === 'remittance' && !merchants.includes(fields.MERCHANT_CODE ?? '')))
+        return `${required[kind][3]} names no account of the journal`;
+      const ids = kind === 'payout' ? idsOf(fields) : noIds;
+      return { line, ...ids, account, amountSen, feeSen };
     },
   };
 }
@@ -69,13 +70,15 @@ function readHead({ REFERENCE = '', SETTLED_ON = '', TOTAL = '' }: Fields): Sett
   return { reference: REFERENCE, settledOn: SETTLED_ON, totalSen };
 }
 
-function readCharge(
-  { PAYMENT_MODE, PAYMENT_TRANS_ID = '', TRANS_ID = '' }: Fields,
-  amounts: Pick<SettlementRow, 'line' | 'amountSen' | 'feeSen'>,
-): SettlementRow | string {
-  const method = methods.find((each) => each === (PAYMENT_MODE || 'unknown'));
-  if (!method || (!PAYMENT_MODE && !TRANS_ID && !PAYMENT_TRANS_ID))
-    return `PAYMENT_MODE is none of ${methods.join(', ')}`;
-  const ids = { transactionId: TRANS_ID, gatewayTransactionId: PAYMENT_TRANS_ID };
-  return { ...amounts, ...ids, account: `gateway:${method}` };
+const noIds = { transactionId: '', gatewayTransactionId: '' };
+const idsOf = ({ PAYMENT_TRANS_ID = '', TRANS_ID = '' }: Fields) => ({
+  transactionId: TRANS_ID,
+  gatewayTransactionId: PAYMENT_TRANS_ID,
+});
+
+/** A charge may leave its method out. */
+function methodOf(fields: Fields): string | null {
+  const { gatewayTransactionId, transactionId } = idsOf(fields);
+  const given = fields.PAYMENT_MODE || (gatewayTransactionId || transactionId ? 'unknown' : '');
+  return methods.some((each) => each === given) ? `gateway:${given}` : null;
 }

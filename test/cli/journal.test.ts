@@ -186,7 +186,7 @@ test.serial('ageing; and a settlement that is imported when the journal has all 
     'RM-1,2025-11-24,30.06,=1+1,1',
   );
   t.is(faulty.code, 1);
-  t.regex(faulty.stdout, /^line 2 MERCHANT_CODE is not an agency/);
+  t.regex(faulty.stdout, /^line 2 MERCHANT_CODE names no account/);
   const payout = [
     'REFERENCE,SETTLED_ON,TOTAL,PAYMENT_MODE,AMOUNT,FEE',
     'PO-1,2025-11-24,30.06,fpx,30.56,0.50',

@@ -125,7 +125,7 @@ test.serial(
       {
         imported: 'Nothing was imported: 5 rows have faults',
         faults: [
-          '3 MERCHANT_CODE is not an agency with an account in the journal, or it has a FEE',
+          '3 MERCHANT_CODE names no account of the journal',
           '4 AMOUNT or FEE is not an amount such as 120.50',
           '5 has another REFERENCE, SETTLED_ON or TOTAL than the first row',
           '6 REFERENCE must have 1 to 64 letters, digits, spaces or . : / - and begin with a letter or digit',

@@ -113,13 +113,7 @@ async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction)
     [[...ids]],
   );
   const { changed, postings, claims } = fold(rows, relevant);
-  await upsert(db, booksTable, changed.map(rowOf), [
-    'revision',
-    'reference',
-    'receipt_no',
-    'state',
-    'opened',
-  ]);
+  await upsert(db, booksTable, changed.map(rowOf), ['revision', 'receipt_no', 'state', 'opened']);
   if (postings.length > 0) await db.raw(insertPostings, [JSON.stringify(postings)]);
   await writeClaims(claims, db);
 }
@@ -194,27 +188,22 @@ type PostingRow = Row<keyof typeof postingsTable.columns | 'day'>;
 /** Adds to `opened` what the entry brings. */
 function rowsOf(
   { kind, postings, valueAt }: Entry,
-  {
-    at,
-    merchantCode,
-    revision,
-    transactionId,
-  }: { at: string; merchantCode: string; revision: number; transactionId: string },
+  event: { transactionId: string; revision: number; merchantCode: string; at: string },
   opened: Record<string, string>,
 ): PostingRow[] {
-  const day = dayOf(at);
+  const day = dayOf(event.at);
   return postings.map((posting, index) => ({
-    transaction_id: transactionId,
-    revision,
+    transaction_id: event.transactionId,
+    revision: event.revision,
     line: index + 1,
     kind,
     account: indexable(posting.account),
-    merchant_code: indexable(merchantCode),
+    merchant_code: indexable(event.merchantCode),
     debit_sen: String(posting.debitSen),
     credit_sen: String(posting.creditSen),
-    at,
+    at: event.at,
     // Postgres has no year 0, which a bank's clock may show.
-    value_at: new Date(valueAt).getUTCFullYear() > 0 ? valueAt : at,
+    value_at: new Date(valueAt).getUTCFullYear() > 0 ? valueAt : event.at,
     day,
     opened_on:
       posting.openedOn === undefined ? openedOn(posting, opened, day) : (posting.openedOn ?? 'infinity'),
@@ -222,11 +211,7 @@ function rowsOf(
 }
 
 /** What takes money out is about the last posting of its payment that brought as much, else about the last one. */
-function openedOn(
-  { account, debitSen, creditSen }: Posting,
-  opened: Record<string, string>,
-  day: string,
-): string {
+function openedOn({ account, debitSen, creditSen }: Posting, opened: Record<string, string>, day: string) {
   const key = `${account} ${debitSen + creditSen}`;
   // The accounts of the gateway are debited when money comes, all others are credited.
   if (account.startsWith('gateway:') !== debitSen > 0n) return opened[key] ?? opened[account] ?? day;

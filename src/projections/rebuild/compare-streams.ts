@@ -3,10 +3,9 @@ import type { Knex } from 'knex';
 import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
-import { quoteIdentifier } from '../../postgres/table.ts';
 import { projectionStatus } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
-import { comparedRows, compareTable, type RowDifference } from './compare.ts';
+import { type Comparison, compareSchemas } from './compare.ts';
 
 type Stores = { db: Knex; eventStore: Pick<EventStore, 'load'>; personalData: PersonalDataReader };
 
@@ -21,13 +20,13 @@ export async function compareStreams(
   { db, eventStore, personalData }: Stores,
   projection: Projection,
   { ids, streams }: { ids: readonly string[]; streams: readonly string[] },
-): Promise<{ rows: number; differences: RowDifference[] }> {
-  const compared = { rows: 0, differences: [] as RowDifference[] };
+): Promise<Comparison> {
   const trx = await db.transaction(undefined, { isolationLevel: 'repeatable read' });
   try {
     // The first query takes the snapshot.
     const status = (await projectionStatus(trx)).find(({ name }) => name === projection.name);
-    if (!status?.position || status.version !== projection.version) return compared;
+    if (!status?.position || status.version !== projection.version)
+      return { rows: 0, differences: [], more: 0 };
     const { position } = status;
     await trx.raw('create temporary table compared_ids on commit drop as select unnest(?::text[]) as id', [
       [...ids],
@@ -39,17 +38,8 @@ export async function compareStreams(
     const events = loaded.filter((event) => !isAfter(event.position, position));
     await projection.project(events, trx, personalData);
     await trx.raw('set local search_path to default');
-    const serving = await comparedRows(trx, projection, projection.name);
-    for (const fresh of await comparedRows(trx, projection, schema)) {
-      const twin = serving.find(({ table }) => table === fresh.table);
-      if (!twin) continue;
-      const chosen = ` where ${quoteIdentifier(fresh.key[0] ?? '')} in (select id from compared_ids)`;
-      const filtered = { ...twin, sql: twin.sql + chosen };
-      const found = await compareTable(trx, filtered, { ...fresh, sql: fresh.sql + chosen }, ids.length);
-      compared.rows += found.rows;
-      compared.differences.push(...found.differences);
-    }
-    return compared;
+    const chosen = 'select id from compared_ids';
+    return await compareSchemas(trx, projection, { fresh: schema, limit: ids.length, chosen });
   } finally {
     await trx.rollback();
   }

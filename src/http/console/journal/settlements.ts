@@ -84,9 +84,7 @@ function typedFile({ account = '', amount = '', fee, on, reference, total }: Fie
   return new Blob([stringify([Object.keys(columns), Object.values(columns)])]);
 }
 
-export const showSettlement: Page = async (ctx, dependencies) => showOne(ctx, dependencies, '');
-
-async function showOne(ctx: Context, { eventStore, show }: PageDependencies, problem: string): Promise<void> {
+export const showSettlement: Page = async (ctx, { eventStore, show }) => {
   const { id = '' } = ctx.params;
   const events = derivedIdPattern.test(id) ? await eventStore.load(settlementStream(id)) : [];
   const { recorded, reversed } = headOf(events, settlementDecider).state;
@@ -98,20 +96,14 @@ async function showOne(ctx: Context, { eventStore, show }: PageDependencies, pro
     recordedBy: actorOf(events.findLast(({ type }) => type === 'SettlementRecorded')),
     reversed,
     reversedBy: reversed && actorOf(events.at(-1)),
-    problem,
-    note: readForm(ctx).note ?? '',
   });
-}
+};
 
-export const reverseSettlement: Page = async (ctx, dependencies) => {
+export const reverseSettlement: Page = async (ctx, { eventStore, runtime }) => {
   const { id = '' } = ctx.params;
   const note = (readForm(ctx).note ?? '').replaceAll('\r\n', '\n').trim();
   const [failure] = noteField.validate(note);
-  if (failure) {
-    ctx.status = 400;
-    return showOne(ctx, dependencies, `The note ${failure.message}.`);
-  }
-  const { eventStore, runtime } = dependencies;
+  if (failure) throw new HttpProblem(400, `The note ${failure.message}`);
   const command = { type: 'ReverseSettlement', at: runtime.now().toISOString(), note } as const;
   const execute = createExecute({ eventStore, decider: settlementDecider });
   await execute(settlementStream(id), command, staffCause(ctx));
