@@ -23,7 +23,7 @@ import { type Projection, ProjectionFault } from '../../projections/runtime/proj
 import { differenceText } from '../verify/rows.ts';
 import { type Checked, createViolations, type Violation, type Violations } from '../verify/violations.ts';
 
-const compared = [payments, journal, reconciliation];
+export const compared = [payments, journal, reconciliation];
 const prefixes = [paymentStreamPrefix, settlementStreamPrefix, reconciliationStreamPrefix];
 
 /** What a check found, and where the next one goes on. JSON. */

@@ -5,12 +5,15 @@ import { reasonOf } from '../../kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
-import { type CheckResult, check } from './check.ts';
+import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
+import { type LagSources, untilCaughtUp } from '../../projections/runtime/lag.ts';
+import { type CheckResult, check, compared } from './check.ts';
 
-type Dependencies = Parameters<typeof check>[0] & { databaseUrl: string; log: Logger };
+type Dependencies = Parameters<typeof check>[0] &
+  Pick<LagSources, 'eventStore'> & { databaseUrl: string; log: Logger };
 
 const hourMs = 60 * 60_000;
-/** How often it looks whether a check is due; the first time when the projections have caught up after a start. */
+/** How often it looks whether a check is due. */
 const lookMs = 60_000;
 /** A check that did not begin by then is late. */
 export const lateAfterMs = 2 * hourMs;
@@ -36,6 +39,9 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   const { db, log, runtime } = dependencies;
   const last = await lastCheck(db);
   if (signal.aborted || (last && runtime.now().getTime() < Date.parse(last.at) + hourMs)) return;
+  // What a projection has not processed yet, such as while it is made again, would never be compared.
+  const sources = { ...dependencies, projectionStatus: () => projectionStatus(db), signal };
+  for (const projection of compared) await untilCaughtUp(projection, sources);
   const result = await check(dependencies, last, signal);
   await db.raw('create table if not exists last_check (id integer primary key, result json not null)');
   await db.raw(
