@@ -200,7 +200,7 @@ test('whatever staff do, each charge is in the books once, less what went back, 
       const heldSen = [...held.values()].reduce((sum, each) => sum + each, 0);
       return bookedSen(events) === heldSen && bookedSen(events, 'suspense:') === -openSen;
     }),
-    { numRuns: 20_000 },
+    { numRuns: runs(20_000) },
   );
   t.pass();
 });
