@@ -270,7 +270,13 @@ const dependencies = {
 const showPaymentPage = createShowPaymentPage(dependencies);
 const showReceipt = createShowReceipt(dependencies);
 
-type Model = { status: string; isOfficial: boolean; otherCharges: string[]; openAttempts: string[] };
+type Model = {
+  status: string;
+  payUrl: string | undefined;
+  isOfficial: boolean;
+  otherCharges: string[];
+  openAttempts: string[];
+};
 
 /** The model that a page is drawn from; null if it leads elsewhere. */
 async function modelOf(
@@ -318,6 +324,8 @@ async function lookAtPages(life: Life): Promise<void> {
     if (where === 'refunded' && !/returned to you on/.test(said))
       complain('Nothing is said of money returned');
   }
+  if ((receipt.payUrl === undefined) !== (pay === null))
+    complain('The pages disagree whether it can be paid');
   if (receipt.isOfficial && !life.bank.some(isCharge)) complain('A receipt without a charge');
 }
 
