@@ -64,11 +64,11 @@ export function wasSettled(
   { recorded }: RecordedSuccess,
   { gatewayTransactionId: id, sellerOrderNo }: PaymentResult,
 ): boolean {
-  const resolution = recorded.resolved?.resolution;
-  const isOfOrder =
-    !recorded.isOrderInferred && sellerOrderNo !== '' && recorded.sellerOrderNo === sellerOrderNo;
-  if (resolution === 'explained') return isOfOrder;
-  return resolution === 'refunded' && (isOfOrder || (id !== '' && recorded.gatewayTransactionId === id));
+  const { isOrderInferred = false, resolved } = recorded;
+  const isOfTransaction = id !== '' && recorded.gatewayTransactionId === id;
+  const isOfOrder = !isOrderInferred && sellerOrderNo !== '' && recorded.sellerOrderNo === sellerOrderNo;
+  if (!isOfTransaction && !isOfOrder) return false;
+  return resolved?.resolution === 'refunded' || (resolved?.resolution === 'explained' && !isOrderInferred);
 }
 
 /** Whether the books have its money as a payment or a duplicate, for good. */

@@ -8,7 +8,16 @@ import type { StaffAction } from '../../src/events/approvals.ts';
 import { exceptionsOf, holdsMoneyInSuspense } from '../../src/events/exceptions.ts';
 import type { Payment, PaymentEvent } from '../../src/events/payment.ts';
 import { type Books, enter } from '../../src/events/postings.ts';
-import { amountSen, chosen, orderNo, record, requested, result, sen } from '../support/payments.ts';
+import {
+  amountSen,
+  chosen,
+  orderNo,
+  record,
+  requested,
+  resolving,
+  result,
+  sen,
+} from '../support/payments.ts';
 import { runs } from '../support/property-runs.ts';
 
 const { decide, evolve, initial } = paymentDecider;
@@ -224,3 +233,24 @@ function isOnlyExplained(
   const role = state.status === 'none' ? null : state.results[resultNo - 1]?.role;
   return resolution === 'explained' && role !== 'amountMismatch' && role !== 'duplicate';
 }
+
+for (const resolution of ['refunded', 'explained'] as const)
+  test(`a report of money that staff have ${resolution} pays nothing, even if it is what is outstanding now`, (t) => {
+    const half = (attempt: number, over = {}) =>
+      result(attempt, 'succeeded', { amountSen: sen(amountSen / 2), ...over });
+    const { state, events } = play(
+      [requested(), chosen(1), chosen(2)],
+      [half(1), half(2)].map((reported) => ({ source: 'gateway', reported })),
+    );
+    const terms = { toldOf: [], takesParts: true, approvalAboveSen: null };
+    const credited = { ...resolving(1, 'credited'), terms };
+    const settled = [credited, resolving(2, resolution)].reduce<Payment>((payment, command) => {
+      const decided = decide(command, payment);
+      return decided instanceof Refused ? payment : decided.reduce(evolve, payment);
+    }, state);
+    t.is(settled.status, 'partlyPaid');
+    t.is(events.length, 5);
+    for (const named of [{ gatewayTransactionId: '' }, { sellerOrderNo: '' }, {}])
+      t.deepEqual(decide(record(half(2, named)), settled), []);
+    t.like(decide(record(half(3)), settled), [{ type: 'PaymentSucceeded' }]);
+  });

@@ -12,16 +12,7 @@ import { toDoList } from '../../../src/to-do/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
 import { append, emptyDatabase, end, reached, startStore } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
-import {
-  applied,
-  chosen,
-  mismatched,
-  plain,
-  requested,
-  resolvedAs,
-  result,
-  sen,
-} from '../../support/payments.ts';
+import { applied, mismatched, plain, resolvedAs, result, sen } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
 import {
@@ -88,7 +79,7 @@ test.serial('an email that waited says how the payment stands when it is sent', 
   const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(1) }));
   const announced = { merchantCode: 'council', deliveries: [{ key: 'notice-1', kind: 'email' }] };
   const detected = { ...wrong, data: { ...wrong.data, ...announced } } as PaymentEvent;
-  await makePayment(ledger, 'P1', [requested(), chosen(1), detected, resolvedAs('refunded', 1)]);
+  await makePayment(ledger, 'P1', [...paymentEvents('P1', ''), detected, resolvedAs('refunded', 1)]);
   const shown: OpenPayment[] = [];
   startCallbacks(t, ledger, {
     kind: 'email',
