@@ -46,7 +46,8 @@ export type RefusalCode =
   | 'unknown_link'
   | 'link_over'
   | 'session_over'
-  | 'project_differs';
+  | 'project_differs'
+  | 'wrong_key';
 
 /** An expected refusal: `decide` returns it, and `execute` throws it, so that http handles it in one place. */
 export class Refused extends Error {

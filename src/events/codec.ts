@@ -4,6 +4,7 @@ import { matchesSchema } from '../kernel/matches-schema.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import type { EventOf } from '../kernel/structs.ts';
 import { metadataValue } from './envelope.ts';
+import { keyFingerprintEvents } from './key-fingerprint.ts';
 import { paymentEvents } from './payment.ts';
 import { personalDataErased } from './personal-data.ts';
 import { projectEvents } from './project.ts';
@@ -37,6 +38,7 @@ export const readUnmatchedEvent = readerOf(unmatchedEvents);
 export const readErasure = readerOf({ PersonalDataErased: personalDataErased });
 export const readSharedNumberEvent = readerOf(sharedNumberEvents);
 export const readSettlementEvent = readerOf(settlementEvents);
+export const readKeyFingerprintEvent = readerOf(keyFingerprintEvents);
 export const readSeal = readerOf(sealEvents);
 
 /**

@@ -4,6 +4,7 @@
  * cover seals.
  */
 import {
+  readKeyFingerprintEvent,
   readPaymentEvent,
   readProjectEvent,
   readRebuildEvent,
@@ -15,6 +16,7 @@ import {
   readUnmatchedResult,
   readUserEvent,
 } from './codec.ts';
+import { keyFingerprintStreamPrefix } from './key-fingerprint.ts';
 import { paymentStreamPrefix } from './payment.ts';
 import { projectStreamPrefix } from './project.ts';
 import { projectionStreamPrefix } from './rebuild.ts';
@@ -43,6 +45,7 @@ export const streamKinds: readonly StreamKind[] = [
   { prefix: sharedNumberStreamPrefix, read: readSharedNumberEvent },
   { prefix: sessionStreamPrefix, read: readSessionEvent },
   { prefix: projectionStreamPrefix, read: readRebuildEvent },
+  { prefix: keyFingerprintStreamPrefix, read: readKeyFingerprintEvent },
 ];
 
 export const streamPrefixes: readonly string[] = streamKinds.map(({ prefix }) => prefix);

@@ -34,6 +34,14 @@ export class AppendRefused extends Error {
   override name = 'AppendRefused';
 }
 
+/** An event by which a log is recognised. */
+export type LogMark = Pick<RecordedEvent, 'id' | 'position'>;
+
+/** The log lacks an event that was read from it before: it is an older copy, or another log. */
+export class LogReplaced extends Error {
+  override name = 'LogReplaced';
+}
+
 /** The event store cannot be reached or did not answer in time. Trying again is safe. */
 export class EventStoreUnavailable extends Error {
   override name = 'EventStoreUnavailable';
@@ -56,6 +64,8 @@ export type Selection =
 type SubscribeOptions = Selection & {
   /** The first event is the one after it; null: from the start. */
   after: Position | null;
+  /** The last event that was processed, if any: the log must still have it. */
+  processed?: LogMark | null;
   signal: AbortSignal;
   maxFailures?: number;
 };
@@ -83,7 +93,7 @@ export type EventStore = {
   /**
    * Follows the selected events of $all without end: a broken connection is resumed with backoff after the last message
    * handed over. Ends when the signal aborts or the consumer stops; the call to the server is released either way. With
-   * `maxFailures` it throws EventStoreUnavailable after that number of failures in a row.
+   * `maxFailures` it throws EventStoreUnavailable after that number of failures in a row. Throws LogReplaced.
    */
   subscribe(options: SubscribeOptions): AsyncIterable<SubscriptionMessage>;
   /**

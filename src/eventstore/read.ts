@@ -5,6 +5,7 @@ import {
   type RecordedEvent as ClientEvent,
   END,
   type EventStoreDBClient,
+  FORWARDS,
   type ResolvedEvent,
   type StreamingRead,
   StreamNotFoundError,
@@ -13,7 +14,7 @@ import { retry } from '../kernel/retry.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import type { Connection } from './connection.ts';
 import { describe, isRefusal } from './errors.ts';
-import { type EventStore, EventStoreUnavailable, type RecordedEvent } from './event-store.ts';
+import { type EventStore, EventStoreUnavailable, type Position, type RecordedEvent } from './event-store.ts';
 
 const pageSize = 1000;
 
@@ -97,6 +98,11 @@ export function createReads({
 /** The last event of the log; none in an empty one. */
 export function readEnd(client: EventStoreDBClient, requiresLeader: boolean): Promise<RecordedEvent[]> {
   return collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader }));
+}
+
+/** The event at a position, or the next one. */
+export function readAt(client: EventStoreDBClient, fromPosition: Position): Promise<RecordedEvent[]> {
+  return collect(client.readAll({ direction: FORWARDS, fromPosition, maxCount: 1, requiresLeader: true }));
 }
 
 /** Never stops before the end: the client would keep a call whose answers nobody takes until it is disposed of. */

@@ -12,36 +12,45 @@ import {
 } from '@eventstore/db-client';
 import type { Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
+import { createDeadline } from './deadline.ts';
 import { describe } from './errors.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
+  type LogMark,
+  LogReplaced,
   type Position,
   type Selection,
   type SubscriptionMessage,
 } from './event-store.ts';
-import { toRecordedEvent } from './read.ts';
+import { readAt, toRecordedEvent } from './read.ts';
 
 /** A checkpoint every 512 events considered; the server considers them in windows of 32. */
 const checkpointInterval = 16;
 const maxPauseMs = 2000;
+const lookWithinMs = 2_500;
+/** A leader that has been replaced may lack an event for a while: it is missing after so many looks in a row, about 10 s. */
+const maxMissing = 9;
 
 type Options = Parameters<EventStore['subscribe']>[0];
-type SubscriptionRuntime = Pick<Runtime, 'sleep' | 'random'>;
+type SubscriptionRuntime = Pick<Runtime, 'sleep' | 'random' | 'setTimer'>;
 
 /**
  * `subscribe` of an event store; `client` is for this subscription alone, as a failure closes its channel. The loop is
  * its own, not kernel/retry.ts, as it hands over messages between two failures.
  */
 export async function* subscribe(
-  { after, signal, maxFailures = Number.POSITIVE_INFINITY, ...selection }: Options,
+  { after, processed = null, signal, maxFailures = Number.POSITIVE_INFINITY, ...selection }: Options,
   {
     client,
     runtime,
     log,
   }: { client: EventStoreDBClient; runtime: SubscriptionRuntime; log: Pick<Log, 'warn'> },
 ): AsyncGenerator<SubscriptionMessage, void, undefined> {
+  const withinDeadline = createDeadline(runtime, lookWithinMs);
   let position = after;
+  let mark = processed;
+  let missing = 0;
   let failures = 0;
   while (!signal.aborted) {
     let reason = 'ended by the server';
@@ -49,15 +58,20 @@ export async function* subscribe(
     const release = () => subscription.unsubscribe().catch(() => {}); // rejects when it never got a connection
     signal.addEventListener('abort', release);
     try {
+      if (mark) await withinDeadline(assertHas(client, mark));
       for await (const item of subscription as AsyncIterable<AllStreamResolvedEvent | SubscriptionMessage>) {
         if (signal.aborted) return;
         const message = toMessage(item);
         position = positionOf(message) ?? position;
+        if (message.kind === 'event') mark = message.event;
         failures = 0;
+        missing = 0;
         yield message;
       }
     } catch (error) {
       reason = describe(error);
+      if (error instanceof LogReplaced) missing += 1;
+      if (missing >= maxMissing) throw error;
     } finally {
       signal.removeEventListener('abort', release);
       await release();
@@ -71,6 +85,11 @@ export async function* subscribe(
     log.warn({ ...selection, reason, pauseMs }, 'Subscription broken, will resume');
     await runtime.sleep(pauseMs, signal);
   }
+}
+
+async function assertHas(client: EventStoreDBClient, { id, position }: LogMark): Promise<void> {
+  const [found] = await readAt(client, position);
+  if (found?.id !== id) throw new LogReplaced(`The log has no event ${id} at position ${position.commit}`);
 }
 
 /** `firstAfter` of an event store; `client` is for these calls alone. Failures go to the caller, not to the log. */

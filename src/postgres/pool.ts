@@ -58,14 +58,19 @@ function safeInteger(text: string): number {
   return value;
 }
 
-/** One connection for what belongs to a session: locks and notifications. A vanished machine loses it after 25 s. */
-export function createClient(databaseUrl: string, name: string): pg.Client {
+export type Client = pg.Client;
+
+/**
+ * One connection for what belongs to a session: locks and notifications. A vanished machine loses it after 25 s, and with
+ * `idleMs` a process that asks for nothing loses it after so long.
+ */
+export function createClient(databaseUrl: string, name: string, idleMs = 0): Client {
   return new pg.Client({
     connectionString: databaseUrl,
     application_name: name,
     connectionTimeoutMillis: 2_000,
     query_timeout: 10_000,
     keepAlive: true,
-    options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
+    options: `-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c idle_session_timeout=${idleMs}`,
   });
 }

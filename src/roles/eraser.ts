@@ -11,7 +11,10 @@ import { allProjections } from '../projections/all.ts';
 import { dropLeftovers } from '../projections/rebuild/leftovers.ts';
 import type { RoleDependencies } from './lifecycle.ts';
 
-export function createEraser({ config, eventStore, personalData, runtime }: RoleDependencies, db: Knex) {
+export function createEraser(
+  { config, eventStore, personalData, runtime }: Omit<RoleDependencies, 'clock'>,
+  db: Knex,
+) {
   const { store } = personalData;
   const { signal } = new AbortController();
   const leftovers = { db, databaseUrl: config.databaseUrl, runtime, signal };

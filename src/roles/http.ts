@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
+import { assertKey } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { rebuildDecider } from '../commands/rebuild.ts';
 import { reconciliationDecider } from '../commands/reconciliation.ts';
@@ -16,6 +17,7 @@ import { unmatchedDecider } from '../commands/unmatched.ts';
 import { userDecider } from '../commands/user.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
+import { type EventStore, EventStoreUnavailable } from '../eventstore/event-store.ts';
 import { createApp } from '../http/app.ts';
 import { createKnownHeads } from '../http/server/known-heads.ts';
 import { createLimitedServer } from '../http/server/limits.ts';
@@ -43,13 +45,28 @@ const firstKeysMs = 3_000;
 
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
-  const { config, log, personalData, runtime } = dependencies;
+  const { clock, config, log, personalData, runtime } = dependencies;
   const heads = createKnownHeads(runtime);
-  const eventStore = heads.watch(dependencies.eventStore);
-  await Promise.race([personalData.start(), runtime.sleep(firstKeysMs)]);
+  const closing = new AbortController();
+  const checked = assertKey(
+    { name: 'TRANSACTION_ID_KEY', key: config.transactionIdKey },
+    { eventStore: dependencies.eventStore, runtime, signal: closing.signal },
+  ).catch((error: unknown) => {
+    if (!closing.signal.aborted) throw error;
+  });
+  const eventStore = heads.watch(appendOnceChecked(dependencies.eventStore, checked));
+  await Promise.race([
+    Promise.all([checked, clock.start(), personalData.start()]),
+    runtime.sleep(firstKeysMs),
+  ]);
+  // Found out only now that the event store is back: the process ends.
+  checked.catch((error: unknown) =>
+    queueMicrotask(() => {
+      throw error;
+    }),
+  );
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
-  const closing = new AbortController();
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const app = await createApp({
     config,
@@ -67,6 +84,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       projects: createListQueries<Project>(db, projects.name),
       projections: [...allProjections, toDoList, requeryList],
       projectionStatus: () => projectionStatus(db),
+      clockDifferenceMs: clock.differenceMs,
       version,
     },
     console: {
@@ -98,6 +116,24 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       await closed;
       cancelTimer();
       await db.destroy();
+    },
+  };
+}
+
+/** With another key than the other processes have, nothing may be recorded. */
+function appendOnceChecked(eventStore: EventStore, checked: Promise<void>): EventStore {
+  let isChecked = false;
+  checked.then(
+    () => {
+      isChecked = true;
+    },
+    () => {}, // whoever awaits it hears of it
+  );
+  return {
+    ...eventStore,
+    async append(...args) {
+      if (!isChecked) throw new EventStoreUnavailable('The keys have not been compared yet');
+      return await eventStore.append(...args);
     },
   };
 }

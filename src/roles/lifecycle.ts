@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
 import type { Command } from '../cli/command.ts';
 import { type Config, loadConfig } from '../config/config.ts';
+import { ConfigError } from '../config/yaml-file.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
@@ -14,6 +15,8 @@ import { createPersonalData, type PersonalData } from '../personal-data/personal
 import { createPostgresKeyStore, destroyedChannel } from '../personal-data/postgres-key-store.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
+import { unsuitability } from '../postgres/requirements.ts';
+import { createSharedClock, type SharedClock } from '../postgres/shared-clock.ts';
 
 /** EX_SOFTWARE of sysexits.h. */
 const uncaughtExitCode = 70;
@@ -27,7 +30,9 @@ export type RoleDependencies = {
   eventStore: EventStore;
   personalData: PersonalData;
   log: Log;
+  /** Its time of day is `clock`'s. */
   runtime: Runtime;
+  clock: SharedClock;
 };
 
 /** The stores of the configuration, which other parts of a process share. Nothing is connected until it is used. */
@@ -36,11 +41,13 @@ export function openStores<
 >(
   config: Needed,
   log: Log,
-  runtime: Runtime = systemRuntime,
+  ownRuntime: Runtime = systemRuntime,
 ): Omit<RoleDependencies, 'config'> & { config: Needed } & Running {
   const { databaseUrl, dataDir, dataKeys, esdbUrl } = config;
-  const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
   const db = connectPostgres({ url: databaseUrl, log });
+  const clock = createSharedClock({ db, runtime: ownRuntime, log });
+  const { runtime } = clock;
+  const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
   const wrapping = wrappingKeys(dataKeys.current, dataKeys.previous);
   const personalData = createPersonalData({
     store: createPostgresKeyStore({ db, wrapping, runtime }),
@@ -58,8 +65,9 @@ export function openStores<
     personalData,
     log,
     runtime,
+    clock,
     async stop() {
-      await personalData.stop();
+      await Promise.all([personalData.stop(), clock.stop()]);
       await Promise.all([db.destroy(), eventStore.close()]);
     },
   };
@@ -97,12 +105,19 @@ export function roleCommand({
       const config = loadRoleConfig({ seals });
       const log = createLog(config.logLevel, name);
       return runUntilSignal(log, async () => {
+        await assertDatabase(config.databaseUrl);
         const stores = openStores(config, log);
         const role = await start(stores);
         return { stop: () => stopAll([stores, role]) };
       });
     },
   };
+}
+
+/** Throws ConfigError. */
+export async function assertDatabase(databaseUrl: string): Promise<void> {
+  const fault = await unsuitability(databaseUrl);
+  if (fault) throw new ConfigError([fault]);
 }
 
 /**

@@ -12,6 +12,7 @@ import { rebuildInProcess } from './start-rebuild-child.ts';
 
 /** Starts every projection, the sealer and the hourly check. Each waits for its stores, and stands by while another process leads. */
 export function startProjections({
+  clock,
   config,
   eventStore,
   log,
@@ -19,6 +20,7 @@ export function startProjections({
   runtime,
 }: RoleDependencies): Running {
   const { databaseUrl } = config;
+  void clock.start();
   const db = connectPostgres({ url: databaseUrl, log });
   const runs = new Map<string, ProjectionRun>();
   const halted = new Set<string>();

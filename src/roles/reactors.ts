@@ -29,8 +29,16 @@ import { createEraser } from './eraser.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
 /** Starts the to-do list, every reactor and what erases by itself; each waits for its stores. */
-export function startReactors({ config, eventStore, log, personalData, runtime }: RoleDependencies): Running {
+export function startReactors({
+  clock,
+  config,
+  eventStore,
+  log,
+  personalData,
+  runtime,
+}: RoleDependencies): Running {
   const { databaseUrl } = config;
+  void clock.start();
   // The answers of the registry are sealed.
   void personalData.start();
   const db = connectPostgres({ url: databaseUrl, log });

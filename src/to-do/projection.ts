@@ -3,7 +3,7 @@
  * deliveries settle them. The reactors role runs it, so that nothing waits for the read models. It is not rebuilt,
  * because its rows also hold the leases of attempts that are under way.
  */
-import { adjustmentEvents, changesOf } from '../events/adjustments.ts';
+import { adjustmentEvents } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import {
   type DeliveryKind,
@@ -13,14 +13,8 @@ import {
   newDelivery,
   type PlannedDelivery,
 } from '../events/deliveries.ts';
-import {
-  evolve,
-  noPayment,
-  type Payment,
-  type PaymentEvent,
-  paymentIdOf,
-  paymentStreamPrefix,
-} from '../events/payment.ts';
+import { type PaymentEvent, paymentIdOf, paymentStream, paymentStreamPrefix } from '../events/payment.ts';
+import { deliveriesByRule1 } from '../events/upcast-rules.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../eventstore/event-store.ts';
 import { createTables, type Table, upsert } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
@@ -57,6 +51,8 @@ type Known = PaymentDeliveries & {
   isPaid: boolean;
   /** How many results have set the status, and how often staff have adjusted it. */
   changes: number;
+  /** What events of version 1 need, because they do not say what they set in motion. */
+  request?: Parameters<typeof deliveriesByRule1>[0]['request'];
 };
 
 const paymentsTable: Table = {
@@ -78,7 +74,7 @@ export function createToDoList({
     ...toDoList,
     indexes: deliveriesIndexes,
     notDerived: { deliveries: ['lease_until', 'leased_by', 'leased_delivery'] },
-    // For events of version 1 it loads streams, and Postgres ends a transaction that is idle for long.
+    // Of payments of version 1 it loads the request, and Postgres ends a transaction that is idle for long.
     maxEvents: 100,
     createTables: (db) => createTables(db, paymentsTable, deliveriesTable),
     async project(events, db) {
@@ -120,20 +116,16 @@ async function take(
     (event) => event.revision > (stored.get(paymentIdOf(event.streamName))?.revision ?? -1),
   );
   const read = unread.map((event) => ({ recorded: event, event: readPaymentEvent(event) }));
-  const byRule1 = new Set(
-    read
-      .filter(({ event }) => 'deliveries' in event.data && event.data.deliveries === 'rule 1')
-      .map(({ recorded }) => recorded),
-  );
-  const folded = await foldByRule1([...byRule1], eventStore);
+  const withoutRequest = read
+    .filter(({ event }) => 'deliveries' in event.data && event.data.deliveries === 'rule 1')
+    .map(({ recorded }) => paymentIdOf(recorded.streamName))
+    .filter((id) => !stored.get(id)?.request);
+  const requests = await loadRequests([...new Set(withoutRequest)], eventStore);
   for (const { recorded, event } of read) {
     const id = paymentIdOf(recorded.streamName);
-    const before = changed.get(id) ?? stored.get(id) ?? nothingKnown(id);
+    const before = changed.get(id) ?? { ...(stored.get(id) ?? nothingKnown(id)), ...requests.get(id) };
     if (recorded.revision <= before.revision) continue;
-    const after = byRule1.has(recorded) ? folded.get(recorded) : next(before, event);
-    if (!after)
-      throw new EventStoreUnavailable(`Stream ${recorded.streamName} was read without an event that it has`);
-    changed.set(id, { ...after, revision: recorded.revision });
+    changed.set(id, { ...next(before, event), revision: recorded.revision });
   }
   return [...changed.values()];
 }
@@ -151,9 +143,10 @@ function next(known: Known, event: PaymentEvent): Known {
   if (!('deliveries' in event.data)) return known;
   const { at, deliveries, merchantCode } = event.data;
   // As in `evolve`: a success is final.
-  if (!deliveries || deliveries === 'rule 1' || (known.isPaid && isStatusEvent(event))) return known;
+  if (!deliveries || (known.isPaid && isStatusEvent(event))) return known;
   const changes = known.changes + 1;
-  const added = deliveries.map(
+  const isPaid = known.isPaid || pays(event);
+  const added = (deliveries === 'rule 1' ? plannedByRule1(known, isPaid, changes) : deliveries).map(
     (planned): AddressedDelivery => ({
       ...newDelivery(planned, changes, at),
       receiver: receiverOf(planned.kind, planned.kind === 'callback' ? planned.url : ''),
@@ -161,8 +154,8 @@ function next(known: Known, event: PaymentEvent): Known {
   );
   return {
     ...known,
-    merchantCode: merchantCode ?? '',
-    isPaid: known.isPaid || pays(event),
+    merchantCode: merchantCode ?? known.merchantCode,
+    isPaid,
     changes,
     deliveries: [...known.deliveries, ...added],
   };
@@ -172,45 +165,32 @@ function pays({ type, data }: PaymentEvent): boolean {
   return type === 'PaymentSucceeded' || ('effect' in data && data.effect === 'paid');
 }
 
-/** How many streams are loaded at a time. */
-const loadsAtOnce = 16;
-
-/** Events of version 1 do not say what they set in motion: what is known after each of them, from the payment's own fold. */
-async function foldByRule1(
-  events: readonly RecordedEvent[],
-  eventStore: Pick<EventStore, 'load'>,
-): Promise<Map<RecordedEvent, Known>> {
-  const folded = new Map<RecordedEvent, Known>();
-  const streams = [...Map.groupBy(events, ({ streamName }) => streamName)];
-  for (let from = 0; from < streams.length; from += loadsAtOnce)
-    await Promise.all(
-      streams.slice(from, from + loadsAtOnce).map(async ([streamName, wanted]) => {
-        let payment: Payment = noPayment;
-        for (const event of await eventStore.load(streamName)) {
-          payment = evolve(payment, readPaymentEvent(event));
-          const found = wanted.find(({ revision }) => revision === event.revision);
-          if (found) folded.set(found, knownOf(found, payment));
-          if (event.revision >= (wanted.at(-1)?.revision ?? 0)) break;
-        }
-      }),
-    );
-  return folded;
+function plannedByRule1({ request }: Known, isPaid: boolean, change: number): PlannedDelivery[] {
+  return request ? deliveriesByRule1({ request, status: isPaid ? 'succeeded' : 'other' }, change) : [];
 }
 
-function knownOf(event: RecordedEvent, payment: Payment): Known {
-  const known = nothingKnown(paymentIdOf(event.streamName));
-  if (payment.status === 'none') return known;
-  const { callbackUrl, merchant } = payment.request;
-  return {
-    ...known,
-    merchantCode: merchant.code,
-    isPaid: payment.status === 'succeeded',
-    changes: changesOf(payment),
-    deliveries: payment.deliveries.map((delivery) => ({
-      ...delivery,
-      receiver: receiverOf(delivery.kind, callbackUrl),
-    })),
-  };
+/** How many requests are loaded at a time. */
+const loadsAtOnce = 16;
+
+/** What payments of version 1 were asked to do. Nothing about one whose stream begins with something else. */
+async function loadRequests(
+  ids: readonly string[],
+  { load }: Pick<EventStore, 'load'>,
+): Promise<Map<string, Pick<Known, 'merchantCode' | 'request'>>> {
+  const requests = new Map<string, Pick<Known, 'merchantCode' | 'request'>>();
+  for (let from = 0; from < ids.length; from += loadsAtOnce)
+    await Promise.all(
+      ids.slice(from, from + loadsAtOnce).map(async (id) => {
+        const [first] = await load(paymentStream(id), 0, 1);
+        if (!first) throw new EventStoreUnavailable(`Of ${id} an event was read, and no stream is found`);
+        const { type, data } = readPaymentEvent(first);
+        if (type !== 'PaymentRequested') return;
+        const { callbackUrl, channel, emailReceipt, items, merchant } = data;
+        const request = { callbackUrl, channel, emailReceipt, items: items.map(() => null) };
+        requests.set(id, { merchantCode: merchant.code, request });
+      }),
+    );
+  return requests;
 }
 
 /** Deliveries are limited by receiver, so that one that hangs or is down does not delay the others. */

@@ -1,8 +1,11 @@
 // `ledger erase` as an operator meets it: afterwards no file of the data folder holds the person any more.
-import { appendFile, readdir, readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
+import { paymentStream } from '../../src/events/payment.ts';
+import { openStore } from '../audit/ledger.ts';
 import { postgresPids, query, until } from '../embedded/helpers.ts';
 import { runLedger } from '../support/ledger.ts';
 import { folderWithCluster } from '../support/postgres.ts';
@@ -24,6 +27,26 @@ const environment = {
   DATA_DIR: folder,
   GATEWAY_SECRET: gatewaySecret,
 };
+/**
+ * The folder is of an earlier release: without a key for personal data, and with a payment as version 1 of the schema
+ * stored it, with its own hashes. One item is reported, the rest is still due.
+ */
+const oldKeys = {
+  TRANSACTION_ID_KEY: 'a'.repeat(64),
+  GATEWAY_SECRET: gatewaySecret,
+  SEAL_KEY: '5ea1'.repeat(16),
+};
+await writeFile(join(folder, 'keys.json'), JSON.stringify(oldKeys));
+const oldId = '5K3M9QW2Z7TCV8XN4RBJ6HYDFE';
+const oldTypes = ['PaymentRequested', 'PaymentMethodChosen', 'PaymentSucceeded', 'CallbackDelivered'];
+const old = await openStore(join(folder, 'eventstore.db'));
+const oldEvents = oldTypes.map(async (type) => {
+  const path = new URL(`../events/golden/v1/${type}.json`, import.meta.url);
+  return { ...JSON.parse(await readFile(path, 'utf8')), id: randomUUID() };
+});
+await old.eventStore.append(paymentStream(oldId), await Promise.all(oldEvents), 'no_stream');
+await old.close();
+
 const serve = await startRole(wholeFile, ['serve'], environment, (output) => output.includes('is running'));
 const baseUrl = `http://localhost:${port}`;
 
@@ -79,7 +102,11 @@ const ledger = (...args: string[]) => runLedger(args, environment);
 
 test.serial('a person is erased by IC number, and found nowhere in the data folder', async (t) => {
   const ids = [await payPerson('ERASE-1'), await payPerson('ERASE-2')];
-  await until(async () => (await outbox()).filter((name) => name.endsWith('-email.eml')).length === 2);
+  const emails = ids.map((id) => `${id}-email.eml`);
+  await until(async () => {
+    const sent = await outbox();
+    return emails.every((email) => sent.includes(email));
+  });
   const { DATABASE_URL: url = '' } = JSON.parse(await readFile(join(folder, 'endpoints.json'), 'utf8'));
   const administrator = await administratorOf(url);
   // Otherwise old files of the write-ahead log are kept for reuse, with what they hold.
@@ -88,19 +115,24 @@ test.serial('a person is erased by IC number, and found nowhere in the data fold
   await query(administrator, 'checkpoint');
   t.true((await filesWithTraces()).length > 0, 'before, the details tables and the outbox hold it');
 
-  const found = await ledger('subject-access', '--payer', '880202084321');
-  t.is(found.code, 0, found.output);
-  const held = JSON.parse(found.stdout) as { payments: { transactionId: string; events: object[] }[] };
-  t.deepEqual(held.payments.map(({ transactionId }) => transactionId).toSorted(), ids.toSorted());
-  t.regex(found.stdout, /Zulaikha binti Contoh/);
-
-  const logged = await query(url, `select what, user_id, detail from access_log.access_log`);
-  t.like(logged[0], { what: 'subjectAccess', detail: '2 payments, 0 unmatched results' });
-  t.regex(String(logged[0]?.user_id), /^staff:/);
-
   // Of no payment: its sender made up the transaction.
   const strange = gatewayResult('0'.repeat(26), { BUYER_NAME: person.name, BUYER_ID: person.ic_no });
   await postResult(baseUrl, strange);
+  const found = await ledger('subject-access', '--payer', '880202084321');
+  t.is(found.code, 0, found.output);
+  const held = JSON.parse(found.stdout) as {
+    payments: { transactionId: string; events: object[] }[];
+    unmatchedResults: { id: string; received: object }[];
+  };
+  t.deepEqual(held.payments.map(({ transactionId }) => transactionId).toSorted(), ids.toSorted());
+  t.regex(JSON.stringify(held.payments), /Zulaikha binti Contoh/);
+  t.is(held.unmatchedResults.length, 1);
+  t.like(held.unmatchedResults[0]?.received, { BUYER_NAME: person.name, BUYER_ID: person.ic_no });
+
+  const logged = await query(url, `select what, user_id, detail from access_log.access_log`);
+  t.like(logged[0], { what: 'subjectAccess', detail: '2 payments, 1 unmatched result' });
+  t.regex(String(logged[0]?.user_id), /^staff:/);
+
   const { code, output } = await ledger('erase', '--payer', person.ic_no, '--yes');
   t.is(code, 0, output);
   for (const id of ids) t.true(output.includes(id));
@@ -121,9 +153,22 @@ test.serial('a person is erased by IC number, and found nowhere in the data fold
   for (const trace of traces) t.false(serve.output().toLowerCase().includes(trace), 'nor in the log');
 });
 
+/** What does not depend on who paid. */
+async function books(at: string): Promise<string> {
+  const { code, stdout } = await ledger('balances', '--at', at);
+  return code === 0 ? stdout : Promise.reject(new Error(stdout));
+}
+
 test.serial('pages say so in both languages, the PDF too, and the ledger verifies', async (t) => {
   const id = await payPerson('ERASE-3');
   const kept = await payPerson('ERASE-4');
+  const at = new Date().toISOString();
+  const before = await books(at);
+  t.regex(before, /merchant:demo-app .*[1-9]/);
+  const file = join(folder, 'before.jsonl');
+  const range = ['--from', new Date(Date.now() - 3_600_000).toISOString(), '--to', at];
+  const exported = await ledger('export', ...range, '--output', file);
+  t.is(exported.code, 0, exported.output);
   const receipt = async (lang: string, of = id) =>
     (await fetch(`${baseUrl}/generic/receipt/${of}?lang=${lang}`)).text();
   t.regex(await receipt('en'), /Zulaikha/);
@@ -138,10 +183,35 @@ test.serial('pages say so in both languages, the PDF too, and the ledger verifie
   const history = await ledger('history', id);
   t.regex(history.stdout, /PersonalDataErased +succeeded +staff:/);
   t.is(history.code, 0);
-  const verified = await ledger('verify');
-  t.is(verified.code, 0, verified.output);
+  t.is(await books(at), before);
+  const content = await readFile(file, 'utf8');
+  t.true(content.includes(id));
+  t.notRegex(content, /Zulaikha|4321/i, 'an export holds ciphertext');
+  for (const what of [['--file', file], []]) {
+    const verified = await ledger('verify', ...what);
+    t.is(verified.code, 0, verified.output);
+  }
   const again = await ledger('erase', id, '--yes');
   t.regex(again.output, /hold no personal data any more/);
+});
+
+test.serial('a payment of an earlier release can be erased, and the command says what stays', async (t) => {
+  const email = `${oldId}-email.eml`;
+  await until(async () => (await outbox()).includes(email));
+  const held = async () => {
+    const { stdout } = await ledger('subject-access', '--payer', '900101145678');
+    return JSON.parse(stdout).payments.map(({ transactionId }: { transactionId: string }) => transactionId);
+  };
+  t.deepEqual(await held(), [oldId]);
+  const { code, output } = await ledger('erase', oldId, '--yes');
+  t.is(code, 0, output);
+  t.regex(output, /1 of them were recorded by an earlier release:.* still holds them in plain text/);
+  t.false((await outbox()).includes(email));
+  const history = await ledger('history', oldId);
+  t.regex(history.stdout, /PersonalDataErased +succeeded +staff:/);
+  t.deepEqual(await held(), []);
+  const verified = await ledger('verify');
+  t.is(verified.code, 0, verified.output);
 });
 
 test.serial('without a confirmation nothing is erased; ids are checked first', async (t) => {

@@ -5,7 +5,9 @@
 // version made of them.
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
+import { keyFingerprintDecider } from '../../src/commands/key-fingerprint.ts';
 import {
+  readKeyFingerprintEvent,
   readPaymentEvent,
   readProjectEvent,
   readRebuildEvent,
@@ -20,6 +22,7 @@ import {
 } from '../../src/events/codec.ts';
 import { deliveryEvents } from '../../src/events/deliveries.ts';
 import { hashOf, type Metadata } from '../../src/events/envelope.ts';
+import { keyFingerprintEvents } from '../../src/events/key-fingerprint.ts';
 import { type OpenPayment, openPayment } from '../../src/events/open-payment.ts';
 import {
   evolve,
@@ -64,6 +67,8 @@ async function stateAfter(version: number, file: string): Promise<unknown> {
     const events = [...new Set([...begun, type])].map((name) => readSessionEvent(golden(version, name)));
     return events.reduce<Session | null>(evolveSession, null);
   }
+  if (Object.hasOwn(keyFingerprintEvents, type))
+    return keyFingerprintDecider.evolve(null, readKeyFingerprintEvent(golden(version, type)));
   if (Object.hasOwn(projectEvents, type)) return evolveProject(null, readProjectEvent(golden(version, type)));
   if (Object.hasOwn(rebuildEvents, type))
     return evolveRebuilds(noRebuilds, readRebuildEvent(golden(version, type)));
@@ -153,6 +158,7 @@ test('every event type has a golden file of the current version', (t) => {
     ...paymentEvents,
     ...userEvents,
     ...projectEvents,
+    ...keyFingerprintEvents,
     ...rebuildEvents,
     ...unmatchedEvents,
     ...sharedNumberEvents,

@@ -1,13 +1,15 @@
 /** Sealing, opening and destroying, with the keys in a real Postgres. */
+import { readdir } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { KeysUnavailable, type Sealed } from '../../src/events/personal-data.ts';
+import { createKeyReserve } from '../../src/personal-data/key-reserve.ts';
 import { keyInSealed, keysPerBlock, readKeyId, wrappingKeys } from '../../src/personal-data/key-store.ts';
 import { createPersonalData } from '../../src/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '../../src/personal-data/postgres-key-store.ts';
 import { listenForNotifications } from '../../src/postgres/notifications.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
-import { query, until } from '../embedded/helpers.ts';
+import { query, temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runs } from '../support/property-runs.ts';
@@ -21,12 +23,20 @@ const place = { stream, field: 'personal' } as const;
 function startProcess(
   t: ExecutionContext,
   { url }: { url: string },
-  { current = dataKey('a'), previous = [] as string[], ahead = keysPerBlock, clock = { nowMs: 0 } } = {},
+  {
+    current = dataKey('a'),
+    previous = [] as string[],
+    ahead = keysPerBlock,
+    clock = { nowMs: 0 },
+    reserveFolder = '',
+  } = {},
 ) {
   const db = connectPostgres({ url, log });
   const runtime = testRuntime({ monotonicMs: () => clock.nowMs });
+  const wrapping = wrappingKeys(current, previous);
   const personalData = createPersonalData({
-    store: createPostgresKeyStore({ db, wrapping: wrappingKeys(current, previous), runtime }),
+    store: createPostgresKeyStore({ db, wrapping, runtime }),
+    ...(reserveFolder !== '' && { reserve: createKeyReserve({ folder: reserveFolder, wrapping, runtime }) }),
     listen: (onNotification) =>
       listenForNotifications({ databaseUrl: url, channel: destroyedChannel, onNotification, log, runtime }),
     ahead,
@@ -121,15 +131,39 @@ test('a destroyed key no longer opens after a minute, even if its notification w
   t.is((await deaf.open(sealed, place)).kind, 'erased');
 });
 
+/** As if the store were away, for whoever adds keys. */
+const refuseBlocks = `
+  create function refuse() returns trigger language plpgsql as $$ begin raise 'away'; end $$;
+  create trigger refuse before insert on personal_data.key_blocks execute function refuse()`;
+
+test('what a key of the reserve has sealed is erased like anything else', async (t) => {
+  const database = await createDatabase();
+  const reserveFolder = await temporaryFolder(t);
+  const before = startProcess(t, database, { reserveFolder });
+  await before.start();
+  await until(async () => (await readdir(reserveFolder)).length === 32);
+  await before.stop();
+  await query(database.url, refuseBlocks);
+  const started = startProcess(t, database, { reserveFolder });
+  await started.start();
+  t.is((await readdir(reserveFolder)).length, 16);
+  const [gone, kept] = [sealedBy(started, 'Aminah'), sealedBy(started, 'Badrul')];
+  const reader = startProcess(t, database);
+  for (const process of [started, reader])
+    t.deepEqual(await process.open(gone, place), { kind: 'open', value: 'Aminah' });
+  await startProcess(t, database).store.destroy([gone.key]);
+  const later = startProcess(t, database);
+  t.deepEqual(await later.open(gone, place), { kind: 'erased' });
+  t.deepEqual(await later.open(kept, place), { kind: 'open', value: 'Badrul' });
+  await until(async () => (await started.open(gone, place)).kind === 'erased');
+  await query(database.url, 'drop trigger refuse on personal_data.key_blocks');
+});
+
 test('results can be sealed when requests no longer can, and both again once the store is back', async (t) => {
   const { url } = await createDatabase();
   const process = startProcess(t, { url }, { ahead: 2 * keysPerBlock });
   await process.start();
-  await query(
-    url,
-    `create function refuse() returns trigger language plpgsql as $$ begin raise 'away'; end $$;
-     create trigger refuse before insert on personal_data.key_blocks execute function refuse()`,
-  );
+  await query(url, refuseBlocks);
   let requests = 0;
   const draw = (type: string) => sealedBy(process, 'Aminah', type);
   t.throws(

@@ -1,6 +1,7 @@
 // A delivery begins when its event has been read. Here polling never looks for work, so that only a wake-up can begin one.
 import test, { type ExecutionContext } from 'ava';
 import { loadConfig } from '../../src/config/config.ts';
+import { createSharedClock } from '../../src/postgres/shared-clock.ts';
 import { startReactors } from '../../src/roles/reactors.ts';
 import { createToDoList } from '../../src/to-do/projection.ts';
 import { until } from '../embedded/helpers.ts';
@@ -37,8 +38,12 @@ const runtime = testRuntime({
 /** The role on these stores, until the test is over. */
 function startRole(t: ExecutionContext, store: RunningStore, database: Database): void {
   const config = loadConfig(settingsFor({ esdbUrl: store.url, databaseUrl: database.url }), {});
-  const role = startReactors({ config, eventStore: store.eventStore, personalData, log, runtime });
-  t.teardown(() => role.stop());
+  const clock = createSharedClock({ db: database.db, runtime, log });
+  const role = startReactors({ clock, config, eventStore: store.eventStore, personalData, log, runtime });
+  t.teardown(async () => {
+    await role.stop();
+    await clock.stop();
+  });
 }
 
 test.serial('the process that leads wakes its own workers', async (t) => {

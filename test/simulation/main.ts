@@ -1,4 +1,5 @@
 /** `npm run simulate`: content/docs/simulation.md. */
+import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { installNodeApi } from './engine/node-api.ts';
 
@@ -6,7 +7,6 @@ import { installNodeApi } from './engine/node-api.ts';
 process.env.UV_THREADPOOL_SIZE = '1';
 // Before anything else is imported: libraries may keep what they import from Node.
 installNodeApi();
-const { run } = await import('./run.ts');
 
 // An ordinary end, in which PostgreSQL is stopped too.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
@@ -20,10 +20,33 @@ const { values } = parseArgs({
     payments: text,
     fault: text,
     known: text,
+    mutant: text,
+    mutants: { type: 'boolean' },
     'only-payments': text,
     'only-faults': text,
     history: { type: 'boolean' },
     keep: { type: 'boolean' },
   },
 });
-process.exit(await run(values));
+const { mutant: name, mutants: isAll, ...options } = values;
+const { installMutant, mutantNamed, mutants } = await import('./mutants.ts');
+const mutant = name === undefined ? null : mutantNamed(name);
+if (mutant) installMutant(mutant);
+const { hunt, run } = await import('./run.ts');
+// One seed of a mutant can be replayed like any other.
+if (mutant && options.seed === undefined) process.exit(await hunt(mutant));
+if (!isAll) process.exit(await run(options));
+
+// The program is imported once in a process: each mutant needs one of its own.
+let notFound = 0;
+for (const each of Object.keys(mutants)) {
+  const { status } = spawnSync(
+    process.execPath,
+    [...process.execArgv, process.argv[1] ?? '', '--mutant', each],
+    {
+      stdio: 'inherit',
+    },
+  );
+  if (status !== 0) notFound += 1;
+}
+process.exit(notFound);

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { explain } from './known-faults.ts';
+import type { Mutant } from './mutants.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { shrink } from './shrink.ts';
 import { type SimulationResult, simulate } from './simulate.ts';
@@ -12,15 +13,7 @@ import { meaningOf, type Violation } from './violations.ts';
 /** As the command line gives them. */
 export type Options = Partial<
   Record<
-    | 'seed'
-    | 'seeds'
-    | 'minutes'
-    | 'payments'
-    | 'fault'
-    | 'shrink'
-    | 'known'
-    | 'only-payments'
-    | 'only-faults',
+    'seed' | 'seeds' | 'minutes' | 'payments' | 'fault' | 'known' | 'only-payments' | 'only-faults',
     string
   >
 > & { history?: boolean; keep?: boolean };
@@ -35,6 +28,28 @@ export async function run(options: Options): Promise<number> {
   try {
     if (options.known !== undefined) return await replayKnown(options.known, options, server);
     return await runSeeds(options, server);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Whether the simulator finds the mutant that is in the program, within the seeds that it states. 0 if it does. */
+export async function hunt({ name, payments, fault, seeds, seenBy }: Mutant): Promise<number> {
+  installEventStoreClient();
+  const server = await startPostgresServer();
+  try {
+    for (let seed = 1; seed <= seeds; seed += 1) {
+      const plan = makePlan(seed, { payments, fault });
+      const { fresh } = sortOut((await simulate(plan, server)).violations, plan);
+      const found = fresh.find(({ invariant }) => seenBy.includes(invariant));
+      if (!found) continue;
+      print(
+        `${name}: found by seed ${seed}: ${found.invariant}: ${found.about}: ${found.text.split('\n')[0]}`,
+      );
+      return 0;
+    }
+    print(`${name}: NOT FOUND within ${seeds} seeds`);
+    return 1;
   } finally {
     await server.stop();
   }

@@ -24,7 +24,7 @@ import { ProjectionFault } from '../../projections/runtime/projection.ts';
 import { differenceText } from '../verify/rows.ts';
 import { type Checked, createViolations, type Violation, type Violations } from '../verify/violations.ts';
 
-const compared: readonly ComparedTables[] = [
+export const compared: readonly ComparedTables[] = [
   {
     projection: payments,
     prefixes: [paymentStreamPrefix],

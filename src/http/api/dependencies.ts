@@ -30,6 +30,8 @@ export type ContentDependencies = {
   projections: readonly Followed[];
   /** Where they stand. Rejects when Postgres is down. */
   projectionStatus(): Promise<readonly ProjectionStatus[]>;
+  /** How wrong the clock of this machine is, if that is known. */
+  clockDifferenceMs(): number | null;
   /** Of this program, as package.json has it. */
   version: string;
 };

@@ -4,6 +4,7 @@ import type { Log } from '../../kernel/log.ts';
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import { tolerableDifferenceMs } from '../../postgres/shared-clock.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { firstUntaken } from '../../projections/runtime/lag.ts';
 import type { Followed } from '../../projections/runtime/projection.ts';
@@ -22,7 +23,10 @@ const tolerableLagMs = 10_000;
 
 const platform = `Node.js ${process.version} on ${process.platform} ${process.arch}`;
 
-type HealthDependencies = Pick<ContentDependencies, 'projections' | 'projectionStatus' | 'version'> & {
+type HealthDependencies = Pick<
+  ContentDependencies,
+  'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'version'
+> & {
   eventStore: Pick<ApiDependencies['eventStore'], 'loadLast' | 'firstAfter'>;
   runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'timeout'>;
   log: Log;
@@ -39,6 +43,7 @@ export function createHealth(dependencies: HealthDependencies) {
 }
 
 async function healthOf({
+  clockDifferenceMs,
   eventStore,
   log,
   projections,
@@ -88,7 +93,8 @@ async function healthOf({
     return { name, status: 'unknown', lagMs: null, fault: null };
   });
   const isUp = storeAnswer && known;
-  const isOk = isUp && known.every(({ status }) => status === 'ok');
+  const isOnTime = Math.abs(clockDifferenceMs() ?? 0) <= tolerableDifferenceMs;
+  const isOk = isUp && isOnTime && known.every(({ status }) => status === 'ok');
   return {
     status: isUp ? (isOk ? 'ok' : 'degraded') : 'error',
     version,

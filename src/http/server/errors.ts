@@ -100,6 +100,7 @@ const refusals: Readonly<Record<RefusalCode, { status: number; kind?: ErrorKind;
   link_over: { status: 410 },
   session_over: { status: 401 },
   project_differs: { status: 409 },
+  wrong_key: { status: 503 },
 };
 
 const registryFaults: Readonly<Record<RegistryFault, [status: number, message: string]>> = {

@@ -2,7 +2,13 @@
  * A subscription in batches, at the consumer's pace: while one batch is written the next one gathers, so that a quiet log
  * is followed event by event and a busy one in full batches, without a timer in between.
  */
-import type { EventStore, Position, RecordedEvent, Selection } from '../../eventstore/event-store.ts';
+import type {
+  EventStore,
+  LogMark,
+  Position,
+  RecordedEvent,
+  Selection,
+} from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 
@@ -15,19 +21,22 @@ export type Batch = {
 
 /** A batch of events with long texts ends sooner, to limit memory. */
 const maxTextLength = 8_000_000;
+/** After so many failures to read in a row the reader gives up its lead: another process may reach the log. */
+const maxFailures = 4;
 /** A position that moved without events is reported at most this often. */
 const bareCheckpointMs = 1_000;
 
 /**
  * Ends when the signal aborts; events collected but not yielded by then are dropped. With `upTo`, a position that the
  * log has already reached, it also ends once everything up to it has been yielded, and all batches but the last are
- * full: fewer batches mean fewer rows written twice. Throws what `subscribe` throws, and when the subscription ended by
+ * full: fewer batches mean fewer rows written twice. Throws LogReplaced, what else `subscribe` throws, and when the subscription ended by
  * itself.
  */
 export async function* readBatches({
   eventStore,
   selection,
   after,
+  processed = null,
   upTo,
   maxEvents = 500,
   runtime,
@@ -36,6 +45,8 @@ export async function* readBatches({
   eventStore: Pick<EventStore, 'subscribe'>;
   selection: Selection;
   after: Position | null;
+  /** The last event that was processed: the log must still have it. */
+  processed?: LogMark | null;
   upTo?: Position;
   maxEvents?: number;
   runtime: Pick<Runtime, 'setTimer' | 'yieldToIo'>;
@@ -52,7 +63,13 @@ export async function* readBatches({
   let cancelTimer: (() => void) | undefined;
 
   async function gather(): Promise<void> {
-    for await (const message of eventStore.subscribe({ ...selection, after, signal: until })) {
+    for await (const message of eventStore.subscribe({
+      ...selection,
+      after,
+      processed,
+      signal: until,
+      maxFailures,
+    })) {
       if (message.kind === 'caught_up') {
         if (upTo) return;
         continue;

@@ -3,7 +3,7 @@
  * writes the tables' rows, so that neither can be ahead of the other.
  */
 import type { Knex } from 'knex';
-import type { Position } from '../../eventstore/event-store.ts';
+import type { LogMark, Position, RecordedEvent } from '../../eventstore/event-store.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import type { Batch } from './batches.ts';
 import type { Fault } from './failures.ts';
@@ -17,15 +17,21 @@ export type ProjectionStatus = {
   events: number;
   /** Null before the first event. */
   position: Position | null;
+  /** The last event that the tables have taken; null if that is not known. */
+  lastEvent: LogMark | null;
   updatedAt: Date;
   fault: Fault | null;
 };
 
-type StatusRow = Omit<ProjectionStatus, 'position'> & { commit: string | null; prepare: string | null };
+type StatusRow = Omit<ProjectionStatus, 'position' | 'lastEvent'> & {
+  commit: string | null;
+  prepare: string | null;
+  lastEvent: { id: string; commit: string; prepare: string } | null;
+};
 
 // Positions are 64 bits wide: they travel as text, never as a number.
 const columns = `name, version, events, commit_position::text as commit, prepare_position::text as prepare,
-  updated_at as "updatedAt", fault`;
+  last_event as "lastEvent", updated_at as "updatedAt", fault`;
 
 /** Makes the schema, tables and checkpoint where they are missing or of an older version; returns the status. */
 export async function prepare(db: Knex, projection: Projection, schema: string): Promise<ProjectionStatus> {
@@ -35,7 +41,8 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
     const { rows: made } = await trx.raw(
       `insert into checkpoints (name, version) values (?, ?)
        on conflict (name) do update
-         set version = excluded.version, commit_position = null, prepare_position = null, events = 0, fault = null
+         set version = excluded.version, commit_position = null, prepare_position = null, last_event = null, events = 0,
+           fault = null
          where checkpoints.version < excluded.version
        returning name`,
       [schema, projection.version],
@@ -65,13 +72,18 @@ async function createCheckpoints(trx: Knex.Transaction): Promise<void> {
       updated_at timestamptz not null default now(),
       fault json
     )`);
-  // Earlier releases did not count events. Looked up first, because altering the table waits for its readers.
+  // Earlier releases had neither column. Looked up first, because altering the table waits for its readers.
   await trx.raw(`
     do $$ begin
       if not exists (
         select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'events'
       ) then
         alter table checkpoints add column events bigint not null default 0;
+      end if;
+      if not exists (
+        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'last_event'
+      ) then
+        alter table checkpoints add column last_event json;
       end if;
     end $$`);
 }
@@ -110,13 +122,15 @@ export async function advance(
 ): Promise<void> {
   const { rowCount } = await trx.raw(
     `update checkpoints
-     set commit_position = :commit, prepare_position = :prepare, events = events + :events, updated_at = now(), fault = null
+     set commit_position = :commit, prepare_position = :prepare, events = events + :events,
+       last_event = coalesce(cast(:lastEvent as json), last_event), updated_at = now(), fault = null
      where name = :schema and version = :version
        and commit_position is not distinct from :fromCommit and prepare_position is not distinct from :fromPrepare`,
     {
       commit: to.commit.toString(),
       prepare: to.prepare.toString(),
       events: events.length,
+      lastEvent: lastEventOf(events.at(-1)),
       schema,
       version: projection.version,
       fromCommit: from?.commit.toString() ?? null,
@@ -154,8 +168,18 @@ export async function discard(db: Knex, schema: string, lockTimeoutMs = 10_000):
   });
 }
 
-function statusOf({ commit, prepare, ...status }: StatusRow): ProjectionStatus {
+function lastEventOf(event: RecordedEvent | undefined): string | null {
+  if (!event) return null;
+  const { id, position } = event;
+  return JSON.stringify({ id, commit: String(position.commit), prepare: String(position.prepare) });
+}
+
+function statusOf({ commit, prepare, lastEvent, ...status }: StatusRow): ProjectionStatus {
   const position =
     commit === null || prepare === null ? null : { commit: BigInt(commit), prepare: BigInt(prepare) };
-  return { ...status, position };
+  const mark = lastEvent && {
+    id: lastEvent.id,
+    position: { commit: BigInt(lastEvent.commit), prepare: BigInt(lastEvent.prepare) },
+  };
+  return { ...status, position, lastEvent: mark };
 }

@@ -5,7 +5,7 @@
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { PersonalDataReader } from '../../events/personal-data.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
+import { type EventStore, LogReplaced } from '../../eventstore/event-store.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
 import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
@@ -71,7 +71,7 @@ async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
 /** Reads from the stored checkpoint on until the signal aborts; throws ProjectionHalted, and whatever ended the run. */
 async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Promise<void> {
   const { projection, eventStore, db, schema, log, runtime } = run;
-  const { version, position } = await prepare(db, projection, schema);
+  const { version, position, lastEvent } = await prepare(db, projection, schema);
   log.info({ position: position?.commit.toString() ?? 'start' }, 'projection runs');
   try {
     if (version !== projection.version)
@@ -85,6 +85,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
       eventStore,
       selection: selectionOf(projection),
       after: from,
+      processed: lastEvent,
       runtime,
       signal,
     })) {
@@ -93,8 +94,19 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
       onProgress();
       run.onCommitted?.();
     }
-  } catch (error) {
+  } catch (cause) {
+    const error =
+      cause instanceof LogReplaced ? new ProjectionHalted(logReplacedText(projection), null) : cause;
     if (error instanceof ProjectionHalted) await recordFault(db, schema, error.fault);
     throw error;
   }
+}
+
+function logReplacedText({ name, isToDoList }: Projection): string {
+  const cause =
+    'Its rows come from events that the log does not have: an older copy was restored, or it is another log';
+  const cure = isToDoList
+    ? 'see "An older log" in the operations guide'
+    : `restore the newer one, or run: ledger rebuild ${name}`;
+  return `${cause}; ${cure}`;
 }

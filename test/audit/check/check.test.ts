@@ -154,3 +154,30 @@ test.serial('one process of several checks, once an hour, and keeps the result',
   t.is((await next(60))?.at, '2026-11-21T05:01:00.000Z');
   t.deepEqual((await lastCheck(db))?.violations, []);
 });
+
+test.serial('nothing is compared while a read model is behind', async (t) => {
+  const { database, store, pay } = await startLedger(t, postgres);
+  const { db, url } = database;
+  await db.raw('drop table if exists last_check');
+  const books = run(t, journal, store, database);
+  run(t, unmatched, store, database);
+  await reached(db, journal.name, await pay(idOf(1), [chosen(1), success(1)]));
+  await books.stop();
+  await reached(db, 'payments', await pay(idOf(2), [chosen(1), success(2)]));
+  const { eventStore } = store;
+  const quick = testRuntime({ sleep: (ms, stop) => systemRuntime.sleep(Math.min(ms, 20), stop) });
+  const hourly = startHourlyCheck({
+    eventStore,
+    db,
+    databaseUrl: url,
+    personalData,
+    runtime: quick,
+    log,
+  });
+  t.teardown(hourly.stop);
+  await systemRuntime.sleep(500);
+  t.is(await lastCheck(db), null, 'the books lack a payment');
+  run(t, journal, store, database);
+  await until(async () => (await lastCheck(db)) !== null);
+  t.deepEqual((await lastCheck(db))?.violations, []);
+});

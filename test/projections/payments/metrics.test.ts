@@ -74,7 +74,15 @@ test.serial('a day on which nothing happened', async (t) => {
   const db = await emptyTables(t, postgres);
   const figures: unknown = await dayMetrics(db, day);
   t.deepEqual(figures, {
-    requested: { requested: 0, pending: 0, succeeded: 0, failed: 0, cancelled: 0, wrongAmount: 0 },
+    requested: {
+      requested: 0,
+      pending: 0,
+      succeeded: 0,
+      failed: 0,
+      cancelled: 0,
+      partlyPaid: 0,
+      wrongAmount: 0,
+    },
     paid: { count: 0, amountSen: 0 },
     hours: Array.from({ length: 24 }, () => ({ requested: 0, paid: 0, paidSen: 0 })),
     methods: [],

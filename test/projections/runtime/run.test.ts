@@ -275,3 +275,33 @@ test.serial('a run that stands by ends when it is stopped', async (t) => {
     return Number(row?.connections);
   }
 });
+
+test.serial(
+  'rows that are newer than the log halt the projection: an older copy or another log',
+  async (t) => {
+    const { database, db, store, eventStore } = await startStores(t);
+    const position = await append(eventStore, 'A', [paymentRequested(), methodChosen()]);
+    const first = run(t, eventCounts, store, database);
+    await reached(db, 'event_counts', position);
+    await first.stop();
+
+    // An older copy ends before the checkpoint; another log has another event there.
+    const older = await startStore(t);
+    const other = await startStore(t);
+    await append(other.eventStore, 'B', [paymentRequested(), methodChosen(), methodChosen()]);
+    for (const replaced of [older, other]) {
+      const again = run(t, eventCounts, replaced, database);
+      await again.ended;
+      t.regex(
+        (await statusOf(db, 'event_counts'))?.fault?.message ?? '',
+        /events that the log does not have.* ledger rebuild event_counts$/,
+      );
+    }
+
+    // With the log back it continues.
+    const next = await append(eventStore, 'A', [methodChosen()], 1);
+    run(t, eventCounts, store, database);
+    await reached(db, 'event_counts', next);
+    t.is((await statusOf(db, 'event_counts'))?.fault, null);
+  },
+);

@@ -1,4 +1,5 @@
 /** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
+import { Refused } from '../../../src/commands/decider.ts';
 import { createLog, type Log } from '../../../src/kernel/log.ts';
 import { startHttp } from '../../../src/roles/http.ts';
 import { openStores } from '../../../src/roles/lifecycle.ts';
@@ -71,7 +72,9 @@ export function createNodes({
       const log = logOf(name);
       const config = configurationOf(name, { dataDir, eventStoreUrl, hasWrongKey: name === wrongKey });
       Promise.resolve(roles[role](openStores(config, log, process.runtime))).catch((error: unknown) => {
-        onCrash(process, error);
+        if (!(error instanceof Refused)) return onCrash(process, error);
+        history.tell(`${name}: does not start: ${error.message}`);
+        process.kill();
       });
     });
   }

@@ -44,7 +44,11 @@ export function rewriteStart(bytes: Buffer, database: string): { bytes: Buffer; 
     const [name = '', value = ''] = [fields[index], fields[index + 1]];
     const limit = timedSettings.find((each) => each === name);
     if (limit) timed[limit] = Number(value);
-    else kept.push(text(name), text(name === 'database' ? database : value));
+    else
+      kept.push(
+        text(name),
+        text(name === 'database' ? database : value.replace(/(idle_session_timeout)=\d+/, '$1=0')),
+      );
   }
   const body = Buffer.concat([bytes.subarray(4, 8), ...kept, Buffer.from([0])]);
   const length = Buffer.alloc(4);

@@ -1,0 +1,17 @@
+/**
+ * That all processes have the same key: the first one that uses a key records its fingerprint, and every other one
+ * compares. Two TRANSACTION_ID_KEYs would give one reference of a merchant two payments.
+ */
+import { object, string } from 'superstruct';
+import { type EventOf, utc } from '../kernel/structs.ts';
+
+export const keyFingerprintEvents = {
+  /** `fingerprint` tells nothing about the key itself. */
+  KeyFingerprintRecorded: object({ at: utc, fingerprint: string() }),
+};
+
+export type KeyFingerprintEvent = EventOf<typeof keyFingerprintEvents>;
+
+export const keyFingerprintStreamPrefix = 'key-fingerprint-';
+/** `name` is the variable's. */
+export const keyFingerprintStream = (name: string) => `${keyFingerprintStreamPrefix}${name}`;

@@ -1,0 +1,207 @@
+/**
+ * Faults that are put into the program again, one at a time, to see that the simulator finds them: those that it found
+ * and that were mended, and some that would break what the program rests on. `npm run simulate -- --mutants` tries all.
+ */
+import { registerHooks } from 'node:module';
+import type { FaultKind } from './plan.ts';
+import type { Invariant } from './violations.ts';
+
+export type Mutant = {
+  name: string;
+  what: string;
+  /** Under src/. */
+  file: string;
+  /** Occurs in the file exactly once. */
+  code: string;
+  becomes: string;
+  /** What the simulator sees of it. */
+  seenBy: readonly Invariant[];
+  /** The fault that every seed has, if the mutant shows in no calm history. */
+  fault?: FaultKind | 'wrong-key';
+  payments: number;
+  /** It is found within so many seeds, counted from 1. */
+  seeds: number;
+};
+
+export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
+  'json-numbers': {
+    what: 'A result sent as JSON numbers is refused',
+    file: 'http/server/body.ts',
+    code: 'parseNumbersAsText(rawBody)',
+    becomes: 'JSON.parse(rawBody)',
+    seenBy: ['signed-result-refused'],
+    payments: 40,
+    seeds: 20,
+  },
+  'unreadable-refused': {
+    what: 'A signed result of a payment whose events cannot be read is refused',
+    file: 'http/pay/gateway-response.ts',
+    code: "if (error instanceof UnreadableEvent) return 'unreadable_payment';",
+    becomes: '',
+    seenBy: ['signed-result-refused', 'program-fault'],
+    fault: 'unreadable',
+    payments: 40,
+    seeds: 20,
+  },
+  'attempt-unasked': {
+    what: 'Nobody asks about an attempt once its payment has ended',
+    file: 'events/requery-schedule.ts',
+    code: 'return openAttempts(payment).filter(',
+    becomes:
+      "return (payment.status === 'requested' || payment.status === 'pending' ? openAttempts(payment) : []).filter(",
+    seenBy: ['charge-unknown'],
+    payments: 60,
+    seeds: 40,
+  },
+  'mismatch-twice': {
+    what: 'A success does not take the money of an earlier amount mismatch out of suspense',
+    file: 'commands/payment-result.ts',
+    code: 'if (!found) return [];',
+    becomes: 'if (found !== null) return [];',
+    seenBy: ['booked-twice'],
+    payments: 60,
+    seeds: 60,
+  },
+  'shared-id-unseen': {
+    what: 'One gateway transaction pays two payments, and nobody is told',
+    file: 'projections/journal/shared-numbers.ts',
+    code: "await db.raw(insertShared, [JSON.stringify(firstBy('id'))]);",
+    becomes: '',
+    seenBy: ['gateway-id-twice'],
+    fault: 'shared-gateway-id',
+    payments: 20,
+    seeds: 5,
+  },
+  'older-export-clears': {
+    what: 'An older export clears a discrepancy that a newer one showed',
+    file: 'commands/reconciliation.ts',
+    code: 'if (state.resolved || asOf < shownAsOf(state)) return [];',
+    becomes: 'if (state.resolved) return [];',
+    seenBy: ['discrepancy-hidden'],
+    fault: 'import',
+    payments: 60,
+    seeds: 60,
+  },
+  'quarantine-forgets': {
+    what: 'The quarantine compares a result with the last one only',
+    file: 'commands/unmatched.ts',
+    code: 'kept.some(({ fingerprint }) => fingerprint === result.fingerprint)',
+    becomes: 'kept.at(-1)?.fingerprint === result.fingerprint',
+    seenBy: ['quarantine-repeats'],
+    fault: 'alternate-unmatched',
+    payments: 10,
+    seeds: 5,
+  },
+  'checkpoint-unchecked': {
+    what: 'A projection writes although another process has moved its checkpoint',
+    file: 'projections/runtime/checkpoints.ts',
+    code: 'and commit_position is not distinct from :fromCommit and prepare_position is not distinct from :fromPrepare',
+    becomes: 'and (:fromCommit::bigint, :fromPrepare::bigint) is not null',
+    seenBy: ['rows-differ', 'projection-behind'],
+    fault: 'pause',
+    payments: 60,
+    seeds: 60,
+  },
+  'lease-ignored': {
+    what: 'A reactor claims a delivery that another one holds',
+    file: 'to-do/queue.ts',
+    code: 'and found.due_at <= :now and (found.lease_until is null or found.lease_until <= :now)',
+    becomes: 'and found.due_at <= :now and (true or found.lease_until <= :now)',
+    seenBy: ['callback-doubled'],
+    payments: 20,
+    seeds: 20,
+  },
+  'overtaken-sent': {
+    what: 'A callback is sent although a newer status has superseded it',
+    file: 'commands/deliveries.ts',
+    code: "all.some(({ kind, change }) => kind === 'callback' && change > delivery.change)",
+    becomes: 'all.length < 0',
+    seenBy: ['callback-overtaken'],
+    fault: 'receiver',
+    payments: 60,
+    seeds: 40,
+  },
+  'lost-append': {
+    what: 'An append whose answer was lost is reported as done',
+    file: 'eventstore/append.ts',
+    code: 'return await findOutOrSendAgain(append, error);',
+    becomes:
+      "return { revision: append.expected === 'no_stream' ? 0 : append.expected + 1, position: { commit: 0n, prepare: 0n } };",
+    seenBy: ['acknowledged-lost', 'false-not-found', 'charge-unknown', 'chain-broken', 'program-fault'],
+    fault: 'kill-event-store',
+    payments: 60,
+    seeds: 40,
+  },
+  'absence-unconfirmed': {
+    what: 'One node alone may say that there is no such payment',
+    file: 'eventstore/client.ts',
+    code: 'const reads = isCluster(url) ?',
+    becomes: 'const reads = url === "" ?',
+    seenBy: ['false-not-found', 'acknowledged-lost', 'signed-result-refused'],
+    fault: 'freeze-leader',
+    payments: 60,
+    seeds: 60,
+  },
+  'own-clocks': {
+    what: 'Each process tells the time by the clock of its machine',
+    file: 'postgres/shared-clock.ts',
+    code: 'now: () => new Date(nowMs())',
+    becomes: 'now: runtime.now',
+    seenBy: ['callback-late', 'callback-doubled', 'delivery-stuck', 'slow-answer'],
+    fault: 'clock',
+    payments: 40,
+    seeds: 40,
+  },
+  'older-log-unnoticed': {
+    what: 'A projection reads on although the log is older than its rows',
+    file: 'eventstore/subscription.ts',
+    code: 'if (mark) await withinDeadline(assertHas(client, mark));',
+    becomes: '',
+    seenBy: ['health-lies'],
+    fault: 'restore',
+    payments: 40,
+    seeds: 20,
+  },
+  'deaf-leader-stays': {
+    what: 'A leader that cannot read the log keeps the lead',
+    file: 'projections/runtime/batches.ts',
+    code: 'const maxFailures = 4;',
+    becomes: 'const maxFailures = Number.POSITIVE_INFINITY;',
+    seenBy: ['projection-behind', 'rows-differ', 'delivery-stuck'],
+    fault: 'deaf-leader',
+    payments: 20,
+    seeds: 10,
+  },
+  'keys-uncompared': {
+    what: 'A process with another TRANSACTION_ID_KEY takes payments',
+    file: 'commands/key-fingerprint.ts',
+    code: 'if (state === data.fingerprint) return [];',
+    becomes: 'return [];',
+    seenBy: ['two-payments', 'false-not-found'],
+    fault: 'wrong-key',
+    payments: 20,
+    seeds: 10,
+  },
+};
+
+/** Throws if there is none. */
+export function mutantNamed(name: string): Mutant {
+  const mutant = mutants[name];
+  if (!mutant) throw new Error(`There is no mutant ${name}. There are: ${Object.keys(mutants).join(', ')}`);
+  return { name, ...mutant };
+}
+
+/** Puts it into the program, which must not have been imported yet. Throws if the code is not there. */
+export function installMutant({ file, code, becomes }: Mutant): void {
+  const url = new URL(`../../src/${file}`, import.meta.url).href;
+  registerHooks({
+    load(loaded, context, nextLoad) {
+      const module = nextLoad(loaded, context);
+      if (loaded !== url) return module;
+      const [before, after, ...more] = String(module.source).split(code);
+      if (before === undefined || after === undefined || more.length > 0)
+        throw new Error(`${file} does not contain exactly once: ${code}`);
+      return { ...module, source: before + becomes + after };
+    },
+  });
+}
