@@ -21,6 +21,7 @@ import { createShowReceipt } from '../../src/http/pay/receipt-page.ts';
 import type { Context } from '../../src/http/server/context.ts';
 import { toDateTime } from '../../src/kernel/malaysian-time.ts';
 import { addSen, displaySen, formatSen, type Sen } from '../../src/kernel/money.ts';
+import { paymentFields } from '../../src/receipts/payment-fields.ts';
 import { createLinks } from '../../src/receipts/payment-links.ts';
 import { compareRecords } from '../../src/reconciliation/compare.ts';
 import {
@@ -49,6 +50,8 @@ type Life = {
   /** Debits less credits of the gateway's accounts. */
   gatewaySen: number;
   bank: BankRecord[];
+  /** Whether merchant and payer have been told so. */
+  isPaid: boolean;
   figures: Map<string, number>;
 };
 
@@ -85,7 +88,7 @@ async function begin(random: Random, figures: Life['figures']): Promise<Life> {
   const state = requested instanceof Refused ? initial : requested.reduce(evolve, initial);
   if (requested instanceof Refused || state.status === 'none') throw new Error('Nothing was requested');
   const nowMs = Date.parse('2026-11-20T01:00:00.000Z') + random.integer(0, 24 * hourMs);
-  const life: Life = { random, nowMs, state, books: null, gatewaySen: 0, bank: [], figures };
+  const life: Life = { random, nowMs, state, books: null, gatewaySen: 0, bank: [], isPaid: false, figures };
   for (const event of requested) life.books = enter(life.books, event).books;
   await lookAtPages(life);
   return life;
@@ -326,6 +329,13 @@ async function lookAtPages(life: Life): Promise<void> {
   }
   if ((receipt.payUrl === undefined) !== (pay === null))
     complain('The pages disagree whether it can be paid');
+  const fields = paymentFields(opened(state));
+  if ((fields.status === '1') !== receipt.isOfficial)
+    complain('The merchant is told otherwise than the payer');
+  if (receipt.status === 'wrongAmount' && `${fields.status} ${fields.status_detail}` !== '3 wrong_amount')
+    complain('The merchant does not hear of the wrong amount');
+  if (life.isPaid && fields.status !== '1') complain('A success was taken back');
+  life.isPaid ||= fields.status === '1';
   if (receipt.isOfficial && !life.bank.some(isCharge)) complain('A receipt without a charge');
 }
 
