@@ -121,10 +121,13 @@ export const historyOfDay: fc.Arbitrary<PaymentEvent[]> = fc
       const data: Record<string, unknown> = { ...event.data, at: next() };
       if ('result' in event.data && event.data.result.paidAt !== null)
         data.result = { ...event.data.result, paidAt: next() };
-      if ('deliveries' in event.data && event.data.deliveries && event.data.deliveries !== 'rule 1')
+      const deliveries = 'deliveries' in event.data ? event.data.deliveries : undefined;
+      // As it is read: version 1 named no merchant.
+      if (deliveries === 'rule 1') data.merchantCode = null;
+      else if (deliveries)
         Object.assign(data, {
           merchantCode: code,
-          deliveries: event.data.deliveries.map((each) =>
+          deliveries: deliveries.map((each) =>
             each.kind === 'callback' ? { ...each, url: callbackUrl } : each,
           ),
         });
