@@ -247,3 +247,20 @@ test.serial('an erasure that fails after it has begun is not reported as nothing
   t.notRegex(output, /Nothing was erased/);
   t.notRegex(await (await fetch(`${baseUrl}/generic/receipt/${id}`)).text(), /Zulaikha/);
 });
+
+test.serial('after a change of DATA_KEY the earlier one is needed until every block is moved', async (t) => {
+  const id = await payPerson('ROTATED');
+  const { DATA_KEY: earlier = '' } = JSON.parse(await readFile(join(folder, 'keys.json'), 'utf8'));
+  const changed = { ...environment, DATA_KEY: Buffer.alloc(32, 'n').toString('base64') };
+  const held = async (variables: Readonly<Record<string, string>>) =>
+    (await runLedger(['subject-access', '--payer', person.ic_no], variables)).stdout;
+  t.false((await held(changed)).includes(id));
+  const during = { ...changed, DATA_KEY_PREVIOUS: earlier };
+  t.true((await held(during)).includes(id));
+  const { code, output } = await runLedger(['keys', 'rewrap'], during);
+  t.is(code, 0, output);
+  const found = await held(changed);
+  t.true(found.includes(id));
+  t.regex(found, /Zulaikha/);
+  t.false((await ledger('subject-access', '--payer', person.ic_no)).stdout.includes(id), 'the earlier one');
+});
