@@ -171,6 +171,11 @@ test.serial('pages say so in both languages, the PDF too, and the ledger verifie
   const range = ['--from', anHour(-1), '--to', anHour(1)];
   const exported = await ledger('export', ...range, '--output', file);
   t.is(exported.code, 0, exported.output);
+  const opened = await ledger('export', ...range, '--with-personal-data');
+  t.regex(opened.stdout, /Zulaikha/);
+  const { DATABASE_URL: url = '' } = JSON.parse(await readFile(join(folder, 'endpoints.json'), 'utf8'));
+  const access = `select user_id from access_log.access_log where what = 'exportOpened'`;
+  t.regex(String((await until(async () => (await query(url, access))[0])).user_id), /^staff:/);
   const receipt = async (lang: string, of = id) =>
     (await fetch(`${baseUrl}/generic/receipt/${of}?lang=${lang}`)).text();
   t.regex(await receipt('en'), /Zulaikha/);
