@@ -82,12 +82,7 @@ module.exports = {
       ...library('knex'),
     ),
     only('src/clients', ...folders('kernel', 'config', 'events'), anyLibrary),
-    only(
-      'src/receipts',
-      ...folders('kernel', 'events'),
-      ...library('@scure/base'),
-      'packages/pdf/',
-    ),
+    only('src/receipts', ...folders('kernel', 'events'), ...library('@scure/base'), 'packages/pdf/'),
     only(
       'src/statements',
       ...folders('kernel', 'events', 'projections', 'receipts'),

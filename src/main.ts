@@ -24,7 +24,6 @@ const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
   balances: async () => (await import('./cli/balances.ts')).balances,
   statement: async () => (await import('./cli/statement.ts')).statement,
   reconcile: async () => (await import('./cli/reconcile.ts')).reconcile,
-  ageing: async () => (await import('./cli/ageing.ts')).ageing,
   settle: async () => (await import('./cli/settle.ts')).settle,
   account: async () => (await import('./cli/account.ts')).account,
   seals: async () => (await import('./cli/seals.ts')).seals,

@@ -1,18 +1,29 @@
-/** `ledger balances`: the trial balance, now or as of a time. */
+/** `ledger balances`: the trial balance, or the ageing of what is open, now or as of a time. */
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
-import { absolute, groupedSen } from '../kernel/money.ts';
+import { absolute, groupedSen, signedSen } from '../kernel/money.ts';
+import { ageing, ages } from '../projections/journal/ageing.ts';
 import { type AccountSums, trialBalance } from '../projections/journal/queries.ts';
-import { type Command, text } from './command.ts';
+import { type Command, flag, text } from './command.ts';
 import { readAsOf } from './options.ts';
 import { print, withJournal } from './stores.ts';
 
-export const balances: Command = {
-  summary: 'the trial balance: every account with its debits, credits and balance',
-  usage: '[--at TIME]',
-  options: { at: text },
-  async run({ at }) {
+const options = { at: text, ageing: flag } as const;
+
+export const balances: Command<typeof options> = {
+  summary: 'the trial balance: every account with its debits, credits and balance; or what is open, by age',
+  usage: '[--ageing] [--at TIME]',
+  options,
+  async run({ at, ageing: byAge }) {
     const asOf = readAsOf('at', at);
     return await withJournal({ asOf, whenBehind: 'warn' }, async ({ db }) => {
+      if (byAge) {
+        const rows = (await ageing(db, asOf)).map(({ account, figures }) => [
+          account,
+          ...figures.map(signedSen),
+        ]);
+        print(aligned([['Open by age in days (RM)', ...ages, 'no day', 'Total'], ...rows]).join('\n'));
+        return 0;
+      }
       const { text, isBalanced } = balancesText(await trialBalance(db, asOf), asOf);
       print(text);
       return isBalanced ? 0 : 1;
@@ -44,7 +55,7 @@ function rowOf({ account, debitSen, creditSen }: AccountSums): string[] {
 }
 
 /** Pads the columns to equal widths: the first to the left, all others to the right. */
-export function aligned(rows: readonly string[][]): string[] {
+function aligned(rows: readonly string[][]): string[] {
   const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   const pad = (cell: string, column: number) =>
     column === 0 ? cell.padEnd(widthOf(0)) : cell.padStart(widthOf(column));

@@ -13,7 +13,8 @@ export function cancelPayment({ at }: CancelPayment, state: Payment): readonly P
   if (refusal) return refusal;
   if (openAttempts(state).length > 0)
     return new Refused('attempt_open', 'An attempt whose outcome is not known cannot be cancelled');
-  if (state.status === 'cancelled') return [];
+  // What has been paid of it stays, and is refunded by staff.
+  if (state.status === 'cancelled' || state.status === 'partlyPaid') return [];
   const result = {
     outcome: 'cancelled',
     mode: '',

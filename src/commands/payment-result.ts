@@ -29,7 +29,7 @@ import {
   type RecordedSuccess,
   sameSuccesses,
   successesOfTransaction,
-  wasRefunded,
+  wasSettled,
 } from './same-money.ts';
 
 export type RecordGatewayResult = {
@@ -80,7 +80,7 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
   const [known] = sameSuccesses(state, result);
   const isBookedOtherwise = successesOfTransaction(state, result).some(isBooked);
-  const isNew = !isBookedOtherwise && !(known && (isBooked(known) || wasRefunded(known, result)));
+  const isNew = !isBookedOtherwise && !(known && (isBooked(known) || wasSettled(known, result)));
   if (matches && state.status !== 'succeeded' && isNew) {
     const receiptNo = receiptNoFor(command, state);
     const changed = { ...data, ...setInMotion(state, 'succeeded'), postingRule };

@@ -56,12 +56,19 @@ export function isOpenMismatch({ recorded: { credited, role, resolved } }: Recor
   return role === 'amountMismatch' && (resolved === null || isCredited);
 }
 
-/** Whether a new report is about the transaction of money that staff have paid back: it pays nothing. */
-export function wasRefunded(
+/**
+ * Whether a new report of the same money is about what staff have already settled: it pays nothing, even if it is now what
+ * is outstanding. Money of an inferred order may have been explained because that order was the wrong one.
+ */
+export function wasSettled(
   { recorded }: RecordedSuccess,
-  { gatewayTransactionId: id }: PaymentResult,
+  { gatewayTransactionId: id, sellerOrderNo }: PaymentResult,
 ): boolean {
-  return recorded.resolved?.resolution === 'refunded' && id !== '' && recorded.gatewayTransactionId === id;
+  const { isOrderInferred = false, resolved } = recorded;
+  const isOfTransaction = id !== '' && recorded.gatewayTransactionId === id;
+  const isOfOrder = !isOrderInferred && sellerOrderNo !== '' && recorded.sellerOrderNo === sellerOrderNo;
+  if (!isOfTransaction && !isOfOrder) return false;
+  return resolved?.resolution === 'refunded' || (resolved?.resolution === 'explained' && !isOrderInferred);
 }
 
 /** Whether the books have its money as a payment or a duplicate, for good. */

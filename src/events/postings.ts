@@ -20,8 +20,8 @@ export type Account =
   | SuspenseAccount
   | 'bank';
 
-/** One line of an entry; one of the two sides is zero. */
-export type Posting = { account: Account; debitSen: bigint; creditSen: bigint };
+/** One line of an entry; one of the two sides is zero. Of a settlement, `openedOn` is the day of what it settles. */
+export type Posting = { account: Account; debitSen: bigint; creditSen: bigint; openedOn?: string | null };
 
 export type EntryKind =
   | 'payment'

@@ -1,12 +1,12 @@
 /**
- * Discrepancies between the ledger and an export of the gateway or the registry, or a payout of the gateway, a stream
- * each: their events and the fold. They hold no personal data. Decisions: src/commands/reconciliation.ts.
+ * Discrepancies between the ledger and an export of the gateway or the registry, a stream each: their events and the
+ * fold. They hold no personal data. Decisions: src/commands/reconciliation.ts.
  */
 import { enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
 import { outcomes, type registryStatuses } from './payment-result.ts';
 
-export const exportSources = ['registry', 'gateway', 'payout'] as const;
+export const exportSources = ['registry', 'gateway'] as const;
 export type ExportSource = (typeof exportSources)[number];
 
 /**

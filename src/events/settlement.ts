@@ -25,7 +25,6 @@ export type SettlementKind = (typeof settlementKinds)[number];
 
 /** A Malaysian day. */
 const day = pattern(string(), /^\d{4}-\d\d-\d\d$/);
-const sha256 = pattern(string(), /^[0-9a-f]{64}$/);
 
 /**
  * An amount that leaves a clearing account, `gateway:<method>` or `merchant:<code>`; or, in `fees:<method>`, what the
@@ -39,10 +38,6 @@ const SettlementPart = object({
 });
 export type SettlementPart = Infer<typeof SettlementPart>;
 
-/** One charge that a payout covers, as the gateway's file names it; ids are `''` where it names none. */
-const PayoutLine = object({ transactionId: string(), gatewayTransactionId: string(), amountSen: sen });
-export type PayoutLine = Infer<typeof PayoutLine>;
-
 const SettlementRecorded = object({
   at: utc,
   kind: enums(settlementKinds),
@@ -53,28 +48,23 @@ const SettlementRecorded = object({
   /** By how much: the parts without the fees. */
   totalSen: sen,
   parts: array(SettlementPart),
-  /** Null where staff entered it by hand. */
-  file: nullable(object({ sha256, lines: min(integer(), 1) })),
+  file: object({ sha256: pattern(string(), /^[0-9a-f]{64}$/), lines: min(integer(), 1) }),
   postingRule: literal(1),
 });
 export type SettlementRecorded = Infer<typeof SettlementRecorded>;
 
 export const settlementEvents = {
-  /** A part of the lines of a file. They count from when the payout itself is recorded, after all of them. */
-  PayoutLinesListed: object({ at: utc, sha256, from: min(integer(), 0), lines: array(PayoutLine) }),
   SettlementRecorded,
   SettlementReversed: object({ at: utc, note: string(), postingRule: literal(1) }),
 };
 export type SettlementEvent = EventOf<typeof settlementEvents>;
 
 export type Settlement = {
-  /** The lines of a file that were listed so far; null once the payout is recorded. */
-  listed: { sha256: string; lines: number } | null;
   recorded: SettlementRecorded | null;
   reversed: { at: string; note: string } | null;
 };
 
-export const noSettlement: Settlement = { listed: null, recorded: null, reversed: null };
+export const noSettlement: Settlement = { recorded: null, reversed: null };
 
 export const settlementStreamPrefix = 'settlement-';
 export const settlementStream = (id: string) => `${settlementStreamPrefix}${id}`;
@@ -84,47 +74,19 @@ export function settlementIdOf(kind: SettlementKind, reference: string): string 
   return derivedId('settlement', [kind, reference.replace(/\s+/g, '').toUpperCase()]);
 }
 
-/** Total. Lines from 0 on replace those of an earlier file; others that do not continue the list are skipped. */
+/** Total. */
 export function evolveSettlement(state: Settlement, event: SettlementEvent): Settlement {
-  switch (event.type) {
-    case 'PayoutLinesListed': {
-      const { from, lines, sha256 } = event.data;
-      return isNextPart(state, event.data)
-        ? { ...state, listed: { sha256, lines: from + lines.length } }
-        : state;
-    }
-    case 'SettlementRecorded':
-      return { listed: null, recorded: event.data, reversed: null };
-    case 'SettlementReversed':
-      return state.recorded ? { ...state, reversed: event.data } : state;
-  }
+  if (event.type === 'SettlementRecorded') return { recorded: event.data, reversed: null };
+  return state.recorded ? { ...state, reversed: event.data } : state;
 }
-
-export function isNextPart(
-  { listed }: Settlement,
-  { from, sha256 }: { from: number; sha256: string },
-): boolean {
-  return from === 0 || (listed?.sha256 === sha256 && listed.lines === from);
-}
-
-/** What reaches the bank, or leaves it: the parts without the fees. */
-export function netSenOf(parts: readonly Pick<SettlementPart, 'account' | 'amountSen'>[]): bigint {
-  return parts.reduce(
-    (sum, { account, amountSen }) => sum + BigInt(account.startsWith('fees:') ? -amountSen : amountSen),
-    0n,
-  );
-}
-
-export type SettlementPosting = Posting & Pick<SettlementPart, 'openedOn'>;
-type SettlementEntry = Omit<Entry, 'postings'> & { postings: readonly SettlementPosting[] };
 
 /** The entry of an event (rule 1) after the state before it; null where it posts nothing. */
-export function enterSettlement(before: Settlement, event: SettlementEvent): SettlementEntry | null {
+export function enterSettlement(before: Settlement, event: SettlementEvent): Entry | null {
   if (event.type === 'SettlementRecorded') {
     const { at, kind, settledOn } = event.data;
     return { kind, valueAt: boundsOfDay(settledOn)?.start ?? at, postings: postingsOf(event.data) };
   }
-  if (event.type !== 'SettlementReversed' || !before.recorded || before.reversed) return null;
+  if (!before.recorded || before.reversed) return null;
   const postings = postingsOf(before.recorded).map(({ debitSen, creditSen, ...posting }) => ({
     ...posting,
     debitSen: creditSen,
@@ -133,7 +95,7 @@ export function enterSettlement(before: Settlement, event: SettlementEvent): Set
   return { kind: 'settlementReversal', valueAt: event.data.at, postings };
 }
 
-function postingsOf({ kind, parts, totalSen }: SettlementRecorded): SettlementPosting[] {
+function postingsOf({ kind, parts, totalSen }: SettlementRecorded): Posting[] {
   const isPayout = kind === 'payout';
   const posting = (account: string, amountSen: number, openedOn: string | null, isDebit: boolean) => ({
     account: account as Account,

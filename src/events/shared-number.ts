@@ -7,8 +7,7 @@ import { object, string } from 'superstruct';
 import { derivedId } from '../kernel/derived-id.ts';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
-/** The last kind is a charge that two payouts name: src/projections/journal/settlements.ts. */
-export const sharedNumberKinds = ['sharedGatewayTransaction', 'sharedReceiptNo', 'paidOutTwice'] as const;
+export const sharedNumberKinds = ['sharedGatewayTransaction', 'sharedReceiptNo'] as const;
 export type SharedNumberKind = (typeof sharedNumberKinds)[number];
 
 export const sharedNumberEvents = {

@@ -1,10 +1,12 @@
 /** What a receipt says in any language: one logic for the page, the PDF and the email. */
+import { outstandingSen } from '../events/adjustments.ts';
 import { priceOf } from '../events/charges.ts';
 import type { OpenPayment } from '../events/open-payment.ts';
 import { currentResult, type RequestedPayment } from '../events/payment.ts';
 import { attemptOf } from '../events/payment-result.ts';
 import type { RecordedResult, Resolution } from '../events/recorded-result.ts';
-import { heldWrongAmounts, standingOf } from '../events/standing.ts';
+import { openAttempts } from '../events/requery-schedule.ts';
+import { heldWrongAmounts, type Standing, standingOf } from '../events/standing.ts';
 import { addSen, displaySen, isRinggit, type Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { notesOf } from './notes.ts';
@@ -45,7 +47,7 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
   return {
     /** False for a statement, which is not a receipt. */
     isOfficial: status === 'succeeded',
-    status: standingOf(payment),
+    status: toldOf(payment),
     /** `''` if nothing is missing. */
     asAt: asAt?.toISOString() ?? '',
     agency: request.merchant.name,
@@ -87,6 +89,13 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
   };
 }
 
+/** The standing, as payers may rely on it: while an attempt is open, nobody knows that nothing was charged. */
+function toldOf(payment: RequestedPayment): Standing {
+  const standing = standingOf(payment);
+  const isUnpaid = standing === 'failed' || standing === 'cancelled';
+  return isUnpaid && openAttempts(payment).length > 0 ? 'requested' : standing;
+}
+
 function receivedSenOf(payment: RequestedPayment): Sen | null {
   const held = heldWrongAmounts(payment);
   const { paidSen = 0 as Sen, status } = payment;
@@ -116,7 +125,7 @@ function otherChargeOf(payment: RequestedPayment, result: RecordedResult): Other
   if (resolution === 'superseded' || resolution === 'reversed') return [];
   const feeSen = attemptOf(payment, sellerOrderNo)?.chargeSen ?? (0 as Sen);
   const kind = payment.status === 'succeeded' ? 'furtherCharge' : 'wrongAmount';
-  const asked = displaySen(addSen(payment.request.amountSen, feeSen));
+  const asked = displaySen(addSen(outstandingSen(payment), feeSen));
   const decided = resolution ? { resolution, at: resolved.at } : null;
   return [{ kind, received: receivedText(result), asked, resolved: decided }];
 }
@@ -135,7 +144,9 @@ function historyOf(payment: RequestedPayment): HistoryEntry[] {
     if (role === 'amountMismatch' || role === 'duplicate') {
       const amount = receivedText(result);
       const reported: HistoryEntry = { at, kind: role, amount };
-      if (!resolved || resolved.resolution === 'superseded') return [reported];
+      if (!resolved) return [reported];
+      // Another report of the same money follows.
+      if (resolved.resolution === 'superseded') return [];
       return [reported, { at: resolved.at, kind: resolved.resolution, amount }];
     }
     if (role !== 'applied') return [];

@@ -5,7 +5,6 @@ import { oneLine } from '../clients/wire-fields.ts';
 import type { ExportSource, TheirStatus } from '../events/reconciliation.ts';
 import { readGatewayTime } from '../kernel/malaysian-time.ts';
 import { readAmount, type Sen } from '../kernel/money.ts';
-import type { PaymentMode } from '../kernel/payment-modes.ts';
 
 /** The part of a row that is compared, without names of buyers and banks. Texts are `''` if the row has none. */
 export type ExportRecord = {
@@ -20,11 +19,9 @@ export type ExportRecord = {
   amountSen: Sen | null;
   currency: string;
   paidAt: string | null;
-  /** `''` where the export does not tell. */
-  mode: PaymentMode | '';
-  /** What the gateway kept, where the file is a payout. */
-  feeSen: Sen;
 };
+
+export type ExportFormat = ReturnType<typeof recogniseExport>;
 
 /** The file as a whole cannot be imported. The message has none of its content. */
 export class UnreadableExport extends Error {
@@ -37,26 +34,25 @@ export type Fields = Readonly<Record<string, string>>;
 const required = {
   registry: ['ID', 'MERCHANT_TRANS_ID', 'EPS_STATUS', 'GATEWAY_ID1', 'AMOUNT', 'PAYMENT_DATETIME'],
   gateway: ['TRANS_ID', 'PAYMENT_TRANS_ID', 'STATUS', 'AMOUNT', 'PAYMENT_DATETIME'],
-} as const;
+} as const satisfies Record<ExportSource, readonly string[]>;
 
 const idColumns = {
   registry: ['ID', 'MERCHANT_TRANS_ID', 'GATEWAY_ID1'],
   gateway: ['TRANS_ID', 'PAYMENT_TRANS_ID', 'MERCHANT_ORDER_NO', 'MERCHANT_CODE'],
-  payout: ['TRANS_ID', 'PAYMENT_TRANS_ID', 'MERCHANT_ORDER_NO', 'MERCHANT_CODE'],
 } as const satisfies Record<ExportSource, readonly string[]>;
 
 const idPattern = /^[\w.:/-]{0,64}$/;
 /** A long number that a spreadsheet has rounded: its last digits are lost. */
 const roundedPattern = /^\d(\.\d+)?E\+\d+$/i;
 const maxCellLength = 4_096;
-const noFee = 0 as Sen;
 
-/** The fields of a row by the names of its header, or what is wrong with the row. Throws UnreadableExport. */
+/** The columns of a header, and how a row becomes fields of their names. Throws UnreadableExport. */
 export function columnsOf(header: readonly string[]) {
   const names = header.map((cell) => cell.trim().toUpperCase());
   if (new Set(names).size < names.length) throw new UnreadableExport('Two columns have the same name');
   return {
     names,
+    /** Or what is wrong with the row. */
     fieldsOf(cells: readonly string[]): Fields | string {
       if (cells.length !== names.length) return `has ${cells.length} cells, the header has ${names.length}`;
       if (cells.some((cell) => cell.length > maxCellLength)) return 'has a cell that is too long';
@@ -80,14 +76,11 @@ export function recogniseExport(header: readonly string[]) {
     /** The record of a row, or what is wrong with it: that names columns and never holds a value. */
     readRow(line: number, cells: readonly string[]): ExportRecord | string {
       const fields = fieldsOf(cells);
-      return typeof fields === 'string' ? fields : readRecord(source, line, fields);
+      if (typeof fields === 'string') return fields;
+      const record = source === 'registry' ? readRegistryRow(line, fields) : readGatewayRow(line, fields);
+      return typeof record === 'string' ? record : (faultOf(source, fields, record) ?? record);
     },
   };
-}
-
-export function readRecord(source: ExportSource, line: number, fields: Fields): ExportRecord | string {
-  const record = source === 'registry' ? readRegistryRow(line, fields) : readGatewayRow(line, fields);
-  return typeof record === 'string' ? record : (faultOf(source, fields, record) ?? record);
 }
 
 function readRegistryRow(line: number, fields: Fields): ExportRecord | string {
@@ -105,15 +98,13 @@ function readRegistryRow(line: number, fields: Fields): ExportRecord | string {
     amountSen: readAmount(text('AMOUNT')),
     currency: '',
     paidAt: readGatewayTime(text('PAYMENT_DATETIME')),
-    mode: '',
-    feeSen: noFee,
   };
 }
 
 function readGatewayRow(line: number, fields: Fields): ExportRecord | string {
   const read = readGatewayResult(fields);
   if (!read) return 'STATUS is not 0, 1, 2 or 3';
-  const { outcome, gatewayTransactionId, sellerOrderNo, amountSen, currency, mode, paidAt } = read.result;
+  const { outcome, gatewayTransactionId, sellerOrderNo, amountSen, currency, paidAt } = read.result;
   return {
     line,
     transactionId: read.transactionId,
@@ -125,8 +116,6 @@ function readGatewayRow(line: number, fields: Fields): ExportRecord | string {
     amountSen,
     currency,
     paidAt,
-    mode,
-    feeSen: noFee,
   };
 }
 

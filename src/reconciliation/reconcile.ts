@@ -13,8 +13,8 @@ import {
 } from '../commands/reconciliation.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import type { Cause } from '../events/envelope.ts';
-import { noPayment, type Payment, paymentStream } from '../events/payment.ts';
-import { type DiscrepancyFound, reconciliationStream } from '../events/reconciliation.ts';
+import { noPayment, paymentStream } from '../events/payment.ts';
+import { type DiscrepancyFound, type ExportSource, reconciliationStream } from '../events/reconciliation.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { payments } from '../projections/payments/projection.ts';
@@ -27,7 +27,7 @@ import {
 } from '../projections/reconciliation/queries.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { isReady } from '../projections/runtime/lag.ts';
-import { compareRecords, type Verdict } from './compare.ts';
+import { compareRecords } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
 import { recogniseExport, UnreadableExport } from './export-format.ts';
 import { type AskedPeriod, isInScope, type Scope, scopeOf } from './scope.ts';
@@ -49,11 +49,9 @@ export type Import = {
   onBadRow: (row: BadRow) => void;
   /** Called for every discrepancy that the file shows, whether it was known before or not. */
   onDiscrepancy: (id: string, discrepancy: DiscrepancyFound) => void;
-  /** Called for every transaction of the file, with the payment as it is in the ledger. */
-  onCompared?: (verdicts: readonly Verdict[], payment: Payment) => void;
 };
 
-export type Dependencies = {
+type Dependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'firstAfter'>;
   db: Knex;
   /** TRANSACTION_ID_KEY, from which the ids of discrepancies are derived. */
@@ -77,51 +75,35 @@ const maxRecordsOfPayment = 1_000;
  * EventStoreUnavailable.
  */
 export async function reconcile(dependencies: Dependencies, task: Import): Promise<Summary> {
+  const { runtime } = dependencies;
   const staged = openStagedRecords();
   try {
-    const { runtime } = dependencies;
     const { onBadRow } = task;
-    const { format, ...file } = await stageExport(task.file, {
+    const read = await stageExport(task.file, { staged, runtime, recognise: recogniseExport, onBadRow });
+    const { format, ...file } = read;
+    const now = runtime.now();
+    const sources = { ...dependencies, projectionStatus: () => projectionStatus(dependencies.db) };
+    for (const projection of [payments, reconciliation])
+      if (!(await isReady(projection, { until: now, waitMs: task.waitMs }, sources)))
+        throw new ReadModelBehind(
+          `The projection ${projection.name} is behind: nothing was compared. Is the projections role running?`,
+        );
+    const run: Run = {
+      ...dependencies,
+      task,
       staged,
-      runtime,
-      recognise: recogniseExport,
-      onBadRow,
-    });
-    return await reconcileStaged(dependencies, task, staged, { ...file, source: format.source });
+      file: { ...file, source: format.source },
+      at: now.toISOString(),
+      asOf: momentOf(task.madeAt, now.toISOString(), staged),
+      scope: scopeOf(task.period, staged),
+      totals: { classes: noTotals(), badRows: file.badRows, opened: 0, cleared: 0, keptFromNewer: 0 },
+    };
+    for await (const subjects of subjectsToCompare(run)) await comparePage(run, subjects);
+    if (!task.dryRun) await clearGone(run);
+    return { source: format.source, rows: file.rows, asOf: run.asOf, ...run.scope, ...run.totals };
   } finally {
     staged.close();
   }
-}
-
-type StagedFile = Pick<Summary, 'source' | 'rows' | 'badRows'> & { sha256: string };
-
-/** The same with the records of a file that was read already. */
-export async function reconcileStaged(
-  dependencies: Dependencies,
-  task: Omit<Import, 'file'>,
-  staged: StagedRecords,
-  file: StagedFile,
-): Promise<Summary> {
-  const now = dependencies.runtime.now();
-  const sources = { ...dependencies, projectionStatus: () => projectionStatus(dependencies.db) };
-  for (const projection of [payments, reconciliation])
-    if (!(await isReady(projection, { until: now, waitMs: task.waitMs }, sources)))
-      throw new ReadModelBehind(
-        `The projection ${projection.name} is behind: nothing was compared. Is the projections role running?`,
-      );
-  const run: Run = {
-    ...dependencies,
-    task,
-    staged,
-    file,
-    at: now.toISOString(),
-    asOf: momentOf(task.madeAt, now.toISOString(), staged),
-    scope: scopeOf(task.period, staged),
-    totals: { classes: noTotals(), badRows: file.badRows, opened: 0, cleared: 0, keptFromNewer: 0 },
-  };
-  for await (const subjects of subjectsToCompare(run)) await comparePage(run, subjects);
-  if (!task.dryRun) await clearGone(run);
-  return { source: file.source, rows: file.rows, asOf: run.asOf, ...run.scope, ...run.totals };
 }
 
 /** Throws UnreadableExport if the file has later payments than it can have, or is said to come from the future. */
@@ -139,9 +121,9 @@ function momentOf(
 }
 
 type Run = Dependencies & {
-  task: Omit<Import, 'file'>;
+  task: Import;
   staged: StagedRecords;
-  file: StagedFile;
+  file: { sha256: string; source: ExportSource };
   at: string;
   /** Of which moment the file is; null if nobody knows. */
   asOf: string | null;
@@ -197,7 +179,6 @@ async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFou
     (verdict) => verdict.class !== 'missingThere' || isInScope(verdict, scope),
   );
   staged.cover(subject, verdicts);
-  task.onCompared?.(verdicts, payment);
   for (const verdict of verdicts) count(totals.classes, verdict);
   return verdicts.flatMap(({ class: kind, record, ...sides }) =>
     kind === 'matched' || kind === 'repeated'

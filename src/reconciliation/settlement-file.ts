@@ -1,63 +1,32 @@
 /** The files of payouts and remittances, recognised by their header, and how a row of each is read. */
-import type { SettlementKind, SettlementPart } from '../events/settlement.ts';
+import type { SettlementKind } from '../events/settlement.ts';
 import { boundsOfDay } from '../kernel/malaysian-time.ts';
 import { readAmount, type Sen } from '../kernel/money.ts';
 import { paymentModes } from '../kernel/payment-modes.ts';
-import { columnsOf, type ExportRecord, type Fields, readRecord, UnreadableExport } from './export-format.ts';
+import type { NamedCharge } from '../projections/journal/settlements.ts';
+import { columnsOf, type Fields, UnreadableExport } from './export-format.ts';
 
 /** What all rows of a file have in common. */
-export type SettlementHead = { reference: string; settledOn: string; totalSen: Sen };
+type SettlementHead = { reference: string; settledOn: string; totalSen: Sen };
 
-const common = ['REFERENCE', 'SETTLED_ON', 'TOTAL'];
-/** A payout may also have FEE, PAYMENT_MODE and MERCHANT_CODE. */
+/** A charge that the gateway paid out, or a sum without ids: of a method, or for an agency. */
+export type SettlementRow = NamedCharge & {
+  /** The account; the books know that of a charge better. */
+  account: string;
+  feeSen: Sen;
+};
+
+/** A payout may also have TRANS_ID, PAYMENT_TRANS_ID and FEE. */
 const required = {
-  payout: [...common, 'TRANS_ID', 'PAYMENT_TRANS_ID', 'AMOUNT'],
-  remittance: [...common, 'MERCHANT_CODE', 'AMOUNT'],
+  payout: ['REFERENCE', 'SETTLED_ON', 'TOTAL', 'PAYMENT_MODE', 'AMOUNT'],
+  remittance: ['REFERENCE', 'SETTLED_ON', 'TOTAL', 'MERCHANT_CODE', 'AMOUNT'],
 } as const satisfies Record<SettlementKind, readonly string[]>;
 
 /** Nothing that a spreadsheet takes for a formula. */
 const referencePattern = /^\w[\w.:/ -]{0,63}$/;
+export const methods = [...paymentModes, 'unknown'] as const;
 
-/** The part of a record that a remittance does not have. */
-const noCharge = {
-  transactionId: '',
-  recordId: '',
-  gatewayTransactionId: '',
-  sellerOrderNo: '',
-  status: 'succeeded',
-  currency: '',
-  paidAt: null,
-  mode: '',
-  feeSen: 0 as Sen,
-} as const;
-
-/** The head of a file or of a form, or what is wrong with it. */
-export function readHead(reference = '', settledOn = '', total = ''): SettlementHead | string {
-  if (!referencePattern.test(reference))
-    return 'REFERENCE must have 1 to 64 letters, digits, spaces or . : / - and begin with a letter or digit';
-  if (!boundsOfDay(settledOn)) return 'SETTLED_ON is not a day such as 2026-11-20';
-  const totalSen = readAmount(total);
-  return totalSen === null ? 'TOTAL is not an amount such as 120.50' : { reference, settledOn, totalSen };
-}
-
-/** One amount that staff enter, for an account of the journal. `merchants` are the codes of those that have one. */
-export function readPart(
-  account: string,
-  amount: string,
-  merchants: readonly string[],
-): SettlementPart | string {
-  const [kind = '', ...rest] = account.split(':');
-  const name = rest.join(':');
-  const isKnown =
-    kind === 'merchant'
-      ? merchants.includes(name)
-      : ['gateway', 'fees'].includes(kind) && [...paymentModes, 'unknown'].some((mode) => mode === name);
-  if (!isKnown) return 'names an account that the journal does not have';
-  const amountSen = readAmount(amount);
-  return amountSen ? { account, openedOn: null, amountSen } : 'AMOUNT is not an amount such as 120.50';
-}
-
-/** `merchants` likewise. Throws UnreadableExport for any other header. */
+/** `merchants` are the codes of those that have an account in the journal. Throws UnreadableExport for any other header. */
 export function recogniseSettlement(header: readonly string[], merchants: readonly string[]) {
   const { fieldsOf, names } = columnsOf(header);
   const kind = (['payout', 'remittance'] as const).find((each) =>
@@ -68,32 +37,48 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
       `The first row is neither the header of a payout (${required.payout.join(', ')}) nor of remittances (${required.remittance.join(', ')})`,
     );
   let head: SettlementHead | null = null;
+  return {
+    kind,
+    head: () => head,
+    readRow(line: number, cells: readonly string[]): SettlementRow | string {
+      const fields = fieldsOf(cells);
+      if (typeof fields === 'string') return fields;
+      const read = readHead(fields);
+      if (typeof read === 'string') return read;
+      head ??= read;
+      if (JSON.stringify(head) !== JSON.stringify(read))
+        return 'has another REFERENCE, SETTLED_ON or TOTAL than the first row';
+      const amountSen = readAmount(fields.AMOUNT ?? '');
+      const feeSen = readAmount(fields.FEE || '0');
+      if (!amountSen || feeSen === null) return 'AMOUNT or FEE is not an amount such as 120.50';
+      if (kind === 'remittance' && feeSen > 0) return 'FEE is for payouts';
+      const account = kind === 'payout' ? methodOf(fields) : `merchant:${fields.MERCHANT_CODE}`;
+      if (!account || (kind === 'remittance' && !merchants.includes(fields.MERCHANT_CODE ?? '')))
+        return `${required[kind][3]} names no account of the journal`;
+      const ids = kind === 'payout' ? idsOf(fields) : noIds;
+      return { line, ...ids, account, amountSen, feeSen };
+    },
+  };
+}
 
-  function readRow(line: number, cells: readonly string[]): ExportRecord | string {
-    const fields = fieldsOf(cells);
-    if (typeof fields === 'string') return fields;
-    const read = readHead(fields.REFERENCE, fields.SETTLED_ON, fields.TOTAL);
-    if (typeof read === 'string') return read;
-    head ??= read;
-    if (JSON.stringify(head) !== JSON.stringify(read))
-      return 'has another REFERENCE, SETTLED_ON or TOTAL than the first row';
-    return kind === 'payout' ? readPayoutRow(line, fields) : readRemittanceRow(line, fields);
-  }
+function readHead({ REFERENCE = '', SETTLED_ON = '', TOTAL = '' }: Fields): SettlementHead | string {
+  if (!referencePattern.test(REFERENCE))
+    return 'REFERENCE must have 1 to 64 letters, digits, spaces or . : / - and begin with a letter or digit';
+  if (!boundsOfDay(SETTLED_ON)) return 'SETTLED_ON is not a day such as 2026-11-20';
+  const totalSen = readAmount(TOTAL);
+  if (totalSen === null) return 'TOTAL is not an amount such as 120.50';
+  return { reference: REFERENCE, settledOn: SETTLED_ON, totalSen };
+}
 
-  function readPayoutRow(line: number, fields: Fields): ExportRecord | string {
-    const record = readRecord('payout', line, { ...fields, STATUS: '1', PAYMENT_DATETIME: '' });
-    const feeSen = readAmount(fields.FEE || '0');
-    if (typeof record === 'string') return record;
-    if (feeSen === null) return 'FEE is not an amount such as 0.50';
-    return record.amountSen ? { ...record, feeSen } : 'AMOUNT is zero';
-  }
+const noIds = { transactionId: '', gatewayTransactionId: '' };
+const idsOf = ({ PAYMENT_TRANS_ID = '', TRANS_ID = '' }: Fields) => ({
+  transactionId: TRANS_ID,
+  gatewayTransactionId: PAYMENT_TRANS_ID,
+});
 
-  function readRemittanceRow(line: number, fields: Fields): ExportRecord | string {
-    const { AMOUNT: amount = '', MERCHANT_CODE: code = '' } = fields;
-    const part = readPart(`merchant:${code}`, amount, merchants);
-    if (typeof part === 'string') return part;
-    return { ...noCharge, line, merchantCode: code, amountSen: part.amountSen };
-  }
-
-  return { kind, readRow, head: () => head };
+/** A charge may leave its method out. */
+function methodOf(fields: Fields): string | null {
+  const { gatewayTransactionId, transactionId } = idsOf(fields);
+  const given = fields.PAYMENT_MODE || (gatewayTransactionId || transactionId ? 'unknown' : '');
+  return methods.some((each) => each === given) ? `gateway:${given}` : null;
 }

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Runtime } from '../kernel/runtime.ts';
 import { type BadRow, readCsv } from './csv-rows.ts';
-import { type ExportRecord, UnreadableExport } from './export-format.ts';
-import type { StagedRecords } from './staged-records.ts';
+import { UnreadableExport } from './export-format.ts';
 
 const maxRows = 1_000_000;
 const maxBytes = 512 * 1024 * 1024;
@@ -11,10 +10,10 @@ const maxBytes = 512 * 1024 * 1024;
 const batchSize = 500;
 const pieceBytes = 16 * 1024;
 
-type Format = { readRow(line: number, cells: readonly string[]): ExportRecord | string };
+type Format<Row> = { readRow(line: number, cells: readonly string[]): Row | string };
 
 /** `recognise` reads the header. Throws UnreadableExport when the file is not an export, is empty or is too large. */
-export async function stageExport<Known extends Format>(
+export async function stageExport<Row extends object, Known extends Format<Row>>(
   file: AsyncIterable<Uint8Array>,
   {
     staged,
@@ -22,7 +21,7 @@ export async function stageExport<Known extends Format>(
     recognise,
     onBadRow,
   }: {
-    staged: Pick<StagedRecords, 'add'>;
+    staged: { add(rows: readonly Row[]): void };
     recognise: (header: readonly string[]) => Known;
     runtime: Pick<Runtime, 'yieldToIo'>;
     onBadRow: (row: BadRow) => void;
@@ -32,7 +31,7 @@ export async function stageExport<Known extends Format>(
   let format: Known | null = null;
   let rows = 0;
   let badRows = 0;
-  let batch: ExportRecord[] = [];
+  let batch: Row[] = [];
   for await (const row of readCsv(inPieces(file, hash, runtime))) {
     if (!format) {
       if (!('cells' in row)) throw new UnreadableExport('The first row is not a header');

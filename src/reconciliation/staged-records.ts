@@ -8,7 +8,7 @@ import type { Verdict } from './compare.ts';
 import type { ExportRecord } from './export-format.ts';
 
 const schema = `
-  create table records (subject text not null, line integer primary key, paidAt text, merchantCode text not null, record text not null) strict;
+  create table records (subject text not null, line integer not null, paidAt text, merchantCode text not null, record text not null) strict;
   create index recordsBySubject on records (subject, line);
   create table compared (subject text primary key) strict, without rowid;
   create table covered (subject text not null, key text not null, primary key (subject, key)) strict, without rowid;
@@ -49,12 +49,6 @@ export function openStagedRecords() {
     recordsOf(subject: string, limit: number): ExportRecord[] {
       const sql = 'select record from records where subject = ? order by line limit ?';
       return all<{ record: string }>(sql, subject, limit).map(({ record }) => JSON.parse(record));
-    },
-
-    /** Those of later lines, in the order of their lines. */
-    recordsAfter(line: number, limit: number): ExportRecord[] {
-      const sql = 'select record from records where line > ? order by line limit ?';
-      return all<{ record: string }>(sql, line, limit).map(({ record }) => JSON.parse(record));
     },
 
     linesAfter(subject: string, skip: number): number[] {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
 import type { Command } from '../cli/command.ts';
 import { type Config, loadConfig } from '../config/config.ts';
+import { ConfigError } from '../config/yaml-file.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { createLog, type Log } from '../kernel/log.ts';
@@ -14,6 +15,7 @@ import { createPersonalData, type PersonalData } from '../personal-data/personal
 import { createPostgresKeyStore, destroyedChannel } from '../personal-data/postgres-key-store.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
+import { unsuitability } from '../postgres/requirements.ts';
 import { createSharedClock, type SharedClock } from '../postgres/shared-clock.ts';
 
 /** EX_SOFTWARE of sysexits.h. */
@@ -103,12 +105,19 @@ export function roleCommand({
       const config = loadRoleConfig({ seals });
       const log = createLog(config.logLevel, name);
       return runUntilSignal(log, async () => {
+        await assertDatabase(config.databaseUrl);
         const stores = openStores(config, log);
         const role = await start(stores);
         return { stop: () => stopAll([stores, role]) };
       });
     },
   };
+}
+
+/** Throws ConfigError. */
+export async function assertDatabase(databaseUrl: string): Promise<void> {
+  const fault = await unsuitability(databaseUrl);
+  if (fault) throw new ConfigError([fault]);
 }
 
 /**

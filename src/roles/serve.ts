@@ -13,7 +13,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { startHttp } from './http.ts';
-import { openStores, type Running, runUntilSignal, stopAll } from './lifecycle.ts';
+import { assertDatabase, openStores, type Running, runUntilSignal, stopAll } from './lifecycle.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
 import { welcome } from './welcome.ts';
@@ -106,6 +106,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
     };
     writeEndpoints(folder.path, endpoints);
     const config = loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
+    await assertDatabase(config.databaseUrl);
     const role = started(openStores(config, log));
     started(startProjections(role));
     if (!config.production)

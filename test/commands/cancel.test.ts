@@ -46,6 +46,23 @@ const cancelled = (change = 1): PaymentEvent => ({
 
 const start = requested();
 const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(1) }));
+const credited: PaymentEvent = {
+  type: 'AmountMismatchCredited',
+  data: {
+    at: resultAt,
+    by: 'staff:A',
+    resultNo: 1,
+    note: '',
+    amountSen: sen(1),
+    effect: 'partlyPaid',
+    paidSen: sen(1),
+    paidAt: resultAt,
+    receiptNo: '',
+    postingRule: 3,
+    merchantCode: 'council',
+    deliveries: [],
+  },
+};
 const cases: Record<string, Spec<CancelPayment, PaymentEvent>> = {
   'a payment nobody requested': { given: [], when, expect: 'unknown_payment' },
   'before any attempt': { given: [start], when, expect: [cancelled()] },
@@ -82,6 +99,11 @@ const cases: Record<string, Spec<CancelPayment, PaymentEvent>> = {
     expect: 'payment_succeeded',
   },
   'after a wrong amount was received': { given: [start, chosen(1), wrong], when, expect: 'wrong_amount' },
+  'after a wrong amount was credited as a part': {
+    given: [start, chosen(1), wrong, credited],
+    when,
+    expect: [],
+  },
   'after the wrong amount was returned': {
     given: [start, chosen(1), wrong, resolvedAs('refunded', 1)],
     when,

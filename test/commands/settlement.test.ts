@@ -1,7 +1,7 @@
 // Decisions about payouts and remittances: given, when, then.
 import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
-import { type RecordSettlement, settlementDecider } from '../../src/commands/settlement.ts';
+import { type NewSettlement, settlementDecider } from '../../src/commands/settlement.ts';
 import {
   noSettlement,
   type SettlementEvent,
@@ -16,36 +16,21 @@ const part = (account: string, amountSen: number): SettlementPart => ({
   openedOn: null,
   amountSen: sen(amountSen),
 });
-const payout: RecordSettlement['settlement'] = {
+const payout: NewSettlement = {
   at,
   kind: 'payout',
   reference: 'PO-1',
   settledOn: '2026-11-21',
   totalSen: sen(990),
   parts: [part('gateway:fpx', 1_000), part('fees:fpx', 10)],
-  file: null,
+  file: { sha256: 'a', lines: 2 },
 };
-const fromFile = (sha256: string, lines = 2) => ({ ...payout, file: { sha256, lines } });
-const lines = [1, 2].map((no) => ({
-  transactionId: `T${no}`,
-  gatewayTransactionId: '',
-  amountSen: sen(500),
-}));
-
+const fromFile = (sha256: string) => ({ ...payout, file: { sha256, lines: 2 } });
 type Command = Parameters<typeof settlementDecider.decide>[0];
-const record = (settlement: RecordSettlement['settlement'], isConfirmed = false): Command => ({
-  type: 'RecordSettlement',
-  settlement,
-  isConfirmed,
-});
-const list = (sha256: string, from = 0, isConfirmed = false): Command => ({
-  type: 'ListPayoutLines',
-  at,
-  sha256,
-  from,
-  lines,
-  isConfirmed,
-});
+const record = (
+  settlement: NewSettlement,
+  { doubt = null, isConfirmed = false }: { doubt?: string | null; isConfirmed?: boolean } = {},
+): Command => ({ type: 'RecordSettlement', settlement, doubt, isConfirmed });
 const reverse = (note = 'Twice'): Command => ({ type: 'ReverseSettlement', at, note });
 
 /** The events of the last command after those before it, which must be accepted; or the code of its refusal. */
@@ -64,15 +49,16 @@ function decide(...commands: readonly Command[]): readonly SettlementEvent['type
   return outcome;
 }
 
-test('what adds up is recorded, and the same again changes nothing', (t) => {
+test('what adds up is recorded, and the same file again changes nothing', (t) => {
   t.deepEqual(decide(record(payout)), ['SettlementRecorded']);
-  t.deepEqual(decide(record(payout), record({ ...payout, at: '2026-11-22T00:00:00.000Z' })), []);
-  t.is(decide(record(payout), record({ ...payout, settledOn: '2026-11-20' })), 'settlement_recorded');
-  t.is(decide(record(payout), record(fromFile('a'))), 'settlement_recorded');
+  const later = { ...payout, parts: [{ ...part('gateway:cc', 1_000), openedOn: '2026-11-20' }] };
+  t.deepEqual(decide(record(payout), record(later)), [], 'the books have learned of its charges meanwhile');
+  t.is(decide(record(payout), record(fromFile('b'))), 'settlement_recorded');
+  t.is(decide(record(payout), record(fromFile('b'), { isConfirmed: true })), 'settlement_recorded');
 });
 
 test('figures that do not add up are refused, and both are named', (t) => {
-  const refusalOf = (change: Partial<RecordSettlement['settlement']>) => {
+  const refusalOf = (change: Partial<NewSettlement>) => {
     const decided = settlementDecider.decide(record({ ...payout, ...change }), noSettlement);
     return decided instanceof Refused ? decided.message : decided;
   };
@@ -87,34 +73,26 @@ test('figures that do not add up are refused, and both are named', (t) => {
   t.is(refusalOf({ parts: [], totalSen: sen(0) }), 'No amount is given');
 });
 
-test('a file is recorded when all its lines are listed, and a second file meanwhile is refused', (t) => {
-  t.is(decide(record(fromFile('a'))), 'settlement_recorded');
-  t.deepEqual(decide(list('a'), record(fromFile('a'))), ['SettlementRecorded']);
-  t.is(decide(list('a'), record(fromFile('a', 3))), 'settlement_recorded');
-  t.deepEqual(decide(list('a'), list('a')), []);
-  t.deepEqual(decide(list('a'), list('a', 2), record(fromFile('a', 4))), ['SettlementRecorded']);
-  // Another file begins anew; what continues the first one is then refused.
-  t.deepEqual(decide(list('a'), list('b')), ['PayoutLinesListed']);
-  t.is(decide(list('a'), list('b'), list('a', 2)), 'settlement_recorded');
-  t.is(decide(list('a'), list('b'), record(fromFile('a'))), 'settlement_recorded');
-  t.deepEqual(decide(list('a'), record(fromFile('a')), list('a')), []);
-  t.deepEqual(decide(list('a'), record(fromFile('a')), record(fromFile('a'))), []);
-  t.is(decide(list('a'), record(fromFile('a')), list('b')), 'settlement_recorded');
+test('what is in doubt is recorded only if that is confirmed', (t) => {
+  const doubt = 'PO-2 has the same total';
+  t.is(decide(record(payout, { doubt })), 'settlement_recorded');
+  t.deepEqual(decide(record(payout, { doubt, isConfirmed: true })), ['SettlementRecorded']);
+  t.deepEqual(decide(record(payout), record(payout, { doubt })), []);
+  const wrong = { ...payout, totalSen: sen(1) };
+  t.is(decide(record(wrong, { doubt, isConfirmed: true })), 'invalid_settlement');
 });
 
 test('it is reversed once, and recorded again only if that is confirmed', (t) => {
   t.is(decide(reverse()), 'unknown_settlement');
-  t.is(decide(list('a'), reverse()), 'unknown_settlement');
   t.deepEqual(decide(record(payout), reverse()), ['SettlementReversed']);
   t.deepEqual(decide(record(payout), reverse(), reverse()), []);
   t.is(decide(record(payout), reverse(), reverse('Another reason')), 'settlement_recorded');
   t.is(decide(record(payout), reverse(), record(payout)), 'settlement_recorded');
-  t.deepEqual(decide(record(payout), reverse(), record(payout, true)), ['SettlementRecorded']);
-  t.is(decide(record(payout), reverse(), list('a')), 'settlement_recorded');
-  t.deepEqual(decide(record(payout), reverse(), list('a', 0, true), record(fromFile('a'), true)), [
+  t.deepEqual(decide(record(payout), reverse(), record(payout, { isConfirmed: true })), [
     'SettlementRecorded',
   ]);
-  t.is(decide(record(payout), record({ ...payout, totalSen: sen(0) }, true)), 'invalid_settlement');
+  const wrong = { ...payout, totalSen: sen(0) };
+  t.is(decide(record(payout), reverse(), record(wrong, { isConfirmed: true })), 'invalid_settlement');
 });
 
 test('a reference is the same however it is spaced and cased, for each kind', (t) => {

@@ -18,6 +18,7 @@ import {
   requestedAt,
   result,
   sen,
+  superseded,
 } from '../support/payments.ts';
 
 function receiptAfter(...events: PaymentEvent[]) {
@@ -86,6 +87,22 @@ test('the history shows another amount and a second payment, but no contradictio
     ({ kind }) => kind,
   );
   t.deepEqual(kinds, ['requested', 'amountMismatch', 'success', 'duplicate']);
+});
+
+test('while an attempt is open, an earlier failure does not say that nothing was charged', (t) => {
+  const tried = [requested(), chosen(1), failed(1), chosen(2)];
+  t.is(receiptAfter(...tried).status, 'requested');
+  t.is(receiptAfter(...tried, failed(2)).status, 'failed');
+});
+
+test('the report of a wrong amount that a later report of the same money corrected is not told', (t) => {
+  const mismatch = mismatched(result(1, 'succeeded', { amountSen: sen(1) }));
+  const receipt = receiptAfter(requested(), mismatch, superseded(1), succeeded(1));
+  t.deepEqual(receipt.otherCharges, []);
+  t.deepEqual(
+    receipt.history.map(({ kind }) => kind),
+    ['requested', 'success'],
+  );
 });
 
 test('several items of a successful payment have numbers of their own', (t) => {

@@ -41,8 +41,6 @@ function theirs(gatewayTransactionId: string, over: Partial<ExportRecord> = {}):
     amountSen,
     currency: '',
     paidAt: '2026-11-20T01:04:30.000Z',
-    mode: '',
-    feeSen: sen(0),
     ...over,
   };
 }

@@ -16,6 +16,8 @@ export type Mutant = {
   becomes: string;
   /** What the simulator sees of it. */
   seenBy: readonly Invariant[];
+  /** A plan of known-faults/ that shows it; the seeds are tried if it no longer does. */
+  plan?: string;
   /** The fault that every seed has, if the mutant shows in no calm history. */
   fault?: FaultKind | 'wrong-key';
   payments: number;
@@ -59,6 +61,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'if (!found) return [];',
     becomes: 'if (found !== null) return [];',
     seenBy: ['booked-twice'],
+    plan: 'mismatch-booked-twice',
     payments: 60,
     seeds: 60,
   },
@@ -78,6 +81,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'if (state.resolved || asOf < shownAsOf(state)) return [];',
     becomes: 'if (state.resolved) return [];',
     seenBy: ['discrepancy-hidden'],
+    plan: 'older-export',
     fault: 'import',
     payments: 60,
     seeds: 60,
@@ -104,11 +108,12 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'lease-ignored': {
     what: 'A reactor claims a delivery that another one holds',
-    file: 'to-do/queue.ts',
-    code: 'and found.due_at <= :now and (found.lease_until is null or found.lease_until <= :now)',
-    becomes: 'and found.due_at <= :now and (true or found.lease_until <= :now)',
+    file: 'reactors/deliveries/worker.ts',
+    code: 'leaseMs = 60_000',
+    becomes: 'leaseMs = 1',
     seenBy: ['callback-doubled'],
-    payments: 20,
+    fault: 'receiver',
+    payments: 40,
     seeds: 20,
   },
   'overtaken-sent': {
@@ -138,6 +143,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'const reads = isCluster(url) ?',
     becomes: 'const reads = url === "" ?',
     seenBy: ['false-not-found', 'acknowledged-lost', 'signed-result-refused'],
+    plan: 'stale-reads',
     fault: 'freeze-leader',
     payments: 60,
     seeds: 60,
@@ -148,6 +154,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'now: () => new Date(nowMs())',
     becomes: 'now: runtime.now',
     seenBy: ['callback-late', 'callback-doubled', 'delivery-stuck', 'slow-answer'],
+    plan: 'clocks-delay-callbacks',
     fault: 'clock',
     payments: 40,
     seeds: 40,
@@ -158,6 +165,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'if (mark) await withinDeadline(assertHas(client, mark));',
     becomes: '',
     seenBy: ['health-lies'],
+    plan: 'older-log',
     fault: 'restore',
     payments: 40,
     seeds: 20,
@@ -168,6 +176,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'const maxFailures = 4;',
     becomes: 'const maxFailures = Number.POSITIVE_INFINITY;',
     seenBy: ['projection-behind', 'rows-differ', 'delivery-stuck'],
+    plan: 'leader-without-log',
     fault: 'deaf-leader',
     payments: 20,
     seeds: 10,
@@ -178,6 +187,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'if (state === data.fingerprint) return [];',
     becomes: 'return [];',
     seenBy: ['two-payments', 'false-not-found'],
+    plan: 'wrong-key',
     fault: 'wrong-key',
     payments: 20,
     seeds: 10,

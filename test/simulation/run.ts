@@ -34,18 +34,17 @@ export async function run(options: Options): Promise<number> {
 }
 
 /** Whether the simulator finds the mutant that is in the program, within the seeds that it states. 0 if it does. */
-export async function hunt({ name, payments, fault, seeds, seenBy }: Mutant): Promise<number> {
+export async function hunt({ name, payments, fault, plan: kept, seeds, seenBy }: Mutant): Promise<number> {
   installEventStoreClient();
   const server = await startPostgresServer();
   try {
-    for (let seed = 1; seed <= seeds; seed += 1) {
-      const plan = makePlan(seed, { payments, fault });
+    for (let seed = kept === undefined ? 1 : 0; seed <= seeds; seed += 1) {
+      const plan = seed === 0 && kept !== undefined ? keptPlan(kept) : makePlan(seed, { payments, fault });
       const { fresh } = sortOut((await simulate(plan, server)).violations, plan);
       const found = fresh.find(({ invariant }) => seenBy.includes(invariant));
       if (!found) continue;
-      print(
-        `${name}: found by seed ${seed}: ${found.invariant}: ${found.about}: ${found.text.split('\n')[0]}`,
-      );
+      const by = seed === 0 ? `the plan ${kept}` : `seed ${seed}`;
+      print(`${name}: found by ${by}: ${found.invariant}: ${found.about}: ${found.text.split('\n')[0]}`);
       return 0;
     }
     print(`${name}: NOT FOUND within ${seeds} seeds`);
@@ -154,7 +153,7 @@ async function keep(name: string, plan: Plan, server: PostgresServer): Promise<v
 }
 
 async function replayKnown(name: string, options: Options, server: PostgresServer): Promise<number> {
-  const plan: Plan = JSON.parse(readFileSync(fileOf(name), 'utf8'));
+  const plan = keptPlan(name);
   const { violations, lines, digest } = await simulate(plan, server);
   if (options.history) print(lines.join('\n'));
   const found = violations.filter((each) => explain(each, plan)?.name === name);
@@ -162,6 +161,8 @@ async function replayKnown(name: string, options: Options, server: PostgresServe
   for (const { invariant, about, text } of found) print(`  ${invariant}: ${about}: ${text}`);
   return found.length > 0 ? 0 : 1;
 }
+
+const keptPlan = (name: string): Plan => JSON.parse(readFileSync(fileOf(name), 'utf8'));
 
 const fileOf = (name: string) => fileURLToPath(new URL(`./known-faults/${name}.json`, import.meta.url));
 

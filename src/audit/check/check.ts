@@ -1,7 +1,7 @@
 /**
- * The background check: once an hour it compares the books with themselves and with the payments, and the rows of payments
- * and exceptions with their streams. It takes what has changed since the last check, what did not agree then, what is open,
- * and a part of all the rest by turns, in small portions.
+ * The background check: once an hour it compares the books with themselves, and the rows of payments, exceptions and
+ * postings with their streams: those that have changed since the last check, those of open exceptions, and what did not
+ * agree then. `ledger verify` compares everything.
  */
 import type { Knex } from 'knex';
 import { UnreadableEvent } from '../../events/codec.ts';
@@ -14,37 +14,17 @@ import { dayOf } from '../../kernel/malaysian-time.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { listExceptions } from '../../projections/exceptions/queries.ts';
-import { booksOfDay, dayAfter } from '../../projections/journal/agreement.ts';
 import { journal } from '../../projections/journal/projection.ts';
-import { trialBalance } from '../../projections/journal/queries.ts';
+import { differingSums, trialBalance } from '../../projections/journal/queries.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import { type ComparedTables, compareStreams } from '../../projections/rebuild/compare-streams.ts';
+import { compareStreams } from '../../projections/rebuild/compare-streams.ts';
 import { reconciliation } from '../../projections/reconciliation/projection.ts';
-import { ProjectionFault } from '../../projections/runtime/projection.ts';
+import { type Projection, ProjectionFault } from '../../projections/runtime/projection.ts';
 import { differenceText } from '../verify/rows.ts';
 import { type Checked, createViolations, type Violation, type Violations } from '../verify/violations.ts';
 
-export const compared: readonly ComparedTables[] = [
-  {
-    projection: payments,
-    prefixes: [paymentStreamPrefix],
-    idColumn: 'transaction_id',
-    tables: ['payments', 'exceptions', 'unknown_outcomes'],
-  },
-  {
-    projection: journal,
-    prefixes: [paymentStreamPrefix, settlementStreamPrefix],
-    idColumn: 'transaction_id',
-    tables: ['postings', 'books'],
-  },
-  {
-    projection: reconciliation,
-    prefixes: [reconciliationStreamPrefix],
-    idColumn: 'id',
-    tables: ['discrepancies'],
-  },
-];
-const streamPrefixes = [...new Set(compared.flatMap(({ prefixes }) => prefixes))];
+export const compared = [payments, journal, reconciliation];
+const prefixes = [paymentStreamPrefix, settlementStreamPrefix, reconciliationStreamPrefix];
 
 /** What a check found, and where the next one goes on. JSON. */
 export type CheckResult = {
@@ -53,10 +33,6 @@ export type CheckResult = {
   violations: Violation[];
   /** What has changed up to there is compared. */
   until: { commit: string; prepare: string } | null;
-  /** The last payment and exception and the last day of those that are compared by turns. */
-  payment: string;
-  exception: { at: string; id: string } | null;
-  day: string;
   /** What did not agree. */
   streams: string[];
   days: string[];
@@ -72,8 +48,7 @@ type Dependencies = {
 /** As many streams are read at once. */
 const inPortion = 50;
 const pauseMs = 50;
-/** Of the payments and exceptions that are compared by turns. */
-const byTurns = 500;
+const maxOpen = 1_000;
 /** Of what has changed; the next check goes on from there. */
 const maxChanged = 50_000;
 const maxSuspects = 1_000;
@@ -88,183 +63,117 @@ export async function check(
   const { db, eventStore, runtime } = dependencies;
   const at = runtime.now();
   const violations = createViolations();
-  const rows = createRowCheck(dependencies, violations, signal);
-  await rows.add(last?.streams ?? []);
-  const position = last?.until ? positionOf(last.until) : await eventStore.head();
-  const until = last ? await addChanged(dependencies, position, rows.add, signal) : position;
-  const payment = await addPayments(db, last?.payment ?? '', rows.add);
-  const exception = await addExceptions(db, last?.exception ?? null, rows.add);
-  await rows.end();
+  const after = last
+    ? last.until && { commit: BigInt(last.until.commit), prepare: BigInt(last.until.prepare) }
+    : await eventStore.head();
+  const changed = last ? await changedSince(eventStore, after, signal) : { names: [], until: after };
+  const found = [...(last?.streams ?? []), ...changed.names, ...(await openExceptions(db))];
+  const rows = await compareRows(dependencies, [...new Set(found)], violations, signal);
 
-  const yesterday = dayOf(new Date(at.getTime() - dayMs).toISOString());
-  const day = await dayAfter(db, last?.day ?? '');
   const days: string[] = [];
-  for (const each of new Set([...(last?.days ?? []), yesterday, ...(day === null ? [] : [day])]))
-    if (!(await checkDay(dependencies, each, violations, signal))) days.push(each);
+  const yesterday = dayOf(new Date(at.getTime() - dayMs).toISOString());
+  for (const day of new Set([...(last?.days ?? []), yesterday])) {
+    const [account, ...more] = await differingSums(db, day);
+    if (account === undefined) continue;
+    const text = `The sums of ${account} on ${day} are not those of its postings`;
+    violations.add('the journal', text, more.length + 1);
+    days.push(day);
+  }
   const accounts = await trialBalance(db, at);
   const difference = accounts.reduce((sum, { creditSen, debitSen }) => sum + debitSen - creditSen, 0n);
   if (difference !== 0n)
     violations.add('the journal', `All debits and all credits differ by ${difference} sen`);
+  const { until } = changed;
   return {
     at: at.toISOString(),
     checked: [
       { what: 'accounts, whose debits equal their credits', count: accounts.length },
-      ...rows.checked(),
+      ...rows.checked,
     ],
     violations: violations.all(),
     until: until && { commit: String(until.commit), prepare: String(until.prepare) },
-    payment,
-    exception,
-    day: day ?? '',
-    streams: rows.suspects(),
+    streams: rows.suspects.slice(0, maxSuspects),
     days,
   };
 }
 
-const positionOf = ({ commit, prepare }: { commit: string; prepare: string }): Position => ({
-  commit: BigInt(commit),
-  prepare: BigInt(prepare),
-});
+/** The streams, and the position up to which it read the log. */
+async function changedSince(
+  eventStore: Dependencies['eventStore'],
+  after: Position | null,
+  signal: AbortSignal,
+) {
+  const names = new Set<string>();
+  let until = after;
+  for await (const message of eventStore.subscribe({ streamPrefixes: prefixes, after, signal })) {
+    if (message.kind === 'caught_up' || names.size >= maxChanged) break;
+    if (message.kind !== 'event') continue;
+    until = message.event.position;
+    names.add(message.event.streamName);
+  }
+  signal.throwIfAborted();
+  return { names: [...names], until };
+}
 
-type Add = (streams: readonly string[]) => Promise<void>;
+/** The streams of the newest ones, without quarantine and shared numbers, which `ledger verify` compares. */
+async function openExceptions(db: Knex): Promise<string[]> {
+  const filter = { state: 'open', kind: null, merchantCode: null, recorded: null } as const;
+  const open = await listExceptions(db, filter, { limit: maxOpen, after: null });
+  return open.flatMap(({ id }) => {
+    const [source, name = ''] = id.split('/');
+    if (source === 'difference') return reconciliationStream(name);
+    return source === 'unmatched' || source === 'shared' ? [] : paymentStream(name);
+  });
+}
 
-/** Compares streams in portions, each once. */
-function createRowCheck(dependencies: Dependencies, violations: Violations, signal: AbortSignal) {
+async function compareRows(
+  dependencies: Dependencies,
+  streams: readonly string[],
+  violations: Violations,
+  signal: AbortSignal,
+) {
   const counts = new Map<string, number>();
   const suspects = new Set<string>();
-  let waiting = new Set<string>();
 
-  async function compare(tables: ComparedTables, streams: readonly string[]): Promise<void> {
-    const { projection, prefixes } = tables;
+  async function compare(projection: Projection, portion: readonly string[]): Promise<void> {
     const { name } = projection;
     try {
-      const found = await compareStreams(dependencies, tables, streams);
-      counts.set(name, (counts.get(name) ?? 0) + (found?.rows ?? 0));
-      for (const difference of found?.differences ?? []) {
+      const named = { streams: portion, ids: portion.map(idOf) };
+      const { differences, rows } = await compareStreams(dependencies, projection, named);
+      counts.set(name, (counts.get(name) ?? 0) + rows);
+      for (const difference of differences) {
         violations.add(`rows of ${name}.${difference.table}`, differenceText(difference));
-        const id = difference.key.split(' ')[0];
-        const names = prefixes.map((prefix) => `${prefix}${id}`);
-        suspects.add(streams.find((stream) => names.includes(stream)) ?? '');
+        suspects.add(portion.find((stream) => idOf(stream) === difference.key.split(' ')[0]) ?? '');
       }
     } catch (error) {
       if (!(error instanceof UnreadableEvent || error instanceof ProjectionFault)) throw error;
-      if (streams.length > 1) for (const stream of streams) await compare(tables, [stream]);
+      const [stream = '', ...more] = portion;
+      if (more.length > 0) for (const each of portion) await compare(projection, [each]);
       else {
-        violations.add(`rows of ${name}`, `${streams[0]} cannot be folded: ${reasonOf(error)}`);
-        suspects.add(streams[0] ?? '');
+        violations.add(`rows of ${name}`, `${stream} cannot be folded: ${reasonOf(error)}`);
+        suspects.add(stream);
       }
     }
   }
 
-  async function end(): Promise<void> {
-    const streams = [...waiting];
-    waiting = new Set();
-    for (const tables of compared) {
+  for (let from = 0; from < streams.length; from += inPortion) {
+    for (const projection of compared) {
+      const followed = 'streamPrefixes' in projection ? projection.streamPrefixes : [];
+      const portion = streams
+        .slice(from, from + inPortion)
+        .filter((stream) => followed.some((prefix) => stream.startsWith(prefix)));
       signal.throwIfAborted();
-      await compare(tables, streams);
+      if (portion.length > 0) await compare(projection, portion);
     }
     await dependencies.runtime.sleep(pauseMs, signal);
   }
-
+  const what = (name: string) => `rows of ${name} against their streams`;
   return {
-    async add(streams: readonly string[]): Promise<void> {
-      for (const stream of streams) {
-        waiting.add(stream);
-        if (waiting.size >= inPortion) await end();
-      }
-    },
-    end,
-    checked: (): Checked[] =>
-      Array.from(counts, ([name, count]) => ({ what: `rows of ${name} against their streams`, count })),
-    suspects: () => [...suspects].slice(0, maxSuspects),
+    checked: Array.from(counts, ([name, count]): Checked => ({ what: what(name), count })),
+    suspects: [...suspects],
   };
 }
 
-/** Resolves to the position up to which the streams that have changed were added. */
-async function addChanged(
-  { eventStore }: Dependencies,
-  after: Position | null,
-  add: Add,
-  signal: AbortSignal,
-): Promise<Position | null> {
-  let position = after;
-  let names = new Set<string>();
-  let count = 0;
-  for await (const message of eventStore.subscribe({ streamPrefixes, after, signal })) {
-    if (message.kind === 'caught_up') break;
-    if (message.kind !== 'event') continue;
-    position = message.event.position;
-    names.add(message.event.streamName);
-    if (names.size < inPortion) continue;
-    await add([...names]);
-    count += names.size;
-    names = new Set();
-    if (count >= maxChanged) break;
-  }
-  signal.throwIfAborted();
-  await add([...names]);
-  return position;
-}
-
-/** Resolves to the last one; `''` when the next turn begins at the first again. */
-async function addPayments(db: Knex, after: string, add: Add): Promise<string> {
-  const query = db.withSchema(payments.name).from('payments').where('transaction_id', '>', after);
-  const rows: { id: string }[] = await query
-    .orderBy('transaction_id')
-    .limit(byTurns)
-    .timeout(10_000)
-    .select({ id: 'transaction_id' });
-  await add(rows.map(({ id }) => paymentStream(id)));
-  return rows.length < byTurns ? '' : (rows.at(-1)?.id ?? '');
-}
-
-/** Those that are open; likewise. */
-async function addExceptions(
-  db: Knex,
-  after: CheckResult['exception'],
-  add: Add,
-): Promise<CheckResult['exception']> {
-  const filter = { state: 'open', kind: null, merchantCode: null, recorded: null } as const;
-  const page = { limit: byTurns, after: after && { at: new Date(after.at), id: after.id } };
-  const open = await listExceptions(db, filter, page);
-  await add(
-    open.flatMap(({ id }) => {
-      const [source, name = ''] = id.split('/');
-      if (source === 'difference') return reconciliationStream(name);
-      return source === 'payment' || source === 'attempt' ? paymentStream(name) : [];
-    }),
-  );
-  const last = open.at(-1);
-  return last && open.length === byTurns ? { at: last.at.toISOString(), id: last.id } : null;
-}
-
-/** Whether the books of a day agree. The read models may be at different positions: a difference must stay. */
-async function checkDay(
-  { db, runtime }: Dependencies,
-  day: string,
-  violations: Violations,
-  signal: AbortSignal,
-): Promise<boolean> {
-  for (let left = 3; ; left -= 1) {
-    const { accounts, collected } = await booksOfDay(db, day);
-    if (accounts.length === 0 && collected.length === 0) return true;
-    await runtime.sleep(2_000, signal);
-    signal.throwIfAborted();
-    if (left > 0) continue;
-    const [account] = accounts;
-    if (account !== undefined)
-      violations.add(
-        'the journal',
-        `The sums of ${account} on ${day} are not those of its postings`,
-        accounts.length,
-      );
-    const [merchant] = collected;
-    if (merchant)
-      violations.add(
-        'the journal',
-        `On ${day} ${merchant.code} was paid ${merchant.paidSen} sen by its payments, and ${merchant.bookedSen} by the books`,
-        collected.length,
-      );
-    return false;
-  }
-}
+/** What follows the prefix. */
+const idOf = (stream: string) =>
+  stream.slice(prefixes.find((prefix) => stream.startsWith(prefix))?.length ?? 0);

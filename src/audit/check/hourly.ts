@@ -2,7 +2,6 @@
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { reasonOf } from '../../kernel/reason-of.ts';
-import { retry } from '../../kernel/retry.ts';
 import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
@@ -14,68 +13,48 @@ type Dependencies = Parameters<typeof check>[0] &
   Pick<LagSources, 'eventStore'> & { databaseUrl: string; log: Logger };
 
 const hourMs = 60 * 60_000;
-const firstMs = 60_000;
+/** How often it looks whether a check is due. */
+const lookMs = 60_000;
 /** A check that did not begin by then is late. */
 export const lateAfterMs = 2 * hourMs;
 
 /**
- * Runs until stopped. Outages are waited out: a check that was interrupted begins again. What does not agree is logged as
- * an error, by kind and number.
+ * Runs until stopped. A check that an outage interrupted begins again. What does not agree is logged as an error, by kind
+ * and number.
  */
 export function startHourlyCheck(dependencies: Dependencies): Background {
-  // It ends only when it is stopped.
-  return runUntilStopped((signal) => keepChecking(dependencies, signal).catch(() => {}));
-}
-
-async function keepChecking(dependencies: Dependencies, signal: AbortSignal): Promise<void> {
   const { databaseUrl, log, runtime } = dependencies;
-  await retry(
-    (onProgress) =>
-      withLeaderLock({ databaseUrl, name: 'hourly-check', runtime, signal }, async (leading) => {
-        await runtime.sleep(firstMs, leading);
-        while (!leading.aborted) {
-          const waitMs = await checkIfDue(dependencies, leading);
-          onProgress();
-          await runtime.sleep(waitMs, leading);
-        }
-      }),
-    {
-      runtime,
-      signal,
-      longestMs: firstMs,
-      onFailure: (error, failures) =>
-        log.warn({ reason: reasonOf(error), failures }, 'the hourly check was interrupted and will retry'),
-    },
-  );
+  return runUntilStopped(async (signal) => {
+    const lock = { databaseUrl, name: 'hourly-check', runtime, signal, waits: false };
+    while (!signal.aborted) {
+      await runtime.sleep(lookMs, signal);
+      await withLeaderLock(lock, (leading) => checkIfDue(dependencies, leading)).catch((error) =>
+        log.warn({ reason: reasonOf(error) }, 'the hourly check was interrupted'),
+      );
+    }
+  });
 }
 
-/** Resolves to the time until the next check is due. */
-async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Promise<number> {
+async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Promise<void> {
   const { db, log, runtime } = dependencies;
   const last = await lastCheck(db);
-  const dueInMs = last ? Date.parse(last.at) + hourMs - runtime.now().getTime() : 0;
-  if (dueInMs > 0) return Math.min(dueInMs, hourMs);
-  // While they are made again, such as by a new release, books and payments are at different positions.
+  if (signal.aborted || (last && runtime.now().getTime() < Date.parse(last.at) + hourMs)) return;
+  // What a projection has not processed yet, such as while it is made again, would never be compared.
   const sources = { ...dependencies, projectionStatus: () => projectionStatus(db), signal };
-  for (const { projection } of compared) await untilCaughtUp(projection, sources);
+  for (const projection of compared) await untilCaughtUp(projection, sources);
   const result = await check(dependencies, last, signal);
-  await keep(db, result);
+  await db.raw('create table if not exists last_check (id integer primary key, result json not null)');
+  await db.raw(
+    'insert into last_check values (1, ?) on conflict (id) do update set result = excluded.result',
+    [JSON.stringify(result)],
+  );
   const violations = result.violations.map(({ kind, count }) => ({ kind, count }));
   if (violations.length > 0) log.error({ violations }, 'the hourly check found what does not agree');
   else log.info({ checked: result.checked }, 'the hourly check found that all agrees');
-  return hourMs;
 }
 
 /** The last result, for the console and for metrics; null before the first. Rejects when Postgres is down. */
 export async function lastCheck(db: Knex): Promise<CheckResult | null> {
   const query = db.raw<{ rows: { result: CheckResult }[] }>('select result from last_check');
   return (await emptyIfUndefined(query.timeout(2_000)))[0]?.result ?? null;
-}
-
-async function keep(db: Knex, result: CheckResult): Promise<void> {
-  await db.raw('create table if not exists last_check (id integer primary key, result json not null)');
-  await db.raw(
-    'insert into last_check values (1, ?) on conflict (id) do update set result = excluded.result',
-    [JSON.stringify(result)],
-  );
 }

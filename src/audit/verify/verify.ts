@@ -98,12 +98,6 @@ function sealNotes(
   return notes;
 }
 
-const sharedTexts = {
-  sharedGatewayTransaction: ['Payments', 'gateway transaction'],
-  sharedReceiptNo: ['Payments', 'receipt number'],
-  paidOutTwice: ['Payouts', 'charge'],
-} as const;
-
 async function verifyJournal(db: Knex, violations: Violations): Promise<Checked[]> {
   const { debitSen, creditSen, unbalanced } = await journalBalance(db);
   if (unbalanced > 0)
@@ -112,9 +106,9 @@ async function verifyJournal(db: Knex, violations: Violations): Promise<Checked[
     violations.add('the journal', `All debits are ${debitSen} sen, all credits ${creditSen}`);
   const { count, first } = await openSharedNumbers(db);
   if (first) {
-    const [whose, what] = sharedTexts[first.kind];
-    const both = `${whose} ${first.firstTransactionId} and ${first.transactionId}`;
-    violations.add('shared numbers', `${both} have the same ${what}, and nobody has explained it`, count);
+    const what = first.kind === 'sharedReceiptNo' ? 'receipt number' : 'gateway transaction';
+    const payments = `Payments ${first.firstTransactionId} and ${first.transactionId}`;
+    violations.add('shared numbers', `${payments} have the same ${what}, and nobody has explained it`, count);
   }
   return [{ what: 'sen of debits against as many of credits', count: Number(debitSen) }];
 }

@@ -32,10 +32,9 @@ import type { Permission } from './frame/permissions.ts';
 import type { StaffContext } from './frame/session.ts';
 import { showHome } from './home/home.ts';
 import { downloadAccount, showAccount } from './journal/account.ts';
-import { showAgeing } from './journal/ageing.ts';
 import { downloadCollectionCsv, downloadCollectionPdf, showCollection } from './journal/collection.ts';
 import {
-  recordSettlement,
+  enterSettlement,
   reverseSettlement,
   showSettlement,
   showSettlements,
@@ -51,7 +50,7 @@ import { requery } from './payments/requery.ts';
 import { paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
 import { createStreamProgress } from './projections/progress.ts';
 import { requestRebuild, showProjections } from './projections/projections.ts';
-import { createImportExport, readUpload } from './reconciliation/import.ts';
+import { createImportGuard, importExport, readUpload } from './reconciliation/import.ts';
 import { showDiscrepancies } from './reconciliation/list.ts';
 import { createRequestLink } from './sign-in/request-link.ts';
 import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
@@ -79,6 +78,7 @@ function post(path: Path, permission: Permission, handle: Page, body?: Middlewar
 /** Everything that only people who are signed in may use. */
 export function consoleRoutes(): readonly ConsoleRoute[] {
   const exceptionPath = '/console/exceptions/payment/:transactionId/:resultNo';
+  const oneImport = createImportGuard();
   return [
     get('/console', 'read', showHome),
     get('/console/payments', 'read', showPayments),
@@ -114,7 +114,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/exceptions/difference/:id', 'resolve', resolveDiscrepancy),
 
     get('/console/reconciliation', 'read', showDiscrepancies),
-    post('/console/reconciliation', 'reconcile', createImportExport(), readUpload),
+    post('/console/reconciliation', 'reconcile', oneImport(importExport), readUpload),
 
     get('/console/deliveries', 'read', showDeliveries),
     get('/console/deliveries/send-again', 'sendAgain', confirmSendList),
@@ -124,9 +124,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/journal', 'read', showTrialBalance),
     get('/console/journal/account', 'read', showAccount),
     get('/console/journal/account.csv', 'read', downloadAccount),
-    get('/console/journal/ageing', 'read', showAgeing),
     get('/console/settlements', 'read', showSettlements),
-    post('/console/settlements', 'reconcile', recordSettlement, readUpload),
+    post('/console/settlements', 'reconcile', oneImport(enterSettlement), readUpload),
     get('/console/settlements/:id', 'read', showSettlement),
     post('/console/settlements/:id/reverse', 'reconcile', reverseSettlement),
     get('/console/statements', 'read', showCollection),

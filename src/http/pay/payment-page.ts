@@ -89,6 +89,7 @@ function paymentPage(
     otherCharges: otherChargeTexts(receiptOf(payment), lang),
     lastAttempt: status === 'failed' || status === 'cancelled' ? status : undefined,
     openAttempts: openAttemptTexts(payment, page),
+    isPartlyPaid: status === 'partlyPaid',
     receiptUrl: links.receipt(request.transactionId, lang),
   };
 }

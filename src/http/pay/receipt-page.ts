@@ -1,6 +1,7 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
 import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
+import { openAttempts } from '../../events/requery-schedule.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
@@ -17,6 +18,7 @@ import { type Context, languageOf } from '../server/context.ts';
 import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
 import type { PageTokens } from './page-token.ts';
+import { isSettled } from './payment-page.ts';
 import { texts } from './texts.ts';
 
 export type ReceiptPageDependencies = {
@@ -40,11 +42,10 @@ export function drawReceipt(
   const lang = languageOf(ctx);
   const receipt = receiptOf(payment, asAt);
   const { status, transactionId } = receipt;
-  const isOpen = status === 'requested' || status === 'pending';
-  const isUntried = status === 'requested' && payment.attempts.length === 0;
-  const canPay = ['failed', 'cancelled', 'partlyPaid'].includes(status) || isUntried;
+  const canPay = !isSettled(payment);
+  const isOpen = status === 'pending' || (canPay && openAttempts(payment).length > 0);
   const looks = Number(ctx.query.look ?? 0);
-  const pauseSeconds = isOpen && !isUntried ? pausesSeconds[looks] : undefined;
+  const pauseSeconds = isOpen ? pausesSeconds[looks] : undefined;
   const email = emailOf(payment, lang, runtime.now());
   return ctx.render('receipt.njk', {
     lang,

@@ -33,7 +33,7 @@ const sources = [
    from ${unmatched.name}.unmatched`,
   `select 'difference/' || id, 'difference', nullif(merchant_code, ''), at, amount_sen, resolution, resolved_at
    from ${reconciliation.name}.discrepancies`,
-  `select 'shared/' || id, kind, nullif(merchant_code, ''), at, amount_sen, resolution, resolved_at
+  `select 'shared/' || id, kind, merchant_code, at, amount_sen, resolution, resolved_at
    from ${journal.name}.shared_numbers`,
 ];
 const listed = `(${sources.join(' union all ')}) as listed`;

@@ -9,12 +9,11 @@ export const ages = ['0–1', '2–3', '4–7', '8–30', 'over 30'] as const;
 export type AgedAccount = {
   /** `gateway:<method>`, `merchant:<code>` or a suspense account. */
   account: string;
-  /** Positive for what is owed to us (gateway) or by us (others), negative where more was settled than came. */
-  openSen: bigint;
-  /** The same by age, as `ages`. */
-  byAge: readonly bigint[];
-  /** What was settled without its days being known, beyond all that was open; zero or negative. */
-  undatedSen: bigint;
+  /**
+   * In sen, positive for what is owed to us (gateway) or by us (others): the amount of each age, what was settled without
+   * a day beyond all that was open, and their sum.
+   */
+  figures: readonly bigint[];
 };
 
 /**
@@ -29,35 +28,33 @@ export async function ageing(db: Knex, asOf: Date): Promise<AgedAccount[]> {
     dayStart,
     asOf,
   });
-  const accounts = new Map<string, { byAge: bigint[]; undatedSen: bigint }>();
+  const accounts = new Map<string, bigint[]>();
   for (const { account, age, sen } of rows) {
-    const aged = accounts.get(account) ?? { byAge: ages.map(() => 0n), undatedSen: 0n };
-    accounts.set(account, aged);
-    if (age === undated) aged.undatedSen = BigInt(sen);
-    else aged.byAge[age] = BigInt(sen);
+    const byAge = accounts.get(account) ?? [...ages, undated].map(() => 0n);
+    byAge[age] = BigInt(sen);
+    accounts.set(account, byAge);
   }
-  return Array.from(accounts, ([account, aged]) => ({ account, ...settleOldestFirst(aged) })).filter(
-    ({ openSen, byAge, undatedSen }) =>
-      openSen !== 0n || undatedSen !== 0n || byAge.some((sen) => sen !== 0n),
+  return Array.from(accounts, ([account, byAge]) => ({ account, figures: settleOldestFirst(byAge) })).filter(
+    ({ figures }) => figures.some((sen) => sen !== 0n),
   );
 }
 
-function settleOldestFirst({ byAge, undatedSen }: { byAge: readonly bigint[]; undatedSen: bigint }) {
-  let left = undatedSen;
-  const settled = byAge.toReversed().map((sen) => {
-    if (left >= 0n || sen <= 0n) return sen;
-    const taken = -left < sen ? -left : sen;
-    left += taken;
-    return sen - taken;
-  });
-  return {
-    openSen: byAge.reduce((sum, sen) => sum + sen, undatedSen),
-    byAge: settled.toReversed(),
-    undatedSen: left,
-  };
+function settleOldestFirst(byAge: readonly bigint[]): bigint[] {
+  let left = byAge[undated] ?? 0n;
+  const settled = byAge
+    .slice(0, undated)
+    .toReversed()
+    .map((sen) => {
+      if (left >= 0n || sen <= 0n) return sen;
+      const taken = -left < sen ? -left : sen;
+      left += taken;
+      return sen - taken;
+    });
+  return [...settled.toReversed(), left, byAge.reduce((sum, sen) => sum + sen, 0n)];
 }
 
-const undated = -1;
+/** The place of what has no day, after the ages. */
+const undated = ages.length;
 
 // Whole days come from their sums, as in the trial balance.
 const openByAge = `
@@ -72,4 +69,4 @@ const openByAge = `
     where at >= :dayStart and at <= :asOf
   ) both_parts
   where account like 'gateway:%' or account like 'merchant:%' or account like 'suspense:%'
-  group by 1, 2 order by 1, 2`;
+  group by 1, 2 order by 1`;

@@ -1,23 +1,27 @@
 /**
  * The journal: double-entry bookkeeping in sen, made from payments' events by the rule in events/postings.ts, and from
  * those of settlements. A row per posting, never changed; the sums of each account and day, for quick balances; and the
- * books of each payment, on which its next entries depend.
+ * books of each payment and settlement, on which its next entries depend.
  */
 import type { Knex } from 'knex';
 import { approvalEvents } from '../../events/approvals.ts';
-import { readPaymentEvent } from '../../events/codec.ts';
+import { readPaymentEvent, readSettlementEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
 import { paymentIdOf, paymentStreamPrefix } from '../../events/payment.ts';
-import { type Books, type Entry, enter } from '../../events/postings.ts';
+import { type Books, type Entry, enter, type Posting } from '../../events/postings.ts';
 import { requeryEvents } from '../../events/requery.ts';
-import { settlementStreamPrefix } from '../../events/settlement.ts';
+import {
+  enterSettlement,
+  evolveSettlement,
+  noSettlement,
+  type Settlement,
+  settlementStreamPrefix,
+} from '../../events/settlement.ts';
 import { sharedNumberStreamPrefix } from '../../events/shared-number.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
-import { createTables, indexable, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, givenRows, indexable, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
-import { dailySumsTable, insertPostings, type PostingRow, postingsTable } from './postings-table.ts';
-import { linesByCharge, settlementIndexes, settlementTables, writeSettlements } from './settlements.ts';
 import {
   type Claim,
   claimsOf,
@@ -26,6 +30,38 @@ import {
   writeClaims,
   writeExplanations,
 } from './shared-numbers.ts';
+
+const postingsTable = {
+  name: 'postings',
+  columns: {
+    transaction_id: 'text not null',
+    revision: 'integer not null',
+    line: 'integer not null',
+    kind: 'text not null',
+    account: 'text not null',
+    merchant_code: 'text not null',
+    debit_sen: 'bigint not null check (debit_sen >= 0)',
+    credit_sen: 'bigint not null check (credit_sen >= 0)',
+    at: 'timestamptz not null',
+    value_at: 'timestamptz not null',
+    // The Malaysian day on which the money came that the posting is about; infinity where that is not known.
+    opened_on: 'date not null',
+  },
+  primaryKey: ['transaction_id', 'revision', 'line'],
+} satisfies Table;
+
+const dailySumsTable: Table = {
+  name: 'daily_sums',
+  // Sums outgrow 64 bits sooner than single amounts.
+  columns: {
+    account: 'text not null',
+    day: 'date not null',
+    opened_on: 'date not null',
+    debit_sen: 'numeric not null',
+    credit_sen: 'numeric not null',
+  },
+  primaryKey: ['account', 'day', 'opened_on'],
+};
 
 const booksTable = {
   name: 'books',
@@ -36,56 +72,57 @@ const booksTable = {
     reference: 'text not null',
     receipt_no: 'text not null',
     state: 'json not null',
+    opened: 'json not null',
   },
   primaryKey: ['transaction_id'],
 } satisfies Table;
 
 export const journal: Projection = {
   name: 'journal',
-  version: 5,
+  version: 6,
   streamPrefixes: [paymentStreamPrefix, sharedNumberStreamPrefix, settlementStreamPrefix],
 
-  async createTables(db) {
-    const own = [postingsTable, dailySumsTable, booksTable];
-    await createTables(db, ...own, ...sharedNumberTables, ...settlementTables);
-    await db.raw(linesByCharge);
-  },
+  createTables: (db) => createTables(db, postingsTable, dailySumsTable, booksTable, ...sharedNumberTables),
   indexes: [
     'postings_by_account on postings (account, at, transaction_id, revision, line)',
     `receipts_by_value on postings (account, value_at, transaction_id) where kind = 'payment' and line = 2`,
     ...sharedNumberIndexes,
-    ...settlementIndexes,
   ],
 
   async project(events, db) {
-    const of = (prefix: string) => events.filter(({ streamName }) => streamName.startsWith(prefix));
+    const isExplanation = ({ streamName }: RecordedEvent) => streamName.startsWith(sharedNumberStreamPrefix);
     await project(
-      of(paymentStreamPrefix).filter(({ type }) => !postsNothing.has(type)),
+      events.filter((event) => !isExplanation(event) && !postsNothing.has(event.type)),
       db,
     );
-    await writeSettlements(of(settlementStreamPrefix), db);
-    await writeExplanations(of(sharedNumberStreamPrefix), db);
+    await writeExplanations(events.filter(isExplanation), db);
   },
 };
-
-async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction): Promise<void> {
-  if (relevant.length === 0) return;
-  const ids = new Set(relevant.map(({ streamName }) => paymentIdOf(streamName)));
-  const { rows } = await db.raw<{ rows: Folded[] }>(
-    `select transaction_id as "transactionId", revision, reference, receipt_no as "receiptNo", state
-       from books where transaction_id = any(?)`,
-    [[...ids]],
-  );
-  const { changed, postings, claims } = fold(rows, relevant);
-  await upsert(db, booksTable, changed.map(rowOf), ['revision', 'receipt_no', 'state']);
-  await insertPostings(db, postings);
-  await writeClaims(claims, db);
-}
 
 /** Types that no entry depends on. Any other unknown type halts the projection: it may be about money. */
 const postsNothing: ReadonlySet<string> = new Set(
   Object.keys({ ...approvalEvents, ...deliveryEvents, ...requeryEvents }),
 );
+
+async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction): Promise<void> {
+  if (relevant.length === 0) return;
+  const ids = new Set(relevant.map(({ streamName }) => idOf(streamName)));
+  const { rows } = await db.raw<{ rows: Folded[] }>(
+    `select transaction_id as "transactionId", revision, reference, receipt_no as "receiptNo", state, opened
+       from books where transaction_id = any(?)`,
+    [[...ids]],
+  );
+  const { changed, postings, claims } = fold(rows, relevant);
+  await upsert(db, booksTable, changed.map(rowOf), ['revision', 'receipt_no', 'state', 'opened']);
+  if (postings.length > 0) await db.raw(insertPostings, [JSON.stringify(postings)]);
+  await writeClaims(claims, db);
+}
+
+const isSettlement = (streamName: string) => streamName.startsWith(settlementStreamPrefix);
+
+/** Of a payment, or of a settlement. */
+const idOf = (streamName: string) =>
+  isSettlement(streamName) ? streamName.slice(settlementStreamPrefix.length) : paymentIdOf(streamName);
 
 type Folded = {
   transactionId: string;
@@ -93,7 +130,9 @@ type Folded = {
   revision: number;
   reference: string;
   receiptNo: string;
-  state: Books;
+  state: Books | Settlement;
+  /** The days on which money came: the last one by account, and by account and amount. */
+  opened: Readonly<Record<string, string>>;
 };
 
 /** The changes to the books, the postings, and the numbers that events gave to payments. Skips an event that the books already contain. */
@@ -103,51 +142,107 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const postings: PostingRow[] = [];
   const claims: Claim[] = [];
   for (const recorded of events) {
-    const transactionId = paymentIdOf(recorded.streamName);
+    const transactionId = idOf(recorded.streamName);
     const { revision } = recorded;
     const before = changed.get(transactionId) ?? stored.get(transactionId) ?? null;
     if (before && revision <= before.revision) continue;
-    const event = readPaymentEvent(recorded);
-    const { books, entry } = enter(before?.state ?? null, event);
-    if (books === null) throw new ProjectionFault('The stream does not begin with the event that creates it');
-    // No entry depends on these two.
-    let { reference, receiptNo } = before ?? { reference: '', receiptNo: '' };
-    if (event.type === 'PaymentRequested' && !before) reference = event.data.reference;
-    if ('receiptNo' in event.data && books.isPaid && !before?.state.isPaid) receiptNo = event.data.receiptNo;
-    changed.set(transactionId, { transactionId, revision, reference, receiptNo, state: books });
-    claims.push(...claimsOf(event, { transactionId, books, isFirstSuccess: !before?.state.isPaid }));
-    if (entry) postings.push(...rowsOf(entry, { transactionId, revision, books, at: event.data.at }));
+    const step = isSettlement(recorded.streamName)
+      ? takeSettlement(before, recorded)
+      : takePayment(before, recorded);
+    const { reference, receiptNo, state } = step;
+    const opened = { ...before?.opened };
+    if (step.entry) postings.push(...rowsOf(step.entry, { ...step, transactionId, revision }, opened));
+    changed.set(transactionId, { transactionId, revision, reference, receiptNo, state, opened });
+    claims.push(...step.claims);
   }
   return { changed: [...changed.values()], postings, claims };
 }
 
+// The casts of states are safe: the streams of payments and of settlements have different ids.
+function takePayment(before: Folded | null, recorded: RecordedEvent) {
+  const transactionId = idOf(recorded.streamName);
+  const event = readPaymentEvent(recorded);
+  const last = before && (before.state as Books);
+  const { books, entry } = enter(last, event);
+  if (books === null) throw new ProjectionFault('The stream does not begin with the event that creates it');
+  // No entry depends on these two.
+  let { reference, receiptNo } = before ?? { reference: '', receiptNo: '' };
+  if (event.type === 'PaymentRequested' && !before) reference = event.data.reference;
+  if ('receiptNo' in event.data && books.isPaid && !last?.isPaid) receiptNo = event.data.receiptNo;
+  const claims = claimsOf(event, { transactionId, books, isFirstSuccess: !last?.isPaid });
+  const { merchantCode } = books;
+  return { state: books, reference, receiptNo, merchantCode, entry, at: event.data.at, claims };
+}
+
+function takeSettlement(before: Folded | null, recorded: RecordedEvent) {
+  const event = readSettlementEvent(recorded);
+  const last = before ? (before.state as Settlement) : noSettlement;
+  const state = evolveSettlement(last, event);
+  const entry = enterSettlement(last, event);
+  const reference = state.recorded?.reference ?? '';
+  return { state, reference, receiptNo: '', merchantCode: '', entry, at: event.data.at, claims: [] };
+}
+
+type PostingRow = Row<keyof typeof postingsTable.columns | 'day'>;
+
+/** Adds to `opened` what the entry brings. */
 function rowsOf(
-  { kind, valueAt, postings }: Entry,
-  event: { transactionId: string; revision: number; books: Books; at: string },
+  { kind, postings, valueAt }: Entry,
+  event: { transactionId: string; revision: number; merchantCode: string; at: string },
+  opened: Record<string, string>,
 ): PostingRow[] {
-  return postings.map(({ account, debitSen, creditSen }, index) => ({
+  const day = dayOf(event.at);
+  return postings.map((posting, index) => ({
     transaction_id: event.transactionId,
     revision: event.revision,
     line: index + 1,
     kind,
-    account: indexable(account),
-    merchant_code: indexable(event.books.merchantCode),
-    debit_sen: String(debitSen),
-    credit_sen: String(creditSen),
+    account: indexable(posting.account),
+    merchant_code: indexable(event.merchantCode),
+    debit_sen: String(posting.debitSen),
+    credit_sen: String(posting.creditSen),
     at: event.at,
     // Postgres has no year 0, which a bank's clock may show.
     value_at: new Date(valueAt).getUTCFullYear() > 0 ? valueAt : event.at,
-    day: dayOf(event.at),
-    opened_on: null,
+    day,
+    opened_on:
+      posting.openedOn === undefined ? openedOn(posting, opened, day) : (posting.openedOn ?? 'infinity'),
   }));
 }
 
-function rowOf({ transactionId, revision, reference, receiptNo, state }: Folded) {
+/** What takes money out is about the last posting of its payment that brought as much, else about the last one. */
+function openedOn({ account, debitSen, creditSen }: Posting, opened: Record<string, string>, day: string) {
+  const key = `${account} ${debitSen + creditSen}`;
+  // The accounts of the gateway are debited when money comes, all others are credited.
+  if (account.startsWith('gateway:') !== debitSen > 0n) return opened[key] ?? opened[account] ?? day;
+  opened[account] = day;
+  opened[key] = day;
+  return day;
+}
+
+function rowOf({ transactionId, revision, reference, receiptNo, state, opened }: Folded) {
   return {
     transaction_id: transactionId,
     revision,
     reference: indexable(reference),
     receipt_no: indexable(receiptNo),
     state: JSON.stringify(state),
+    opened: JSON.stringify(opened),
   };
 }
+
+const postingColumns = Object.keys(postingsTable.columns).join(', ');
+
+// A posting that exists already is refused, because it would count twice in the sums.
+const insertPostings = `
+  with added as materialized (
+    select * from ${givenRows({ ...postingsTable.columns, day: 'date' })}
+  ),
+  inserted as (
+    insert into postings (${postingColumns}) select ${postingColumns} from added
+  )
+  insert into daily_sums
+  select account, day, opened_on, sum(debit_sen), sum(credit_sen) from added group by account, day, opened_on
+  on conflict (account, day, opened_on) do update set
+    debit_sen = daily_sums.debit_sen + excluded.debit_sen,
+    credit_sen = daily_sums.credit_sen + excluded.credit_sen`;

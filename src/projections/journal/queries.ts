@@ -20,10 +20,10 @@ export type PostingKey = { at: Date; transactionId: string; revision: number; li
 export type StatementLine = PostingKey & {
   kind: EntryKind;
   valueAt: Date;
+  /** `''` for a settlement, whose id is in `transactionId`. */
   merchantCode: string;
-  /** The merchant's own, of the payment; or that of the payout or remittance. */
+  /** The merchant's own, of the payment; or that of the settlement. */
   reference: string;
-  isSettlement: boolean;
   /** `''` while the payment is not paid. */
   receiptNo: string;
   debitSen: bigint;
@@ -58,6 +58,24 @@ export async function journalBalance(db: Knex) {
       from ${postings} group by transaction_id, revision
     ) entries`);
   return inSen(rows[0] ?? { debit: '0', credit: '0', unbalanced: 0 });
+}
+
+/** The accounts whose sums of the day are not those of its postings. */
+export async function differingSums(db: Knex, day: string): Promise<string[]> {
+  // By account, as the index of the postings is.
+  const query = db.raw<{ rows: { account: string }[] }>(
+    `select distinct account
+     from (select account, opened_on, debit_sen, credit_sen from ${dailySums} where day = :day) kept
+     full join (
+       select account, opened_on, sum(debit_sen) as debit, sum(credit_sen) as credit
+       from (select distinct account from ${dailySums}) accounts join ${postings} using (account)
+       where at >= :start and at < :end group by 1, 2
+     ) fresh using (account, opened_on)
+     where (debit_sen, credit_sen) is distinct from (debit, credit)
+     order by account`,
+    { day, start: null, end: null, ...boundsOfDay(day) },
+  );
+  return (await query.timeout(30_000)).rows.map(({ account }) => account);
 }
 
 /** The sums of one account; zero if nothing was posted to it by then. */
@@ -157,16 +175,13 @@ async function linesAfter(
   asked: { account: string; start: string; end: string; after: PostingKey | null; limit: number },
 ): Promise<FoundLine[]> {
   const { after, ...bindings } = asked;
-  const position = 'posting.at, transaction_id, posting.revision, line';
+  const position = 'at, transaction_id, posting.revision, line';
   const { rows } = await trx.raw<{ rows: FoundLine[] }>(
-    `select posting.at, transaction_id as "transactionId", posting.revision, line, posting.kind, value_at as "valueAt",
-       merchant_code as "merchantCode", coalesce(books.reference, settlements.reference) as reference,
-       coalesce(receipt_no, '') as "receiptNo", books.reference is null as "isSettlement",
+    `select at, transaction_id as "transactionId", posting.revision, line, kind, value_at as "valueAt",
+       merchant_code as "merchantCode", reference, receipt_no as "receiptNo",
        debit_sen::text as debit, credit_sen::text as credit
-     from ${postings} posting
-       left join ${books} using (transaction_id)
-       left join ${journal.name}.settlements on settlements.id = transaction_id
-     where account = :account and posting.at >= :start and posting.at < :end
+     from ${postings} posting join ${books} using (transaction_id)
+     where account = :account and at >= :start and at < :end
        ${after ? `and (${position}) > (:at, :transactionId, :revision, :line)` : ''}
      order by ${position}
      limit :limit`,

@@ -1,159 +1,71 @@
-/** Payouts and remittances: tables of the journal, so that their postings and those of payments are in one transaction. */
+/** What a settlement is compared with in the books. Rejects within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
-import { readSettlementEvent } from '../../events/codec.ts';
-import {
-  enterSettlement,
-  evolveSettlement,
-  noSettlement,
-  type PayoutLine,
-  type Settlement,
-  type SettlementEvent,
-  settlementStreamPrefix,
-} from '../../events/settlement.ts';
-import { sharedNumberIdOf } from '../../events/shared-number.ts';
-import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { dayOf } from '../../kernel/malaysian-time.ts';
-import { indexable, type Table, upsert } from '../../postgres/table.ts';
-import { insertPostings, type PostingRow } from './postings-table.ts';
+import type { SettlementKind } from '../../events/settlement.ts';
+import { numberIdOf } from '../../events/shared-number.ts';
+import { boundsOfDay } from '../../kernel/malaysian-time.ts';
+import type { Sen } from '../../kernel/money.ts';
+import { givenRows, indexable } from '../../postgres/table.ts';
+import { journal } from './projection.ts';
 
-const settlementsTable: Table = {
-  name: 'settlements',
-  columns: {
-    id: 'text',
-    revision: 'integer not null',
-    kind: 'text',
-    reference: 'text',
-    at: 'timestamptz',
-    settled_on: 'date',
-    total_sen: 'bigint',
-    reversed_at: 'timestamptz',
-    state: 'json not null',
-  },
-  primaryKey: ['id'],
-};
-
-const linesTable: Table = {
-  name: 'payout_lines',
-  columns: {
-    settlement_id: 'text not null',
-    no: 'integer not null',
-    charge: 'text not null',
-    transaction_id: 'text not null',
-    amount_sen: 'bigint not null',
-  },
-  primaryKey: ['settlement_id', 'no'],
-};
-
-export const settlementTables: readonly Table[] = [settlementsTable, linesTable];
-export const settlementIndexes = [
-  'settlements_by_time on settlements (at, id) where at is not null',
-  'payout_lines_by_payment on payout_lines (transaction_id)',
-];
-/** The projection itself looks for lines by charge. */
-export const linesByCharge = 'create index payout_lines_by_charge on payout_lines (charge)';
-
-/** One event after the other: they are few. Skips an event that the row already contains. */
-export async function writeSettlements(
-  events: readonly RecordedEvent[],
-  db: Knex.Transaction,
-): Promise<void> {
-  for (const recorded of events) {
-    const id = recorded.streamName.slice(settlementStreamPrefix.length);
-    const row = await db<{ id: string; revision: number; state: Settlement }>('settlements')
-      .where({ id })
-      .first('revision', 'state');
-    if (row && recorded.revision <= row.revision) continue;
-    await writeOne(id, recorded.revision, readSettlementEvent(recorded), row?.state ?? noSettlement, db);
-  }
+/** The reference of another one of the same day with the same total that is not reversed; null if there is none. */
+export async function findTwin(
+  db: Knex,
+  { id, kind, settledOn, totalSen }: { id: string; kind: SettlementKind; settledOn: string; totalSen: Sen },
+): Promise<string | null> {
+  // It was recorded on that day or later: the index of the account begins with this.
+  const { rows } = await db
+    .raw<{ rows: { reference: string }[] }>(
+      `select reference from ${journal.name}.postings join ${journal.name}.books using (transaction_id)
+       where account = 'bank' and at >= :start and value_at = :start and kind = :kind
+         and debit_sen + credit_sen = :totalSen and transaction_id <> :id and state ->> 'reversed' is null
+       limit 1`,
+      { id, kind, totalSen, start: boundsOfDay(settledOn)?.start ?? null },
+    )
+    .timeout(5_000);
+  return rows[0]?.reference ?? null;
 }
 
-async function writeOne(
-  id: string,
-  revision: number,
-  event: SettlementEvent,
-  before: Settlement,
-  db: Knex.Transaction,
-): Promise<void> {
-  const state = evolveSettlement(before, event);
-  const { recorded, reversed } = state;
-  const row = {
-    id,
-    revision,
-    kind: recorded?.kind ?? null,
-    reference: recorded && indexable(recorded.reference),
-    at: recorded?.at ?? null,
-    settled_on: recorded?.settledOn ?? null,
-    total_sen: recorded?.totalSen ?? null,
-    reversed_at: reversed?.at ?? null,
-    state: JSON.stringify(state),
-  };
-  await upsert(db, settlementsTable, [row], Object.keys(row));
-  const { at } = event.data;
-  if (event.type === 'PayoutLinesListed' && state !== before) {
-    if (event.data.from === 0) await db('payout_lines').where({ settlement_id: id }).delete();
-    await upsert(db, linesTable, linesOf(id, event.data));
-  }
-  const entry = enterSettlement(before, event);
-  const postings = entry?.postings.map(
-    ({ account, creditSen, debitSen, openedOn }, index): PostingRow => ({
-      transaction_id: id,
-      revision,
-      line: index + 1,
-      kind: entry.kind,
-      account: indexable(account),
-      merchant_code: indexable(account.startsWith('merchant:') ? account.slice('merchant:'.length) : ''),
-      debit_sen: String(debitSen),
-      credit_sen: String(creditSen),
-      at,
-      value_at: entry.valueAt,
-      day: dayOf(at),
-      opened_on: openedOn ?? 'infinity',
-    }),
-  );
-  await insertPostings(db, postings ?? []);
-  if (event.type === 'SettlementRecorded') await writeNamedTwice(id, at, db);
-  if (event.type === 'SettlementReversed') await db.raw(clearNamedTwice, { id, at });
-}
+export type NamedCharge = {
+  line: number;
+  /** One of the two ids may be `''`. */
+  transactionId: string;
+  gatewayTransactionId: string;
+  amountSen: Sen;
+};
 
-const linesOf = (id: string, { from, lines }: { from: number; lines: readonly PayoutLine[] }) =>
-  lines.map(({ amountSen, gatewayTransactionId, transactionId }, index) => ({
-    settlement_id: id,
-    no: from + index + 1,
-    charge: indexable(gatewayTransactionId || transactionId),
+/**
+ * By line: the account of the gateway in which a charge of this amount was booked, and on which day. A charge that is
+ * named more often than it was booked is found as often as it was booked.
+ */
+export async function findCharges(db: Knex, charges: readonly NamedCharge[]) {
+  const given = charges.map(({ amountSen, gatewayTransactionId: number, line, transactionId }) => ({
+    line,
     transaction_id: indexable(transactionId),
+    number_id:
+      number && numberIdOf({ kind: 'sharedGatewayTransaction', merchantCode: '', number: indexable(number) }),
     amount_sen: amountSen,
   }));
-
-/** A charge that another payout has too, or this one twice, is an exception like a number that two payments share. */
-async function writeNamedTwice(id: string, at: string, db: Knex.Transaction): Promise<void> {
-  const { rows } = await db.raw<{ rows: { charge: string; first: string; amount: number }[] }>(
-    findNamedTwice,
-    {
-      id,
-    },
-  );
-  const found = rows.map(({ charge, first, amount }) => ({
-    id: sharedNumberIdOf({ kind: 'paidOutTwice', merchantCode: '', number: charge }, id),
-    kind: 'paidOutTwice',
-    number: charge,
-    merchant_code: '',
-    transaction_id: id,
-    first_transaction_id: first,
-    at,
-    amount_sen: amount,
-  }));
-  if (found.length === 0) return;
-  // It may have been reversed, and recorded again.
-  await db('shared_numbers').insert(found).onConflict('id').merge({ resolution: null, resolved_at: null });
+  const { rows } = await db
+    .raw<{ rows: { line: number; account: string; openedOn: string }[] }>(chargesOfLines, [
+      JSON.stringify(given),
+    ])
+    .timeout(30_000);
+  return new Map(rows.map(({ line, ...charge }) => [line, charge]));
 }
 
-const findNamedTwice = `
-  select distinct on (charge) charge, other.settlement_id as first, mine.amount_sen as amount
-  from payout_lines mine join payout_lines other using (charge)
-    join settlements on settlements.id = other.settlement_id and at is not null and reversed_at is null
-  where mine.settlement_id = :id and (other.settlement_id <> :id or other.no < mine.no)
-  order by charge, settlements.at, other.settlement_id, other.no`;
-
-const clearNamedTwice = `
-  update shared_numbers set resolution = 'reversed', resolved_at = :at
-  where kind = 'paidOutTwice' and resolved_at is null and :id in (transaction_id, first_transaction_id)`;
+const columns = { line: 'integer', transaction_id: 'text', number_id: 'text', amount_sen: 'bigint' };
+const chargesOfLines = `
+  select line, account, opened_on::text as "openedOn"
+  from (
+    select line, id, amount_sen, row_number() over (partition by id, amount_sen order by line) as no
+    from (
+      select line, amount_sen, coalesce(nullif(given.transaction_id, ''), numbers.transaction_id) as id
+      from ${givenRows(columns)} left join ${journal.name}.numbers on numbers.id = number_id
+      where given.transaction_id in ('', coalesce(numbers.transaction_id, given.transaction_id))
+    ) named
+  ) numbered
+  cross join lateral (
+    select account, opened_on, row_number() over (order by revision, line) as no from ${journal.name}.postings
+    where transaction_id = numbered.id and account like 'gateway:%' and debit_sen = numbered.amount_sen
+  ) charge
+  where charge.no = numbered.no`;

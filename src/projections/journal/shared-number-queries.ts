@@ -4,20 +4,17 @@ import type { SharedNumberKind } from '../../events/shared-number.ts';
 import type { Sen } from '../../kernel/money.ts';
 import { journal } from './projection.ts';
 
-/** A number that a payment has although another payment had it before; or a charge that two payouts have. */
+/** A number that a payment has although another payment had it before. */
 type SharedNumber = {
   kind: SharedNumberKind;
   number: string;
   /** Of the later payment. */
   merchantCode: string;
-  /** Of the later payment, or the id of the later payout. */
   transactionId: string;
   firstTransactionId: string;
   at: Date;
   /** As reported with the number; null where it was not. */
   amountSen: Sen | null;
-  /** When a payout was reversed that has the charge, or staff explained it. */
-  resolvedAt: Date | null;
 };
 
 const columns = {
@@ -25,7 +22,6 @@ const columns = {
   transactionId: 'transaction_id',
   firstTransactionId: 'first_transaction_id',
   amountSen: 'amount_sen',
-  resolvedAt: 'resolved_at',
 };
 
 const sharedNumbers = (db: Knex) => db(`${journal.name}.shared_numbers`).timeout(5_000);

@@ -28,7 +28,7 @@ export type RowDifference = {
   columns: readonly string[];
 };
 
-type Comparison = {
+export type Comparison = {
   rows: number;
   /** At most `limit`. */
   differences: RowDifference[];
@@ -137,17 +137,22 @@ async function servingCheckpoint(trx: Knex.Transaction, { name, version }: Proje
   );
 }
 
-async function compareSchemas(
+/** Of all rows, or of those whose keys begin with a value that the query `chosen` has. */
+export async function compareSchemas(
   trx: Knex.Transaction,
   projection: Projection,
-  { fresh, limit }: { fresh: string; limit: number },
+  { fresh, limit, chosen = null }: { fresh: string; limit: number; chosen?: string | null },
 ): Promise<Comparison> {
-  const serving = new Map(
-    (await comparedRows(trx, projection, projection.name)).map((rows) => [rows.table, rows]),
-  );
+  const rowsOf = async (schema: string) =>
+    (await comparedRows(trx, projection, schema)).map((rows) =>
+      chosen
+        ? { ...rows, sql: `${rows.sql} where ${quoteIdentifier(rows.key[0] ?? '')} in (${chosen})` }
+        : rows,
+    );
+  const serving = new Map((await rowsOf(projection.name)).map((rows) => [rows.table, rows]));
   const comparison: Comparison = { rows: 0, differences: [], more: 0 };
   const { differences } = comparison;
-  for (const rows of await comparedRows(trx, projection, fresh)) {
+  for (const rows of await rowsOf(fresh)) {
     const { table } = rows;
     const twin = serving.get(table);
     serving.delete(table);
@@ -166,7 +171,7 @@ async function compareSchemas(
 }
 
 /** Every table of a schema, by its primary key, without the columns that may legitimately differ. */
-export async function comparedRows(
+async function comparedRows(
   trx: Knex.Transaction,
   { comparedIn, notDerived = {} }: Projection,
   schema: string,
@@ -200,7 +205,7 @@ const tablesOfSchema = `
   order by relname`;
 
 /** In one pass over both, which Postgres does with bounded memory; values never leave it. */
-export async function compareTable(
+async function compareTable(
   trx: Knex.Transaction,
   serving: ComparedRows,
   { table, key, columns, sql }: ComparedRows,

@@ -141,18 +141,17 @@ async function findDue(
 
 /** With the personal data that it needs; null while those cannot be read, because they would be missing in what is sent. */
 async function openDelivery(
-  { payment, ...due }: CalledDelivery,
+  { payment: calledPayment, ...due }: CalledDelivery,
   { openSealed }: AttemptDependencies,
 ): Promise<OpenDelivery | null> {
   const { state } = due.head;
+  // A callback reports the change that called for it; an email says how the payment stands when it is sent.
+  const payment = due.planned.kind === 'email' && state.status !== 'none' ? state : calledPayment;
   const erasedAt = state.status === 'none' ? null : state.personalData.erasedAt;
-  // The payment is from an earlier event. What was erased since must not be sent, even if it is there in plain text.
+  // What was erased since the call must not be sent, even if it is there in plain text.
   const isErased = erasedAt !== null && erasedAt !== payment.personalData.erasedAt;
   const left = isErased ? withoutPersonalData(payment, erasedAt) : payment;
-  // A receipt that is sent again says what was refunded or reversed since.
-  const { adjustments = null } = state.status === 'none' || due.planned.kind !== 'email' ? {} : state;
-  const shown = adjustments ? { ...left, adjustments } : left;
-  const opened = await openPayment(shown, openSealed);
+  const opened = await openPayment(left, openSealed);
   const { access } = opened;
   return access.kind === 'unavailable' && !access.isLost ? null : { ...due, payment: opened };
 }

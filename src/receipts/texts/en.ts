@@ -60,8 +60,7 @@ export const en = {
         'No payment has been received. You can still pay. If money has left your account, contact the agency first.',
       pending:
         'A corporate account may still need an approver. Do not pay again: the receipt page shows the outcome once it is known.',
-      requested:
-        'No outcome has reached us yet. If you have just paid, wait a moment and check again. Do not pay twice.',
+      requested: 'If you have just paid, wait a moment and check again. Do not pay twice.',
       partlyPaid:
         'A part of the amount has been received. The rest is still to be paid, on the payment page.',
       wrongAmount: 'Do not pay again. If you contact the agency, give it the reference below.',

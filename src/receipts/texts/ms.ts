@@ -58,8 +58,7 @@ export const ms: ReceiptTexts = {
         'Tiada bayaran diterima. Anda masih boleh membayar. Jika wang telah ditolak daripada akaun anda, hubungi agensi terlebih dahulu.',
       pending:
         'Akaun korporat mungkin masih memerlukan pelulus. Jangan bayar semula: halaman resit menunjukkan keputusan sebaik sahaja diketahui.',
-      requested:
-        'Kami belum menerima sebarang keputusan. Jika anda baru membayar, tunggu seketika dan semak semula. Jangan bayar dua kali.',
+      requested: 'Jika anda baru membayar, tunggu seketika dan semak semula. Jangan bayar dua kali.',
       partlyPaid:
         'Sebahagian daripada amaun telah diterima. Bakinya masih perlu dibayar di halaman pembayaran.',
       wrongAmount: 'Jangan bayar semula. Jika anda menghubungi agensi, berikan nombor rujukan di bawah.',

@@ -54,7 +54,6 @@ test.serial('metrics of a day, by its Malaysian midnights', async (t) => {
     Contradiction: '0',
     Discrepancy: '0',
     'Wrong amount': '0',
-    'Paid out twice': '0',
     'Paid twice': '1',
     'Late success': '0',
     'Outcome unknown': '0',

@@ -8,7 +8,7 @@ import { schemaVersion } from '../../../src/events/upcast.ts';
 import type { RecordedEvent } from '../../../src/eventstore/event-store.ts';
 import { ageing } from '../../../src/projections/journal/ageing.ts';
 import { journalBalance, trialBalance } from '../../../src/projections/journal/queries.ts';
-import { openSharedNumbers } from '../../../src/projections/journal/shared-number-queries.ts';
+import { findCharges, findTwin } from '../../../src/projections/journal/settlements.ts';
 import { duplicated, result, sen } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { clearJournal, emptyJournal, feed, paid, recorded } from '../journals.ts';
@@ -48,7 +48,7 @@ function settlement(kind: 'payout' | 'remittance', day: number, parts: readonly 
       settledOn: nameOf(day),
       totalSen: sen(net),
       parts: parts.map((each) => ({ ...each, amountSen: sen(each.amountSen) })),
-      file: null,
+      file: { sha256: 'a'.repeat(64), lines: 1 },
       postingRule: 1,
     },
   };
@@ -147,8 +147,7 @@ function play(steps: readonly Step[]) {
 }
 
 async function openIn(db: Knex, day: number) {
-  const found = await ageing(db, new Date(timeOn(day)));
-  return found.map(({ account, openSen, byAge, undatedSen }) => ({ account, openSen, byAge, undatedSen }));
+  return await ageing(db, new Date(timeOn(day)));
 }
 
 /** What the model says: every open item in its age. */
@@ -160,7 +159,7 @@ function aged(items: readonly Item[], today: number) {
       const age = [1, 3, 7, 30].filter((last) => today - item.day > last).length;
       byAge[age] = (byAge[age] ?? 0n) + BigInt(item.sen);
     }
-    return { account, openSen: byAge.reduce((sum, each) => sum + each, 0n), byAge, undatedSen: 0n };
+    return { account, figures: [...byAge, 0n, byAge.reduce((sum, each) => sum + each, 0n)] };
   });
 }
 
@@ -212,45 +211,57 @@ async function sumsOf(db: Knex, table: string, day: string) {
   return rows;
 }
 
-const line = (no: number) => ({
-  transactionId: `T${no}`,
-  gatewayTransactionId: `G${no}`,
-  amountSen: sen(100),
-});
-const listed = (sha: string, from: number, ...numbers: number[]): SettlementEvent => ({
-  type: 'PayoutLinesListed',
-  data: { at: timeOn(0), sha256: sha.repeat(64), from, lines: numbers.map(line) },
-});
-const payout = settlement('payout', 0, [{ account: 'gateway:fpx', openedOn: null, amountSen: 200 }]);
-
-test.serial('a charge that two payouts name is an exception until one of them is reversed', async (t) => {
+test.serial('a charge is found by either id, as often as it was booked', async (t) => {
   const db = await emptyJournal(t, postgres);
-  await feed(db, [
-    ...settled('A', listed('a', 0, 1), listed('a', 1, 2), payout),
-    // Never recorded: its lines do not count.
-    ...settled('B', listed('b', 0, 1, 2)),
-  ]);
-  t.is((await openSharedNumbers(db)).count, 0);
-  const second = settled('C', listed('c', 0, 9), listed('d', 0, 2, 3), payout, reversed(1));
-  await feed(db, second.slice(0, 3));
-  const { count, first } = await openSharedNumbers(db);
-  t.is(count, 1);
-  t.like(first, {
-    kind: 'paidOutTwice',
-    number: 'G2',
-    firstTransactionId: 'A',
-    transactionId: 'C',
-    amountSen: 100,
+  const again = result(1, 'succeeded', { mode: 'cc', amountSen: sen(1_001), gatewayTransactionId: 'G2' });
+  const events = paid({ at: timeOn(0) });
+  const second = duplicated(again, 'G1');
+  events.push({ ...second, data: { ...second.data, at: timeOn(3) } } as PaymentEvent);
+  await feed(db, [...recorded('P', events), ...recorded('Q', paid({ at: timeOn(1), no: 2 }))]);
+  const charge = (line: number, transactionId: string, gatewayTransactionId = '', amount = 1_001) => ({
+    line,
+    transactionId,
+    gatewayTransactionId,
+    amountSen: sen(amount),
   });
-  await feed(db, second);
-  t.is((await openSharedNumbers(db)).count, 0);
-  await feed(
-    db,
-    settled('C', listed('c', 0), listed('d', 0), payout, reversed(1), listed('e', 0, 2, 3), payout),
+  const found = await findCharges(db, [
+    charge(2, 'P'),
+    charge(3, '', 'G2'),
+    charge(4, 'P'),
+    charge(5, 'P', '', 1_000),
+    charge(6, 'Q', 'G2', 1_002),
+    charge(7, 'Q', 'new', 1_002),
+    charge(8, '', 'nobody'),
+    charge(9, "' or true --\0"),
+  ]);
+  const first = { account: 'gateway:fpx', openedOn: nameOf(0) };
+  t.deepEqual(
+    [...found].sort(([one], [other]) => one - other),
+    [
+      [2, first],
+      [3, { account: 'gateway:cc', openedOn: nameOf(3) }],
+      [7, { ...first, openedOn: nameOf(1) }],
+    ],
+    'a third one, another amount, the number of another payment and unknown ones are not found',
   );
-  t.is((await openSharedNumbers(db)).count, 1, 'recorded again');
-  await feed(db, settled('D', listed('f', 0, 7, 7), payout));
-  t.is((await openSharedNumbers(db)).count, 2, 'one payout names a charge twice');
+});
+
+test.serial('another settlement of the day with the same total is found unless it is reversed', async (t) => {
+  const db = await emptyJournal(t, postgres);
+  const parts = [{ account: 'gateway:fpx', openedOn: null, amountSen: 200 }];
+  const payout = settlement('payout', 2, parts);
+  const twinOf = (id: string, kind: 'payout' | 'remittance', day: number, totalSen: number) =>
+    findTwin(db, { id, kind, settledOn: nameOf(day), totalSen: sen(totalSen) });
+  await feed(db, settled('A', payout));
+  t.is(await twinOf('B', 'payout', 2, 200), 'S');
+  t.is(await twinOf('A', 'payout', 2, 200), null);
+  t.is(await twinOf('B', 'payout', 1, 200), null);
+  t.is(await twinOf('B', 'payout', 2, 201), null);
+  t.is(await twinOf('B', 'remittance', 2, 200), null);
+  await feed(db, settled('A', payout, reversed(3)));
+  t.is(await twinOf('B', 'payout', 2, 200), null);
+  await feed(db, settled('A', payout, reversed(3), settlement('payout', 2, parts)));
+  t.is(await twinOf('B', 'payout', 2, 200), 'S');
 });
 
 test.serial(
@@ -262,20 +273,18 @@ test.serial(
       db,
       settled('A', settlement('payout', 5, [{ account: 'gateway:fpx', openedOn: null, amountSen: 1_500 }])),
     );
+    const none = [0n, 0n, 0n, 0n, 0n];
     const merchant = (age: number) => ({
       account: 'merchant:council',
-      openSen: 1_001n,
-      byAge: [0n, 0n, 0n, 0n, 0n].with(age, 1_001n),
-      undatedSen: 0n,
+      figures: [...none.with(age, 1_001n), 0n, 1_001n],
     });
-    const none = [0n, 0n, 0n, 0n, 0n];
     t.deepEqual(await openIn(db, 4), [{ ...merchant(2), account: 'gateway:fpx' }, merchant(2)]);
     t.deepEqual(await openIn(db, 5), [
-      { account: 'gateway:fpx', openSen: -499n, byAge: none, undatedSen: -499n },
+      { account: 'gateway:fpx', figures: [...none, -499n, -499n] },
       merchant(2),
     ]);
     t.deepEqual(await openIn(db, 40), [
-      { account: 'gateway:fpx', openSen: -499n, byAge: none, undatedSen: -499n },
+      { account: 'gateway:fpx', figures: [...none, -499n, -499n] },
       merchant(4),
     ]);
   },

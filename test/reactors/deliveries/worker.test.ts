@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
+import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
@@ -11,7 +12,7 @@ import { toDoList } from '../../../src/to-do/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
 import { append, emptyDatabase, end, reached, startStore } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
-import { applied, plain, result } from '../../support/payments.ts';
+import { applied, mismatched, plain, resolvedAs, result, sen } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
 import {
@@ -71,6 +72,24 @@ test.serial('a callback of an erased payment goes, with every field and without 
   const sent = JSON.parse(receiver.received[0]?.body ?? '');
   t.like(sent, { transaction_id: 'P1', status: '1', amount: '120.50', buyer_name: '' });
   t.is(Object.keys(sent).length, 19);
+});
+
+test.serial('an email that waited says how the payment stands when it is sent', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(1) }));
+  const announced = { merchantCode: 'council', deliveries: [{ key: 'notice-1', kind: 'email' }] };
+  const detected = { ...wrong, data: { ...wrong.data, ...announced } } as PaymentEvent;
+  await makePayment(ledger, 'P1', [...paymentEvents('P1', ''), detected, resolvedAs('refunded', 1)]);
+  const shown: OpenPayment[] = [];
+  startCallbacks(t, ledger, {
+    kind: 'email',
+    perform: async ({ payment }) => {
+      shown.push(payment);
+      return { kind: 'delivered', status: null, messageId: '<x>' };
+    },
+  });
+  await untilHistory(ledger, 'P1', 1);
+  t.like(shown, [{ results: [{ resolved: { resolution: 'refunded' } }] }]);
 });
 
 test.serial('while personal data cannot be read a callback waits, and no attempt is recorded', async (t) => {

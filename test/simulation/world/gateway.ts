@@ -152,7 +152,7 @@ export function createGateway({
           const fields = {
             STATUS: '1',
             MERCHANT_CODE: 'council',
-            TRANS_ID: `UNKNOWN-${name}`,
+            TRANS_ID: 'UNKNOWN',
             PAYMENT_TRANS_ID: `U-${name}`,
             AMOUNT: '10.00',
             PAYMENT_DATETIME: '2026-11-20 09:00:00',

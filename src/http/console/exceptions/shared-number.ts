@@ -9,7 +9,7 @@ import { HttpProblem } from '../../server/errors.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
 import { kindTexts, sharedNumberResolutions } from './texts.ts';
 
-const source: ExceptionSource<'explained' | 'reversed'> = {
+const source: ExceptionSource<'explained'> = {
   template: 'shared-number.njk',
   meanings: sharedNumberResolutions,
   async find(ctx, { askReadModels, db, eventStore, executeSharedNumber }) {
@@ -28,13 +28,10 @@ const source: ExceptionSource<'explained' | 'reversed'> = {
         title: kindTexts[shared.kind].name,
         url: `/console/exceptions/shared/${id}`,
         shared,
-        isPayout: shared.kind === 'paidOutTwice',
       },
       choices: ['explained'],
-      resolved: explained
-        ? { ...explained, resolution: 'explained' }
-        : shared.resolvedAt && { at: shared.resolvedAt.toISOString(), note: '', resolution: 'reversed' },
-      resolvedBy: explained ? actorOf(events[0]) : 'journal',
+      resolved: explained && { ...explained, resolution: 'explained' },
+      resolvedBy: actorOf(events[0]),
       resolve({ at, note }, cause) {
         return executeSharedNumber(stream, { type: 'ExplainSharedNumber', at, note }, cause, { from: head });
       },

@@ -42,11 +42,6 @@ export const kindTexts: Texts<ListedKind> = {
     meaning:
       'More money is at stake than one person may decide. It takes effect when another administrator approves it.',
   },
-  paidOutTwice: {
-    name: 'Paid out twice',
-    meaning:
-      'Two payouts of the gateway name this charge, or one payout names it twice. Ask the gateway which of them is right, and reverse the other.',
-  },
   outcomeUnknown: {
     name: 'Outcome unknown',
     meaning:
@@ -133,7 +128,6 @@ export const paymentResolutions: Readonly<Record<ExceptionResolution, string>> =
 
 export const sharedNumberResolutions = {
   explained: 'No money moves. The note gives the cause.',
-  reversed: 'A payout that has the charge was reversed.',
 } as const;
 
 export const unmatchedResolutionTexts: Readonly<Record<UnmatchedResolution, string>> = {

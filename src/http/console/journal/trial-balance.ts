@@ -1,21 +1,27 @@
-/** GET /console/journal: the trial balance as of any moment. */
+/** GET /console/journal: the trial balance, and the ageing of what is open, as of any moment. */
 import { dayOf } from '../../../kernel/malaysian-time.ts';
-import { absolute } from '../../../kernel/money.ts';
+import { absolute, signedSen } from '../../../kernel/money.ts';
+import { ageing, ages } from '../../../projections/journal/ageing.ts';
 import { journalGap, trialBalance } from '../../../projections/journal/queries.ts';
 import { queryOf, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { accountPath, balanceOf, periodOf } from './account.ts';
 import { readAsOf } from './as-of.ts';
 
-export const showTrialBalance: Page = async (ctx, { askReadModels, db, eventStore, runtime, show }) => {
+export const showTrialBalance: Page = async (
+  ctx,
+  { askReadModels, config, db, eventStore, runtime, show },
+) => {
   const { at = '' } = readQuery(ctx);
   const now = runtime.now();
   const asOf = readAsOf(at, now);
-  const [accounts, gap] = await askReadModels(ctx, [
+  const [accounts, open, gap] = await askReadModels(ctx, [
     trialBalance(db, asOf),
+    ageing(db, asOf),
     journalGap(asOf, { eventStore, db, runtime }),
   ]);
   const period = periodOf(undefined, dayOf(asOf.toISOString()));
+  const urlOf = (account: string) => `${accountPath}${queryOf({ account, ...period })}`;
   const total = {
     debitSen: accounts.reduce((sum, { debitSen }) => sum + debitSen, 0n),
     creditSen: accounts.reduce((sum, { creditSen }) => sum + creditSen, 0n),
@@ -28,7 +34,14 @@ export const showTrialBalance: Page = async (ctx, { askReadModels, db, eventStor
     rows: accounts.map((sums) => ({
       ...sums,
       ...balanceOf(sums.creditSen - sums.debitSen),
-      url: `${accountPath}${queryOf({ account: sums.account, ...period })}`,
+      url: urlOf(sums.account),
+    })),
+    ages,
+    open: open.map(({ account, figures }) => ({
+      account,
+      name: config.merchants.get(account.replace(/^merchant:/, ''))?.name ?? '',
+      url: urlOf(account),
+      figures: figures.map((sen) => ({ sen, text: sen === 0n ? '' : signedSen(sen) })),
     })),
     total,
     differenceSen: absolute(total.debitSen - total.creditSen),

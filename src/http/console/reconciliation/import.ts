@@ -46,22 +46,21 @@ export function uploadOf(ctx: object): Blob | null {
   return file && file.size > 0 ? file : null;
 }
 
-/** One import at a time: each holds a file of up to 20 MiB. */
-export function createImportExport(): Page {
+/** Lets the pages that it is given run one at a time, all together: each holds a file of up to 20 MiB. */
+export function createImportGuard(): (page: Page) => Page {
   let isImporting = false;
-  return async (ctx, dependencies) => {
-    if (isImporting)
-      return showList(ctx, dependencies, { status: 409, message: 'Another import is in progress' });
+  return (page) => async (ctx, dependencies) => {
+    if (isImporting) throw new HttpProblem(409, 'Another import is in progress');
     isImporting = true;
     try {
-      await importExport(ctx, dependencies);
+      await page(ctx, dependencies);
     } finally {
       isImporting = false;
     }
   };
 }
 
-const importExport: Page = async (ctx, dependencies) => {
+export const importExport: Page = async (ctx, dependencies) => {
   const { config, db, eventStore, log, runtime, show } = dependencies;
   const { requestId } = ctx.state;
   const file = uploadOf(ctx);

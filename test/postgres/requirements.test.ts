@@ -1,0 +1,63 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { freePort } from '../../packages/embedded/free-port.ts';
+import { unsuitability } from '../../src/postgres/requirements.ts';
+import { temporaryFolder, until } from '../embedded/helpers.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+test('a version that is too old is named; one that serves, or does not answer, is not', async (t) => {
+  const { url } = await createDatabase();
+  t.is(await unsuitability(url), null);
+  t.regex(
+    (await unsuitability(url, 99)) ?? '',
+    /^DATABASE_URL leads to PostgreSQL \d.*; version 99 or newer is needed$/,
+  );
+  t.is(await unsuitability('postgres://127.0.0.1:9/nothing'), null);
+});
+
+const hasBouncer = (() => {
+  try {
+    execFileSync('pgbouncer', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+for (const [mode, expected] of [
+  ['session', null],
+  [
+    'transaction',
+    'DATABASE_URL leads to a pooler in transaction mode; locks and notifications need session mode',
+  ],
+] as const)
+  (hasBouncer ? test : test.skip)(`PgBouncer in ${mode} mode`, async (t) => {
+    const { url } = await createDatabase();
+    const { hostname, port, pathname, username } = new URL(url);
+    const folder = await temporaryFolder(t);
+    chmodSync(folder, 0o755);
+    const own = await freePort();
+    const file = join(folder, 'pgbouncer.ini');
+    writeFileSync(
+      file,
+      `[databases]\n* = host=${hostname} port=${port} user=${username}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${own}
+auth_type = any\npool_mode = ${mode}\nunix_socket_dir =\nignore_startup_parameters = options,extra_float_digits
+`,
+    );
+    const isRoot = process.getuid?.() === 0;
+    const bouncer = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
+    t.teardown(() => bouncer.kill('SIGKILL'));
+    const through = `postgres://${username}@127.0.0.1:${own}${pathname}`;
+    await until(async () => {
+      const { Client } = (await import('pg')).default;
+      const client = new Client({ connectionString: through });
+      client.on('error', () => {});
+      return await client.connect().then(
+        () => client.end().then(() => true),
+        () => false,
+      );
+    });
+    t.is(await unsuitability(through), expected);
+  });
