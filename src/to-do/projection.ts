@@ -52,7 +52,7 @@ type Known = PaymentDeliveries & {
   /** How many results have set the status, and how often staff have adjusted it. */
   changes: number;
   /** What events of version 1 need, because they do not say what they set in motion. */
-  request?: Parameters<typeof deliveriesByRule1>[0]['request'];
+  request?: Parameters<typeof deliveriesByRule1>[0]['request'] & { merchantCode: string };
 };
 
 const paymentsTable: Table = {
@@ -154,7 +154,7 @@ function next(known: Known, event: PaymentEvent): Known {
   );
   return {
     ...known,
-    merchantCode: merchantCode ?? known.merchantCode,
+    merchantCode: (deliveries === 'rule 1' ? known.request?.merchantCode : merchantCode) ?? '',
     isPaid,
     changes,
     deliveries: [...known.deliveries, ...added],
@@ -176,8 +176,8 @@ const loadsAtOnce = 16;
 async function loadRequests(
   ids: readonly string[],
   { load }: Pick<EventStore, 'load'>,
-): Promise<Map<string, Pick<Known, 'merchantCode' | 'request'>>> {
-  const requests = new Map<string, Pick<Known, 'merchantCode' | 'request'>>();
+): Promise<Map<string, Pick<Known, 'request'>>> {
+  const requests = new Map<string, Pick<Known, 'request'>>();
   for (let from = 0; from < ids.length; from += loadsAtOnce)
     await Promise.all(
       ids.slice(from, from + loadsAtOnce).map(async (id) => {
@@ -186,8 +186,9 @@ async function loadRequests(
         const { type, data } = readPaymentEvent(first);
         if (type !== 'PaymentRequested') return;
         const { callbackUrl, channel, emailReceipt, items, merchant } = data;
-        const request = { callbackUrl, channel, emailReceipt, items: items.map(() => null) };
-        requests.set(id, { merchantCode: merchant.code, request });
+        const { code: merchantCode } = merchant;
+        const request = { callbackUrl, channel, emailReceipt, items: items.map(() => null), merchantCode };
+        requests.set(id, { request });
       }),
     );
   return requests;

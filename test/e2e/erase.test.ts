@@ -171,6 +171,11 @@ test.serial('pages say so in both languages, the PDF too, and the ledger verifie
   const range = ['--from', anHour(-1), '--to', anHour(1)];
   const exported = await ledger('export', ...range, '--output', file);
   t.is(exported.code, 0, exported.output);
+  const opened = await ledger('export', ...range, '--with-personal-data');
+  t.regex(opened.stdout, /Zulaikha/);
+  const { DATABASE_URL: url = '' } = JSON.parse(await readFile(join(folder, 'endpoints.json'), 'utf8'));
+  const access = `select user_id from access_log.access_log where what = 'exportOpened'`;
+  t.regex(String((await until(async () => (await query(url, access))[0])).user_id), /^staff:/);
   const receipt = async (lang: string, of = id) =>
     (await fetch(`${baseUrl}/generic/receipt/${of}?lang=${lang}`)).text();
   t.regex(await receipt('en'), /Zulaikha/);
@@ -246,4 +251,21 @@ test.serial('an erasure that fails after it has begun is not reported as nothing
   t.regex(output, /completes by itself/);
   t.notRegex(output, /Nothing was erased/);
   t.notRegex(await (await fetch(`${baseUrl}/generic/receipt/${id}`)).text(), /Zulaikha/);
+});
+
+test.serial('after a change of DATA_KEY the earlier one is needed until every block is moved', async (t) => {
+  const id = await payPerson('ROTATED');
+  const { DATA_KEY: earlier = '' } = JSON.parse(await readFile(join(folder, 'keys.json'), 'utf8'));
+  const changed = { ...environment, DATA_KEY: Buffer.alloc(32, 'n').toString('base64') };
+  const held = async (variables: Readonly<Record<string, string>>) =>
+    (await runLedger(['subject-access', '--payer', person.ic_no], variables)).stdout;
+  t.false((await held(changed)).includes(id));
+  const during = { ...changed, DATA_KEY_PREVIOUS: earlier };
+  t.true((await held(during)).includes(id));
+  const { code, output } = await runLedger(['keys', 'rewrap'], during);
+  t.is(code, 0, output);
+  const found = await held(changed);
+  t.true(found.includes(id));
+  t.regex(found, /Zulaikha/);
+  t.false((await ledger('subject-access', '--payer', person.ic_no)).stdout.includes(id), 'the earlier one');
 });
