@@ -138,7 +138,7 @@ test.serial('rows edited, removed and inserted, in every projection', async (t) 
       update users.users set state = jsonb_set(state::jsonb, '{role}', '"admin"')::json;
       delete from projects.projects;
       update unmatched.unmatched set verified = false;
-      insert into journal.books select 'FORGED', revision, reference, receipt_no, state from journal.books limit 1;
+      insert into journal.books select 'FORGED', revision, reference, receipt_no, state, opened from journal.books limit 1;
     `,
   });
   t.is(violations['rows of payments.payments'], `The row ${id} is not what the events lead to (status)`);
