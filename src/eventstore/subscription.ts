@@ -54,11 +54,14 @@ export async function* subscribe(
   let failures = 0;
   while (!signal.aborted) {
     let reason = 'ended by the server';
-    const subscription = open(client, selection, position);
-    const release = () => subscription.unsubscribe().catch(() => {}); // rejects when it never got a connection
-    signal.addEventListener('abort', release);
+    let release = async () => {};
     try {
       if (mark) await withinDeadline(assertHas(client, mark));
+      // Opened only now: an error that comes before the loop is heard by nobody.
+      const subscription = open(client, selection, position);
+      release = () => subscription.unsubscribe().catch(() => {}); // rejects when it never got a connection
+      signal.addEventListener('abort', release);
+      if (signal.aborted) return;
       for await (const item of subscription as AsyncIterable<AllStreamResolvedEvent | SubscriptionMessage>) {
         if (signal.aborted) return;
         const message = toMessage(item);
@@ -81,7 +84,9 @@ export async function* subscribe(
     // Half of it is random, so that many processes do not come back in step.
     const pauseMs = Math.round(limitMs * (0.5 + runtime.random() / 2));
     failures += 1;
-    if (failures >= maxFailures) throw new EventStoreUnavailable(`The log cannot be read on: ${reason}`);
+    // A log that answers, but lacks the event, is looked at until that is certain.
+    if (failures >= maxFailures && missing === 0)
+      throw new EventStoreUnavailable(`The log cannot be read on: ${reason}`);
     log.warn({ ...selection, reason, pauseMs }, 'Subscription broken, will resume');
     await runtime.sleep(pauseMs, signal);
   }
