@@ -13,7 +13,7 @@ import {
   WrongExpectedRevision,
 } from './event-store.ts';
 
-export type Append = { streamName: string; events: readonly NewEvent[]; expected: ExpectedRevision };
+type Append = { streamName: string; events: readonly NewEvent[]; expected: ExpectedRevision };
 
 /** Where the last event is. The position is missing when an append that was stored before is confirmed again. */
 export type Confirmation = { revision: number; position: Position | null };

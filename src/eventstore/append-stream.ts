@@ -25,7 +25,15 @@ export function createAppendStream(open: () => Promise<AppendCall>) {
   function begin(): Promise<Calling> {
     const begun = open().then((call) => {
       const pending = new Map<string, Pending>();
-      call.on('data', (bytes: Buffer) => settle(pending, bytes));
+      call.on('data', (bytes: Buffer) => {
+        try {
+          settle(pending, bytes);
+        } catch (error) {
+          // An answer that cannot be read, thrown here, would end the process.
+          end(pending, error as Error);
+          call.cancel();
+        }
+      });
       call.on('error', (error) => end(pending, error));
       call.on('end', () => end(pending, new Error('The event store ended the call')));
       return { call, pending };

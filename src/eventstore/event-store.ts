@@ -74,7 +74,7 @@ export type EventStore = {
   /**
    * Appends events atomically. An append whose outcome is unknown (deadline, dropped connection) is
    * resolved by reading the stream and comparing event ids before this returns or throws.
-   * Throws WrongExpectedRevision, EventStoreUnavailable.
+   * Throws WrongExpectedRevision, EventStoreUnavailable, AppendRefused.
    */
   append(
     streamName: string,

@@ -1,7 +1,7 @@
 /** What the program needs of PostgreSQL, checked before a role starts. */
 import { createClient } from './pool.ts';
 
-export const oldestVersion = 16;
+const oldestVersion = 16;
 
 /**
  * Why the database cannot serve, in one sentence; null if it can, and while it does not answer, as roles wait for their

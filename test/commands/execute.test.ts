@@ -27,8 +27,6 @@ import {
 } from '../support/payments.ts';
 import { personalData } from '../support/personal-data.ts';
 
-// Serial, as only one connection of a process can append at a time.
-
 const stream = paymentStream(transactionId);
 
 function cause(): Cause {

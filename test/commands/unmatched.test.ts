@@ -13,8 +13,6 @@ import { quarantined } from '../support/quarantine.ts';
 
 const parts = { seal: personalData.seal, fingerprint: createFingerprint('a key of the tests') };
 
-// Serial, as only one connection of a process can append at a time.
-
 const cause = () => ({
   commandId: randomUUID(),
   correlationId: randomUUID(),

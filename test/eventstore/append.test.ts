@@ -4,8 +4,6 @@ import { EventStoreUnavailable, WrongExpectedRevision } from '../../src/eventsto
 import { startServerProcess } from '../support/event-store.ts';
 import { newEvent, open, range, startServer } from './helpers.ts';
 
-// Serial, as only one connection of a process can append at a time.
-
 test.serial('answers with the revision and position that are stored', async (t) => {
   const store = open(t, (await startServer(t)).port);
   const events = [newEvent({ text: 'Cik Siti 🏦', n: 1.5 }), newEvent(['a', null])];

@@ -4,8 +4,6 @@ import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { startServerProcess } from '../support/event-store.ts';
 import { newEvent, open, range, startServer } from './helpers.ts';
 
-// Serial, as only one connection of a process can append at a time.
-
 const never = () => new AbortController().signal;
 const streamPrefixes = ['user-', 'project-'];
 

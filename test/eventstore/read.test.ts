@@ -5,8 +5,6 @@ import test from 'ava';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/eventstore/event-store.ts';
 import { newEvent, open, range, startServer, startWire, until } from './helpers.ts';
 
-// Serial, as only one connection of a process can append at a time.
-
 test.serial('a stream of several pages, from any revision', async (t) => {
   const store = open(t, (await startServer(t)).port);
   const events = range(2000).map((n) => newEvent(n));

@@ -10,8 +10,6 @@ import {
 import { startServerProcess } from '../support/event-store.ts';
 import { newEvent, open, range, startServer, startWire, until } from './helpers.ts';
 
-// Serial, as only one connection of a process can append at a time.
-
 const never = new AbortController().signal;
 
 /** Consumes a subscription in the background; `stop` ends it and waits for its end. */

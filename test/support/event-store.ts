@@ -9,7 +9,7 @@ import { temporaryFolder } from '../embedded/helpers.ts';
 
 export type Server = { port: number; url: string };
 
-/** An empty event store in this process; of its clients here only one can append. Close them first. */
+/** An empty event store in this process. Close its clients first. */
 export async function startServer(): Promise<Server & { close(): Promise<void> }> {
   const { port, close } = await startEventStore({ file: ':memory:', host: '127.0.0.1', port: 0 });
   return { port, url: urlAt(port), close };

@@ -8,7 +8,6 @@ import { applied, chosen, result, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, type Populated, startPopulated } from './populated.ts';
 
-// Serial, as only one connection of a process can append at a time.
 const postgres = await createDatabase();
 
 const paid = [chosen(1), succeeded(result(1, 'succeeded'))];

@@ -12,7 +12,6 @@ import { onlyUnmatchedPath, quarantined } from '../../support/quarantine.ts';
 import { postResult, resultFields, signed } from '../generic/helpers.ts';
 import { paidTwice, startPopulated } from './populated.ts';
 
-// Serial, as only one connection of a process can append at a time.
 const postgres = await createDatabase();
 
 const hostile = '<script>alert(1)</script> & "Ö\u202e"';

@@ -9,7 +9,6 @@ import { applied, chosen, result, sen, succeeded } from '../../support/payments.
 import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, type Populated, paidTwice, startPopulated } from './populated.ts';
 
-// Serial, as only one connection of a process can append at a time.
 const postgres = await createDatabase();
 
 /** Malaysian midnight of 20 November, and the moments on both sides of its ends. */
