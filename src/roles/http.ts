@@ -38,10 +38,10 @@ import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts
 const drainMs = 10_000;
 
 /**
- * How long the start waits for the first data keys. While PostgreSQL is away there are none: payments and results are
- * then answered with 503, and everything else works.
+ * How long the start waits for its stores: for the first data keys, PostgreSQL's time and the comparison of keys. What is
+ * missing then leads to 503 for payments and results until it is there; everything else works.
  */
-const firstKeysMs = 3_000;
+const startWithinMs = 3_000;
 
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
@@ -57,7 +57,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   const eventStore = heads.watch(appendOnceChecked(dependencies.eventStore, checked));
   await Promise.race([
     Promise.all([checked, clock.start(), personalData.start()]),
-    runtime.sleep(firstKeysMs),
+    runtime.sleep(startWithinMs),
   ]);
   // Found out only now that the event store is back: the process ends.
   checked.catch((error: unknown) =>
