@@ -110,7 +110,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
     const role = started(openStores(config, log));
     started(startProjections(role));
     if (!config.production)
-      registerSampleProjects(role.eventStore, config).catch((err: unknown) =>
+      await registerSampleProjects(role.eventStore, config).catch((err: unknown) =>
         log.warn({ err }, 'the sample projects could not be registered'),
       );
     started(startReactors(role));

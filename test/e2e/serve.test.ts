@@ -17,12 +17,28 @@ const [port, sandboxPort] = [await freePort(), await freePort()];
 const folder = await temporaryFolder(wholeFile);
 const environment = { PORT: String(port), SANDBOX_PORT: String(sandboxPort), DATA_DIR: folder };
 await chmod(folder, 0o755);
-const serve = await startRole(wholeFile, ['serve'], environment, (output) => output.includes('is running'));
+const projects = `http://localhost:${port}/api/v1/projects`;
+let firstAnswer: Response | undefined;
+const serve = await startRole(wholeFile, ['serve'], environment, async (output) => {
+  firstAnswer ??= await fetch(projects).catch(() => undefined);
+  return output.includes('is running');
+});
 
 async function transactionId(): Promise<string> {
   const answer = await requestPayment(`http://localhost:${port}`, paymentRequest('SERVE-1'));
   return ((await answer.json()) as { data: { transaction_id: string } }).data.transaction_id;
 }
+
+test.serial('the first answer of a first start has the lists, and a new user is in theirs', async (t) => {
+  if (!firstAnswer) throw new Error('It ran without an answer');
+  t.is(firstAnswer.status, 200);
+  t.is(((await firstAnswer.json()) as unknown[]).length, 4, 'the sample projects');
+  const users = `http://localhost:${port}/api/v1/users`;
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ name: 'Aminah', email: 'aminah@agency.example' });
+  t.is((await fetch(users, { method: 'POST', headers, body })).status, 201);
+  t.is(((await (await fetch(users)).json()) as unknown[]).length, 1);
+});
 
 test.serial('the data folder is for its owner alone, also one that was there before', async (t) => {
   t.is((await stat(folder)).mode & 0o777, 0o700);
