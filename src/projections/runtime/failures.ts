@@ -7,6 +7,9 @@ import { ProjectionFault } from './projection.ts';
 /** Why a projection halted, and the event before which it did (null when it never began). No personal data. */
 export type Fault = { message: string; event: { stream: string; revision: number; type: string } | null };
 
+/** The fault of a projection that continues by itself once there is room. */
+export const diskFullText = 'The disk of PostgreSQL is full';
+
 /** Thrown when the projection cannot continue until somebody has repaired what the fault names. */
 export class ProjectionHalted extends Error {
   override name = 'ProjectionHalted';
