@@ -5,6 +5,7 @@ import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { chargesOf } from '../../../events/charges.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import { evolve, noPayment, type Payment, paymentStream } from '../../../events/payment.ts';
+import { standingOf } from '../../../events/standing.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { actingFor } from '../frame/acting.ts';
 import { texts } from '../texts.ts';
@@ -34,7 +35,7 @@ const source: ExceptionSource<'granted' | 'rejected'> = {
         transactionId,
         merchant,
         reference,
-        paymentStatus: state.status,
+        paymentStatus: standingOf(state),
         action,
         amountSen,
         at,

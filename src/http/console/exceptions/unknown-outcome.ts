@@ -6,6 +6,7 @@ import { type Verdict, verdicts } from '../../../commands/verdict.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { evolve, noPayment, type Payment, paymentStream } from '../../../events/payment.ts';
+import { standingOf } from '../../../events/standing.ts';
 import {
   type FinalOutcome,
   type UnknownOutcome,
@@ -38,7 +39,7 @@ const source: ExceptionSource<FinalOutcome> = {
         transactionId,
         merchant,
         reference,
-        paymentStatus: state.status,
+        paymentStatus: standingOf(state),
         at,
         orderNo,
         amountSen,
