@@ -5,6 +5,7 @@ import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
 import { standingOf } from '../../events/standing.ts';
+import { format } from '../../kernel/format.ts';
 import { displaySen } from '../../kernel/money.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
@@ -15,8 +16,7 @@ import { otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
 import type { PageTokens } from './page-token.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
-import type { Texts } from './texts/en.ts';
-import { texts } from './texts.ts';
+import { type Texts, texts } from './texts.ts';
 
 export type PaymentPageDependencies = {
   config: Pick<Config, 'merchants' | 'methods'>;
@@ -115,7 +115,8 @@ function openAttemptTexts(
   return chosen.slice(-shownAttempts).map(({ at, bankCode, mode }) => {
     const banks = offers.find((offer) => offer.mode === mode)?.banks ?? [];
     const bank = banks.find(({ code }) => code === bankCode)?.name;
-    return texts[lang].openAttempt.started(bank ?? texts[lang].modes[mode], agoText(at, now, lang));
+    const method = bank ?? texts[lang].modes[mode];
+    return format(texts[lang].openAttempt.started, { method, when: agoText(at, now, lang) });
   });
 }
 
@@ -123,11 +124,11 @@ function methodOf({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Langua
   const t = texts[lang];
   const min = minSen === null ? '' : displaySen(minSen);
   const max = maxSen === null ? '' : displaySen(maxSen);
-  const reasons = { below: t.belowLimit(min), above: t.aboveLimit(max) };
+  const reasons = { below: format(t.belowLimit, { min }), above: format(t.aboveLimit, { max }) };
   return {
     mode,
     name: t.modes[mode],
-    limits: min && max ? t.limits(min, max) : undefined,
+    limits: min && max ? format(t.limits, { min, max }) : undefined,
     charge:
       offer.chargeSen === 0
         ? undefined

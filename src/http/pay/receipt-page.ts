@@ -3,6 +3,7 @@ import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import { chosenLanguage } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
+import { format } from '../../kernel/format.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
@@ -91,10 +92,10 @@ function emailOf(payment: OpenPayment, lang: Language, now: Date) {
   const words = texts[lang].receipt.emails;
   const address = email.replace(/(?<=^.).*(?=@)/su, '***');
   return {
-    text:
-      state === 'delivered'
-        ? words.delivered(address, settledAt ? timeText(settledAt, lang) : '')
-        : words[state === 'due' ? 'due' : 'abandoned'](address),
+    text: format(words[state === 'superseded' ? 'abandoned' : state], {
+      address,
+      time: settledAt ? timeText(settledAt, lang) : '',
+    }),
     attempts,
     canSend: canRequestEmail(delivery, now.toISOString()),
   };
