@@ -55,7 +55,7 @@ import { createImportGuard, importExport, readUpload } from './reconciliation/im
 import { showDiscrepancies } from './reconciliation/list.ts';
 import { createRequestLink } from './sign-in/request-link.ts';
 import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
-import { changeRole, deactivate, reactivate, showAccounts } from './staff/staff.ts';
+import { changeRole, deactivate, grant, reactivate, showAccounts } from './staff/staff.ts';
 
 export type ConsoleRoute = {
   method: 'get' | 'post';
@@ -145,6 +145,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
 
     get('/console/staff', 'manageStaff', showAccounts),
     post('/console/staff/:id/role', 'manageStaff', changeRole),
+    post('/console/staff/:id/grant', 'manageStaff', grant),
     post('/console/staff/:id/deactivate', 'manageStaff', deactivate),
     post('/console/staff/:id/reactivate', 'manageStaff', reactivate),
 
