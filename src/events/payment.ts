@@ -4,7 +4,7 @@
  * src/commands/payment-result.ts.
  */
 import { boolean, enums, type Infer, integer, literal, min, object, optional, string } from 'superstruct';
-import { languages } from '../kernel/languages.ts';
+import { type Language, languages } from '../kernel/languages.ts';
 import { paymentModes } from '../kernel/payment-modes.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
 import {
@@ -257,6 +257,11 @@ export function plannedDeliveries(
   deliveries: readonly PlannedDelivery[] | 'rule 1',
 ): readonly PlannedDelivery[] {
   return deliveries === 'rule 1' ? deliveriesByRule1(payment, changesOf(payment)) : deliveries;
+}
+
+/** The language in which the payer last chose a method; undefined where no event says it. */
+export function chosenLanguage({ attempts }: Pick<RequestedPayment, 'attempts'>): Language | undefined {
+  return attempts.findLast(({ lang }) => lang)?.lang;
 }
 
 /** The payment without personal data, as they are erased at a time: nothing else changes. */

@@ -8,6 +8,7 @@ import type { Config } from '../../config/config.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
+import { standingOf } from '../../events/standing.ts';
 import { toDateTime, toDigits } from '../../kernel/malaysian-time.ts';
 import { addSen, displaySen, formatSen, type Sen } from '../../kernel/money.ts';
 import { paymentModes } from '../../kernel/payment-modes.ts';
@@ -114,9 +115,9 @@ async function find(transactionId: string, readPayment: ReadPayment): Promise<Op
   }
 }
 
-function summaryOf({ request, status }: RequestedPayment, links: Links) {
+function summaryOf({ request, ...payment }: RequestedPayment, links: Links) {
   return {
-    status: statusName(status),
+    status: statusName(standingOf(payment)),
     amount: displaySen(request.amountSen),
     agency: request.merchant.name,
     reference: request.reference,

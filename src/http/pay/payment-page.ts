@@ -10,7 +10,7 @@ import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { agoText, type Language, otherChargeTexts, timeText } from '../../receipts/texts.ts';
-import { type Context, languageOf, seeOther } from '../server/context.ts';
+import { askedLanguage, type Context, languageOf, seeOther } from '../server/context.ts';
 import { otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
 import type { PageTokens } from './page-token.ts';
@@ -31,7 +31,8 @@ export type FormFault = { error: keyof Texts['formErrors']; chosenMode: string; 
 export function createShowPaymentPage(dependencies: PaymentPageDependencies) {
   return async (ctx: Context<LoadedPayment>): Promise<void> => {
     const { payment, asAt } = ctx.state;
-    if (isSettled(payment)) return seeOther(ctx, dependencies.links.receipt(payment.request.transactionId));
+    if (isSettled(payment))
+      return seeOther(ctx, dependencies.links.receipt(payment.request.transactionId, askedLanguage(ctx)));
     await drawPaymentPage(ctx, payment, dependencies, {
       asAt: asAt && timeText(asAt.toISOString(), languageOf(ctx)),
     });

@@ -1,6 +1,7 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
 import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
+import { chosenLanguage } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
@@ -39,7 +40,7 @@ export function drawReceipt(
   { payment, asAt }: LoadedPayment,
   { emailTokens, links, runtime }: ReceiptPageDependencies,
 ): Promise<void> {
-  const lang = languageOf(ctx);
+  const lang = languageOf(ctx, chosenLanguage(payment));
   const receipt = receiptOf(payment, asAt);
   const { status, transactionId } = receipt;
   const canPay = !isSettled(payment);

@@ -1,7 +1,7 @@
 /** What every handler is given, and what several of them do with it. */
 import type { DefaultContext, ParameterizedContext } from 'koa';
 import type { Cause } from '../../events/envelope.ts';
-import type { Language } from '../../receipts/texts.ts';
+import { type Language, languages } from '../../kernel/languages.ts';
 
 export type RequestState = {
   /** In the answer's X-Request-Id, in every log line and in the events that this request causes. */
@@ -27,10 +27,15 @@ export function causeOf(ctx: Context, actor: string): Cause {
   return { commandId: newId(), correlationId: requestId, causationId: requestId, actor };
 }
 
-/** `?lang=`, else Accept-Language, else English. */
-export function languageOf(ctx: Context): Language {
-  const { lang } = ctx.query;
-  if (lang === 'en' || lang === 'ms') return lang;
+/** `?lang=`, if it names a language. */
+export function askedLanguage(ctx: Context): Language | undefined {
+  return languages.find((each) => each === ctx.query.lang);
+}
+
+/** `?lang=`, else the language in which the payer chose to pay, else Accept-Language, else English. */
+export function languageOf(ctx: Context, chosen?: Language): Language {
+  const lang = askedLanguage(ctx) ?? chosen;
+  if (lang) return lang;
   return ctx.acceptsLanguages('en', 'ms') === 'ms' ? 'ms' : 'en';
 }
 

@@ -1,6 +1,7 @@
 /** Sends a payment's receipt to its payer, or tells the payer of a wrong amount. */
 import { buffer } from 'node:stream/consumers';
 import type { Mailer } from '../../clients/mail/mailer.ts';
+import { chosenLanguage } from '../../events/payment.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { receiptMessage } from '../../receipts/email.ts';
 import { createLinks } from '../../receipts/payment-links.ts';
@@ -24,8 +25,7 @@ export function createReceiptEmail({
     if (abandoned) return abandoned;
     const { channel, transactionId, payer, extra } = payment.request;
     // Where the payer chose in no language, it is the one that the merchant names, else English; it links to the other.
-    const chosen = payment.attempts.findLast((attempt) => attempt.lang)?.lang;
-    const lang = chosen ?? (extra.lang === 'ms' ? 'ms' : 'en');
+    const lang = chosenLanguage(payment) ?? (extra.lang === 'ms' ? 'ms' : 'en');
     const receipt = receiptOf(payment);
     const file = receipt.isOfficial ? receiptFile(receipt, lang) : null;
     const outcome = await mailer.send(

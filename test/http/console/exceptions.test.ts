@@ -75,6 +75,7 @@ test.serial(
     }
     const mismatch = await (await viewer.get(`/console/exceptions/payment/${wrong}/1`)).text();
     t.true(mismatch.includes('RM 120.50') && mismatch.includes('RM 0.01'), 'expected and reported');
+    t.regex(mismatch, /Current status<\/dt><dd>[\s\S]{0,300}?Wrong amount/, 'not "Awaiting payment"');
     const [, evidence = ''] = /href="(\/console\/payments\/[^"]+\/events\/\d+)"/.exec(mismatch) ?? [];
     t.true((await (await viewer.get(evidence)).text()).includes('AmountMismatchDetected'));
     for (const id of [

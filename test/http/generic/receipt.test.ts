@@ -111,6 +111,16 @@ test('the back button adds the outcome to the merchant’s own query, which stay
   t.is(await back(bare), `https://council.example/paid?trans_id=B-1&transaction_id=${bare}&status=3`);
 });
 
+test('the page is in the language in which the payer chose, whatever the browser prefers', async (t) => {
+  const id = await createPayment(app);
+  await chooseMethod(app, id, { method: 'cc' }, 'ms');
+  t.regex(await receipt(id, ''), /<html lang="ms">/);
+  t.regex(await receipt(id, '?lang=en'), /<html lang="en">/);
+  await report(id);
+  const paymentPage = await fetch(`${app.url}/generic/pay/${id}?lang=en`, { redirect: 'manual' });
+  t.is(paymentPage.headers.get('location'), `${receiptUrl(id)}?lang=en`);
+});
+
 test('the language comes from ?lang=, else from Accept-Language', async (t) => {
   const id = await createPayment(app);
   const malay = { 'accept-language': 'ms' };

@@ -217,6 +217,8 @@ test.serial(
     t.is((await fetch(`${restarted.url}/generic/receipt/${'0'.repeat(26)}`)).status, 503, 'there may be one');
 
     await stores.server.start();
+    // While it is known to be away nothing is asked of it; one look a second finds that it is back.
+    await until(() => stores.eventStore.load(paymentStream('none')).then(Boolean, () => false));
     await stores.stopProjections();
     await stores.postgres.stop();
     const folding = await stores.beside({ registry: client });

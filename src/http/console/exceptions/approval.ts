@@ -5,6 +5,7 @@ import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { chargesOf } from '../../../events/charges.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import { evolve, noPayment, type Payment, paymentStream } from '../../../events/payment.ts';
+import { standingOf } from '../../../events/standing.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { actingFor } from '../frame/acting.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
@@ -35,7 +36,7 @@ const source: ExceptionSource<keyof typeof approvalOutcomes> = {
         transactionId,
         merchant,
         reference,
-        paymentStatus: state.status,
+        paymentStatus: standingOf(state),
         action,
         amountSen,
         at,

@@ -13,6 +13,7 @@ import {
   paymentStream,
 } from '../../../events/payment.ts';
 import type { ExceptionResolution } from '../../../events/recorded-result.ts';
+import { standingOf } from '../../../events/standing.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { actingFor } from '../frame/acting.ts';
@@ -48,7 +49,7 @@ const source: ExceptionSource<ExceptionResolution> = {
         merchant,
         reference,
         evidenceUrl: `/console/payments/${transactionId}/events/${revision}`,
-        paymentStatus: state.status,
+        paymentStatus: standingOf(state),
         expectedSen: 'expectedSen' in recorded.data ? recorded.data.expectedSen : amountSen,
         reported,
         isCurrent: reported === current,

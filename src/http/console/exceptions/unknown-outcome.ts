@@ -6,6 +6,7 @@ import { type Verdict, verdicts } from '../../../commands/verdict.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { evolve, noPayment, type Payment, paymentStream } from '../../../events/payment.ts';
+import { standingOf } from '../../../events/standing.ts';
 import { type UnknownOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { formatSen, readAmount, type Sen } from '../../../kernel/money.ts';
@@ -35,7 +36,7 @@ const source: ExceptionSource<keyof typeof outcomeTexts> = {
         transactionId,
         merchant,
         reference,
-        paymentStatus: state.status,
+        paymentStatus: standingOf(state),
         at,
         orderNo,
         amountSen,
