@@ -48,7 +48,7 @@ const health = {
   runtime: 'Node.js v24.21.0 on linux x64',
   eventStore: 'up',
   postgres: 'up',
-  projections: [{ name: 'payments', status: 'ok', lagMs: 0, fault: null }],
+  projections: [{ name: 'payments', status: 'ok', lagMs: 0, fault: null, parked: 0 }],
 };
 
 const pageParameters: readonly Parameter[] = [

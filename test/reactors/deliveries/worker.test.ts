@@ -533,3 +533,23 @@ test.serial('the outcome is recorded although Postgres went down meanwhile', asy
   release();
   t.is((await untilHistory(ledger, 'P1', 1))[0]?.type, 'CallbackDelivered');
 });
+
+test.serial('a payment with an event that cannot be read waits, and no other does', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  startCallbacks(t, ledger);
+  const unknown = { type: 'PaymentTeleported', data: {} } as unknown as PaymentEvent;
+  await makePayment(ledger, 'P1', [...paymentEvents('P1', receiver.url, 'succeeded'), unknown]);
+  await makePayment(ledger, 'P2', paymentEvents('P2', receiver.url, 'succeeded'));
+  await untilHistory(ledger, 'P2', 1);
+  const [row] = await until(async () => {
+    const rows = await query(
+      postgres.url,
+      `select extract(epoch from lease_until - now())::integer as waits from reactor_deliveries.deliveries
+       where transaction_id = 'P1' and leased_by is null and lease_until is not null`,
+    );
+    return rows.length > 0 && rows;
+  });
+  t.true(row?.waits > 8 * 60, 'not claimed again and again');
+  t.is(receiver.received.length, 1);
+});

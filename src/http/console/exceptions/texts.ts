@@ -52,6 +52,11 @@ export const kindTexts: Texts<ListedKind> = {
     meaning:
       'The gateway reported a result that belongs to no payment here. It is in quarantine as it was received, and no payment was made of it.',
   },
+  parked: {
+    name: 'Parked stream',
+    meaning:
+      'An event could not be processed. It and all that follows in its stream are left out of the tables named here until they can be processed; all other streams go on. Newer programs may be able to read it. It is tried again at every start.',
+  },
   difference: {
     name: 'Discrepancy',
     meaning: 'An export of the gateway or the registry disagrees with the ledger. It changes no payment.',

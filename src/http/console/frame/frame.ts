@@ -95,6 +95,8 @@ const notices = {
     kind: 'success',
     text: 'The rebuild is requested. The current tables serve until it is done.',
   },
+  unparked: { kind: 'success', text: 'It was tried again, and nothing of it is parked any more.' },
+  'still-parked': { kind: 'warning', text: 'It was tried again, and is still parked.' },
   'role-changed': { kind: 'success', text: 'The role is changed, with immediate effect.' },
   deactivated: { kind: 'success', text: 'The user is deactivated, and all their sessions have ended.' },
   reactivated: { kind: 'success', text: 'The user can sign in again.' },
