@@ -7,14 +7,14 @@ import { requeries } from '../../../to-do/requeries.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { leadTo } from '../frame/frame.ts';
 import type { Page } from '../frame/page.ts';
-import { kindTexts } from './texts.ts';
+import { texts } from '../texts.ts';
 
 export const showParkedStream: Page = async (ctx, { askReadModels, db, show }) => {
   const { stream = '' } = ctx.params;
   const [statuses] = await askReadModels(ctx, [projectionStatus(db)]);
   const parked = parkedIn(statuses, stream);
   if (parked.length === 0) throw new HttpProblem(404, 'This stream is not parked');
-  const { meaning, name: title } = kindTexts.parked;
+  const { meaning, name: title } = texts.exceptions.kinds.parked;
   await show(ctx, 'exceptions/parked-stream.njk', { title, meaning, stream, parked });
 };
 
