@@ -91,7 +91,7 @@ async function look({
     );
     const lagMs = waiting && Math.max(0, now.getTime() - (waiting.event?.created ?? now).getTime());
     const fault = status ? faultText(status) : 'It has never run';
-    return { name, status: wordFor(fault, lagMs), lagMs, fault };
+    return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
   };
 
   const [storeAnswer, known] = await Promise.all([
@@ -104,11 +104,11 @@ async function look({
     ),
   ]);
   const unknown = projections.map(({ name }): ProjectionHealth => {
-    return { name, status: 'unknown', lagMs: null, fault: null };
+    return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
   });
   const isUp = storeAnswer && known;
   const isOnTime = Math.abs(clockDifferenceMs() ?? 0) <= tolerableDifferenceMs;
-  const isOk = isUp && isOnTime && known.every(({ status }) => status === 'ok');
+  const isOk = isUp && isOnTime && known.every(({ parked, status }) => status === 'ok' && parked === 0);
   const health: Health = {
     status: isUp ? (isOk ? 'ok' : 'degraded') : 'error',
     version,

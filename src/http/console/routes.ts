@@ -16,6 +16,7 @@ import { sendAgainFromList, sendAgainFromPayment } from './deliveries/send-one.t
 import { decideApproval, showApproval } from './exceptions/approval.ts';
 import { resolveDiscrepancy, showDiscrepancy } from './exceptions/discrepancy.ts';
 import { showExceptions } from './exceptions/list.ts';
+import { retryParkedStream, showParkedStream } from './exceptions/parked-stream.ts';
 import { resolvePaymentException, showPaymentException } from './exceptions/payment-exception.ts';
 import { resolveSharedNumber, showSharedNumber } from './exceptions/shared-number.ts';
 import { resolveUnknownOutcome, showUnknownOutcome } from './exceptions/unknown-outcome.ts';
@@ -112,6 +113,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/exceptions/shared/:id', 'resolve', resolveSharedNumber),
     get('/console/exceptions/difference/:id', 'read', showDiscrepancy),
     post('/console/exceptions/difference/:id', 'resolve', resolveDiscrepancy),
+    get('/console/exceptions/parked/:stream', 'read', showParkedStream),
+    post('/console/exceptions/parked/:stream/retry', 'rebuild', retryParkedStream),
 
     get('/console/reconciliation', 'read', showDiscrepancies),
     post('/console/reconciliation', 'reconcile', oneImport(importExport), readUpload),
