@@ -19,6 +19,7 @@ const belowHttp = [
   ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
   ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit', 'personal-data'),
   'packages/markdown/',
+  'content/texts/',
   anyLibrary,
 ];
 const httpFolders = (...names) => folders(...names.map((name) => `http/${name}`));
@@ -82,12 +83,19 @@ module.exports = {
       ...library('knex'),
     ),
     only('src/clients', ...folders('kernel', 'config', 'events'), anyLibrary),
-    only('src/receipts', ...folders('kernel', 'events'), ...library('@scure/base'), 'packages/pdf/'),
+    only(
+      'src/receipts',
+      ...folders('kernel', 'events'),
+      ...library('@scure/base'),
+      'packages/pdf/',
+      'content/texts/',
+    ),
     only(
       'src/statements',
       ...folders('kernel', 'events', 'projections', 'receipts'),
       ...library('csv-stringify'),
       'packages/pdf/',
+      'content/texts/',
     ),
     only(
       'src/reconciliation',

@@ -2,8 +2,13 @@
 import { addSen, type Sen } from '../kernel/money.ts';
 import { outstandingSen } from './adjustments.ts';
 import type { RequestedPayment } from './payment.ts';
+import type { Outcome } from './payment-result.ts';
 import type { RecordedResult } from './recorded-result.ts';
 import { openAttempts } from './requery-schedule.ts';
+
+export type FinalOutcome = Exclude<Outcome, 'pending'>;
+
+type FinalResult = RecordedResult & { outcome: FinalOutcome };
 
 export type UnknownOutcome = {
   /** Counted from 1, in the order in which they became exceptions. */
@@ -13,7 +18,7 @@ export type UnknownOutcome = {
   /** What the attempt would have charged. */
   amountSen: Sen;
   /** The result that has become known since, from whomever; null while nobody knows. */
-  settled: RecordedResult | null;
+  settled: FinalResult | null;
 };
 
 /** In order, settled or not. */
@@ -23,7 +28,7 @@ export function unknownOutcomesOf(payment: RequestedPayment): UnknownOutcome[] {
   return unknownOutcomes.map(({ at, orderNo }, index) => {
     const feeSen = attempts.find(({ sellerOrderNo }) => sellerOrderNo === orderNo)?.chargeSen ?? (0 as Sen);
     const last = results.findLast(
-      (result) => result.sellerOrderNo === orderNo && result.outcome !== 'pending',
+      (result): result is FinalResult => result.sellerOrderNo === orderNo && result.outcome !== 'pending',
     );
     const settled = open.has(orderNo) ? null : (last ?? null);
     return { no: index + 1, orderNo, at, amountSen: addSen(outstandingSen(payment), feeSen), settled };

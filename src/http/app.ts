@@ -21,6 +21,7 @@ import { createHome } from './home.ts';
 import { addLandregRoutes, type LandregDependencies } from './landreg/routes.ts';
 import { createDocument } from './openapi/document.ts';
 import { createPresentError } from './pay/present-error.ts';
+import { texts } from './pay/texts.ts';
 import { createVerify, type VerifyDependencies } from './pay/verify-receipt.ts';
 import type { Context, RequestState } from './server/context.ts';
 import { createErrorAnswers } from './server/errors.ts';
@@ -28,7 +29,6 @@ import { refuseCostly } from './server/limits.ts';
 import { createRequestLog } from './server/request-log.ts';
 import { createSecurityHeaders } from './server/security-headers.ts';
 import { createViews } from './server/views.ts';
-import { viewTexts } from './view-texts.ts';
 
 /** What the HTTP role needs from the rest of the program: what its interfaces do. */
 export type Dependencies = Omit<GenericDependencies & LandregDependencies, 'quarantine'> &
@@ -57,7 +57,7 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   addGenericRoutes(router, { ...dependencies, quarantine });
   addLandregRoutes(router, { ...dependencies, quarantine });
   addApiRoutes(router, dependencies);
-  addReferenceRoutes(router, createDocument(config));
+  addReferenceRoutes(router, () => createDocument(config));
   await addDocsRoutes(router, { config, log, runtime, folder: dependencies.docsFolder });
   const consoleDependencies = createPageDependencies(dependencies);
   addConsoleRoutes(router, consoleDependencies);
@@ -76,7 +76,7 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
     if (isConsolePath(ctx.path)) ctx.set(consoleHeaders);
     return next();
   });
-  app.use(createViews(viewTexts));
+  app.use(createViews(texts));
   app.use(createErrorAnswers({ log, presenterOf }));
   app.use(refuseCostly);
   app.use(router.routes());

@@ -1,8 +1,8 @@
 /** GET /: says what this service is; if the sandbox runs, also how to try a first payment. */
 import type { Config } from '../config/config.ts';
 import { otherLanguage } from './pay/links.ts';
+import { texts } from './pay/texts.ts';
 import { type Context, languageOf } from './server/context.ts';
-import { viewTexts } from './view-texts.ts';
 
 export function createHome({
   baseUrl,
@@ -12,7 +12,7 @@ export function createHome({
   const testPages = ['simulate', 'debug'] as const;
   return (ctx: Context): Promise<void> => {
     const lang = languageOf(ctx);
-    const { home, ...pages } = viewTexts[lang];
+    const { home, ...pages } = texts[lang];
     const links = [
       ...testPages.map((name) => ({
         url: `${baseUrl}/generic/${name}?lang=${lang}`,

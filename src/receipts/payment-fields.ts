@@ -8,8 +8,7 @@ import { heldWrongAmounts, type Standing, standingOf, wrongAmountsOf } from '../
 import { toDateTime } from '../kernel/malaysian-time.ts';
 import { formatSen } from '../kernel/money.ts';
 import { receiptOf } from './receipt.ts';
-import { en } from './texts/en.ts';
-import { statusName } from './texts.ts';
+import { statusName, texts } from './texts.ts';
 
 const codes = {
   failed: '0',
@@ -39,12 +38,12 @@ export function paymentFields(payment: OpenPayment) {
     transaction_id: request.transactionId,
     trans_id: request.reference,
     status,
-    payment_status: en.statuses[status === '3' ? 'pending' : statusName(payment.status)],
+    payment_status: texts.en.statuses[status === '3' ? 'pending' : statusName(payment.status)],
     receipt_no: receiptNo,
     payment_datetime: result ? toDateTime(result.paidAt ?? result.at) : '',
     buyer_name: result?.buyerName || request.payer.name,
     amount: formatSen(totalSen),
-    payment_mode: mode === '' ? '' : en.modes[mode],
+    payment_mode: mode === '' ? '' : texts.en.modes[mode],
     fpx_charge: formatSen(feeSen),
     buyer_bank: bank,
     fpx_transaction_no: fpxNo,

@@ -27,10 +27,10 @@ import {
   type Sheet,
 } from '@ledger/pdf/sheet.ts';
 import { styles } from '@ledger/pdf/styles.ts';
+import { format } from '../kernel/format.ts';
 import { amountInWords } from './amount-in-words.ts';
 import { verificationKey, verificationUrl } from './check-code.ts';
 import type { Receipt } from './receipt.ts';
-import type { ReceiptTexts } from './texts/en.ts';
 import {
   factsOf,
   headingOf,
@@ -38,6 +38,7 @@ import {
   itemLinesOf,
   type Language,
   otherChargeTexts,
+  type ReceiptTexts,
   statusName,
   texts,
   timeText,
@@ -80,7 +81,13 @@ export function receiptPdf(
   for (const warning of warnings) drawText(sheet, sheet.root, 'P', warning, styles.warning);
   drawText(sheet, sheet.root, 'P', words.receipt.explanations[statusName(receipt.status)], styles.label);
   if (receipt.asAt !== '')
-    drawText(sheet, sheet.root, 'P', words.receipt.asAt(timeText(receipt.asAt, lang)), styles.warning);
+    drawText(
+      sheet,
+      sheet.root,
+      'P',
+      format(words.receipt.asAt, { time: timeText(receipt.asAt, lang) }),
+      styles.warning,
+    );
   sheet.yPt += 10;
   if (receipt.isOfficial) drawPayment(document, verifyUrl);
   else {
@@ -92,7 +99,7 @@ export function receiptPdf(
     );
   }
   const note = receipt.isOfficial ? words.pdf.computerGenerated : '';
-  drawEnd(sheet, note, (page, pages) => [receipt.receiptNo, words.pdf.page(page, pages)]);
+  drawEnd(sheet, note, (page, pages) => [receipt.receiptNo, format(words.pdf.page, { page, pages })]);
   return sheet.doc;
 }
 
@@ -157,7 +164,7 @@ function drawVerification({ sheet, words }: Document, verifyUrl: string): void {
   const section = addElement(sheet, sheet.root, 'Sect');
   const topPt = sheet.yPt;
   if (verifyUrl.length <= maxCodeCharacters) {
-    drawFigure(sheet, section, words.pdf.codeOf(verifyUrl), () =>
+    drawFigure(sheet, section, format(words.pdf.codeOf, { url: verifyUrl }), () =>
       drawQrCode(sheet.doc, verifyUrl, marginPt, topPt, sizePt),
     );
   }

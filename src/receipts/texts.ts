@@ -1,16 +1,18 @@
 // Every text of a receipt, by language.
-
 import { printable } from '@ledger/pdf/printable.ts';
+import en from '../../content/texts/receipts.en.json' with { type: 'json' };
+import ms from '../../content/texts/receipts.ms.json' with { type: 'json' };
 import type { Access } from '../events/open-payment.ts';
 import type { Standing } from '../events/standing.ts';
+import { format } from '../kernel/format.ts';
 import type { Language } from '../kernel/languages.ts';
 import { displaySen } from '../kernel/money.ts';
 import type { ReceiptNote } from './notes.ts';
 import type { HistoryEntry, Receipt } from './receipt.ts';
-import { en, type ReceiptTexts } from './texts/en.ts';
-import { ms } from './texts/ms.ts';
 
 export type { Language };
+
+export type ReceiptTexts = typeof en;
 
 export const texts: Readonly<Record<Language, ReceiptTexts>> = { en, ms };
 
@@ -32,7 +34,10 @@ export function timeText(utc: string, lang: Language): string {
 /** How long ago, if it is less than an hour: `3 minutes ago`; else when: `on 20 November 2026 at 09:04:30`. */
 export function agoText(utc: string, now: Date, lang: Language): string {
   const minutes = Math.floor((now.getTime() - Date.parse(utc)) / 60_000);
-  return minutes < 60 ? texts[lang].ago(Math.max(minutes, 0)) : texts[lang].on(timeText(utc, lang));
+  const { justNow, minuteAgo, minutesAgo, on } = texts[lang];
+  if (minutes >= 60) return format(on, { time: timeText(utc, lang) });
+  if (minutes < 1) return justNow;
+  return minutes === 1 ? minuteAgo : format(minutesAgo, { minutes });
 }
 
 const dateFormat = (locale: string) =>
@@ -47,25 +52,19 @@ function dateText(utc: string, lang: Language): string {
 
 export function historyText(entry: HistoryEntry, lang: Language): string {
   const { history, modes, unknownAmount } = texts[lang];
-  if (entry.kind === 'methodChosen') return history.methodChosen(modes[entry.mode]);
-  return 'amount' in entry ? history[entry.kind](entry.amount || unknownAmount) : history[entry.kind];
+  return format(history[entry.kind], {
+    method: 'mode' in entry ? modes[entry.mode] : '',
+    amount: ('amount' in entry && entry.amount) || unknownAmount,
+  });
 }
 
 /** `isPublic` leaves out the reference, which is for the payer. */
 export function noteText(note: ReceiptNote, lang: Language, { isPublic } = { isPublic: false }): string {
   const { notes } = texts[lang];
-  switch (note.kind) {
-    case 'credited':
-      return notes.credited(note.amount);
-    case 'partlyPaid':
-      return notes.partlyPaid(note.amount, note.outstanding);
-    case 'reversed':
-      return notes.reversed(dateText(note.at, lang), note.amount);
-    case 'refunded':
-      return notes.refunded(dateText(note.at, lang), note.amount, isPublic ? '' : printable(note.reference));
-    default:
-      return note satisfies never;
-  }
+  const values = { ...note, ...('at' in note && { date: dateText(note.at, lang) }) };
+  const reference = note.kind === 'refunded' && !isPublic ? printable(note.reference) : '';
+  const text = format(reference ? notes.refundedWithReference : notes[note.kind], { ...values, reference });
+  return 'isFurther' in note && note.isFurther ? `${text} ${notes.ofFurtherCharge}` : text;
 }
 
 export type StatusName = keyof ReceiptTexts['statuses'];
@@ -78,8 +77,10 @@ export function otherChargeTexts(
   const { otherCharges: words, unknownAmount } = texts[lang];
   const open = { wrongAmount: words.openWrongAmount, furtherCharge: words.openFurtherCharge };
   const others = otherCharges.map(({ kind, received, asked, resolved }) => {
-    const outcome = resolved ? words[resolved.resolution](dateText(resolved.at, lang)) : open[kind];
-    return `${words[kind](received || unknownAmount, asked)} ${outcome}`;
+    const outcome = resolved
+      ? format(words[resolved.resolution], { date: dateText(resolved.at, lang) })
+      : open[kind];
+    return `${format(words[kind], { received: received || unknownAmount, asked })} ${outcome}`;
   });
   return [...notes.map((note) => noteText(note, lang)), ...others];
 }
@@ -97,7 +98,7 @@ export function withheldText({ access }: { access: Access }, lang: Language): st
   const { erased, erasedOn, unavailable } = texts[lang].personalData;
   if (access.kind === 'open') return '';
   if (access.kind === 'unavailable') return unavailable;
-  return access.at === null ? erased : erasedOn(dateText(access.at, lang));
+  return access.at === null ? erased : format(erasedOn, { date: dateText(access.at, lang) });
 }
 
 /** The labelled lines of a receipt, the same in the PDF and in the email: only facts that are known. */

@@ -1,5 +1,4 @@
 /** A day's collection as a PDF: A4, tagged, in the look of the receipts. */
-
 import {
   addRow,
   beginTable,
@@ -12,14 +11,18 @@ import {
 } from '@ledger/pdf/blocks.ts';
 import { createSheet, marginPt, type Sheet } from '@ledger/pdf/sheet.ts';
 import { styles } from '@ledger/pdf/styles.ts';
+import en from '../../content/texts/statements.en.json' with { type: 'json' };
+import ms from '../../content/texts/statements.ms.json' with { type: 'json' };
+import { format } from '../kernel/format.ts';
 import { toDateTime } from '../kernel/malaysian-time.ts';
 import { displaySen, groupedSen } from '../kernel/money.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import type { CollectedReceipt, Collection, MethodTotal } from '../projections/journal/collection-queries.ts';
-import type { ReceiptTexts } from '../receipts/texts/en.ts';
-import { type Language, texts, timeText } from '../receipts/texts.ts';
-import { type StatementTexts, statementTexts } from './texts.ts';
+import { type Language, type ReceiptTexts, texts, timeText } from '../receipts/texts.ts';
 import { grandTotal, totalsByMethod } from './totals.ts';
+
+type StatementTexts = typeof en;
+export const statementTexts: Readonly<Record<Language, StatementTexts>> = { en, ms };
 
 /** The whole document is in memory until its pages are counted; a day with more receipts needs the CSV. */
 export const maxPdfReceipts = 2_000;
@@ -82,7 +85,7 @@ async function draw(
   drawEnd(sheet, receiptWords.pdf.computerGenerated, (page, pages) => [
     merchantCode,
     day,
-    receiptWords.pdf.page(page, pages),
+    format(receiptWords.pdf.page, { page, pages }),
   ]);
   return sheet.doc;
 }
@@ -158,7 +161,9 @@ async function drawReceipts(document: Document, runtime: Pick<Runtime, 'yieldToI
   for (const [index, each] of receipts.entries()) {
     // Lets the process serve others during a long table.
     if (index % 20 === 0) await runtime.yieldToIo();
-    const late = each.isLate ? words.recordedLate(timeText(each.recordedAt.toISOString(), lang)) : '';
+    const late = each.isLate
+      ? format(words.recordedLate, { time: timeText(each.recordedAt.toISOString(), lang) })
+      : '';
     const number = [
       { text: each.receiptNo, style: styles.dense },
       { text: late, style: styles.denseNote },

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { Standing } from '../../src/events/standing.ts';
+import { format } from '../../src/kernel/format.ts';
 import { paymentModes } from '../../src/kernel/payment-modes.ts';
 import { historyText, statusName, texts, timeText } from '../../src/receipts/texts.ts';
 import { chosen, result, sen, succeeded } from '../support/payments.ts';
@@ -43,7 +44,7 @@ for (const lang of ['en', 'ms'] as const) {
       ),
     );
     t.true(text.includes(verifyUrl));
-    t.true(text.includes(words.pdf.page('1', '1')));
+    t.true(text.includes(format(words.pdf.page, { page: 1, pages: 1 })));
     t.false(text.includes('900101145678'), 'the IC number is masked');
   });
 
@@ -158,7 +159,7 @@ test('it has a title, a language, a structure and a text for the QR code', async
   for (const tag of ['Document', 'Sect', 'H1', 'H2', 'P', 'Table', 'TR', 'TH', 'TD', 'Figure', 'Link']) {
     t.true(pdf.includes(`/S /${tag}\n`), tag);
   }
-  t.true(pdf.includes(`/Alt (${texts.ms.pdf.codeOf(verifyUrl)})`));
+  t.true(pdf.includes(`/Alt (${format(texts.ms.pdf.codeOf, { url: verifyUrl })})`));
   t.true(pdf.includes(`/URI (${verifyUrl})`));
 });
 

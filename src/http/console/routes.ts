@@ -26,7 +26,7 @@ import {
   showUnmatchedEvidence,
 } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
-import { createFromOwnSite, createOwnForm, createPermit } from './frame/guards.ts';
+import { createFromOwnSite, createOwnForm, createPermit, fromOwnPage } from './frame/guards.ts';
 import type { Page, PageDependencies } from './frame/page.ts';
 import type { Permission } from './frame/permissions.ts';
 import type { StaffContext } from './frame/session.ts';
@@ -158,7 +158,9 @@ export function addConsoleRoutes(router: Router<RequestState>, dependencies: Pag
 
   for (const { body = formBody, handle, method, path, permission } of consoleRoutes()) {
     const answer = (ctx: StaffContext) => handle(ctx, dependencies);
-    if (method === 'get') router.get(path, permit(permission), answer);
+    if (method === 'get' && permission === 'viewPersonalData')
+      router.get(path, permit(permission), fromOwnPage, answer);
+    else if (method === 'get') router.get(path, permit(permission), answer);
     else router.post(path, fromOwnSite, permit(permission), body, ownForm, answer);
   }
 

@@ -6,19 +6,23 @@ import { koaSwagger } from 'koa2-swagger-ui';
 import type { Context, RequestState } from '../server/context.ts';
 import { sourceHash } from '../server/inline-style.ts';
 import { contentPolicy } from '../server/security-headers.ts';
-import { createAnswer, immutable, send } from '../server/static-files.ts';
+import { type Answer, createAnswer, immutable, send } from '../server/static-files.ts';
 
 const fileOf = (name: string) =>
   readFileSync(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)), 'utf8');
 const view = (name: string) =>
   readFileSync(new URL(`../../../views/reference/${name}`, import.meta.url), 'utf8');
 
-export function addReferenceRoutes(router: Router<RequestState>, document: object): void {
-  const description = createAnswer('application/json', JSON.stringify(document), {
-    // Tools on other origins read it, and it is public.
-    headers: { 'Access-Control-Allow-Origin': '*' },
+/** The description is made when it is first requested. */
+export function addReferenceRoutes(router: Router<RequestState>, createDocument: () => object): void {
+  let description: Answer | undefined;
+  router.get('/openapi.json', (ctx: Context) => {
+    description ??= createAnswer('application/json', JSON.stringify(createDocument()), {
+      // Tools on other origins read it, and it is public.
+      headers: { 'Access-Control-Allow-Origin': '*' },
+    });
+    return send(ctx, description);
   });
-  router.get('/openapi.json', (ctx: Context) => send(ctx, description));
 
   const { version } = JSON.parse(fileOf('package.json')) as { version: string };
   const folder = `/reference/${version}`;

@@ -6,11 +6,11 @@ import type { Config } from '../../config/config.ts';
 import { toDigits } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { otherLanguage } from '../pay/links.ts';
+import type { Texts } from '../pay/texts.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 import { shellQuoted } from '../server/openapi/samples.ts';
-import type { testPageTexts } from './test-page-texts.ts';
 
 export type RequestFormDependencies = {
   config: Pick<Config, 'baseUrl' | 'gateway' | 'merchants'>;
@@ -81,7 +81,7 @@ export function createMakeRequest(dependencies: RequestFormDependencies) {
 }
 
 type Answer = { status: number; type: string; body: string };
-type Fault = { error: keyof (typeof testPageTexts)['en']['simulate']['errors'] };
+type Fault = { error: keyof Texts['simulate']['errors'] };
 type Call = { headers: Readonly<Record<string, string>>; body: string };
 
 /** The call that the form describes, or why the form describes none; the API itself checks the fields. */

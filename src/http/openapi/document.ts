@@ -1,87 +1,85 @@
-/** The OpenAPI 3.1 description of all interfaces, assembled from the description of each. */
+/**
+ * The OpenAPI 3.1 description of all interfaces: the files of content/openapi as one document, with the schemas that are
+ * generated from what validates, and with samples of calls.
+ */
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import type { Config } from '../../config/config.ts';
 import type { JsonSchema } from '../../kernel/with-json-schema.ts';
-import { apiSections, apiStructs } from '../api/operations.ts';
-import { genericSection, genericStructs, testPages } from '../generic/operations.ts';
-import { accessToken, landregSection, landregStructs, landregWebhooks } from '../landreg/operations.ts';
-import { payFormSchemas, payStructs } from '../pay/operations.ts';
-import { type AnyStruct, jsonSchemaOf } from '../server/openapi/json-schema.ts';
-import type { Operation } from '../server/openapi/operation.ts';
-import { samplesOf } from '../server/openapi/samples.ts';
+import { jsonSchemaOf } from '../server/openapi/json-schema.ts';
+import { type Operation, samplesOf } from '../server/openapi/samples.ts';
+import { structsOf } from './schemas.ts';
 
 type DescribedConfig = Pick<Config, 'baseUrl' | 'production' | 'maxAmountSen'> & {
   sandbox: { enabled: boolean };
 };
 
+type Interface = {
+  tags: readonly { name: string; description: string }[];
+  paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  webhooks?: object;
+  components?: { securitySchemes: object };
+};
+
+const folder = new URL('../../../content/openapi/', import.meta.url);
+
 /** Limits are those of `config`; the test pages are described only where they are served. */
 export function createDocument(config: DescribedConfig) {
-  const sections = [
-    ...apiSections,
-    genericSection,
-    landregSection,
-    ...(config.sandbox.enabled ? [testPages] : []),
-  ];
-  const operations = sections.flatMap((section) =>
-    section.operations.map((operation) => ({ ...operation, tag: section.tag.name })),
-  );
-  const byPath = Map.groupBy(operations, ({ route }) => route.slice(route.indexOf('/')));
-  const schemes = [accessToken, ...operations.flatMap(({ security = [] }) => security)];
-  const schemas = Object.entries(structsOf(config)).map(([name, struct]) => [name, jsonSchemaOf(struct)]);
+  const files = new Map<string, unknown>();
+  const load = (file: string) => inlined(parsed(file, files), files);
+  const { servers, ...service } = load('service.yaml') as {
+    servers: object[];
+    openapi: string;
+    info: object;
+  };
+  const names = ['api', 'generic', 'landreg', ...(config.sandbox.enabled ? ['test-pages'] : [])];
+  const interfaces = names.map((name) => load(`${name}.yaml`) as Interface);
+  const { schemas } = load('shared.yaml') as { schemas: Record<string, JsonSchema> };
+  const generated = Object.entries(structsOf(config)).map(([name, struct]) => [name, jsonSchemaOf(struct)]);
+  const production = { description: 'Production', variables: { base_url: { default: config.baseUrl } } };
+  const describe = (path: string, [method, operation]: [string, Operation]) => {
+    const samples = samplesOf({ method, path, operation }, config.baseUrl);
+    return [method, { parameters: [], ...operation, 'x-codeSamples': samples }] as const;
+  };
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Documentation Platform API',
-      version: '1.0.0',
-      description:
-        'Users, projects and health of the content service, and the payment interfaces for merchants and for the land registry.',
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    servers: [
-      { url: '/', description: 'The server of this description' },
-      { url: 'http://localhost:5173', description: 'Development' },
-      { url: '{base_url}', description: 'Production', variables: { base_url: { default: config.baseUrl } } },
-    ],
-    tags: sections.map(({ tag }) => tag),
+    ...service,
+    servers: [...servers, { url: '{base_url}', ...production }],
+    tags: interfaces.flatMap(({ tags }) => tags),
     paths: Object.fromEntries(
-      Array.from(byPath, ([path, group]) => [
-        path,
-        Object.fromEntries(group.map((operation) => [methodOf(operation), describe(operation, config)])),
-      ]),
+      interfaces.flatMap(({ paths }) =>
+        Object.entries(paths).map(([path, group]) => [
+          path,
+          Object.fromEntries(Object.entries(group).map((each) => describe(path, each))),
+        ]),
+      ),
     ),
-    webhooks: landregWebhooks,
+    webhooks: Object.assign({}, ...interfaces.map(({ webhooks }) => webhooks)) as object,
     components: {
-      securitySchemes: Object.fromEntries(schemes.map(({ name, definition }) => [name, definition])),
-      schemas: { ...Object.fromEntries(schemas), ...payFormSchemas } as Record<string, JsonSchema>,
+      securitySchemes: Object.assign(
+        {},
+        ...interfaces.map((each) => each.components?.securitySchemes),
+      ) as object,
+      schemas: { ...Object.fromEntries(generated), ...schemas } as Record<string, JsonSchema>,
     },
   };
 }
 
-/** The structs that validate requests and answers, by the names of their schemas. */
-export function structsOf(config: DescribedConfig): Record<string, AnyStruct> {
-  return { ...apiStructs, ...payStructs, ...genericStructs(config), ...landregStructs(config) };
+/** A file of content/openapi. Each is read once. */
+function parsed(file: string, files: Map<string, unknown>): unknown {
+  if (!files.has(file)) files.set(file, parse(readFileSync(new URL(file, folder), 'utf8')));
+  return files.get(file);
 }
 
-function methodOf({ route }: Operation): 'get' | 'post' {
-  return route.startsWith('GET ') ? 'get' : 'post';
-}
-
-function describe(operation: Operation & { tag: string }, { baseUrl }: DescribedConfig) {
-  const { id, tag, route: _, security = [], parameters = [], body, answers, ...texts } = operation;
-  return {
-    operationId: id,
-    tags: [tag],
-    ...texts,
-    security: security.map(({ name }) => ({ [name]: [] })),
-    parameters: parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
-    ...(body && {
-      requestBody: {
-        required: true,
-        content: Object.fromEntries(
-          body.types.map((type) => [type, { schema: body.schema, example: body.example }]),
-        ),
-      },
-    }),
-    responses: answers,
-    'x-codeSamples': samplesOf(operation, baseUrl),
-  };
+/** With what other files say in place of references to them; references into the document itself stay. */
+function inlined(node: unknown, files: Map<string, unknown>): unknown {
+  if (Array.isArray(node)) return node.map((each) => inlined(each, files));
+  if (typeof node !== 'object' || node === null) return node;
+  if ('$ref' in node && typeof node.$ref === 'string' && !node.$ref.startsWith('#')) {
+    const [file = '', pointer = ''] = node.$ref.split('#/');
+    const steps = pointer.split('/');
+    const found = steps.reduce<unknown>((value, step) => Object(value)[step], parsed(file, files));
+    if (found === undefined) throw new Error(`content/openapi has no ${node.$ref}`);
+    return inlined(found, files);
+  }
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inlined(value, files)]));
 }

@@ -5,6 +5,7 @@ import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
 import { standingOf } from '../../events/standing.ts';
+import { format } from '../../kernel/format.ts';
 import { displaySen } from '../../kernel/money.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
@@ -15,8 +16,7 @@ import { otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
 import type { PageTokens } from './page-token.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
-import type { Texts } from './texts/en.ts';
-import { texts } from './texts.ts';
+import { type Texts, texts } from './texts.ts';
 
 export type PaymentPageDependencies = {
   config: Pick<Config, 'merchants' | 'methods'>;
@@ -55,6 +55,7 @@ export function drawPaymentPage(
   const token = tokens.issue(transactionId, payment.attempts.length + 1);
   const page = paymentPage(payment, {
     lang: languageOf(ctx),
+    linkEndsAtMs: ctx.state.linkEndsAtMs,
     token,
     links,
     offers: offersFor(payment, config),
@@ -66,14 +67,21 @@ export function drawPaymentPage(
 /** Texts are in the page's language, and amounts read `RM 1,234.50`. */
 function paymentPage(
   payment: OpenPayment,
-  page: { lang: Language; token: string; links: Links; offers: readonly Offer[]; now: Date },
+  page: {
+    lang: Language;
+    linkEndsAtMs: number | undefined;
+    token: string;
+    links: Links;
+    offers: readonly Offer[];
+    now: Date;
+  },
 ) {
   const { request, status } = payment;
-  const { lang, links } = page;
+  const { lang, linkEndsAtMs, links } = page;
   return {
     lang,
-    otherLanguageUrl: links.pay(request.transactionId, otherLanguage(lang)),
-    action: links.pay(request.transactionId, lang),
+    otherLanguageUrl: links.pay(request.transactionId, otherLanguage(lang), linkEndsAtMs),
+    action: links.pay(request.transactionId, lang, linkEndsAtMs),
     token: page.token,
     amount: displaySen(outstandingSen(payment)),
     agency: request.merchant.name,
@@ -107,7 +115,8 @@ function openAttemptTexts(
   return chosen.slice(-shownAttempts).map(({ at, bankCode, mode }) => {
     const banks = offers.find((offer) => offer.mode === mode)?.banks ?? [];
     const bank = banks.find(({ code }) => code === bankCode)?.name;
-    return texts[lang].openAttempt.started(bank ?? texts[lang].modes[mode], agoText(at, now, lang));
+    const method = bank ?? texts[lang].modes[mode];
+    return format(texts[lang].openAttempt.started, { method, when: agoText(at, now, lang) });
   });
 }
 
@@ -115,11 +124,11 @@ function methodOf({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Langua
   const t = texts[lang];
   const min = minSen === null ? '' : displaySen(minSen);
   const max = maxSen === null ? '' : displaySen(maxSen);
-  const reasons = { below: t.belowLimit(min), above: t.aboveLimit(max) };
+  const reasons = { below: format(t.belowLimit, { min }), above: format(t.aboveLimit, { max }) };
   return {
     mode,
     name: t.modes[mode],
-    limits: min && max ? t.limits(min, max) : undefined,
+    limits: min && max ? format(t.limits, { min, max }) : undefined,
     charge:
       offer.chargeSen === 0
         ? undefined

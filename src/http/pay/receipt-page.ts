@@ -3,6 +3,7 @@ import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import { chosenLanguage } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
+import { format } from '../../kernel/format.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
@@ -43,6 +44,8 @@ export function drawReceipt(
   const lang = languageOf(ctx, chosenLanguage(payment));
   const receipt = receiptOf(payment, asAt);
   const { status, transactionId } = receipt;
+  const { linkEndsAtMs } = ctx.state;
+  const ownUrl = links.receipt(transactionId, lang, linkEndsAtMs);
   const canPay = !isSettled(payment);
   const isOpen = status === 'pending' || (canPay && openAttempts(payment).length > 0);
   const looks = Number(ctx.query.look ?? 0);
@@ -50,7 +53,7 @@ export function drawReceipt(
   const email = emailOf(payment, lang, runtime.now());
   return ctx.render('receipt.njk', {
     lang,
-    otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),
+    otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang), linkEndsAtMs),
     status: statusName(status),
     heading: headingOf(receipt, lang),
     isOfficial: receipt.isOfficial,
@@ -68,13 +71,13 @@ export function drawReceipt(
       text: historyText(entry, lang),
     })),
     backUrl: backToMerchant(payment),
-    pdfUrl: links.download(transactionId, lang),
-    payUrl: canPay ? links.pay(transactionId, lang) : undefined,
-    refreshUrl: isOpen ? links.receipt(transactionId, lang) : undefined,
-    refresh: pauseSeconds && `${pauseSeconds}; url=${links.receipt(transactionId, lang)}&look=${looks + 1}`,
+    pdfUrl: links.download(transactionId, lang, linkEndsAtMs),
+    payUrl: canPay ? links.payFromReceipt(payment.request, lang) : undefined,
+    refreshUrl: isOpen ? ownUrl : undefined,
+    refresh: pauseSeconds && `${pauseSeconds}; url=${ownUrl}&look=${looks + 1}`,
     email: email && {
       text: email.text,
-      action: links.receipt(transactionId, lang),
+      action: ownUrl,
       token: email.canSend ? emailTokens.issue(transactionId, email.attempts) : undefined,
     },
   });
@@ -89,10 +92,10 @@ function emailOf(payment: OpenPayment, lang: Language, now: Date) {
   const words = texts[lang].receipt.emails;
   const address = email.replace(/(?<=^.).*(?=@)/su, '***');
   return {
-    text:
-      state === 'delivered'
-        ? words.delivered(address, settledAt ? timeText(settledAt, lang) : '')
-        : words[state === 'due' ? 'due' : 'abandoned'](address),
+    text: format(words[state === 'superseded' ? 'abandoned' : state], {
+      address,
+      time: settledAt ? timeText(settledAt, lang) : '',
+    }),
     attempts,
     canSend: canRequestEmail(delivery, now.toISOString()),
   };

@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url';
 import type { Middleware } from 'koa';
 import koaViews from 'koa-views';
 import nunjucks from 'nunjucks';
+import { format } from '../../kernel/format.ts';
+import type { Language } from '../../kernel/languages.ts';
 import { toDateTime } from '../../kernel/malaysian-time.ts';
 import { displaySen } from '../../kernel/money.ts';
-import type { Language } from '../../receipts/texts.ts';
 import { script, style } from './inline-style.ts';
 
 const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
@@ -21,6 +22,7 @@ export const createViews = (texts: Readonly<Record<Language, object>>): Middlewa
   const environment = createTemplates(folder);
   environment.addFilter('money', displaySen);
   environment.addFilter('time', toDateTime);
+  environment.addFilter('format', format);
   environment.addGlobal('style', new nunjucks.runtime.SafeString(style));
   environment.addGlobal('script', new nunjucks.runtime.SafeString(script));
   environment.addGlobal('drawnOnce', createDrawnOnce(environment));

@@ -16,6 +16,7 @@ import {
   memberOf,
   signIn,
 } from '../../support/console.ts';
+import { createPayment } from '../generic/helpers.ts';
 
 let now = Date.now();
 const clock = () => new Date(now);
@@ -359,3 +360,21 @@ test.serial('a prefetched page is refused, and no access recorded', async (t) =>
     t.is((await member.get('/console/payments', headers)).status, 503, JSON.stringify(headers));
   t.deepEqual(await app.eventStore.head(), before);
 });
+
+test.serial(
+  'no other site, mail or program makes a browser open personal data in the name of its user',
+  async (t) => {
+    const member = await signIn(app, 'viewer');
+    const id = await createPayment(app);
+    const before = await app.eventStore.head();
+    for (const path of [`${id}/payer`, `${id}/events/0`, `${id}/history.json`])
+      for (const site of ['cross-site', 'same-site', 'none', '']) {
+        const refused = await member.get(`/console/payments/${path}`, { 'sec-fetch-site': site });
+        t.is(refused.status, 403, `${path} ${site}`);
+        t.true((await refused.text()).includes(`href="/console/payments/${path}"`), 'the page leads on');
+      }
+    t.deepEqual(await app.eventStore.head(), before);
+    t.is((await member.get(`/console/payments/${id}/payer`)).status, 200);
+    t.notDeepEqual(await app.eventStore.head(), before, 'opened from the console, it is recorded');
+  },
+);

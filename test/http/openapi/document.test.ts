@@ -5,6 +5,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
 import { errorCodes } from '../../../src/http/api/bodies.ts';
+import { defaultPageSize, maxPageSize } from '../../../src/http/api/list.ts';
 import { addApiRoutes } from '../../../src/http/api/routes.ts';
 import type { Dependencies } from '../../../src/http/app.ts';
 import { addReferenceRoutes } from '../../../src/http/docs/reference.ts';
@@ -12,6 +13,8 @@ import { addGenericRoutes } from '../../../src/http/generic/routes.ts';
 import { addLandregRoutes } from '../../../src/http/landreg/routes.ts';
 import { createDocument } from '../../../src/http/openapi/document.ts';
 import type { RequestState } from '../../../src/http/server/context.ts';
+import { derivedIdPattern } from '../../../src/kernel/derived-id.ts';
+import { paymentModes } from '../../../src/kernel/payment-modes.ts';
 import { sen } from '../../support/payments.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
@@ -70,7 +73,7 @@ test('it describes every endpoint there is, and no other', (t) => {
   addGenericRoutes(router, { ...parts, quarantine });
   addLandregRoutes(router, { ...parts, quarantine });
   addApiRoutes(router, parts);
-  addReferenceRoutes(router, {});
+  addReferenceRoutes(router, () => ({}));
   const shape = (path: string) => path.replace(/:\w+|\{\w+\}/g, '{}');
   const routes = router.stack
     .flatMap(({ methods, path }) => methods.map((method) => `${method} ${shape(String(path))}`))
@@ -106,6 +109,15 @@ test('samples of a download save the file and do not print it', (t) => {
 
 test('it names every error code of /api/v1', (t) => {
   t.like(description.components.schemas.ErrorResponse, { properties: { code: { enum: [...errorCodes] } } });
+});
+
+test('what it repeats of the program is so', (t) => {
+  const { GatewayResult, PaymentChoice } = description.components.schemas;
+  t.like(GatewayResult, { properties: { PAYMENT_MODE: { enum: [...paymentModes] } } });
+  t.like(PaymentChoice, { properties: { method: { enum: [...paymentModes] } } });
+  const [limit, startingAfter] = description.paths['/api/v1/users']?.get?.parameters ?? [];
+  t.like(limit, { schema: { minimum: 1, maximum: maxPageSize, default: defaultPageSize } });
+  t.like(startingAfter, { schema: { pattern: derivedIdPattern.source } });
 });
 
 for (const { id, sources } of samples)

@@ -1,5 +1,7 @@
 // One plain example of what each template is given; tests vary them.
+
 import { texts } from '../../../src/http/pay/texts.ts';
+import { format } from '../../../src/kernel/format.ts';
 
 const t = texts.en;
 
@@ -22,8 +24,13 @@ export const paymentPage = {
   items: [],
   otherCharges: [],
   methods: [
-    { mode: 'fpx', name: t.modes.fpx, limits: t.limits('RM\u00a01.00', 'RM\u00a030,000.00'), banks },
-    { mode: 'fpx1', name: t.modes.fpx1, unavailable: t.belowLimit('RM\u00a02.00'), banks },
+    {
+      mode: 'fpx',
+      name: t.modes.fpx,
+      limits: format(t.limits, { min: 'RM\u00a01.00', max: 'RM\u00a030,000.00' }),
+      banks,
+    },
+    { mode: 'fpx1', name: t.modes.fpx1, unavailable: format(t.belowLimit, { min: 'RM\u00a02.00' }), banks },
     { mode: 'cc', name: t.modes.cc, charge: { amount: 'RM\u00a01.20', total: 'RM\u00a0121.70' } },
     { mode: 'dc', name: t.modes.dc },
     { mode: 'dnqr', name: t.modes.dnqr },
@@ -66,7 +73,7 @@ export const receiptPage = {
   total: 'RM\u00a0121.70',
   history: [
     { time: '20 November 2026, 14:01:10', text: t.history.requested },
-    { time: '20 November 2026, 14:02:05', text: t.history.methodChosen(t.modes.cc) },
+    { time: '20 November 2026, 14:02:05', text: format(t.history.methodChosen, { method: t.modes.cc }) },
     { time: '20 November 2026, 14:03:22', text: t.history.success },
   ],
   backUrl: 'https://council.example/bills?trans_id=INV-2026-000123&transaction_id=01ABC&status=1',

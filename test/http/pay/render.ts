@@ -1,10 +1,10 @@
 // Renders a page as the program does: Koa, koa-views, our templates, over HTTP.
 import Koa from 'koa';
+import { texts } from '../../../src/http/pay/texts.ts';
 import { createViews } from '../../../src/http/server/views.ts';
-import { viewTexts } from '../../../src/http/view-texts.ts';
 
 /** One for all pages, as in the program: what it keeps between two pages is under test too. */
-const views = createViews(viewTexts);
+const views = createViews(texts);
 
 /** The response to a request whose endpoint renders `model` with the template `name`. */
 export const request = async (name: string, model: object) => {

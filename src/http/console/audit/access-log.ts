@@ -1,22 +1,12 @@
 /** GET /console/access-log: who saw which personal data, for those who audit it. */
-import type { AccessKind } from '../../../events/session.ts';
 import { listAccessLog } from '../../../projections/access-log/queries.ts';
 import { noSuchPage, pageOf, readQuery, readText } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { loadAccount } from '../frame/session.ts';
+import { texts } from '../texts.ts';
 
 const path = '/console/access-log';
 const size = 50;
-
-const texts: Readonly<Record<AccessKind, string>> = {
-  payer: 'Payer’s details',
-  evidence: 'Event as recorded',
-  search: 'Search by payer',
-  history: 'History',
-  export: 'Export',
-  exportOpened: 'Export with personal data',
-  subjectAccess: 'All that is held about a person',
-};
 
 export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, show }) => {
   const { before = null, staff, payment } = readQuery(ctx);
@@ -40,7 +30,7 @@ export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, 
     rows: rows.map((row) => ({
       ...row,
       name: names.get(row.userId),
-      text: texts[row.what],
+      text: texts.accesses[row.what],
     })),
     ...links,
   });

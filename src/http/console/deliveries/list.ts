@@ -1,10 +1,5 @@
 /** GET /console/deliveries: callbacks and receipts, filtered and counted. */
-import {
-  countDeliveries,
-  type DeliveryFilter,
-  type ListedDelivery,
-  listDeliveries,
-} from '../../../to-do/queries.ts';
+import { countDeliveries, type DeliveryFilter, listDeliveries } from '../../../to-do/queries.ts';
 import {
   cursorText,
   type Fields,
@@ -19,25 +14,13 @@ import {
   readText,
 } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
+import { texts } from '../texts.ts';
 
 export const deliveriesPath = '/console/deliveries';
 export const sendListPath = '/console/deliveries/send-again';
 const size = 50;
 /** Above this number the pages only say that there are more. */
 export const maxCounted = 10_000;
-
-export const stateTexts = {
-  due: 'Due',
-  delivered: 'Delivered',
-  abandoned: 'Given up',
-  superseded: 'Superseded',
-} as const satisfies Record<ListedDelivery['state'], string>;
-
-export const kindTexts = {
-  callback: 'Callbacks to merchants',
-  item: 'Land-registry items',
-  email: 'Receipts by email',
-} as const satisfies Record<ListedDelivery['kind'], string>;
 
 export const showDeliveries: Page = async (ctx, { askReadModels, db, show }) => {
   const query = readQuery(ctx);
@@ -59,8 +42,8 @@ export const showDeliveries: Page = async (ctx, { askReadModels, db, show }) => 
   await show(ctx, 'deliveries/deliveries.njk', {
     title: 'Deliveries',
     filter: fields,
-    states: optionsOf(stateTexts),
-    kinds: optionsOf(kindTexts),
+    states: optionsOf(texts.deliveryStates),
+    kinds: optionsOf(texts.deliveryKinds),
     countText: `${countText(count)} ${count === 1 ? 'delivery' : 'deliveries'}`,
     rows: rows.map((row) => ({ ...row, canSendAgain: canSendAgain(row.state) })),
     here: `${deliveriesPath}${queryOf({ ...fields, after: query.after })}`,
@@ -72,8 +55,8 @@ export const showDeliveries: Page = async (ctx, { askReadModels, db, show }) => 
 /** The filter, and the fields of the form that set it. */
 export function readFilter(typed: Fields) {
   const fields = {
-    state: readChoice(typed.state, keysOf(stateTexts)),
-    kind: readChoice(typed.kind, keysOf(kindTexts)),
+    state: readChoice(typed.state, keysOf(texts.deliveryStates)),
+    kind: readChoice(typed.kind, keysOf(texts.deliveryKinds)),
     receiver: readText(typed.receiver),
     merchant: readText(typed.merchant),
     day: readText(typed.day),
@@ -92,5 +75,5 @@ export function countText(count: number): string {
   return count > maxCounted ? `More than ${maxCounted.toLocaleString('en')}` : count.toLocaleString('en');
 }
 
-export const canSendAgain = (state: ListedDelivery['state'] | null) =>
+export const canSendAgain = (state: keyof typeof texts.deliveryStates | null) =>
   state === 'abandoned' || state === 'delivered';

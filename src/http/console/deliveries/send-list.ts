@@ -6,16 +6,8 @@ import { HttpProblem } from '../../server/errors.ts';
 import { type Fields, queryOf, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { staffCause } from '../frame/record-access.ts';
-import {
-  canSendAgain,
-  countText,
-  deliveriesPath,
-  kindTexts,
-  maxCounted,
-  readFilter,
-  sendListPath,
-  stateTexts,
-} from './list.ts';
+import { texts } from '../texts.ts';
+import { canSendAgain, countText, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
 
 /** One request gives at most this many commands; `ledger send-again` takes more. */
 const maxAtOnce = 1_000;
@@ -43,8 +35,8 @@ async function showConfirmation(
   await show(ctx, 'deliveries/send-again.njk', {
     title: 'Send again',
     filter: fields,
-    stateText: filter.states.map((state) => stateTexts[state]).join(', '),
-    kindsText: filter.kinds.map((kind) => kindTexts[kind]).join(', '),
+    stateText: filter.states.map((state) => texts.deliveryStates[state]).join(', '),
+    kindsText: filter.kinds.map((kind) => texts.deliveryKinds[kind]).join(', '),
     count,
     isTooMany: count > maxAtOnce,
     countText: countText(count),

@@ -8,12 +8,12 @@ import { evolve, noPayment, type Payment, paymentStream } from '../../../events/
 import { standingOf } from '../../../events/standing.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { actingFor } from '../frame/acting.ts';
+import { texts } from '../texts.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
-import { approvalOutcomes, kindTexts, paymentResolutions, resolutionNames } from './texts.ts';
 
-const source: ExceptionSource<keyof typeof approvalOutcomes> = {
+const source: ExceptionSource<'granted' | 'rejected'> = {
   template: 'approval.njk',
-  meanings: approvalOutcomes,
+  meanings: texts.exceptions.meanings.approval,
   async find(ctx, dependencies) {
     const { eventStore, execute } = dependencies;
     const { transactionId = '', no: text = '' } = ctx.params;
@@ -27,9 +27,8 @@ const source: ExceptionSource<keyof typeof approvalOutcomes> = {
     const { merchant, reference } = state.request;
     const isOwn = by === `staff:${ctx.state.staff.id}`;
     return {
+      kind: texts.exceptions.kinds.approval,
       model: {
-        ...kindTexts.approval,
-        title: kindTexts.approval.name,
         url: `/console/exceptions/approval/${transactionId}/${no}`,
         legend: 'Your decision',
         submit: 'Decide',
@@ -49,7 +48,10 @@ const source: ExceptionSource<keyof typeof approvalOutcomes> = {
         proposed:
           action.kind === 'refund'
             ? { name: 'Refund', meaning: 'The payer gets money back.' }
-            : { name: resolutionNames[action.resolution], meaning: paymentResolutions[action.resolution] },
+            : {
+                name: texts.exceptions.resolutions[action.resolution],
+                meaning: texts.exceptions.meanings.payment[action.resolution],
+              },
       },
       choices: isOwn ? ['rejected'] : ['granted', 'rejected'],
       resolved: decided && { resolution: decided.outcome, at: decided.at, note: decided.note },

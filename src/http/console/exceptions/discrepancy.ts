@@ -7,12 +7,12 @@ import { type DiscrepancyResolution, reconciliationStream } from '../../../event
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { sideText } from '../../../reconciliation/summary.ts';
 import { HttpProblem } from '../../server/errors.ts';
+import { texts } from '../texts.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
-import { discrepancyResolutions, discrepancyTexts } from './texts.ts';
 
 const source: ExceptionSource<DiscrepancyResolution> = {
   template: 'discrepancy.njk',
-  meanings: discrepancyResolutions,
+  meanings: texts.exceptions.meanings.discrepancy,
   async find(ctx, { eventStore, executeDiscrepancy }) {
     const { id = '' } = ctx.params;
     const stream = reconciliationStream(id);
@@ -22,9 +22,8 @@ const source: ExceptionSource<DiscrepancyResolution> = {
     if (!discrepancy) throw new HttpProblem(404, 'There is no such discrepancy');
     const actorOfLast = (type: string) => actorOf(events.findLast((event) => event.type === type));
     return {
+      kind: texts.exceptions.discrepancies[discrepancy.kind],
       model: {
-        title: discrepancyTexts[discrepancy.kind].name,
-        meaning: discrepancyTexts[discrepancy.kind].meaning,
         url: `/console/exceptions/difference/${id}`,
         discrepancy,
         paymentId: paymentIdOf(discrepancy),

@@ -10,12 +10,16 @@ import { leadTo, type NoticeCode } from '../frame/frame.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { staffCause } from '../frame/record-access.ts';
 import type { StaffContext } from '../frame/session.ts';
-import { resolutionNames } from './texts.ts';
+import { texts } from '../texts.ts';
 
 type Resolution<Choice> = { resolution: Choice; note: string; at: string };
 
-export type FoundException<Choice extends string> = {
-  model: { title: string; meaning: string; url: string } & Record<string, unknown>;
+/** What is recorded as having been done about an exception. */
+export type ResolutionName = keyof typeof texts.exceptions.resolutions;
+
+export type FoundException<Choice extends ResolutionName> = {
+  kind: { name: string; meaning: string };
+  model: { url: string } & Record<string, unknown>;
   /** What staff may choose. */
   choices: readonly Choice[];
   resolved: Resolution<Choice> | null;
@@ -31,7 +35,7 @@ export type FoundException<Choice extends string> = {
 };
 
 /** One source of exceptions. */
-export type ExceptionSource<Choice extends string> = {
+export type ExceptionSource<Choice extends ResolutionName> = {
   /** In views/console/exceptions. */
   template: string;
   /** What each resolution means. */
@@ -53,15 +57,18 @@ const emptyForm = {
 };
 
 /** Shows the exception; `more` adds to its model. */
-export async function showException<Choice extends string>(
+export async function showException<Choice extends ResolutionName>(
   ctx: Context,
   { show }: PageDependencies,
   { meanings, template }: ExceptionSource<Choice>,
-  { choices, model, resolved, resolvedBy }: FoundException<Choice>,
+  { choices, kind, model, resolved, resolvedBy }: FoundException<Choice>,
   more: Record<string, unknown> = {},
 ): Promise<void> {
-  const textOf = (value: Choice) => ({ name: resolutionNames[value], meaning: meanings[value] });
+  const names = texts.exceptions.resolutions;
+  const textOf = (value: Choice) => ({ name: names[value], meaning: meanings[value] });
   await show(ctx, `exceptions/${template}`, {
+    title: kind.name,
+    meaning: kind.meaning,
     ...model,
     resolved: resolved && { ...resolved, ...textOf(resolved.resolution), by: resolvedBy },
     choices: choices.map((value) => ({ value, ...textOf(value) })),
@@ -70,12 +77,12 @@ export async function showException<Choice extends string>(
   });
 }
 
-export function showOne<Choice extends string>(source: ExceptionSource<Choice>): Page {
+export function showOne<Choice extends ResolutionName>(source: ExceptionSource<Choice>): Page {
   return async (ctx, dependencies) =>
     showException(ctx, dependencies, source, await source.find(ctx, dependencies));
 }
 
-export function resolveOne<Choice extends string>(source: ExceptionSource<Choice>): Page {
+export function resolveOne<Choice extends ResolutionName>(source: ExceptionSource<Choice>): Page {
   return async (ctx, dependencies) => {
     const { choices, resolve } = await source.find(ctx, dependencies);
     const { typed, ...read } = readResolution(ctx, choices);
@@ -99,7 +106,7 @@ export function resolveOne<Choice extends string>(source: ExceptionSource<Choice
 }
 
 /** What was typed, to show the form again, and either its values or what is wrong with it. */
-function readResolution<Choice extends string>(
+function readResolution<Choice extends ResolutionName>(
   ctx: Context,
   choices: readonly Choice[],
 ): { typed: (typeof emptyForm)['typed'] } & ({ resolution: Choice; note: string } | { fault: string }) {

@@ -14,9 +14,10 @@ import {
   readText,
 } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
-import { kindTexts, resolutionNames } from './texts.ts';
+import { texts } from '../texts.ts';
 
 const size = 50;
+const resolutionNames: Readonly<Record<string, string>> = texts.exceptions.resolutions;
 
 export const showExceptions: Page = async (ctx, { askReadModels, db, show }) => {
   const query = readQuery(ctx);
@@ -46,10 +47,10 @@ export const showExceptions: Page = async (ctx, { askReadModels, db, show }) => 
   await show(ctx, 'exceptions/exceptions.njk', {
     title: 'Exceptions',
     filter: fields,
-    kinds: listedKinds.map((value) => ({ value, text: kindTexts[value].name })),
+    kinds: listedKinds.map((value) => ({ value, text: texts.exceptions.kinds[value].name })),
     rows: rows.map((row) => ({
       ...row,
-      name: kindTexts[row.kind].name,
+      name: texts.exceptions.kinds[row.kind].name,
       resolution: row.resolution && (resolutionNames[row.resolution] ?? row.resolution),
     })),
     ...links,

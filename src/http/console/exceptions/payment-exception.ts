@@ -17,12 +17,12 @@ import { standingOf } from '../../../events/standing.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { actingFor } from '../frame/acting.ts';
+import { texts } from '../texts.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
-import { kindTexts, paymentResolutions } from './texts.ts';
 
 const source: ExceptionSource<ExceptionResolution> = {
   template: 'payment.njk',
-  meanings: paymentResolutions,
+  meanings: texts.exceptions.meanings.payment,
   async find(ctx, dependencies) {
     const { eventStore, execute } = dependencies;
     const { transactionId = '', resultNo: text = '' } = ctx.params;
@@ -41,9 +41,8 @@ const source: ExceptionSource<ExceptionResolution> = {
     const reported = state.results[resultNo - 1];
     const resolution = stored.findLast((event) => isResolutionOf(event, resultNo));
     return {
+      kind: texts.exceptions.kinds[kind],
       model: {
-        title: kindTexts[kind].name,
-        meaning: kindTexts[kind].meaning,
         url: `/console/exceptions/payment/${transactionId}/${resultNo}`,
         transactionId,
         merchant,

@@ -6,12 +6,12 @@ import { sharedNumberStream } from '../../../events/shared-number.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { findSharedNumber } from '../../../projections/journal/shared-number-queries.ts';
 import { HttpProblem } from '../../server/errors.ts';
+import { texts } from '../texts.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
-import { kindTexts, sharedNumberResolutions } from './texts.ts';
 
 const source: ExceptionSource<'explained'> = {
   template: 'shared-number.njk',
-  meanings: sharedNumberResolutions,
+  meanings: texts.exceptions.meanings.sharedNumber,
   async find(ctx, { askReadModels, db, eventStore, executeSharedNumber }) {
     const { id = '' } = ctx.params;
     const [shared] = await askReadModels(ctx, [
@@ -23,9 +23,8 @@ const source: ExceptionSource<'explained'> = {
     const head = headOf(events, sharedNumberDecider);
     const explained = head.state;
     return {
+      kind: texts.exceptions.kinds[shared.kind],
       model: {
-        ...kindTexts[shared.kind],
-        title: kindTexts[shared.kind].name,
         url: `/console/exceptions/shared/${id}`,
         shared,
       },

@@ -7,17 +7,21 @@ import { readPaymentEvent } from '../../../events/codec.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { evolve, noPayment, type Payment, paymentStream } from '../../../events/payment.ts';
 import { standingOf } from '../../../events/standing.ts';
-import { type UnknownOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
+import {
+  type FinalOutcome,
+  type UnknownOutcome,
+  unknownOutcomesOf,
+} from '../../../events/unknown-outcomes.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { formatSen, readAmount, type Sen } from '../../../kernel/money.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
+import { texts } from '../texts.ts';
 import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
-import { kindTexts, outcomeTexts } from './texts.ts';
 
-const source: ExceptionSource<keyof typeof outcomeTexts> = {
+const source: ExceptionSource<FinalOutcome> = {
   template: 'unknown-outcome.njk',
-  meanings: outcomeTexts,
+  meanings: texts.exceptions.meanings.unknownOutcome,
   async find(ctx, { eventStore, execute }) {
     const { transactionId = '', no: text = '' } = ctx.params;
     const no = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
@@ -29,9 +33,8 @@ const source: ExceptionSource<keyof typeof outcomeTexts> = {
     const { merchant, reference } = state.request;
     const head: Head<Payment> = { state, ...endOf(stored) };
     return {
+      kind: texts.exceptions.kinds.outcomeUnknown,
       model: {
-        title: kindTexts.outcomeUnknown.name,
-        meaning: kindTexts.outcomeUnknown.meaning,
         url: `/console/exceptions/attempt/${transactionId}/${no}`,
         transactionId,
         merchant,
@@ -47,7 +50,7 @@ const source: ExceptionSource<keyof typeof outcomeTexts> = {
       },
       choices: verdicts,
       resolved: settled && {
-        resolution: settled.outcome as Exclude<typeof settled.outcome, 'pending'>,
+        resolution: settled.outcome,
         at: settled.at,
         note:
           settled.source === 'staff'

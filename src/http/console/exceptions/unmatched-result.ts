@@ -10,6 +10,7 @@ import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import type { ToErase } from '../payments/erase.ts';
+import { texts } from '../texts.ts';
 import {
   type ExceptionSource,
   type FoundException,
@@ -17,11 +18,10 @@ import {
   showException,
   showOne,
 } from './exception-page.ts';
-import { kindTexts, reasonTexts, unmatchedResolutionTexts, withheldTexts } from './texts.ts';
 
 const source: ExceptionSource<UnmatchedResolution> = {
   template: 'unmatched.njk',
-  meanings: unmatchedResolutionTexts,
+  meanings: texts.exceptions.meanings.unmatched,
   find: async (ctx, dependencies) => (await findResult(ctx, dependencies)).found,
 };
 
@@ -33,13 +33,12 @@ async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDe
   const { evidence, head, personalData, resolvedBy, result, revision, stream } = loaded;
   const url = `/console/exceptions/unmatched/${id}`;
   const found: FoundException<UnmatchedResolution> = {
+    kind: texts.exceptions.kinds.unmatched,
     model: {
-      title: kindTexts.unmatched.name,
-      meaning: kindTexts.unmatched.meaning,
       url,
       stream,
       revision,
-      result: { ...result, reasonText: reasonTexts[result.reason] },
+      result: { ...result, reasonText: texts.exceptions.unmatchedReasons[result.reason] },
       erasedAt: head.state.erasedAt,
       evidence: null,
     },
@@ -65,7 +64,7 @@ export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
   const opened = await dependencies.personalData.open(evidence, place);
   await showException(ctx, dependencies, source, found, {
     evidence: opened.kind === 'open' ? Object.entries(opened.value) : [],
-    withheld: opened.kind === 'open' ? '' : withheldTexts[opened.kind],
+    withheld: opened.kind === 'open' ? '' : texts.exceptions.withheld[opened.kind],
   });
 };
 

@@ -1,6 +1,7 @@
 /** What surrounds every page of the console: the navigation, and after an action the notice of what was done. */
 import type { Role } from '../../../events/user.ts';
 import { type Context, seeOther } from '../../server/context.ts';
+import { texts } from '../texts.ts';
 import type { ConsoleAssets } from './assets.ts';
 import { readQuery } from './forms-and-lists.ts';
 import { may, type Permission, permissionsOf } from './permissions.ts';
@@ -66,44 +67,14 @@ function navigationFor(role: Role, path: string) {
     }));
 }
 
-const notices = {
-  'link-requested': {
-    kind: 'success',
-    text: 'If this address belongs to a member of staff, an email with a link is on its way. The link works once, within 15 minutes.',
-  },
-  'signed-out': { kind: 'success', text: 'You are signed out, on every device that used this session.' },
-  'sent-again': { kind: 'success', text: 'The delivery is due again and will be sent at once.' },
-  'already-due': { kind: 'success', text: 'This delivery is already due.' },
-  'requery-news': {
-    kind: 'success',
-    text: 'The registry was asked and reported something new: see the last event.',
-  },
-  'requery-no-news': { kind: 'success', text: 'The registry was asked and reported nothing new.' },
-  'requery-not-found': { kind: 'warning', text: 'The registry has no record of this payment.' },
-  erased: { kind: 'success', text: 'The personal data are erased.' },
-  resolved: { kind: 'success', text: 'The exception is resolved.' },
-  refunded: { kind: 'success', text: 'The refund is recorded.' },
-  'approval-requested': {
-    kind: 'warning',
-    text: 'Recorded as a proposal: it takes effect when another administrator approves it, under Exceptions.',
-  },
-  approved: { kind: 'success', text: 'Approved: what was proposed has been recorded.' },
-  rejected: { kind: 'success', text: 'The proposal is rejected.' },
-  settled: { kind: 'success', text: 'It is recorded, and posted to the journal.' },
-  'settled-before': { kind: 'success', text: 'It was recorded before: nothing has changed.' },
-  'rebuild-requested': {
-    kind: 'success',
-    text: 'The rebuild is requested. The current tables serve until it is done.',
-  },
-  'role-changed': { kind: 'success', text: 'The role is changed, with immediate effect.' },
-  deactivated: { kind: 'success', text: 'The user is deactivated, and all their sessions have ended.' },
-  reactivated: { kind: 'success', text: 'The user can sign in again.' },
-} satisfies Record<string, { kind: 'success' | 'warning'; text: string }>;
+export type NoticeCode = keyof typeof texts.notices;
 
-export type NoticeCode = keyof typeof notices;
+/** The notices that ask for something; the others say that it is done. */
+const warnings: readonly string[] = ['requery-not-found', 'approval-requested'] satisfies NoticeCode[];
 
 function noticeOf(code: string | undefined) {
-  return code !== undefined && Object.hasOwn(notices, code) ? notices[code as NoticeCode] : null;
+  if (code === undefined || !Object.hasOwn(texts.notices, code)) return null;
+  return { kind: warnings.includes(code) ? 'warning' : 'success', text: texts.notices[code as NoticeCode] };
 }
 
 /** After an action: redirects to a page with the notice. The URL holds only its code: no link can set the text. */

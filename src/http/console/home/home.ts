@@ -10,9 +10,9 @@ import { type DayMetrics, dayMetrics } from '../../../projections/payments/metri
 import { callbackDelays } from '../../../to-do/delays.ts';
 import { countDeliveries } from '../../../to-do/queries.ts';
 import { maxCounted } from '../deliveries/list.ts';
-import { kindTexts } from '../exceptions/texts.ts';
 import { queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
+import { texts } from '../texts.ts';
 import { delayPlot, hoursPlot, methodsPlot } from './metric-plots.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -44,7 +44,7 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
     tiles: tilesOf(metrics, day),
     waiting: [
       ...listedKinds.map((kind) => ({
-        name: kindTexts[kind].name,
+        name: texts.exceptions.kinds[kind].name,
         count: open[kind],
         url: `/console/exceptions${queryOf({ kind })}`,
       })),

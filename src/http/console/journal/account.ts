@@ -1,5 +1,4 @@
 /** /console/journal/account: the statement of one account of the journal, as a page and as CSV. */
-import type { EntryKind } from '../../../events/postings.ts';
 import { boundsOfDay, dayOf } from '../../../kernel/malaysian-time.ts';
 import { absolute } from '../../../kernel/money.ts';
 import {
@@ -14,23 +13,12 @@ import type { Context } from '../../server/context.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { texts } from '../texts.ts';
 import { readAsOf, refuseGap } from './as-of.ts';
 
 export const accountPath = '/console/journal/account';
 const csvPath = '/console/journal/account.csv';
 const size = 200;
-
-const kindTexts: Readonly<Record<EntryKind, string>> = {
-  payment: 'Payment',
-  mismatch: 'Wrong amount, in suspense',
-  duplicate: 'Paid twice, in suspense',
-  refund: 'Refunded to the payer',
-  credit: 'Credited to the merchant',
-  reversal: 'Explained, reversed',
-  payout: 'Paid out by the gateway',
-  remittance: 'Handed on to the agency',
-  settlementReversal: 'Settlement reversed',
-};
 
 /** As bookkeepers write it, with a side instead of a sign. `sen` is credits less debits. */
 export function balanceOf(sen: bigint): { balanceSen: bigint; side: '' | 'Dr' | 'Cr' } {
@@ -74,7 +62,7 @@ export const showAccount: Page = async (ctx, dependencies) => {
     closing: balanceOf(closingSen),
     rows: lines.map((line) => ({
       ...line,
-      kindText: kindTexts[line.kind],
+      kindText: texts.journalEntries[line.kind],
       ...balanceOf(line.balanceSen),
     })),
     csvUrl: `${csvPath}${queryOf(request)}`,

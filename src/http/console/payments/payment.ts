@@ -8,10 +8,10 @@ import { attemptOf } from '../../../events/payment-result.ts';
 import { isHolding } from '../../../events/personal-data.ts';
 import { standingOf } from '../../../events/standing.ts';
 import { type UnknownOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
-import { texts } from '../../../receipts/texts.ts';
-import { kindTexts, resolutionNames } from '../exceptions/texts.ts';
+import { texts as receiptTexts } from '../../../receipts/texts.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { loadAccount } from '../frame/session.ts';
+import { texts } from '../texts.ts';
 import { shownDeliveries } from './deliveries.ts';
 import { eventText } from './event-text.ts';
 import { loadHistory } from './load.ts';
@@ -34,7 +34,7 @@ export const showPayment: Page = async (ctx, { eventStore, show }) => {
         at: entry.at,
         type: entry.type,
         actor: (entry.actor && names.get(entry.actor)) ?? entry.actor ?? 'not known',
-        text: event ? eventText(event) : 'This event cannot be read',
+        text: event ? eventText(event) : texts.events.unreadable,
         status: entry.state.status === 'none' ? 'none' : standingOf(entry.state),
         isChained: entry.fits,
       };
@@ -56,28 +56,28 @@ function shownException({ resultNo, kind, at, amountSen, resolved }: PaymentExce
   return {
     kindPath: 'payment',
     no: resultNo,
-    name: kindTexts[kind].name,
+    name: texts.exceptions.kinds[kind].name,
     at,
     amountSen,
-    resolution: resolved && resolutionNames[resolved.resolution],
+    resolution: resolved && texts.exceptions.resolutions[resolved.resolution],
   };
 }
 
 function shownUnknown({ no, at, amountSen, settled }: UnknownOutcome) {
-  const { name } = kindTexts.outcomeUnknown;
+  const { name } = texts.exceptions.kinds.outcomeUnknown;
   return {
     kindPath: 'attempt',
     no,
     name,
     at,
     amountSen,
-    resolution: settled && resolutionNames[settled.outcome],
+    resolution: settled && texts.exceptions.resolutions[settled.outcome],
   };
 }
 
 function shownApproval({ no, at, amountSen, decided }: Approval) {
-  const { name } = kindTexts.approval;
-  const resolution = decided && resolutionNames[decided.outcome];
+  const { name } = texts.exceptions.kinds.approval;
+  const resolution = decided && texts.exceptions.resolutions[decided.outcome];
   return { kindPath: 'approval', no, name, at, amountSen, resolution };
 }
 
@@ -96,7 +96,7 @@ function summaryOf(payment: RequestedPayment) {
     service: request.service,
     requestedAt: request.at,
     receiptNo: receipt?.receiptNo ?? '',
-    method: mode ? texts.en.modes[mode] : '',
+    method: mode ? receiptTexts.en.modes[mode] : '',
     attempts: payment.attempts.length,
     paidAt: status === 'succeeded' ? (result?.paidAt ?? result?.at ?? '') : '',
     gatewayTransactionId: result?.gatewayTransactionId ?? '',

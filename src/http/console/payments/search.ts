@@ -1,11 +1,10 @@
 /** /console/payments: finds payments by an exact number, by a filter, or by payer. */
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
-import type { Standing } from '../../../events/standing.ts';
 import { paymentModes } from '../../../kernel/payment-modes.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
 import { type PaymentFilter, searchPayments } from '../../../projections/payments/queries.ts';
 import { termsOf } from '../../../projections/payments/search-tokens.ts';
-import { texts } from '../../../receipts/texts.ts';
+import { texts as receiptTexts } from '../../../receipts/texts.ts';
 import { type Context, seeOther } from '../../server/context.ts';
 import {
   cursorText,
@@ -22,26 +21,18 @@ import {
   readText,
 } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { texts } from '../texts.ts';
 
 export const paymentsPath = '/console/payments';
 const size = 50;
 const maxPayerLength = 500;
-const statusNames: Readonly<Record<Standing, string>> = {
-  requested: 'Awaiting payment',
-  partlyPaid: 'Partly paid',
-  pending: 'Pending',
-  succeeded: 'Successful',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-  wrongAmount: 'Wrong amount',
-};
 
 /** The filter, and the fields of the form that set it. */
 function readFilter({ q, merchant, status, mode, day, by }: Fields) {
   const fields = {
     q: readText(q),
     merchant: readText(merchant),
-    status: readChoice(status, keysOf(statusNames)),
+    status: readChoice(status, keysOf(texts.statuses)),
     mode: readChoice(mode, paymentModes),
     day: readText(day),
     by: readChoice(by, ['paid'] as const),
@@ -108,8 +99,8 @@ async function showFound(
   await show(ctx, 'payments/payments.njk', {
     title: 'Payments',
     merchants: merchantOptions(config.merchants),
-    modes: optionsOf(texts.en.modes),
-    statuses: optionsOf(statusNames),
+    modes: optionsOf(receiptTexts.en.modes),
+    statuses: optionsOf(texts.statuses),
     filter: fields,
     payer: payer.text,
     rows,

@@ -4,9 +4,9 @@ import { listDiscrepancies } from '../../../projections/reconciliation/queries.t
 import { sideText } from '../../../reconciliation/summary.ts';
 import type { Context } from '../../server/context.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
-import { discrepancyTexts } from '../exceptions/texts.ts';
 import { cursorText, pageOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { texts } from '../texts.ts';
 
 const size = 50;
 
@@ -43,7 +43,7 @@ export function rowOf({ id, difference }: { id: string; difference: DiscrepancyF
   const { file, kind, merchantCode, ours, paidAt, recordId, source, theirs, transactionId } = difference;
   return {
     id,
-    name: discrepancyTexts[kind].name,
+    name: texts.exceptions.discrepancies[kind].name,
     source,
     merchantCode,
     paidAt,

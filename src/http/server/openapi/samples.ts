@@ -1,5 +1,22 @@
 /** Samples of how to call an operation, in curl, JavaScript and PHP. */
-import { form, json, type Operation } from './operation.ts';
+
+/** What samples look at in an operation of the description. */
+export type Operation = {
+  operationId: string;
+  security: readonly Readonly<Record<string, unknown>>[];
+  parameters?: readonly { in: string; name: string; example?: string | number }[];
+  requestBody?: { content: Readonly<Record<string, { example: Readonly<Record<string, unknown>> }>> };
+  responses: Readonly<Record<string, { content?: Readonly<Record<string, unknown>> }>>;
+};
+
+const json = 'application/json';
+
+/** What samples send as the Bearer key, by the name of the security scheme. */
+const keys: Readonly<Record<string, string>> = {
+  apiKey: '<API_KEY>',
+  merchantKey: '<API_KEY>',
+  landregKey: '<ACCESS_KEY>',
+};
 
 type Sample = { lang: string; label: string; source: string };
 
@@ -12,8 +29,11 @@ type Call = {
   file: string | undefined;
 };
 
-export function samplesOf(operation: Operation, baseUrl: string): Sample[] {
-  const call = callOf(operation, baseUrl);
+type DescribedCall = { method: string; path: string; operation: Operation };
+
+/** They send the first type of body, and no parameter that lacks an example. */
+export function samplesOf(described: DescribedCall, baseUrl: string): Sample[] {
+  const call = callOf(described, baseUrl);
   return [
     { lang: 'Shell', label: 'curl', source: curl(call) },
     { lang: 'JavaScript', label: 'JavaScript', source: javaScript(call) },
@@ -21,29 +41,29 @@ export function samplesOf(operation: Operation, baseUrl: string): Sample[] {
   ];
 }
 
-function callOf({ route, security = [], parameters = [], body, answers }: Operation, baseUrl: string): Call {
+function callOf({ method, path, operation }: DescribedCall, baseUrl: string): Call {
+  const { security, parameters = [], requestBody, responses } = operation;
   const given = (place: string) =>
     parameters.flatMap(({ in: where, name, example }) =>
       where === place && example !== undefined ? [[name, String(example)] as const] : [],
     );
-  const [method = '', path = ''] = route.split(' ');
-  const [scheme] = security;
+  const [scheme] = Object.keys(security[0] ?? {});
   const fullPath = given('path').reduce(
     (result, [name, value]) => result.replace(`{${name}}`, encodeURIComponent(value)),
     path,
   );
   const query = new URLSearchParams(Object.fromEntries(given('query')));
-  const type = body?.types[0];
+  const [type = '', body] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   return {
-    method,
+    method: method.toUpperCase(),
     url: `${baseUrl}${fullPath}${query.size > 0 ? `?${query}` : ''}`,
     headers: {
-      ...(scheme && { Authorization: `Bearer ${scheme.sample}` }),
+      ...(scheme && { Authorization: `Bearer ${keys[scheme]}` }),
       ...Object.fromEntries(given('header')),
       ...(type === json && { 'Content-Type': json, Accept: json }),
     },
-    body: body && { type: type ?? form, fields: body.example },
-    file: answers[200]?.content?.['application/pdf'] && 'receipt.pdf',
+    body: body && { type, fields: body.example },
+    file: responses[200]?.content?.['application/pdf'] ? 'receipt.pdf' : undefined,
   };
 }
 
