@@ -135,6 +135,13 @@ export const variableGroups = {
       fallback: '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h',
       meaning: 'The pause before each attempt',
     },
+    DELIVERY_ATTEMPTS: {
+      fallback: '256',
+      meaning:
+        'How many attempts at deliveries of one kind a `ledger reactors` process makes at a time, 1 to 10000',
+    },
+    DELIVERY_ATTEMPTS_PER_RECEIVER: { fallback: '8', meaning: 'Of these, how many at one receiver' },
+    DELIVERY_ATTEMPTS_PER_MERCHANT: { fallback: '32', meaning: 'Of these, how many for one merchant' },
     CALLBACK_ALLOW_HOSTS: {
       otherwise: 'none; localhost in development',
       meaning: 'Hosts that callbacks may reach although their address is private',
