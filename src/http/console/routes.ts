@@ -22,6 +22,7 @@ import { resolveSharedNumber, showSharedNumber } from './exceptions/shared-numbe
 import { resolveUnknownOutcome, showUnknownOutcome } from './exceptions/unknown-outcome.ts';
 import {
   findUnmatchedToErase,
+  recordAtPayment,
   resolveUnmatched,
   showUnmatched,
   showUnmatchedEvidence,
@@ -106,6 +107,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/exceptions/approval/:transactionId/:no', 'resolve', decideApproval),
     get('/console/exceptions/unmatched/:id', 'read', showUnmatched),
     post('/console/exceptions/unmatched/:id', 'resolve', resolveUnmatched),
+    post('/console/exceptions/unmatched/:id/record', 'resolve', recordAtPayment),
     get('/console/exceptions/unmatched/:id/evidence', 'viewPersonalData', showUnmatchedEvidence),
     get('/console/exceptions/unmatched/:id/erase', 'erase', confirmErase(findUnmatchedToErase)),
     post('/console/exceptions/unmatched/:id/erase', 'erase', eraseNow(findUnmatchedToErase)),
