@@ -82,7 +82,7 @@ process.stdout.on('error', (error) => {
 try {
   process.exitCode = await main();
 } catch (error) {
-  const { failureText } = await import('./cli/failure-text.ts');
+  const { exitCodeOf, failureText } = await import('./cli/failure-text.ts');
   process.stderr.write(`${failureText(error)}\n`);
-  process.exitCode = 1;
+  process.exitCode = exitCodeOf(error);
 }

@@ -35,17 +35,25 @@ export function developmentKeys(dataDir: string): Variables {
   });
 }
 
+const jsonOf = (variables: Variables) => `${JSON.stringify(variables, null, 2)}\n`;
 const newKey = () => randomBytes(32).toString('hex');
 const newDataKey = () => randomBytes(32).toString('base64');
 
 function keep(dataDir: string, keys: Variables): Variables {
-  writeJson(dataDir, 'keys.json', keys);
+  replaceFile(dataDir, 'keys.json', jsonOf(keys));
   return keys;
+}
+
+/** The embedded event store's password, generated at the first start; its file is for its owner alone. */
+export function eventStorePassword(dataDir: string): { file: string; password: string } {
+  const file = join(dataDir, 'eventstore-password');
+  if (!existsSync(file)) replaceFile(dataDir, 'eventstore-password', newKey());
+  return { file, password: readFileSync(file, 'utf8').trim() };
 }
 
 /** Writes the addresses of the stores that `ledger serve` runs, for other commands. */
 export function writeEndpoints(dataDir: string, endpoints: Variables): void {
-  writeJson(dataDir, 'endpoints.json', endpoints);
+  replaceFile(dataDir, 'endpoints.json', jsonOf(endpoints));
 }
 
 /** The keys and addresses of a data folder; empty if `ledger serve` has never run on it. Throws StartError. */
@@ -79,10 +87,10 @@ function parsed(text: string): unknown {
 }
 
 /** Writes a new file and renames it, so that a crash leaves the old or the new one. The file holds secrets: 0600. */
-function writeJson(folder: string, name: string, content: Variables): void {
+function replaceFile(folder: string, name: string, content: string): void {
   const file = join(folder, name);
   const draft = openSync(`${file}.new`, 'w', 0o600);
-  writeSync(draft, `${JSON.stringify(content, null, 2)}\n`);
+  writeSync(draft, content);
   fsyncSync(draft);
   closeSync(draft);
   renameSync(`${file}.new`, file);

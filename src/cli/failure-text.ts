@@ -1,4 +1,4 @@
-/** The text on the terminal when a command fails. */
+/** The text on the terminal when a command fails, and its exit code. */
 import { StartError } from '@ledger/embedded/start-error.ts';
 import { Refused } from '../commands/decider.ts';
 import { ConfigError } from '../config/yaml-file.ts';
@@ -7,6 +7,13 @@ import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/reconcile.ts';
 
 const expected = [Refused, ConfigError, StartError, EventStoreUnavailable, UnreadableExport, ReadModelBehind];
+
+/** EX_CONFIG of sysexits.h: starting again does not help. */
+const configurationExitCode = 78;
+
+export function exitCodeOf(error: unknown): number {
+  return error instanceof ConfigError ? configurationExitCode : 1;
+}
 
 /** Only the message for a fault of the configuration, machine or a file; anything else is a bug, with stack. */
 export function failureText(error: unknown): string {

@@ -1,5 +1,4 @@
 /** Connects to EventStoreDB. Only this folder uses its client and knows how it fails. */
-import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { confirmAbsence, readMembers } from './absence.ts';
@@ -7,6 +6,7 @@ import { createAppend } from './append.ts';
 import { createConnection } from './connection.ts';
 import { createDeadline } from './deadline.ts';
 import { type EventStore, EventStoreUnavailable } from './event-store.ts';
+import { createClient } from './new-client.ts';
 import { createReads, readEnd } from './read.ts';
 import { firstAfter, subscribe } from './subscription.ts';
 
@@ -35,7 +35,7 @@ export function connectEventStore({
 
   function open(address: string, requiresLeader: boolean) {
     const connection = createConnection({
-      connect: () => EventStoreDBClient.connectionString(address),
+      connect: () => createClient(address),
       look: (client) => readEnd(client, requiresLeader),
       deadlineMs: callDeadlineMs,
       awayAfterMs: giveUpAfterMs,
@@ -54,7 +54,7 @@ export function connectEventStore({
   }
 
   const settled = withSettings(url);
-  const connect = () => EventStoreDBClient.connectionString(settled);
+  const connect = () => createClient(settled);
   const lookClient = connect();
   const { connection, reads: leader } = open(settled, true);
   const nodes = new Map<string, ReturnType<typeof open>>();

@@ -3,6 +3,9 @@ import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:cry
 
 const form = /^(\d{13})\.[\w-]{43}$/;
 
+/** When a signature that is valid ends, in milliseconds since 1970. */
+export const endOf = (signature: string) => Number.parseInt(signature, 10);
+
 type ExpiringSignatures = {
   sign(text: string, expiresAtMs: number): string;
   /** Compared in constant time; `expired` only when the signature is genuine. */

@@ -2,6 +2,9 @@
 import pg from 'pg';
 
 const codes = {
+  invalidAuthorization: '28000',
+  invalidPassword: '28P01',
+  unknownDatabase: '3D000',
   undefinedTable: '42P01',
   duplicateTable: '42P07',
   lockNotAvailable: '55P03',

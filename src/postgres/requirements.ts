@@ -1,4 +1,5 @@
 /** What the program needs of PostgreSQL, checked before a role starts. */
+import { isPostgresError } from './error-codes.ts';
 import { createClient } from './pool.ts';
 
 const oldestVersion = 16;
@@ -24,7 +25,11 @@ export async function unsuitability(databaseUrl: string, oldest = oldestVersion)
     if (found && isPooled && (await isShared(databaseUrl, found.pid)))
       return 'DATABASE_URL leads to a pooler in transaction mode; locks and notifications need session mode';
     return null;
-  } catch {
+  } catch (error) {
+    if (isPostgresError(error, 'invalidPassword', 'invalidAuthorization'))
+      return 'DATABASE_URL: PostgreSQL does not accept the user or the password';
+    if (isPostgresError(error, 'unknownDatabase'))
+      return 'DATABASE_URL: PostgreSQL has no database of this name';
     return null;
   } finally {
     await client.end().catch(() => {});

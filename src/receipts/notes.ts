@@ -1,15 +1,18 @@
 /** What happened to the money of a payment beside its results, as its receipt says it on the page, in the PDF and in the email. */
 import { outstandingSen } from '../events/adjustments.ts';
 import { priceOf } from '../events/charges.ts';
-import type { RequestedPayment } from '../events/payment.ts';
+import { currentResult, type RequestedPayment } from '../events/payment.ts';
 import { displaySen, type Sen } from '../kernel/money.ts';
 
 /** Amounts read `RM 1,234.50`. */
 export type ReceiptNote =
   | { kind: 'credited'; amount: string }
   | { kind: 'partlyPaid'; amount: string; outstanding: string }
-  | { kind: 'reversed'; at: string; amount: string }
-  | { kind: 'refunded'; at: string; amount: string; reference: string };
+  | ({ kind: 'reversed' } & Returned)
+  | ({ kind: 'refunded'; reference: string } & Returned);
+
+/** `isFurther`: it was of a charge besides the one that paid. */
+type Returned = { at: string; amount: string; isFurther: boolean };
 
 export function notesOf(payment: RequestedPayment): ReceiptNote[] {
   const { adjustments = [], request, status } = payment;
@@ -20,11 +23,14 @@ export function notesOf(payment: RequestedPayment): ReceiptNote[] {
     const amount = displaySen(payment.paidSen ?? (0 as Sen));
     notes.push({ kind: 'partlyPaid', amount, outstanding: displaySen(outstandingSen(payment)) });
   }
+  const paying = status === 'succeeded' ? currentResult(payment) : null;
   for (const adjustment of adjustments) {
-    const { at, kind } = adjustment;
-    const amount = displaySen(adjustment.amountSen);
-    if (kind === 'reversed') notes.push({ kind, at, amount });
-    if (kind === 'refunded') notes.push({ kind, at, amount, reference: adjustment.gatewayReference });
+    if (adjustment.kind === 'credited') continue;
+    const { at, chargeNo, kind } = adjustment;
+    const isFurther = paying !== null && payment.results[chargeNo - 1] !== paying;
+    const returned = { at, amount: displaySen(adjustment.amountSen), isFurther };
+    if (kind === 'reversed') notes.push({ kind, ...returned });
+    else notes.push({ kind, reference: adjustment.gatewayReference, ...returned });
   }
   return notes;
 }

@@ -20,7 +20,8 @@ const signedText = (name: PaymentPageName, transactionId: string) => `${name}.${
 
 /**
  * Each channel's links. On the generic channel the id alone opens a page. The land registry's links carry a signature,
- * `sig`, because a payer's browser cannot send a key.
+ * `sig`, because a payer's browser cannot send a key. It ends after the page's lifetime; links on a page that such a link
+ * has opened are given its end, `endsAtMs`, so that nobody renews a link by opening it.
  */
 export function createLinks({
   baseUrl,
@@ -33,16 +34,23 @@ export function createLinks({
 }) {
   const signatures = signaturesOf(transactionIdKey);
   const linksOf = (channel: Channel) => {
-    const page = (name: PaymentPageName) => (transactionId: string, lang?: Language) => {
+    const page = (name: PaymentPageName) => (transactionId: string, lang?: Language, endsAtMs?: number) => {
       const query = new URLSearchParams(lang && { lang });
       if (channel === 'landreg') {
-        const expiresAtMs = runtime.now().getTime() + lifetimesMs[name];
-        query.set('sig', signatures.sign(signedText(name, transactionId), expiresAtMs));
+        const end = endsAtMs ?? runtime.now().getTime() + lifetimesMs[name];
+        query.set('sig', signatures.sign(signedText(name, transactionId), end));
       }
       return `${baseUrl}/${channel}/${name}/${transactionId}${query.size > 0 ? `?${query}` : ''}`;
     };
+    const pay = page('pay');
     return {
-      pay: page('pay'),
+      pay,
+      /** From a receipt, whose link outlives this one: it ends a day after the request. Undefined when that is over. */
+      payFromReceipt({ at, transactionId }: { at: string; transactionId: string }, lang: Language) {
+        const endsAtMs = Date.parse(at) + lifetimesMs.pay;
+        const isOver = channel === 'landreg' && runtime.now().getTime() >= endsAtMs;
+        return isOver ? undefined : pay(transactionId, lang, endsAtMs);
+      },
       receipt: page('receipt'),
       download: page('download'),
       /** Where the gateway sends its result. */

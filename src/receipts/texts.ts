@@ -63,7 +63,8 @@ export function noteText(note: ReceiptNote, lang: Language, { isPublic } = { isP
   const { notes } = texts[lang];
   const values = { ...note, ...('at' in note && { date: dateText(note.at, lang) }) };
   const reference = note.kind === 'refunded' && !isPublic ? printable(note.reference) : '';
-  return format(reference ? notes.refundedWithReference : notes[note.kind], { ...values, reference });
+  const text = format(reference ? notes.refundedWithReference : notes[note.kind], { ...values, reference });
+  return 'isFurther' in note && note.isFurther ? `${text} ${notes.ofFurtherCharge}` : text;
 }
 
 export type StatusName = keyof ReceiptTexts['statuses'];

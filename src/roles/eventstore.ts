@@ -1,5 +1,5 @@
 /** `ledger eventstore`: the embedded EventStoreDB on its own. `ledger serve` runs it as its child. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { type Command, text, UsageError } from '../cli/command.ts';
@@ -7,21 +7,46 @@ import { createLog } from '../kernel/log.ts';
 import { runUntilSignal } from './lifecycle.ts';
 
 export const eventstore: Command = {
-  summary: 'the embedded event store alone',
-  usage: '[--port 2113] [--host 127.0.0.1] [--data data/eventstore.db]',
-  options: { port: text, host: text, data: text },
-  async run({ port = '2113', host = '127.0.0.1', data = 'data/eventstore.db' }) {
+  summary: 'the embedded event store alone; or prints the rights that the ledger needs in an EventStoreDB',
+  usage:
+    '[--port 2113] [--host 127.0.0.1] [--data data/eventstore.db] [--password-file FILE] | acl [--user ledger]',
+  options: { port: text, host: text, data: text, 'password-file': text, user: text },
+  takesArguments: true,
+  async run({ port = '2113', host = '127.0.0.1', data = 'data/eventstore.db', user, ...files }, args) {
+    if (args.join(' ') === 'acl') {
+      process.stdout.write(`${JSON.stringify(aclFor(user ?? 'ledger'), null, 2)}\n`);
+      return 0;
+    }
+    if (args.length > 0 || user !== undefined) throw new UsageError('--user belongs to the only action: acl');
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
       throw new UsageError('--port must be a number from 0 to 65535');
     const log = createLog('info', 'eventstore');
+    const passwordFile = files['password-file'];
+    const password = passwordFile === undefined ? null : readFileSync(passwordFile, 'utf8').trim();
     // Only this account may read its files.
     process.umask(0o077);
     mkdirSync(dirname(data), { recursive: true });
     return runUntilSignal(log, async () => {
-      const server = await startEventStore({ file: data, host, port: Number(port) });
+      const server = await startEventStore({ file: data, host, port: Number(port), password });
       log.info({ address: `esdb://${host}:${server.port}?tls=false`, file: data }, 'event store listening');
       process.send?.({ ready: { port: server.port } });
       return { stop: () => server.close() };
     });
   },
 };
+
+/**
+ * What a user who is no administrator needs, by the stream that it is written to: `$all` is read for subscriptions; the
+ * streams of payments and staff are created, read and appended to. Nobody deletes, or changes these rights.
+ */
+function aclFor(user: string) {
+  const admins = '$admins';
+  const byAdmins = { $d: admins, $mr: admins, $mw: admins };
+  return {
+    $settings: {
+      $userStreamAcl: { $r: [user, admins], $w: [user], ...byAdmins },
+      $systemStreamAcl: { $r: admins, $w: admins, ...byAdmins },
+    },
+    $$$all: { $acl: { $r: [user, admins] } },
+  };
+}

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { Knex } from 'knex';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
@@ -21,11 +22,13 @@ import { type EventStore, EventStoreUnavailable } from '../eventstore/event-stor
 import { createApp } from '../http/app.ts';
 import { createKnownHeads } from '../http/server/known-heads.ts';
 import { createLimitedServer } from '../http/server/limits.ts';
+import type { Runtime } from '../kernel/runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
 import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
+import { untilCaughtUp } from '../projections/runtime/lag.ts';
 import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { users } from '../projections/users/projection.ts';
 import { toDoList } from '../to-do/projection.ts';
@@ -42,6 +45,9 @@ const drainMs = 10_000;
  * missing then leads to 503 for payments and results until it is there; everything else works.
  */
 const startWithinMs = 3_000;
+
+/** While PostgreSQL answers, the start waits so long until the lists of /api/v1 hold what is in the log. */
+const listsWithinMs = 10_000;
 
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
@@ -67,6 +73,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   );
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
+  if (clock.differenceMs() !== null) await untilListed({ db, eventStore, runtime });
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const app = await createApp({
     config,
@@ -118,6 +125,21 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       await db.destroy();
     },
   };
+}
+
+/** Waits for the tables too, which the projections role makes. */
+async function untilListed({
+  db,
+  eventStore,
+  runtime,
+}: {
+  db: Knex;
+  eventStore: EventStore;
+  runtime: Runtime;
+}): Promise<void> {
+  const sources = { eventStore, projectionStatus: () => projectionStatus(db), runtime };
+  const signal = runtime.timeout(listsWithinMs);
+  await Promise.all([users, projects].map((list) => untilCaughtUp(list, { ...sources, signal })));
 }
 
 /** With another key than the other processes have, nothing may be recorded. */

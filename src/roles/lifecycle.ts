@@ -6,6 +6,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
+import { refusal } from '../eventstore/requirements.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
@@ -105,7 +106,7 @@ export function roleCommand({
       const config = loadRoleConfig({ seals });
       const log = createLog(config.logLevel, name);
       return runUntilSignal(log, async () => {
-        await assertDatabase(config.databaseUrl);
+        await assertStores(config);
         const stores = openStores(config, log);
         const role = await start(stores);
         return { stop: () => stopAll([stores, role]) };
@@ -114,10 +115,14 @@ export function roleCommand({
   };
 }
 
-/** Throws ConfigError. */
-export async function assertDatabase(databaseUrl: string): Promise<void> {
-  const fault = await unsuitability(databaseUrl);
-  if (fault) throw new ConfigError([fault]);
+/** Throws ConfigError if a store cannot serve or refuses us. One that does not answer is waited for later. */
+export async function assertStores({
+  databaseUrl,
+  esdbUrl,
+}: Pick<Config, 'databaseUrl' | 'esdbUrl'>): Promise<void> {
+  const found = await Promise.all([refusal(esdbUrl, systemRuntime), unsuitability(databaseUrl)]);
+  const faults = found.filter((fault) => fault !== null);
+  if (faults.length > 0) throw new ConfigError(faults);
 }
 
 /**

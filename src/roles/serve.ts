@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { superviseChild } from '@ledger/embedded/child.ts';
 import { lockDataFolder } from '@ledger/embedded/data-folder.ts';
-import { developmentKeys, type Variables, writeEndpoints } from '@ledger/embedded/endpoints.ts';
+import {
+  developmentKeys,
+  eventStorePassword,
+  type Variables,
+  writeEndpoints,
+} from '@ledger/embedded/endpoints.ts';
+import { USER } from '@ledger/embedded/eventstore/password.ts';
 import { freePort } from '@ledger/embedded/free-port.ts';
 import { startPostgres } from '@ledger/embedded/postgres.ts';
 import { startSandboxGateway } from '@ledger/sandbox/gateway.ts';
@@ -13,7 +19,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { startHttp } from './http.ts';
-import { assertDatabase, openStores, type Running, runUntilSignal, stopAll } from './lifecycle.ts';
+import { assertStores, openStores, type Running, runUntilSignal, stopAll } from './lifecycle.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
 import { welcome } from './welcome.ts';
@@ -106,11 +112,11 @@ async function start(plan: Config, log: Log): Promise<Running> {
     };
     writeEndpoints(folder.path, endpoints);
     const config = loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
-    await assertDatabase(config.databaseUrl);
+    await assertStores(config);
     const role = started(openStores(config, log));
     started(startProjections(role));
     if (!config.production)
-      registerSampleProjects(role.eventStore, config).catch((err: unknown) =>
+      await registerSampleProjects(role.eventStore, config).catch((err: unknown) =>
         log.warn({ err }, 'the sample projects could not be registered'),
       );
     started(startReactors(role));
@@ -131,13 +137,17 @@ async function start(plan: Config, log: Log): Promise<Running> {
 /** The embedded event store in a process of its own, which is restarted at the same address when it ends. */
 async function startEmbeddedEventStore(dataDir: string, log: Log): Promise<Running & { url: string }> {
   const port = await freePort();
+  const { file, password } = eventStorePassword(dataDir);
   const child = await superviseChild({
     name: 'event store',
     modulePath: fileURLToPath(new URL('../main.ts', import.meta.url)),
-    args: ['eventstore', '--port', String(port), '--data', join(dataDir, 'eventstore.db')],
+    args: [
+      ...['eventstore', '--port', String(port)],
+      ...['--data', join(dataDir, 'eventstore.db'), '--password-file', file],
+    ],
     // Otherwise the young generation takes twice the memory for objects that live less than a millisecond.
     nodeOptions: ['--max-semi-space-size=8'],
     log,
   });
-  return { ...child, url: `esdb://127.0.0.1:${port}?tls=false` };
+  return { ...child, url: `esdb://${USER}:${password}@127.0.0.1:${port}?tls=false` };
 }

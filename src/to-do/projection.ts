@@ -23,6 +23,7 @@ import {
   deliveriesIndexes,
   deliveriesTable,
   type PaymentDeliveries,
+  revisionIn,
   toDoSchema,
   writeDeliveries,
 } from './table.ts';
@@ -44,7 +45,7 @@ export const toDoList = {
 } as const satisfies Followed;
 
 /** What is known of a payment, as far as its deliveries depend on it. Plain JSON, no personal data. */
-type Known = PaymentDeliveries & {
+export type Known = PaymentDeliveries & {
   /** Of the last event that was processed. */
   revision: number;
   /** Nothing changes the status after a success. */
@@ -77,11 +78,17 @@ export function createToDoList({
     // Of payments of version 1 it loads the request, and Postgres ends a transaction that is idle for long.
     maxEvents: 100,
     createTables: (db) => createTables(db, paymentsTable, deliveriesTable),
+    async eventsAhead(db, fresh) {
+      await db.raw(`lock table ${toDoSchema}.payments in share mode`);
+      const { rows } = await db.raw<{ rows: Ahead[] }>(paymentsAhead, [fresh]);
+      return await loadAhead(rows, eventStore);
+    },
     async project(events, db) {
       const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
       const ids = new Set(ours.map(({ streamName }) => paymentIdOf(streamName)));
+      // Locked, because reactors settle rows too, and what was folded from a row must not replace a newer one.
       const { rows } = await db.raw<{ rows: { known: Known }[] }>(
-        'select known from payments where transaction_id = any(?)',
+        'select known from payments where transaction_id = any(?) for update',
         [[...ids]],
       );
       const stored = new Map(rows.map(({ known }) => [known.transactionId, known]));
@@ -105,6 +112,19 @@ export function createToDoList({
   };
 }
 
+/** An event of a payment's stream, and where it is in it. */
+export type PlacedEvent = { revision: number; event: PaymentEvent };
+
+/** What the list knows of a payment after these events, which are its whole stream. */
+export function foldStream(transactionId: string, events: readonly PlacedEvent[]): Known {
+  const selected = events.filter(({ event }) => toDoList.eventTypes.includes(event.type));
+  const request = selected.some(({ event }) => isOfRule1(event)) && events[0] && requestOf(events[0].event);
+  return selected.reduce<Known>((known, { event, revision }) => ({ ...next(known, event), revision }), {
+    ...nothingKnown(transactionId),
+    ...request,
+  });
+}
+
 /** The payments that the events changed. Skips events that were processed before. */
 async function take(
   events: readonly RecordedEvent[],
@@ -117,7 +137,7 @@ async function take(
   );
   const read = unread.map((event) => ({ recorded: event, event: readPaymentEvent(event) }));
   const withoutRequest = read
-    .filter(({ event }) => 'deliveries' in event.data && event.data.deliveries === 'rule 1')
+    .filter(({ event }) => isOfRule1(event))
     .map(({ recorded }) => paymentIdOf(recorded.streamName))
     .filter((id) => !stored.get(id)?.request);
   const requests = await loadRequests([...new Set(withoutRequest)], eventStore);
@@ -128,6 +148,10 @@ async function take(
     changed.set(id, { ...next(before, event), revision: recorded.revision });
   }
   return [...changed.values()];
+}
+
+function isOfRule1({ data }: PaymentEvent): boolean {
+  return 'deliveries' in data && data.deliveries === 'rule 1';
 }
 
 function isStatusEvent({ type }: PaymentEvent): boolean {
@@ -169,29 +193,59 @@ function plannedByRule1({ request }: Known, isPaid: boolean, change: number): Pl
   return request ? deliveriesByRule1({ request, status: isPaid ? 'succeeded' : 'other' }, change) : [];
 }
 
-/** How many requests are loaded at a time. */
+/** The revisions of a payment that reactors have settled before the list came to them. */
+type Ahead = { transactionId: string; after: number; upTo: number };
+
+const paymentsAhead = `
+  select * from (
+    select transaction_id as "transactionId", coalesce(${revisionIn('fresh.known')}, -1) as after,
+      ${revisionIn('serving.known')} as "upTo"
+    from ${toDoSchema}.payments as serving left join ??.payments as fresh using (transaction_id)
+  ) as known where "upTo" > after`;
+
+async function loadAhead(
+  payments: readonly Ahead[],
+  { load }: Pick<EventStore, 'load'>,
+): Promise<RecordedEvent[]> {
+  const streams = await inPortions(payments, async ({ transactionId, after, upTo }) => {
+    const events = await load(paymentStream(transactionId), after + 1);
+    return events.filter(({ revision, type }) => revision <= upTo && toDoList.eventTypes.includes(type));
+  });
+  return streams.flat();
+}
+
+/** How many streams are loaded at a time. */
 const loadsAtOnce = 16;
 
-/** What payments of version 1 were asked to do. Nothing about one whose stream begins with something else. */
+async function inPortions<Of, Result>(
+  all: readonly Of[],
+  load: (each: Of) => Promise<Result>,
+): Promise<Result[]> {
+  const loaded: Result[] = [];
+  for (let from = 0; from < all.length; from += loadsAtOnce)
+    loaded.push(...(await Promise.all(all.slice(from, from + loadsAtOnce).map(load))));
+  return loaded;
+}
+
+/** What payments of version 1 were asked to do. */
 async function loadRequests(
   ids: readonly string[],
   { load }: Pick<EventStore, 'load'>,
 ): Promise<Map<string, Pick<Known, 'request'>>> {
-  const requests = new Map<string, Pick<Known, 'request'>>();
-  for (let from = 0; from < ids.length; from += loadsAtOnce)
-    await Promise.all(
-      ids.slice(from, from + loadsAtOnce).map(async (id) => {
-        const [first] = await load(paymentStream(id), 0, 1);
-        if (!first) throw new EventStoreUnavailable(`Of ${id} an event was read, and no stream is found`);
-        const { type, data } = readPaymentEvent(first);
-        if (type !== 'PaymentRequested') return;
-        const { callbackUrl, channel, emailReceipt, items, merchant } = data;
-        const { code: merchantCode } = merchant;
-        const request = { callbackUrl, channel, emailReceipt, items: items.map(() => null), merchantCode };
-        requests.set(id, { request });
-      }),
-    );
-  return requests;
+  const requests = await inPortions(ids, async (id) => {
+    const [first] = await load(paymentStream(id), 0, 1);
+    if (!first) throw new EventStoreUnavailable(`Of ${id} an event was read, and no stream is found`);
+    return [id, requestOf(readPaymentEvent(first))] as const;
+  });
+  return new Map(requests);
+}
+
+/** Nothing if the stream begins with something else. */
+function requestOf({ type, data }: PaymentEvent): Pick<Known, 'request'> {
+  if (type !== 'PaymentRequested') return {};
+  const { callbackUrl, channel, emailReceipt, items, merchant } = data;
+  const { code: merchantCode } = merchant;
+  return { request: { callbackUrl, channel, emailReceipt, items: items.map(() => null), merchantCode } };
 }
 
 /** Deliveries are limited by receiver, so that one that hangs or is down does not delay the others. */

@@ -2,7 +2,8 @@
 import type { Knex } from 'knex';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import { emptyIfUndefined } from '../postgres/error-codes.ts';
-import { toDoSchema } from './table.ts';
+import { foldStream, type PlacedEvent } from './projection.ts';
+import { settleDeliveries, toDoSchema } from './table.ts';
 
 /** A row claimed by one reactor until its lease ends. */
 export type ClaimedDelivery = {
@@ -47,6 +48,15 @@ export function createDeliveryQueue(db: Knex) {
         merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
       });
       return await emptyIfUndefined(query.timeout(5_000));
+    },
+
+    /** Moves a row that is still held to where its whole stream leaves it, as the list will once it comes to the last event. */
+    async settle(
+      { transactionId, orderingKey }: ClaimedDelivery,
+      holder: string,
+      stream: readonly PlacedEvent[],
+    ): Promise<void> {
+      await settleDeliveries(foldStream(transactionId, stream), { orderingKey, holder }, db);
     },
 
     /** Gives a row back: it can be claimed again from `until` on, or at once when it has changed. */

@@ -81,6 +81,20 @@ export async function writeDeliveries(
   return due.map(({ kind }) => kind);
 }
 
+/**
+ * Moves a payment on to what was folded from more of its stream than the list has processed, provided that `holder` still
+ * holds the lease on this ordering key. The list then skips those events. Announces all that is due.
+ */
+export async function settleDeliveries(
+  known: PaymentDeliveries & { revision: number },
+  { orderingKey, holder }: { orderingKey: string; holder: string },
+  db: Knex,
+): Promise<void> {
+  const moved = [JSON.stringify(known), known.transactionId, known.revision, orderingKey, holder];
+  const written = [JSON.stringify(rowsOf(known)), holder, dueChannel, holder];
+  await db.raw(settle, [...moved, ...written]).timeout(5_000);
+}
+
 /** The newest delivery of each ordering key. */
 function rowsOf({
   transactionId,
@@ -105,23 +119,40 @@ function rowsOf({
 
 // A lease ends when its attempt is recorded, by any process; no other change affects it. A row that was postponed can
 // be claimed at once when it has changed.
-const upsertAndAnnounce = `
-  with written as (
-    ${insertGiven({ name: 'deliveries', columns: derivedColumns })}
+const upsertInto = (deliveries: string, condition: string) => `
+  written as (
+    ${insertGiven({ name: `${deliveries} as deliveries`, columns: derivedColumns })} ${condition}
     on conflict (transaction_id, ordering_key) do update set
-      delivery = excluded.delivery, receiver = excluded.receiver, state = excluded.state, due_at = excluded.due_at,
-      attempts = excluded.attempts, called_at = excluded.called_at, settled_at = excluded.settled_at,
+      delivery = excluded.delivery, receiver = excluded.receiver, merchant_code = excluded.merchant_code,
+      state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts,
+      called_at = excluded.called_at, settled_at = excluded.settled_at,
       lease_until = case
         when excluded.attempts = deliveries.attempts and deliveries.leased_by is not null then deliveries.lease_until
       end,
       leased_by = case when excluded.attempts = deliveries.attempts then deliveries.leased_by end,
       leased_delivery = case when excluded.attempts = deliveries.attempts then deliveries.leased_delivery end
-    where (deliveries.delivery, deliveries.receiver, deliveries.state, deliveries.due_at, deliveries.attempts,
-        deliveries.settled_at)
-      is distinct from (excluded.delivery, excluded.receiver, excluded.state, excluded.due_at, excluded.attempts,
-        excluded.settled_at)
+    where (deliveries.delivery, deliveries.receiver, deliveries.merchant_code, deliveries.state, deliveries.due_at,
+        deliveries.attempts, deliveries.settled_at)
+      is distinct from (excluded.delivery, excluded.receiver, excluded.merchant_code, excluded.state, excluded.due_at,
+        excluded.attempts, excluded.settled_at)
     returning kind, state
   )
   select kind, case when ? <> '' then pg_notify(?, ?) end from (
     select distinct kind from written where state = 'due'
   ) as due`;
+
+const upsertAndAnnounce = `with ${upsertInto('deliveries', '')}`;
+
+/** As a query reads it from what is known of a payment, which may hold a text that `->>` cannot read (U+0000). */
+export const revisionIn = (known: string) =>
+  `substring(${known}::text from '^{"transactionId":"[^"]*","revision":([0-9]+)')::integer`;
+
+const settle = `
+  with moved as (
+    update ${toDoSchema}.payments as payments set known = ?
+    from ${toDoSchema}.deliveries as held
+    where payments.transaction_id = ? and ${revisionIn('payments.known')} < ?
+      and held.transaction_id = payments.transaction_id and held.ordering_key = ? and held.leased_by = ?
+    returning payments.transaction_id
+  ),
+  ${upsertInto(`${toDoSchema}.deliveries`, 'where exists (select from moved)')}`;

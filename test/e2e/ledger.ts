@@ -114,11 +114,11 @@ export async function startDeployment(
     LOG_LEVEL: 'info',
     ...changes,
   };
-  const http = await startRole(t, ['http'], environment, (output) => output.includes('listening'));
   const projections = await startRole(t, ['projections'], environment, (output) =>
     output.includes('started'),
   );
   const reactors = await startRole(t, ['reactors'], environment, (output) => output.includes('started'));
+  const http = await startRole(t, ['http'], environment, (output) => output.includes('listening'));
   return {
     baseUrl,
     esdbUrl,

@@ -3,10 +3,14 @@ import { once } from 'node:events';
 import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { AccessDeniedError, type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import test from 'ava';
+import { readEndpoints } from '../../packages/embedded/endpoints.ts';
 import { freePort } from '../../packages/embedded/free-port.ts';
+import { createClient } from '../../src/eventstore/new-client.ts';
+import { readEnd } from '../../src/eventstore/read.ts';
 import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
-import { runLedger } from '../support/ledger.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
 import { folderWithCluster } from '../support/postgres.ts';
 import { wholeFile } from '../support/whole-file.ts';
 import { paymentRequest, requestPayment, startRole } from './ledger.ts';
@@ -17,18 +21,78 @@ const [port, sandboxPort] = [await freePort(), await freePort()];
 const folder = await temporaryFolder(wholeFile);
 const environment = { PORT: String(port), SANDBOX_PORT: String(sandboxPort), DATA_DIR: folder };
 await chmod(folder, 0o755);
-const serve = await startRole(wholeFile, ['serve'], environment, (output) => output.includes('is running'));
+const projects = `http://localhost:${port}/api/v1/projects`;
+let firstAnswer: Response | undefined;
+const serve = await startRole(wholeFile, ['serve'], environment, async (output) => {
+  firstAnswer ??= await fetch(projects).catch(() => undefined);
+  return output.includes('is running');
+});
+
+async function readStart(client: EventStoreDBClient): Promise<void> {
+  for await (const _ of client.subscribeToAll()) return;
+}
 
 async function transactionId(): Promise<string> {
   const answer = await requestPayment(`http://localhost:${port}`, paymentRequest('SERVE-1'));
   return ((await answer.json()) as { data: { transaction_id: string } }).data.transaction_id;
 }
 
+test.serial('the first answer of a first start has the lists, and a new user is in theirs', async (t) => {
+  if (!firstAnswer) throw new Error('It ran without an answer');
+  t.is(firstAnswer.status, 200);
+  t.is(((await firstAnswer.json()) as unknown[]).length, 4, 'the sample projects');
+  const users = `http://localhost:${port}/api/v1/users`;
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ name: 'Aminah', email: 'aminah@agency.example' });
+  t.is((await fetch(users, { method: 'POST', headers, body })).status, 201);
+  t.is(((await (await fetch(users)).json()) as unknown[]).length, 1);
+});
+
 test.serial('the data folder is for its owner alone, also one that was there before', async (t) => {
   t.is((await stat(folder)).mode & 0o777, 0o700);
-  const files = (await readdir(folder)).filter((name) => /\.(json|db.*|lock)$/.test(name));
-  t.true(['keys.json', 'endpoints.json', 'eventstore.db'].every((name) => files.includes(name)));
+  const files = (await readdir(folder)).filter((name) => /\.(json|db.*|lock)$|password/.test(name));
+  for (const name of ['keys.json', 'endpoints.json', 'eventstore.db', 'eventstore-password'])
+    t.true(files.includes(name), name);
   for (const name of files) t.is((await stat(join(folder, name))).mode & 0o777, 0o600, name);
+});
+
+test.serial(
+  'another account of the machine gets nothing from the event store, commands of this one do',
+  async (t) => {
+    const { ESDB_URL: url = '' } = readEndpoints(folder);
+    const without = url.replace(/\/\/.*@/, '//');
+    const wrong = url.replace(/:[^:]*@/, ':wrong@');
+    for (const address of [without, wrong]) {
+      const client = createClient(address);
+      t.teardown(() => client.dispose());
+      const append = client.appendToStream('payment-FORGED', jsonEvent({ type: 'Paid', data: {} }));
+      await t.throwsAsync(append, { message: /UNAUTHENTICATED/ });
+      await t.throwsAsync(readEnd(client, false), { instanceOf: AccessDeniedError });
+      await t.throwsAsync(readStart(client), { instanceOf: AccessDeniedError });
+    }
+    const { code, stdout } = await runLedger(['users', 'list'], environment);
+    t.is(code, 0);
+    t.regex(stdout, /aminah@agency\.example/);
+  },
+);
+
+test.serial('a role whose credentials the stores refuse says so and ends', async (t) => {
+  const stores = readEndpoints(folder);
+  const { code, output } = await runLedger(['http'], {
+    ...settingsFor({
+      esdbUrl: (stores.ESDB_URL ?? '').replace(/:[^:]*@/, ':wrong@'),
+      databaseUrl: (stores.DATABASE_URL ?? '').replace(/:[^:]*@/, ':wrong@'),
+    }),
+    PORT: String(await freePort()),
+  });
+  t.is(code, 78);
+  t.is(
+    output,
+    `The configuration is at fault:
+  - ESDB_URL: the event store does not accept the user or the password
+  - DATABASE_URL: PostgreSQL does not accept the user or the password
+`,
+  );
 });
 
 test.serial('a second start on the same folder says so, and the first goes on', async (t) => {
@@ -100,7 +164,7 @@ test('faults of the configuration are all named before anything starts', async (
     NODE_ENV: 'production',
     PORT: 'x',
   });
-  t.is(code, 1);
+  t.is(code, 78);
   for (const name of [
     'PORT',
     'BASE_URL',

@@ -7,7 +7,7 @@ import { unsuitability } from '../../src/postgres/requirements.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
 
-test('a version that is too old is named; one that serves, or does not answer, is not', async (t) => {
+test('an old version, a refusal and an unknown database are named; a server that serves or does not answer is not', async (t) => {
   const { url } = await createDatabase();
   t.is(await unsuitability(url), null);
   t.regex(
@@ -15,6 +15,14 @@ test('a version that is too old is named; one that serves, or does not answer, i
     /^DATABASE_URL leads to PostgreSQL \d.*; version 99 or newer is needed$/,
   );
   t.is(await unsuitability('postgres://127.0.0.1:9/nothing'), null);
+  t.is(
+    await unsuitability(url.replace('//ledger@', '//somebody@')),
+    'DATABASE_URL: PostgreSQL does not accept the user or the password',
+  );
+  t.is(
+    await unsuitability(url.replace(/[^/]*$/, 'elsewhere')),
+    'DATABASE_URL: PostgreSQL has no database of this name',
+  );
 });
 
 const hasBouncer = (() => {

@@ -9,6 +9,7 @@ import {
   applied,
   chosen,
   contradicted,
+  duplicated,
   mismatched,
   opened,
   request,
@@ -151,10 +152,10 @@ const adjusted = {
 };
 const returned = { ...adjusted, chargeNo: 1, feeSen: sen(0), mode: 'fpx' } as const;
 const paidNow = succeeded(result(1, 'succeeded'));
-const refunded: PaymentEvent = {
+const refunded = {
   type: 'PaymentRefunded',
   data: { ...returned, amountSen: sen(2_000), gatewayReference: 'RF <1>', reason: 'x' },
-};
+} as const satisfies PaymentEvent;
 const reversed: PaymentEvent = {
   type: 'PaymentReversed',
   data: { ...returned, amountSen: sen(10_050), resultNo: 2, note: 'x' },
@@ -181,6 +182,22 @@ test('a payment that was refunded and reversed stays successful, and the additio
   ]);
   const [first] = receipt.notes;
   t.false(first && noteText(first, 'en', { isPublic: true }).includes('RF'), 'not for everybody');
+});
+
+test('the refund of a further charge does not read as one of the payment', (t) => {
+  const again = duplicated(result(1, 'succeeded', { gatewayTransactionId: 'P2' }), 'P1');
+  const of = (chargeNo: number): PaymentEvent => ({
+    ...refunded,
+    data: { ...refunded.data, chargeNo, amountSen: sen(12_050) },
+  });
+  const noteAfter = (chargeNo: number) => {
+    const payment = [requested(), chosen(1), paidNow, again, of(chargeNo)].reduce(evolve, noPayment);
+    const [note] = payment.status === 'none' ? [] : receiptOf(opened(payment)).notes;
+    return note && noteText(note, 'en', { isPublic: true });
+  };
+  t.is(noteAfter(1), 'Refunded on 22 November 2026: RM 120.50.');
+  const text = 'This was a further charge: the payment itself is not affected.';
+  t.is(noteAfter(2), `Refunded on 22 November 2026: RM 120.50. ${text}`);
 });
 
 test('a wrong amount that was credited is what was paid; a part of it is 3, with what was received', (t) => {

@@ -20,6 +20,15 @@ test('an invalid port is a usage error', async (t) => {
     });
 });
 
+test('acl prints the rights of a user who is no administrator', async (t) => {
+  const { code, stdout } = await runLedger(['eventstore', 'acl', '--user', 'pay'], {});
+  t.is(code, 0);
+  const rights = JSON.parse(stdout);
+  t.deepEqual(rights.$$$all, { $acl: { $r: ['pay', '$admins'] } });
+  t.like(rights.$settings.$userStreamAcl, { $r: ['pay', '$admins'], $w: ['pay'], $d: '$admins' });
+  t.like(rights.$settings.$systemStreamAcl, { $r: '$admins', $w: '$admins' });
+});
+
 test('a missing folder is created; a file or a port in use is reported in a sentence', async (t) => {
   t.timeout(60_000);
   const folder = join(await temporaryFolder(t), 'not', 'there');

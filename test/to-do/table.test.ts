@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { evolve, noPayment } from '../../src/events/payment.ts';
+import { foldStream } from '../../src/to-do/projection.ts';
 import { type Claim, createDeliveryQueue } from '../../src/to-do/queue.ts';
-import { attemptsOf, orderingKeyOf } from '../../src/to-do/table.ts';
+import { attemptsOf, orderingKeyOf, settleDeliveries } from '../../src/to-do/table.ts';
 import { emptyTables, feedToDo } from '../projections/filled.ts';
 import { emptyDatabase } from '../projections/helpers.ts';
 import { history } from '../projections/histories.ts';
@@ -98,6 +99,42 @@ test.serial('whatever the history, each row is the newest delivery of its orderi
     { numRuns: runs(60) },
   );
 });
+
+test.serial(
+  'rows that are settled ahead of the list are those it would make, and it leaves them',
+  async (t) => {
+    const { db } = await emptyList(t);
+    let serial = 0;
+    const listOf = async (id: string) => {
+      const known = await db('reactor_deliveries.payments').where('transaction_id', id);
+      const text = JSON.stringify([known, await rows(db).where('transaction_id', id)]);
+      return text.replaceAll(id, 'P');
+    };
+    const versionsOf = (id: string) =>
+      db('reactor_deliveries.deliveries').where('transaction_id', id).orderBy('ordering_key').pluck('xmin');
+    await fc.assert(
+      fc.asyncProperty(history, fc.nat(), fc.nat(), async (events, listed, settled) => {
+        const [ahead, usual] = [`A${serial++}`, `U${serial}`];
+        const upTo = settled % (events.length + 1);
+        await write(db, ahead, events.slice(0, listed % (events.length + 1)));
+        await db('reactor_deliveries.deliveries').where('transaction_id', ahead).update({ leased_by: 'one' });
+        const [held] = await rows(db).where('transaction_id', ahead);
+        const stream = events.slice(0, upTo).map((event, revision) => ({ event, revision }));
+        const lease = { orderingKey: held?.ordering_key ?? '', holder: 'one' };
+        await settleDeliveries(foldStream(ahead, stream), { ...lease, holder: 'another' }, db);
+        await settleDeliveries(foldStream(ahead, stream), lease, db);
+        await db('reactor_deliveries.deliveries').update({ leased_by: null });
+        const length = Math.max(upTo, listed % (events.length + 1));
+        await write(db, usual, events.slice(0, held ? length : listed % (events.length + 1)));
+        t.is(await listOf(ahead), await listOf(usual));
+        const versions = await versionsOf(ahead);
+        await write(db, ahead, events.slice(0, held ? length : 0));
+        t.deepEqual(await versionsOf(ahead), versions, 'nothing is left to do');
+      }),
+      { numRuns: runs(60) },
+    );
+  },
+);
 
 test.serial('claims made at once never get the same row, and together get all', async (t) => {
   const { db } = await emptyList(t);

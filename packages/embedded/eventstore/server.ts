@@ -22,6 +22,7 @@ import {
 import { StartError } from '../start-error.ts';
 import { createAppend } from './append.ts';
 import { createBatchAppends } from './batch-append.ts';
+import { passwordCheck } from './password.ts';
 import { createReads } from './read.ts';
 import { openStorage } from './storage.ts';
 
@@ -41,8 +42,8 @@ const streamsService = {
 };
 
 /**
- * Serves the store in `file`, which is created if missing, on `host` and `port` (0: any free port). Throws if another
- * process uses the file or the port. `close` answers the appends received so far, ends subscriptions and releases both.
+ * Serves the store in `file`, which is created if missing, on `host` and `port` (0: any free port), to those who know the
+ * password, if there is one. Throws if another process uses the file or the port. `close` answers the appends received so far, ends subscriptions and releases both.
  *
  * Run it in a process of its own, because it blocks on the disk at every commit. Its memory does not grow with the
  * number of events; `node --max-semi-space-size=8` also keeps V8 from holding 100 MiB of garbage under load.
@@ -51,15 +52,20 @@ export async function startEventStore({
   file,
   host,
   port,
+  password = null,
 }: {
   file: string;
   host: string;
   port: number;
+  password?: string | null;
 }): Promise<{ port: number; close(): Promise<void> }> {
   const storage = openStorage(file);
   const reads = createReads(storage);
   const batchAppends = createBatchAppends(storage);
-  const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    interceptors: password === null ? [] : [passwordCheck(password)],
+  });
   server.addService(streamsService, {
     read: reads.read,
     append: createAppend(storage),

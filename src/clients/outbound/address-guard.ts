@@ -12,12 +12,14 @@ export class AddressRefused extends Error {
   readonly code = 'ERR_ADDRESS_REFUSED';
 }
 
-// IANA's registries of special-purpose addresses, documentation ranges included, and multicast.
+// IANA's registries of special-purpose addresses, documentation ranges included, and multicast. Most clouds' metadata
+// addresses are in them; Azure's is a public one.
 const notPublicV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',

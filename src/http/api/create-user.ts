@@ -10,7 +10,7 @@ import { answer, presentUser, User } from './bodies.ts';
 import type { ContentDependencies } from './dependencies.ts';
 
 /** How long the answer waits until the list holds the new user. */
-const listedWithinMs = 1_000;
+const listedWithinMs = 3_000;
 /** The first pause between two look-ups doubles up to the last. */
 const firstPauseMs = 10;
 const lastPauseMs = 80;

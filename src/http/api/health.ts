@@ -18,6 +18,8 @@ type ProjectionHealth = Health['projections'][number];
 const answerWithinMs = 700;
 /** The stores are asked at most once in this time, however many callers ask. */
 const freshForMs = 1_000;
+/** A store is slow now and then: the last complete look counts until it is this old. */
+const completeForMs = 5_000;
 /** A projection that is further behind than this is not just busy. */
 const tolerableLagMs = 10_000;
 
@@ -34,15 +36,25 @@ type HealthDependencies = Pick<
 
 export function createHealth(dependencies: HealthDependencies) {
   let latest: { askedMs: number; health: Promise<Health> } | null = null;
+  let complete: { askedMs: number; health: Health } | null = null;
+
+  async function lookAt(askedMs: number): Promise<Health> {
+    const { health, isOverdue } = await look(dependencies);
+    if (isOverdue && complete && askedMs - complete.askedMs < completeForMs)
+      return { ...complete.health, timestamp: health.timestamp };
+    if (!isOverdue) complete = { askedMs, health };
+    return health;
+  }
+
   return async (ctx: Context): Promise<void> => {
     const nowMs = dependencies.runtime.monotonicMs();
-    if (!latest || nowMs - latest.askedMs >= freshForMs)
-      latest = { askedMs: nowMs, health: healthOf(dependencies) };
+    if (!latest || nowMs - latest.askedMs >= freshForMs) latest = { askedMs: nowMs, health: lookAt(nowMs) };
     answer(ctx, Health, await latest.health);
   };
 }
 
-async function healthOf({
+/** One look at the stores. It is overdue if one of them has not answered in time, whatever the others said. */
+async function look({
   clockDifferenceMs,
   eventStore,
   log,
@@ -50,16 +62,18 @@ async function healthOf({
   projectionStatus,
   runtime,
   version,
-}: HealthDependencies): Promise<Health> {
+}: HealthDependencies): Promise<{ health: Health; isOverdue: boolean }> {
   const signal = runtime.timeout(answerWithinMs);
   const late = once(signal, 'abort').then(() => {
     throw signal.reason;
   });
   const now = runtime.now();
+  let isOverdue = false;
   const answered = async <T>(store: string, asked: Promise<T>): Promise<T | null> => {
     try {
       return await Promise.race([asked, late]);
     } catch (error) {
+      isOverdue ||= signal.aborted;
       log.warn({ reason: reasonOf(error) }, `health: ${store} gave no answer`);
       return null;
     }
@@ -95,7 +109,7 @@ async function healthOf({
   const isUp = storeAnswer && known;
   const isOnTime = Math.abs(clockDifferenceMs() ?? 0) <= tolerableDifferenceMs;
   const isOk = isUp && isOnTime && known.every(({ status }) => status === 'ok');
-  return {
+  const health: Health = {
     status: isUp ? (isOk ? 'ok' : 'degraded') : 'error',
     version,
     timestamp: toIsoWithOffset(now.toISOString()),
@@ -104,6 +118,7 @@ async function healthOf({
     postgres: known ? 'up' : 'down',
     projections: known ?? unknown,
   };
+  return { health, isOverdue };
 }
 
 /** The fault itself may name a payment's stream, a host or a place in our code; the type of event does not. */

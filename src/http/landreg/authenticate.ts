@@ -1,5 +1,6 @@
 /** Who may use /landreg: the land registry by its key, and a payer's browser, which cannot send one, by a signed link. */
 import type { Next } from 'koa';
+import { endOf } from '../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { createLinkCheck, type PaymentPageName } from '../../receipts/payment-links.ts';
 import { bearerOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
@@ -31,9 +32,11 @@ export function createLandregAuth({
     (ctx: Context, next: Next): Promise<unknown> => {
       if (hasKey(ctx)) return next();
       const { sig } = ctx.query;
+      const signature = typeof sig === 'string' ? sig : '';
       const { id = '' } = ctx.params;
-      switch (checkLink(typeof sig === 'string' ? sig : '', page, id, runtime.now())) {
+      switch (checkLink(signature, page, id, runtime.now())) {
         case 'valid':
+          ctx.state.linkEndsAtMs = endOf(signature);
           return next();
         case 'expired':
           throw new HttpProblem(401, 'This link has expired', { kind: 'linkExpired' });

@@ -95,7 +95,7 @@ async function carryOut(
 function readToken(ctx: Context, transactionId: string, { tokens, links }: ChooseDependencies): number {
   const read = tokens.read(bodyText(ctx, 'token'), transactionId);
   if (typeof read === 'object') return read.number;
-  const actionUrl = links.pay(transactionId);
+  const actionUrl = links.pay(transactionId, undefined, ctx.state.linkEndsAtMs);
   throw read === 'expired'
     ? new HttpProblem(401, 'This payment page has expired', { kind: 'expired', actionUrl })
     : new HttpProblem(401, 'The token of this payment page is not valid', { actionUrl });

@@ -27,10 +27,11 @@ export function createReceiptRedirect({
   const tokens = createRevisionTokens({ ...config, runtime });
   const cookieOf = (transactionId: string) => createCookie(config.baseUrl, `written-${transactionId}`, '/');
   return {
-    leadToReceipt(ctx: Context, transactionId: string, revision: ExpectedRevision): void {
+    /** `endsAtMs`: of the link to this receipt that the request was made with, if it was. */
+    leadToReceipt(ctx: Context, transactionId: string, revision: ExpectedRevision, endsAtMs?: number): void {
       if (revision !== 'no_stream')
         cookieOf(transactionId).set(ctx, tokens.issue(transactionId, revision), knownForMs / 1000);
-      seeOther(ctx, links.receipt(transactionId));
+      seeOther(ctx, links.receipt(transactionId, undefined, endsAtMs));
     },
 
     /** The revision that the browser's cookie proves, null if it proves none. */

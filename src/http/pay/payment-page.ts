@@ -55,6 +55,7 @@ export function drawPaymentPage(
   const token = tokens.issue(transactionId, payment.attempts.length + 1);
   const page = paymentPage(payment, {
     lang: languageOf(ctx),
+    linkEndsAtMs: ctx.state.linkEndsAtMs,
     token,
     links,
     offers: offersFor(payment, config),
@@ -66,14 +67,21 @@ export function drawPaymentPage(
 /** Texts are in the page's language, and amounts read `RM 1,234.50`. */
 function paymentPage(
   payment: OpenPayment,
-  page: { lang: Language; token: string; links: Links; offers: readonly Offer[]; now: Date },
+  page: {
+    lang: Language;
+    linkEndsAtMs: number | undefined;
+    token: string;
+    links: Links;
+    offers: readonly Offer[];
+    now: Date;
+  },
 ) {
   const { request, status } = payment;
-  const { lang, links } = page;
+  const { lang, linkEndsAtMs, links } = page;
   return {
     lang,
-    otherLanguageUrl: links.pay(request.transactionId, otherLanguage(lang)),
-    action: links.pay(request.transactionId, lang),
+    otherLanguageUrl: links.pay(request.transactionId, otherLanguage(lang), linkEndsAtMs),
+    action: links.pay(request.transactionId, lang, linkEndsAtMs),
     token: page.token,
     amount: displaySen(outstandingSen(payment)),
     agency: request.merchant.name,

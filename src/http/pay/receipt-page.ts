@@ -44,6 +44,8 @@ export function drawReceipt(
   const lang = languageOf(ctx, chosenLanguage(payment));
   const receipt = receiptOf(payment, asAt);
   const { status, transactionId } = receipt;
+  const { linkEndsAtMs } = ctx.state;
+  const ownUrl = links.receipt(transactionId, lang, linkEndsAtMs);
   const canPay = !isSettled(payment);
   const isOpen = status === 'pending' || (canPay && openAttempts(payment).length > 0);
   const looks = Number(ctx.query.look ?? 0);
@@ -51,7 +53,7 @@ export function drawReceipt(
   const email = emailOf(payment, lang, runtime.now());
   return ctx.render('receipt.njk', {
     lang,
-    otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang)),
+    otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang), linkEndsAtMs),
     status: statusName(status),
     heading: headingOf(receipt, lang),
     isOfficial: receipt.isOfficial,
@@ -69,13 +71,13 @@ export function drawReceipt(
       text: historyText(entry, lang),
     })),
     backUrl: backToMerchant(payment),
-    pdfUrl: links.download(transactionId, lang),
-    payUrl: canPay ? links.pay(transactionId, lang) : undefined,
-    refreshUrl: isOpen ? links.receipt(transactionId, lang) : undefined,
-    refresh: pauseSeconds && `${pauseSeconds}; url=${links.receipt(transactionId, lang)}&look=${looks + 1}`,
+    pdfUrl: links.download(transactionId, lang, linkEndsAtMs),
+    payUrl: canPay ? links.payFromReceipt(payment.request, lang) : undefined,
+    refreshUrl: isOpen ? ownUrl : undefined,
+    refresh: pauseSeconds && `${pauseSeconds}; url=${ownUrl}&look=${looks + 1}`,
     email: email && {
       text: email.text,
-      action: links.receipt(transactionId, lang),
+      action: ownUrl,
       token: email.canSend ? emailTokens.issue(transactionId, email.attempts) : undefined,
     },
   });

@@ -25,12 +25,12 @@ export function createSendReceipt({
   runtime: Pick<Runtime, 'now'>;
 }) {
   return async (ctx: Context<PaymentWithHead>): Promise<void> => {
-    const { head, payment } = ctx.state;
+    const { head, linkEndsAtMs, payment } = ctx.state;
     const { transactionId } = payment.request;
     const read = emailTokens.read(bodyText(ctx, 'token'), transactionId);
     if (typeof read !== 'object') {
       const kind = read === 'expired' ? 'expired' : 'unauthorized';
-      const actionUrl = links.receipt(transactionId);
+      const actionUrl = links.receipt(transactionId, undefined, linkEndsAtMs);
       throw new HttpProblem(401, 'The token of this receipt is not valid any more', { kind, actionUrl });
     }
     const at = runtime.now().toISOString();
@@ -38,6 +38,6 @@ export function createSendReceipt({
     const { revision } = await execute(paymentStream(transactionId), command, causeOf(ctx, 'payer'), {
       from: head,
     });
-    leadToReceipt(ctx, transactionId, revision);
+    leadToReceipt(ctx, transactionId, revision, linkEndsAtMs);
   };
 }

@@ -10,6 +10,8 @@ export type RequestState = {
   newId(): string;
   /** What an interface adds to this request's line in the log, such as who the caller is. */
   logFields?: Readonly<Record<string, string>>;
+  /** The end of the signed link that opened this page; undefined if the page needs none. */
+  linkEndsAtMs?: number;
 };
 
 /**

@@ -94,7 +94,7 @@ async function compareOnce(options: CompareOptions): Promise<Comparison> {
 async function compareLocked(
   options: CompareOptions & { schema: string; patient: Knex },
 ): Promise<Comparison> {
-  const { projection, db, patient, schema } = options;
+  const { projection, db, patient, personalData, schema } = options;
   const shadow = await openShadowTables(options);
   await shadow.catchUp(async () => {
     const { position } = await db.transaction((trx) => servingCheckpoint(trx, projection));
@@ -109,6 +109,12 @@ async function compareLocked(
     const serving = await db.transaction(async (trx) => {
       const { position } = await servingCheckpoint(trx, projection);
       if (position) await shadow.feed(position);
+      const ahead = (await projection.eventsAhead?.(trx, schema)) ?? [];
+      if (ahead.length > 0)
+        await patient.transaction(async (fresh) => {
+          await fresh.raw('set local search_path to ??', [schema]);
+          await projection.project(ahead, fresh, personalData);
+        });
       // The first query takes the snapshot.
       await snapshot.raw('select 1');
       return await schemaId(trx, projection.name);

@@ -30,6 +30,11 @@ type Tables = {
   carryOver?(db: Knex.Transaction, serving: { schema: string; isSameVersion: boolean }): Promise<boolean>;
   /** Columns, by table, that may legitimately differ from what the events alone say. */
   notDerived?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * The events by which rows are ahead of the checkpoint, compared with those in the schema `fresh`; those rows stay as they
+   * are until the transaction ends.
+   */
+  eventsAhead?(db: Knex.Transaction, fresh: string): Promise<readonly RecordedEvent[]>;
   /** The rows that are compared with freshly made ones, where that is not simply table by table. */
   comparedIn?(db: Knex.Transaction, schema: string): Promise<readonly ComparedRows[]>;
   /**

@@ -1,7 +1,7 @@
 /** One attempt at a claimed delivery: load its stream, perform it, record the outcome. */
 import type { Logger } from 'pino';
 import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
-import { type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
+import { type Executed, type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
 import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
@@ -11,6 +11,7 @@ import {
   evolve,
   noPayment,
   type Payment,
+  type PaymentEvent,
   paymentStream,
   plannedDeliveries,
   type RequestedPayment,
@@ -20,6 +21,7 @@ import type { OpenSealed } from '../../events/personal-data.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
 import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import type { PlacedEvent } from '../../to-do/projection.ts';
 import type { ClaimedDelivery } from '../../to-do/queue.ts';
 import { attemptsOf, orderingKeyOf } from '../../to-do/table.ts';
 import { type DeliveryOutcome, failure, type PerformDelivery } from './delivery-task.ts';
@@ -38,6 +40,8 @@ export type AttemptDependencies = {
   log: Logger;
   /** Gives up the claim; the delivery can be claimed again after `afterMs`. Never rejects. */
   giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void>;
+  /** Moves the row that was claimed to the end of its stream, whose events these are. Never rejects. */
+  settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void>;
 };
 
 const timeoutMs = 40_000;
@@ -46,7 +50,7 @@ const postponeMs = 5_000;
 
 /**
  * Never rejects. Returns null when nothing was attempted, or the outcome could not be recorded. A claim that is not
- * given back ends when its outcome is projected, or with its lease; the next claim then reports it as interrupted.
+ * given back ends when its outcome is recorded, or with its lease; the next claim then reports it as interrupted.
  * `stopping` aborts when the process has to end.
  */
 export async function attemptDelivery(
@@ -54,18 +58,24 @@ export async function attemptDelivery(
   stopping: AbortSignal,
   dependencies: AttemptDependencies,
 ): Promise<DeliveryOutcome | null> {
-  const { giveBack, log, runtime } = dependencies;
+  const { giveBack, log, runtime, settle } = dependencies;
   let isBegun = false;
+  const end = async ({ events }: Stream<Payment>) => {
+    // If others have appended meanwhile, the next claim reads the stream again.
+    await (events ? settle(claimed, events) : giveBack(claimed, 0));
+  };
   try {
     const loaded = await load(claimed, dependencies);
-    const unrecorded = loaded && findInterrupted(claimed, loaded);
+    const current = loaded && isBehind(claimed, loaded) ? null : loaded;
+    const unrecorded = current && findInterrupted(claimed, current);
     if (unrecorded) {
-      await record(unrecorded, interrupted, 0, dependencies);
+      await end(await record(unrecorded, interrupted, 0, dependencies));
       return null;
     }
-    const due = loaded && (await findDue(claimed, loaded, dependencies));
+    const due = current && (await findDue(claimed, current, dependencies));
     const open = due && (await openDelivery(due, dependencies));
     if (!open || stopping.aborted) {
+      if (loaded) await end(loaded.head);
       await giveBack(claimed, stopping.aborted ? 0 : postponeMs);
       return null;
     }
@@ -75,7 +85,7 @@ export async function attemptDelivery(
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
     // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
-    await record(open, isInterrupted ? interrupted : outcome, durationMs, dependencies);
+    await end(await record(open, isInterrupted ? interrupted : outcome, durationMs, dependencies));
     return outcome;
   } catch (error) {
     const { transactionId, orderingKey } = claimed;
@@ -91,28 +101,47 @@ export async function attemptDelivery(
 
 /** The event that called for a delivery, what it says of it, and the payment as that event left it. */
 type Call = { cause: RecordedEvent; planned: PlannedDelivery; payment: RequestedPayment };
-type Loaded = { head: Head<RequestedPayment>; calls: ReadonlyMap<string, Call> };
+/** A stream's end, and all its events; null when others appended since it was read. */
+type Stream<State> = Head<State> & { events: readonly PlacedEvent[] | null };
+type Loaded = { head: Stream<RequestedPayment>; calls: ReadonlyMap<string, Call> };
 /** `head` is the end of the payment's stream. */
-type CalledDelivery = Call & { delivery: Delivery; head: Head<Payment> };
+type CalledDelivery = Call & { delivery: Delivery; head: Stream<Payment> };
 type OpenDelivery = Omit<CalledDelivery, 'payment'> & { payment: OpenPayment };
 
-/** Null when the row that was claimed is behind the stream. Throws EventStoreUnavailable and UnreadableEvent. */
+/** Null when the log lacks the payment. Throws EventStoreUnavailable and UnreadableEvent. */
 async function load(
-  { transactionId, orderingKey, attempts }: ClaimedDelivery,
+  { transactionId }: ClaimedDelivery,
   { eventStore }: AttemptDependencies,
 ): Promise<Loaded | null> {
-  const events = await eventStore.load(paymentStream(transactionId));
+  const stored = await eventStore.load(paymentStream(transactionId));
   const calls = new Map<string, Call>();
+  const events: PlacedEvent[] = [];
   let state: Payment = noPayment;
-  for (const event of events) {
+  for (const event of stored) {
     const read = readPaymentEvent(event);
+    events.push({ revision: event.revision, event: read });
     state = evolve(state, read);
     if (state.status === 'none' || !('deliveries' in read.data)) continue;
     for (const planned of plannedDeliveries(state, read.data.deliveries ?? []))
       if (!calls.has(planned.key)) calls.set(planned.key, { cause: event, planned, payment: state });
   }
-  if (state.status === 'none' || attemptsOf(orderingKey, state.deliveries) !== attempts) return null;
-  return { head: { state, ...endOf(events) }, calls };
+  if (state.status === 'none') return null;
+  return { head: { state, ...endOf(stored), events }, calls };
+}
+
+/** The stream has attempts that the row lacks. */
+function isBehind({ orderingKey, attempts }: ClaimedDelivery, { head }: Loaded): boolean {
+  return attemptsOf(orderingKey, head.state.deliveries) !== attempts;
+}
+
+/** The stream after a command. */
+function after(
+  { events, revision }: Stream<Payment>,
+  { events: added, ...head }: Executed<Payment, PaymentEvent>,
+): Stream<Payment> {
+  const placed = added.map((event, index) => ({ event, revision: Number(revision) + 1 + index }));
+  const isWhole = head.revision === Number(revision) + added.length;
+  return { ...head, events: events && isWhole ? [...events, ...placed] : null };
 }
 
 /** The delivery whose attempt was interrupted before this claim, if that is still to be recorded. */
@@ -160,19 +189,20 @@ async function openDelivery(
 async function recordSuperseded(
   { head, calls }: Loaded,
   dependencies: AttemptDependencies,
-): Promise<Head<Payment>> {
+): Promise<Stream<Payment>> {
   const { request, deliveries } = head.state;
-  let from: Head<Payment> = head;
+  let from: Stream<Payment> = head;
   for (const each of deliveries) {
     const call = calls.get(each.key);
     if (!call || each.state !== 'due' || !isSuperseded(each, deliveries)) continue;
     const at = dependencies.runtime.now().toISOString();
-    from = await dependencies.execute(
+    const superseded = await dependencies.execute(
       paymentStream(request.transactionId),
       { type: 'SupersedeDelivery', at, delivery: each.key },
       causeOf(call.cause, dependencies),
       { from },
     );
+    from = after(from, superseded);
   }
   return from;
 }
@@ -193,14 +223,14 @@ async function perform(
 
 /**
  * Retries for some seconds while the event store cannot be reached, so that there is a record of what was sent.
- * `durationMs` is 0 if it is unknown.
+ * `durationMs` is 0 if it is unknown. Returns the new end of the stream.
  */
 async function record(
   { delivery, payment, cause, head }: CalledDelivery,
   outcome: DeliveryOutcome | typeof interrupted,
   durationMs: number,
   dependencies: AttemptDependencies,
-): Promise<void> {
+): Promise<Stream<Payment>> {
   const { execute, runtime, scheduleMs } = dependencies;
   const now = runtime.now();
   const command: RecordDeliveryAttempt = {
@@ -212,12 +242,13 @@ async function record(
     outcome: recordedOutcome(outcome, delivery, { scheduleMs, now, random: runtime.random() }),
   };
   const stream = paymentStream(payment.request.transactionId);
-  await retry(() => execute(stream, command, causeOf(cause, dependencies), { from: head }), {
+  const recorded = await retry(() => execute(stream, command, causeOf(cause, dependencies), { from: head }), {
     runtime,
     firstMs: 2_000,
     maxAttempts: 4,
     shouldRetry: (error) => error instanceof EventStoreUnavailable,
   });
+  return after(head, recorded);
 }
 
 function causeOf(event: RecordedEvent, { name, runtime }: AttemptDependencies): Cause {

@@ -4,6 +4,7 @@
  */
 import type { DeliveryKind } from '../../events/deliveries.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
+import type { PlacedEvent } from '../../to-do/projection.ts';
 import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/queue.ts';
 import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
@@ -18,7 +19,7 @@ export type DeliveryWorker = {
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
 type Dependencies = WorkerTask &
-  Omit<AttemptDependencies, 'giveBack'> & {
+  Omit<AttemptDependencies, 'giveBack' | 'settle'> & {
     queue: DeliveryQueue;
     /** Nothing is claimed before it resolves: the list must know what was delivered already. */
     ready?: Promise<void>;
@@ -75,7 +76,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   }
 
   function begin(claimed: ClaimedDelivery): void {
-    const attempt = attemptDelivery(claimed, interrupting.signal, { ...dependencies, log, giveBack })
+    const attempt = attemptDelivery(claimed, interrupting.signal, { ...dependencies, log, giveBack, settle })
       .then((outcome) => {
         if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
       })
@@ -90,6 +91,11 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     const until = new Date(runtime.now().getTime() + afterMs);
     // If this fails, the lease ends by itself.
     await queue.postpone(claimed, holder, until).catch(() => {});
+  }
+
+  async function settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
+    // If this fails, the list does it when it comes to the last event.
+    await queue.settle(claimed, holder, stream).catch(() => {});
   }
 
   const working = work();

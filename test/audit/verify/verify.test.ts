@@ -160,6 +160,22 @@ test.serial('rows edited, removed and inserted, in every projection', async (t) 
   t.is(violations['rows of journal.books'], 'The row FORGED exists, and no event leads to it');
 });
 
+test.serial(
+  'deliveries settled ahead of the to-do list agree; a payment said to be further on does not',
+  async (t) => {
+    const behind = `update checkpoints set commit_position = 3, prepare_position = 3, last_event = null
+    where name = 'reactor_deliveries';`;
+    t.deepEqual((await verdictAfter(t, { sql: behind })).violations, {});
+    const { violations } = await verdictAfter(t, {
+      sql: `${behind} update reactor_deliveries.payments
+      set known = replace(known::text, '"revision":', '"revision":9')::json where transaction_id = '${id}'`,
+    });
+    t.deepEqual(violations, {
+      'rows of reactor_deliveries.payments': `The row ${id} is not what the events lead to (known)`,
+    });
+  },
+);
+
 test.serial('an amount changed in the journal: the row and the unequal sums are reported', async (t) => {
   const { violations } = await verdictAfter(t, {
     sql: `update journal.postings set debit_sen = debit_sen + 1 where transaction_id = '${id}' and debit_sen > 0`,

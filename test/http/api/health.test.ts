@@ -4,7 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Health } from '../../../src/http/api/bodies.ts';
+import { connectPostgres } from '../../../src/postgres/pool.ts';
+import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { postgresPids, until } from '../../embedded/helpers.ts';
+import { log } from '../../projections/helpers.ts';
 import { startServerProcess } from '../../support/event-store.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
 import { aminah, type Service, startService } from './helpers.ts';
@@ -151,6 +154,34 @@ test.serial('both stores frozen: an answer all the same, and ok again afterwards
   await signalPostgres(t, 'SIGCONT');
   t.is((await untilHealth(service, isOk)).status, 'ok');
 });
+
+test.serial(
+  'a slow look changes nothing; when no look has been answered for 5 s, health says so',
+  async (t) => {
+    let monotonicMs = 0;
+    let slow = false;
+    const hang = () => new Promise<never>(() => {});
+    const db = connectPostgres({ url: postgres.url, log });
+    t.teardown(() => db.destroy());
+    const service = await startService(t, postgres, {
+      monotonicMs: () => monotonicMs,
+      content: { projectionStatus: () => (slow ? hang() : projectionStatus(db)) },
+    });
+    await service.runProjections();
+    const look = () => {
+      monotonicMs += 1_500;
+      return healthOf(service);
+    };
+    await until(async () => isOk(await look()));
+    slow = true;
+    for (let n = 0; n < 3; n += 1) t.like(await look(), { status: 'ok', postgres: 'up' });
+    const lost = await look();
+    t.like(lost, { status: 'error', postgres: 'down' });
+    t.true(lost.projections.every(({ status }) => status === 'unknown'));
+    slow = false;
+    t.is((await look()).status, 'ok');
+  },
+);
 
 test.serial('both stores gone: still an answer', async (t) => {
   const eventStore = await startServerProcess(t);

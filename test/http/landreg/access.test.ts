@@ -136,6 +136,37 @@ test.serial('a link to pay works for a day; after that a page says that it has e
   t.is((await fetch(payUrl, { method: 'POST', body: new URLSearchParams() })).status, 401);
 });
 
+const endOf = (url: string) => new URL(url).searchParams.get('sig')?.split('.')[0];
+const linksTo = (html: string, page: string) =>
+  Array.from(html.matchAll(new RegExp(`(?:href|action)="([^"]*/${page}/[^"]*)"`, 'g')), ([, url = '']) =>
+    url.replaceAll('&amp;', '&'),
+  );
+
+test.serial('whoever opens a link again is given no later one', async (t) => {
+  const { transactionId, payUrl } = await createLandPayment(app);
+  const before = now;
+  t.teardown(() => {
+    now = before;
+  });
+  now = new Date(before.getTime() + 12 * 3_600_000);
+  const page = await (await fetch(payUrl)).text();
+  const payLinks = linksTo(page, 'pay');
+  t.is(payLinks.length, 2, 'the form, and the other language');
+  for (const link of payLinks) t.is(endOf(link), endOf(payUrl));
+  const expired = await fetch(payLinks[0] ?? '', { method: 'POST', body: new URLSearchParams() });
+  for (const link of linksTo(await expired.text(), 'pay')) t.is(endOf(link), endOf(payUrl));
+
+  const result = await reportLandResult(app, transactionId, { STATUS: '0' });
+  const receiptUrl = result.headers.get('location') ?? '';
+  now = new Date(before.getTime() + 13 * 3_600_000);
+  const receipt = await (await fetch(receiptUrl)).text();
+  for (const name of ['receipt', 'download'])
+    for (const link of linksTo(receipt, name)) t.is(endOf(link), endOf(receiptUrl), name);
+  t.deepEqual(linksTo(receipt, 'pay').map(endOf), [endOf(payUrl)], 'a day after the request');
+  now = new Date(before.getTime() + 25 * 3_600_000);
+  t.deepEqual(linksTo(await (await fetch(receiptUrl)).text(), 'pay'), [], 'the registry makes a new link');
+});
+
 test('a transaction is known under its own channel only', async (t) => {
   const land = await createLandPayment(app);
   const generic = await createPayment(app);

@@ -6,11 +6,12 @@ import { paymentDecider } from '../../../src/commands/payment.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
+import { compareWithFresh } from '../../../src/projections/rebuild/compare.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '../../../src/projections/runtime/lag.ts';
-import { toDoList } from '../../../src/to-do/projection.ts';
+import { createToDoList, toDoList } from '../../../src/to-do/projection.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
-import { append, emptyDatabase, end, reached, startStore } from '../../projections/helpers.ts';
+import { append, emptyDatabase, end, log, reached, run, startStore } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { applied, mismatched, plain, resolvedAs, result, sen } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
@@ -440,6 +441,62 @@ test.serial('a row that is behind its stream is not sent', async (t) => {
   await until(async () => (await db('reactor_deliveries.deliveries'))[0].lease_until !== null);
   await until(async () => (await db('reactor_deliveries.deliveries'))[0].leased_by === null);
   t.is(receiver.received.length, 0);
+});
+
+test.serial('a payment’s deliveries go on while the list does not follow the log', async (t) => {
+  const database = await emptyDatabase(t, postgres);
+  const ledger = { database, store: await startStore(t), clock: stillClock() };
+  const { db } = database;
+  const { eventStore } = ledger.store;
+  const { projection } = createToDoList({ eventStore });
+  const list = run(t, projection, ledger.store, database);
+  const receiver = await startReceiver(t, status(503));
+  const events = paymentEvents('P1', receiver.url, 'pending');
+  await makePayment(ledger, 'P1', events);
+  await list.stop();
+  // What it has not come to, some of it of this payment.
+  for (let index = 0; index < 200; index += 1)
+    await append(eventStore, `Q${index}`, paymentEvents(`Q${index}`, '', ...Array(9).fill('failed')));
+  const pass = () => ledger.clock.set(ledger.clock.now().getTime() + 10 * minute);
+  const reactor = startCallbacks(t, ledger, { scheduleMs: [0, 1_000, 1_000] });
+  for (const attempts of [1, 2]) {
+    await until(async () =>
+      (await db('reactor_deliveries.deliveries')).every((row) => row.attempts === attempts),
+    );
+    pass();
+    reactor.wake();
+  }
+  await untilHistory(ledger, 'P1', 3);
+  receiver.answer = ok;
+  await append(eventStore, 'P1', [applied(result(1, 'succeeded'))], events.length + 2);
+  const rows = () => db('reactor_deliveries.deliveries').where('transaction_id', 'P1');
+  t.like((await rows())[0], { state: 'abandoned', attempts: 3, leased_by: null });
+  t.is(receiver.received.length, 3);
+
+  const compare = () =>
+    compareWithFresh({
+      projection,
+      eventStore,
+      db,
+      databaseUrl: database.url,
+      personalData,
+      log,
+      runtime: systemRuntime,
+      signal: new AbortController().signal,
+      onProgress: () => {},
+      limit: 9,
+    });
+  t.deepEqual((await compare()).differences, [], 'rows ahead of the checkpoint are what the events lead to');
+  run(t, projection, ledger.store, database);
+  t.like((await untilHistory(ledger, 'P1', 4))[3], {
+    type: 'CallbackDelivered',
+    data: { delivery: 'callback-2' },
+  });
+  const last = await append(eventStore, 'R', paymentEvents('R', receiver.url, 'succeeded'));
+  await reached(db, toDoList.name, last);
+  await untilHistory(ledger, 'R', 1);
+  t.is(receiver.received.length, 5);
+  t.deepEqual((await compare()).differences, []);
 });
 
 test.serial('hanging receivers take no other receiver’s place', async (t) => {

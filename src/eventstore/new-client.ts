@@ -1,0 +1,24 @@
+/** Makes the official client, which keeps the credentials of its URL to itself unless the connection is encrypted. */
+import { EventStoreDBClient } from '@eventstore/db-client';
+import type { CallOptions, Metadata } from '@grpc/grpc-js';
+
+/** An unencrypted URL of this machine with credentials: that of the embedded event store. */
+const local = /^esdb:\/\/([^/?@]+)@(?:127\.0\.0\.1|localhost|\[::1\])[:/?].*[?&]tls=false/;
+
+/** Throws Error if the URL is no connection string. */
+export function createClient(url: string): EventStoreDBClient {
+  const client = EventStoreDBClient.connectionString(url);
+  const [, credentials] = local.exec(url) ?? [];
+  if (credentials === undefined) return client;
+  const authorization = `Basic ${Buffer.from(decodeURIComponent(credentials)).toString('base64')}`;
+  const { callArguments } = client as unknown as ClientHooks;
+  const withCredentials: ClientHooks['callArguments'] = (options, callOptions) => {
+    const [metadata, settings] = callArguments(options, callOptions);
+    metadata.set('authorization', authorization);
+    return [metadata, settings];
+  };
+  return Object.assign(client, { callArguments: withCredentials });
+}
+
+/** What the client offers to its subclasses. */
+type ClientHooks = { callArguments(options: object, callOptions?: CallOptions): [Metadata, CallOptions] };
