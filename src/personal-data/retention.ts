@@ -61,15 +61,8 @@ export function startRetention(dependencies: Dependencies & { databaseUrl: strin
  * One pass completes what was begun, erases all that is due, and drops what interrupted rebuilds have left. What cannot be
  * erased is logged and keeps nothing else waiting. Rejects when a store cannot be reached.
  */
-export function createRetentionPass({
-  erase,
-  erasures,
-  dropLeftovers,
-  retention,
-  db,
-  log,
-  runtime,
-}: Dependencies) {
+export function createRetentionPass(dependencies: Dependencies) {
+  const { erase, erasures, dropLeftovers, retention, db, log, runtime } = dependencies;
   async function erasePage(
     page: readonly Erasure[],
     unlessSince: Until,
