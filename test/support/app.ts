@@ -226,8 +226,6 @@ export async function startApp(
       executeDiscrepancy: createExecute({ eventStore: parts, decider: reconciliationDecider }),
       ...changes.console,
     },
-    // Parsing the project's own takes longer than all else at start.
-    docsFolder: fileURLToPath(new URL('./docs', import.meta.url)),
     log,
     runtime,
   };

@@ -39,6 +39,8 @@ export const Health = object({
       lagMs: withJsonSchema(nullable(min(number(), 0)), { type: ['number', 'null'], minimum: 0 }),
       /** Only that it has stopped, because everybody can read this: the log says before which event and why. */
       fault: withJsonSchema(nullable(string()), { type: ['string', 'null'] }),
+      /** Streams that it leaves out since an event that it could not process. */
+      parked: withJsonSchema(min(integer(), 0), { type: 'integer', minimum: 0 }),
     }),
   ),
 });

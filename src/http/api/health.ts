@@ -93,7 +93,7 @@ async function look({
     );
     const lagMs = waiting && Math.max(0, now.getTime() - (waiting.event?.created ?? now).getTime());
     const fault = status ? faultText(status) : 'It has never run';
-    return { name, status: wordFor(fault, lagMs), lagMs, fault };
+    return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
   };
 
   const [storeAnswer, known] = await Promise.all([
@@ -110,7 +110,7 @@ async function look({
     ),
   ]);
   const unknown = projections.map(({ name }): ProjectionHealth => {
-    return { name, status: 'unknown', lagMs: null, fault: null };
+    return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
   });
   const stores = {
     eventStore: storeAnswer ? stateOf(isDiskFull()) : 'down',
@@ -118,7 +118,7 @@ async function look({
   } as const;
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
   const isOnTime = Math.abs(clockDifferenceMs() ?? 0) <= tolerableDifferenceMs;
-  const isOk = isOnTime && known?.projections.every(({ status }) => status === 'ok');
+  const isOk = isOnTime && known?.projections.every(({ parked, status }) => status === 'ok' && parked === 0);
   const health: Health = {
     status: isUp ? (isOk ? 'ok' : 'degraded') : 'error',
     version,

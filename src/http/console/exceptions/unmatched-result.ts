@@ -18,15 +18,9 @@ import type { Page, PageDependencies } from '../frame/page.ts';
 import { staffCause } from '../frame/record-access.ts';
 import type { ToErase } from '../payments/erase.ts';
 import { texts } from '../texts.ts';
-import {
-  type ExceptionSource,
-  type FoundException,
-  resolveOne,
-  showException,
-  showOne,
-} from './exception-page.ts';
+import { type ExceptionSource, type FoundException, showException } from './exception-page.ts';
 
-const source: ExceptionSource<UnmatchedResolution> = {
+export const unmatchedResult: ExceptionSource<UnmatchedResolution> = {
   template: 'unmatched.njk',
   meanings: texts.exceptions.meanings.unmatched,
   find: async (ctx, dependencies) => (await findResult(ctx, dependencies)).found,
@@ -62,16 +56,13 @@ async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDe
   return { found, evidence, personalData, place, result, url, id };
 }
 
-export const showUnmatched = showOne(source);
-export const resolveUnmatched = resolveOne(source);
-
 /** The same page with the result as it was received. */
 export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
   const { found, place, evidence } = await findResult(ctx, dependencies);
   const detail = `${place.stream} ${found.model.revision}`;
   await dependencies.recordAccess(ctx, { what: 'evidence', transactionId: null, detail });
   const opened = await dependencies.personalData.open(evidence, place);
-  await showException(ctx, dependencies, source, found, {
+  await showException(ctx, dependencies, unmatchedResult, found, {
     evidence: opened.kind === 'open' ? Object.entries(opened.value) : [],
     withheld: opened.kind === 'open' ? '' : texts.exceptions.withheld[opened.kind],
   });

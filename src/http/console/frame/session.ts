@@ -41,15 +41,16 @@ type Streams = Pick<EventStore, 'load' | 'loadLast'>;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions({
-  config: { baseUrl, transactionIdKey },
-  eventStore,
-  runtime,
-}: {
+export function createSessions(dependencies: {
   config: { baseUrl: string; transactionIdKey: string };
   eventStore: Streams;
   runtime: Pick<Runtime, 'now'>;
 }) {
+  const {
+    config: { baseUrl, transactionIdKey },
+    eventStore,
+    runtime,
+  } = dependencies;
   const cookie = createCookie(baseUrl, 'console', '/console');
   // The secret gives access; the signature only limits how long the cookie may go unused.
   const cookies = createExpiringSignatures(transactionIdKey, 'console session');
