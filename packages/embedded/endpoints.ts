@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { is, record, string } from 'superstruct';
+import { USER } from './eventstore/password.ts';
 import { StartError } from './start-error.ts';
 
 export type Variables = Readonly<Record<string, string>>;
@@ -44,11 +45,14 @@ function keep(dataDir: string, keys: Variables): Variables {
   return keys;
 }
 
-/** The embedded event store's password, generated at the first start; its file is for its owner alone. */
-export function eventStorePassword(dataDir: string): { file: string; password: string } {
+/**
+ * `user:password` of the embedded event store, and the file of the password, which the first start generates; it is for
+ * its owner alone.
+ */
+export function eventStoreCredentials(dataDir: string): { file: string; credentials: string } {
   const file = join(dataDir, 'eventstore-password');
   if (!existsSync(file)) replaceFile(dataDir, 'eventstore-password', newKey());
-  return { file, password: readFileSync(file, 'utf8').trim() };
+  return { file, credentials: `${USER}:${readFileSync(file, 'utf8').trim()}` };
 }
 
 /** Writes the addresses of the stores that `ledger serve` runs, for other commands. */

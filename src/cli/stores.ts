@@ -7,7 +7,7 @@ import { InvalidFields } from '../commands/fields.ts';
 import type { Cause } from '../events/envelope.ts';
 import { createLog } from '../kernel/log.ts';
 import { connectPostgres } from '../postgres/pool.ts';
-import { loadRoleConfig, openStores, type RoleDependencies } from '../roles/lifecycle.ts';
+import { assertStores, loadRoleConfig, openStores, type RoleDependencies } from '../roles/lifecycle.ts';
 import { UsageError } from './command.ts';
 
 export type Context = RoleDependencies;
@@ -62,6 +62,7 @@ export async function withJournal(
 
 async function connected(name: string, work: (context: Context) => Promise<number>): Promise<number> {
   const config = loadRoleConfig();
+  await assertStores(config);
   const stores = openStores(config, createLog('warn', name));
   try {
     return await work(stores);

@@ -6,8 +6,8 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
-import type { CallOptions, Metadata } from '@grpc/grpc-js';
 import { EventStoreUnavailable } from './event-store.ts';
+import { hooksOf } from './new-client.ts';
 import type { Reads } from './read.ts';
 
 /** The leader's reads, except that a majority has to agree when there is no such stream. */
@@ -53,19 +53,9 @@ export function confirmAbsence({
   };
 }
 
-/** What the client offers to its subclasses. */
-type ClientHooks = {
-  execute<T>(
-    Client: typeof GossipClient,
-    debugName: string,
-    action: (client: GossipClient) => Promise<T>,
-  ): Promise<T>;
-  callArguments(options: object): [Metadata, CallOptions];
-};
-
 /** The addresses of all nodes, as the one that the client is connected to knows them. */
 export function readMembers(client: EventStoreDBClient): Promise<string[]> {
-  const { execute, callArguments } = client as unknown as ClientHooks;
+  const { execute, callArguments } = hooksOf(client);
   const read = (gossip: GossipClient) =>
     new Promise<string[]>((resolve, reject) => {
       gossip.read(new shared.Empty(), ...callArguments({}), (error, info) => {

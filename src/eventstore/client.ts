@@ -5,10 +5,13 @@ import { confirmAbsence, readMembers } from './absence.ts';
 import { createAppend } from './append.ts';
 import { createConnection } from './connection.ts';
 import { createDeadline } from './deadline.ts';
-import { type EventStore, EventStoreUnavailable } from './event-store.ts';
+import { type EventStore, EventStoreFull, EventStoreUnavailable } from './event-store.ts';
 import { createClient } from './new-client.ts';
 import { createReads, readEnd } from './read.ts';
 import { firstAfter, subscribe } from './subscription.ts';
+
+/** Without an append, nobody knows whether the disk is still full. */
+const fullForMs = 60_000;
 
 /**
  * `url` is an esdb:// connection string. A call to the store may take `callDeadlineMs`, after which another node is
@@ -70,6 +73,7 @@ export function connectEventStore(dependencies: {
     signal,
   });
   let closed = false;
+  let fullAtMs: number | null = null;
 
   return {
     ...reads,
@@ -78,8 +82,19 @@ export function connectEventStore(dependencies: {
       if (closed) throw new EventStoreUnavailable('The connection to the event store is closed');
       const appended = append(streamName, events, expected);
       appending.add(appended);
-      return await appended.finally(() => appending.delete(appended));
+      try {
+        const stored = await appended;
+        fullAtMs = null;
+        return stored;
+      } catch (error) {
+        if (error instanceof EventStoreFull) fullAtMs = runtime.monotonicMs();
+        throw error;
+      } finally {
+        appending.delete(appended);
+      }
     },
+
+    isDiskFull: () => fullAtMs !== null && runtime.monotonicMs() - fullAtMs < fullForMs,
 
     subscribe(options) {
       const untilClosed = AbortSignal.any([options.signal, signal]);

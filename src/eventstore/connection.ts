@@ -4,7 +4,6 @@
  */
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { StreamsClient, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import type { CallOptions, Metadata } from '@grpc/grpc-js';
 import type { Log } from '../kernel/log.ts';
 import { retry } from '../kernel/retry.ts';
 import type { Runtime } from '../kernel/runtime.ts';
@@ -12,17 +11,7 @@ import { type AppendCall, createAppendStream } from './append-stream.ts';
 import { createDeadline, DeadlineExceeded } from './deadline.ts';
 import { describe, isDefinite } from './errors.ts';
 import { EventStoreUnavailable } from './event-store.ts';
-
-/** What the client offers to its subclasses; but from a connection string it makes no instance of a subclass. */
-type ClientHooks = {
-  GRPCStreamCreator(
-    Client: typeof StreamsClient,
-    debugName: string,
-    create: (client: StreamsClient) => AppendCall,
-  ): () => Promise<AppendCall>;
-  callArguments(options: { requiresLeader: boolean }, callOptions: CallOptions): [Metadata, CallOptions];
-  getChannel(): Promise<{ close(): void }>;
-};
+import { hooksOf } from './new-client.ts';
 
 type Connected = {
   client: EventStoreDBClient;
@@ -116,7 +105,7 @@ export function createConnection(dependencies: {
 }
 
 function openCall(client: EventStoreDBClient): Promise<AppendCall> {
-  const { GRPCStreamCreator, callArguments } = client as unknown as ClientHooks;
+  const { GRPCStreamCreator, callArguments } = hooksOf(client);
   const { path } = StreamsService.batchAppend;
   const asItIs = (bytes: Buffer) => bytes;
   // One call for all appends: no deadline belongs to it.
@@ -131,7 +120,7 @@ function release(connected: Connected): void {
   const { client, appends } = connected;
   connected.isReleased = true;
   appends.close();
-  const { getChannel } = client as unknown as ClientHooks;
+  const { getChannel } = hooksOf(client);
   // The channel is closed once its calls have ended: a call that has just begun does not listen for errors yet.
   client
     .dispose()

@@ -106,5 +106,9 @@ export type EventStore = {
    * aborts before the store has answered.
    */
   firstAfter(options: SubscribeOptions): Promise<RecordedEvent | null>;
+  /**
+   * Whether the last append found no room, less than a minute ago: only an append finds out that there is room again.
+   */
+  isDiskFull(): boolean;
   close(): Promise<void>;
 };

@@ -11,7 +11,7 @@ export function createClient(url: string): EventStoreDBClient {
   const [, credentials] = local.exec(url) ?? [];
   if (credentials === undefined) return client;
   const authorization = `Basic ${Buffer.from(decodeURIComponent(credentials)).toString('base64')}`;
-  const { callArguments } = client as unknown as ClientHooks;
+  const { callArguments } = hooksOf(client);
   const withCredentials: ClientHooks['callArguments'] = (options, callOptions) => {
     const [metadata, settings] = callArguments(options, callOptions);
     metadata.set('authorization', authorization);
@@ -20,5 +20,20 @@ export function createClient(url: string): EventStoreDBClient {
   return Object.assign(client, { callArguments: withCredentials });
 }
 
-/** What the client offers to its subclasses. */
-type ClientHooks = { callArguments(options: object, callOptions?: CallOptions): [Metadata, CallOptions] };
+/** What the client offers to its subclasses; but from a connection string it makes no instance of a subclass. */
+type ClientHooks = {
+  execute<Client, T>(
+    Client: new (...args: never[]) => Client,
+    debugName: string,
+    action: (client: Client) => Promise<T>,
+  ): Promise<T>;
+  GRPCStreamCreator<Client, Call>(
+    Client: new (...args: never[]) => Client,
+    debugName: string,
+    create: (client: Client) => Call,
+  ): () => Promise<Call>;
+  callArguments(options: { requiresLeader?: boolean }, callOptions?: CallOptions): [Metadata, CallOptions];
+  getChannel(): Promise<{ close(): void }>;
+};
+
+export const hooksOf = (client: EventStoreDBClient) => client as unknown as ClientHooks;

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { Knex } from 'knex';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
@@ -19,11 +18,9 @@ import { userDecider } from '../commands/user.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { type EventStore, EventStoreUnavailable } from '../eventstore/event-store.ts';
-import { watchDisk } from '../eventstore/watch-disk.ts';
 import { createApp } from '../http/app.ts';
 import { createKnownHeads } from '../http/server/known-heads.ts';
 import { createLimitedServer } from '../http/server/limits.ts';
-import type { Runtime } from '../kernel/runtime.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
@@ -31,7 +28,6 @@ import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '../projections/runtime/lag.ts';
 import { createListQueries } from '../projections/runtime/list-projection.ts';
-import type { Followed } from '../projections/runtime/projection.ts';
 import { users } from '../projections/users/projection.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
@@ -62,8 +58,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   ).catch((error: unknown) => {
     if (!closing.signal.aborted) throw error;
   });
-  const disk = watchDisk(dependencies.eventStore, runtime);
-  const eventStore = heads.watch(appendOnceChecked(disk.eventStore, checked));
+  const eventStore = heads.watch(appendOnceChecked(dependencies.eventStore, checked));
   await Promise.race([
     Promise.all([checked, clock.start(), personalData.start()]),
     runtime.sleep(startWithinMs),
@@ -76,7 +71,11 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   );
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
-  if (clock.differenceMs() !== null) await untilListed({ db, eventStore, runtime });
+  if (clock.differenceMs() !== null) {
+    const signal = runtime.timeout(listsWithinMs);
+    const sources = { eventStore, projectionStatus: () => projectionStatus(db), runtime, signal };
+    await Promise.all([users, projects].map((list) => untilCaughtUp(list, sources)));
+  }
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const app = await createApp({
     config,
@@ -95,7 +94,6 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       projections: [...allProjections, toDoList, requeryList],
       projectionStatus: () => projectionStatus(db),
       clockDifferenceMs: clock.differenceMs,
-      isDiskFull: disk.isDiskFull,
       version,
     },
     console: {
@@ -129,25 +127,6 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       await db.destroy();
     },
   };
-}
-
-/** Waits for the tables too, which the projections role makes; not for those of another release. */
-async function untilListed({
-  db,
-  eventStore,
-  runtime,
-}: {
-  db: Knex;
-  eventStore: EventStore;
-  runtime: Runtime;
-}): Promise<void> {
-  const sources = { eventStore, projectionStatus: () => projectionStatus(db), runtime };
-  const signal = runtime.timeout(listsWithinMs);
-  const statuses = await sources.projectionStatus().catch(() => []);
-  const isOthers = ({ name, version }: Followed) =>
-    statuses.some((status) => status.name === name && status.version !== version);
-  const awaited = [users, projects].filter((list) => !isOthers(list));
-  await Promise.all(awaited.map((list) => untilCaughtUp(list, { ...sources, signal })));
 }
 
 /** With another key than the other processes have, nothing may be recorded. */

@@ -5,11 +5,10 @@ import { superviseChild } from '@ledger/embedded/child.ts';
 import { lockDataFolder } from '@ledger/embedded/data-folder.ts';
 import {
   developmentKeys,
-  eventStorePassword,
+  eventStoreCredentials,
   type Variables,
   writeEndpoints,
 } from '@ledger/embedded/endpoints.ts';
-import { USER } from '@ledger/embedded/eventstore/password.ts';
 import { freePort } from '@ledger/embedded/free-port.ts';
 import { startPostgres } from '@ledger/embedded/postgres.ts';
 import { startSandboxGateway } from '@ledger/sandbox/gateway.ts';
@@ -137,7 +136,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
 /** The embedded event store in a process of its own, which is restarted at the same address when it ends. */
 async function startEmbeddedEventStore(dataDir: string, log: Log): Promise<Running & { url: string }> {
   const port = await freePort();
-  const { file, password } = eventStorePassword(dataDir);
+  const { file, credentials } = eventStoreCredentials(dataDir);
   const child = await superviseChild({
     name: 'event store',
     modulePath: fileURLToPath(new URL('../main.ts', import.meta.url)),
@@ -149,5 +148,5 @@ async function startEmbeddedEventStore(dataDir: string, log: Log): Promise<Runni
     nodeOptions: ['--max-semi-space-size=8'],
     log,
   });
-  return { ...child, url: `esdb://${USER}:${password}@127.0.0.1:${port}?tls=false` };
+  return { ...child, url: `esdb://${credentials}@127.0.0.1:${port}?tls=false` };
 }

@@ -76,23 +76,23 @@ test.serial(
   },
 );
 
-test.serial('a role whose credentials the stores refuse says so and ends', async (t) => {
+test.serial('a role or a command whose credentials the stores refuse says so and ends', async (t) => {
   const stores = readEndpoints(folder);
-  const { code, output } = await runLedger(['http'], {
-    ...settingsFor({
-      esdbUrl: (stores.ESDB_URL ?? '').replace(/:[^:]*@/, ':wrong@'),
-      databaseUrl: (stores.DATABASE_URL ?? '').replace(/:[^:]*@/, ':wrong@'),
-    }),
-    PORT: String(await freePort()),
+  const settings = settingsFor({
+    esdbUrl: (stores.ESDB_URL ?? '').replace(/:[^:]*@/, ':wrong@'),
+    databaseUrl: (stores.DATABASE_URL ?? '').replace(/:[^:]*@/, ':wrong@'),
   });
-  t.is(code, 78);
-  t.is(
-    output,
-    `The configuration is at fault:
+  for (const args of [['http'], ['users', 'list']]) {
+    const { code, output } = await runLedger(args, { ...settings, PORT: String(await freePort()) });
+    t.is(code, 78);
+    t.is(
+      output,
+      `The configuration is at fault:
   - ESDB_URL: the event store does not accept the user or the password
   - DATABASE_URL: PostgreSQL does not accept the user or the password
 `,
-  );
+    );
+  }
 });
 
 test.serial('a second start on the same folder says so, and the first goes on', async (t) => {

@@ -15,7 +15,7 @@ import type { KnownHeads } from '../server/known-heads.ts';
 export type ApiDependencies = {
   config: Pick<Config, 'apiKeys' | 'baseUrl' | 'transactionIdKey'>;
   content: ContentDependencies;
-  eventStore: Pick<EventStore, 'load' | 'loadLast' | 'firstAfter'>;
+  eventStore: Pick<EventStore, 'load' | 'loadLast' | 'firstAfter' | 'isDiskFull'>;
   /** Of the streams that `executeUser` and `eventStore` write and read. */
   heads: Pick<KnownHeads, 'revisionOf'>;
   log: Log;
@@ -32,8 +32,6 @@ export type ContentDependencies = {
   projectionStatus(): Promise<readonly ProjectionStatus[]>;
   /** How wrong the clock of this machine is, if that is known. */
   clockDifferenceMs(): number | null;
-  /** Whether the disk of the event store is full, as far as this process knows. */
-  isDiskFull(): boolean;
   /** Of this program, as package.json has it. */
   version: string;
 };

@@ -28,9 +28,9 @@ const platform = `Node.js ${process.version} on ${process.platform} ${process.ar
 
 type HealthDependencies = Pick<
   ContentDependencies,
-  'clockDifferenceMs' | 'isDiskFull' | 'projections' | 'projectionStatus' | 'version'
+  'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'version'
 > & {
-  eventStore: Pick<ApiDependencies['eventStore'], 'loadLast' | 'firstAfter'>;
+  eventStore: Pick<ApiDependencies['eventStore'], 'loadLast' | 'firstAfter' | 'isDiskFull'>;
   runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'timeout'>;
   log: Log;
 };
@@ -58,7 +58,6 @@ export function createHealth(dependencies: HealthDependencies) {
 async function look({
   clockDifferenceMs,
   eventStore,
-  isDiskFull,
   log,
   projections,
   projectionStatus,
@@ -113,7 +112,7 @@ async function look({
     return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
   });
   const stores = {
-    eventStore: storeAnswer ? stateOf(isDiskFull()) : 'down',
+    eventStore: storeAnswer ? stateOf(eventStore.isDiskFull()) : 'down',
     postgres: known ? stateOf(known.isDiskFull) : 'down',
   } as const;
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';

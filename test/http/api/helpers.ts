@@ -38,7 +38,8 @@ export async function startService(
   await query(postgres.url, 'drop schema if exists users, projects cascade');
   await query(postgres.url, 'drop table if exists checkpoints');
   const { url } = server ?? (await startServer(t));
-  const eventStore = connectEventStore({ url, log, runtime: testRuntime() });
+  const runtime = testRuntime(changes.monotonicMs && { monotonicMs: changes.monotonicMs });
+  const eventStore = connectEventStore({ url, log, runtime });
   const db = connectPostgres({ url: postgres.url, log });
   const runs: ProjectionRun[] = [];
   const app = await startApp(
