@@ -3,7 +3,7 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import type { CallOptions, Metadata } from '@grpc/grpc-js';
 
 /** An unencrypted URL of this machine with credentials: that of the embedded event store. */
-const local = /^esdb:\/\/([^/?@]+)@(?:127\.0\.0\.1|localhost|\[::1\])[:/?].*[?&]tls=false/;
+const local = /^esdb:\/\/([^/?@]+)@(?:127\.0\.0\.1|localhost)(?::\d+)?\/?\?(?:.*&)?tls=false(?:&|$)/;
 
 /** Throws Error if the URL is no connection string. */
 export function createClient(url: string): EventStoreDBClient {

@@ -1,6 +1,7 @@
 /** Appends to a store that is well: what comes back, what is refused, and races. */
 import test from 'ava';
 import { EventStoreUnavailable, WrongExpectedRevision } from '../../src/eventstore/event-store.ts';
+import { createClient, hooksOf } from '../../src/eventstore/new-client.ts';
 import { startServerProcess } from '../support/event-store.ts';
 import { newEvent, open, range, startServer } from './helpers.ts';
 
@@ -102,4 +103,14 @@ test.serial('closing does not wait for ever for a frozen server', async (t) => {
   const append = store.append('payment-1', [newEvent()], 0);
   const [, outcome] = await Promise.allSettled([store.close(), append]);
   t.true(outcome.status === 'rejected' && outcome.reason instanceof EventStoreUnavailable);
+});
+
+test('credentials are sent without encryption to this machine alone', (t) => {
+  const sentTo = (url: string) => hooksOf(createClient(url)).callArguments({})[0].get('authorization');
+  const basic = `Basic ${Buffer.from('ledger:a secret').toString('base64')}`;
+  for (const host of ['127.0.0.1:2113', 'localhost'])
+    t.deepEqual(sentTo(`esdb://ledger:a%20secret@${host}?keepAliveTimeout=3000&tls=false`), [basic], host);
+  for (const host of ['10.0.0.7:2113', '127.0.0.1.example:2113', '127.0.0.1:2113,10.0.0.7:2113'])
+    t.deepEqual(sentTo(`esdb://ledger:a%20secret@${host}?tls=false`), [], host);
+  t.deepEqual(sentTo('esdb://ledger:a%20secret@127.0.0.1:2113?tls=true'), [], 'the client sends them itself');
 });
