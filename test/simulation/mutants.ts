@@ -121,7 +121,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     file: 'commands/deliveries.ts',
     code: "all.some(({ kind, change }) => kind === 'callback' && change > delivery.change)",
     becomes: 'all.length < 0',
-    seenBy: ['callback-overtaken'],
+    // Only the newest callback of a payment is ever claimed: an older one that is not superseded stays due for ever.
+    seenBy: ['callback-overtaken', 'delivery-stuck'],
     fault: 'receiver',
     payments: 60,
     seeds: 40,

@@ -20,15 +20,16 @@ import { withJsonSchema } from '../../kernel/with-json-schema.ts';
 import type { Context } from '../server/context.ts';
 import { id, matching, time } from '../server/openapi/structs.ts';
 
-const upOrDown = enums(['up', 'down']);
+/** `disk full`: it reads and does not write. */
+const storeStates = enums(['up', 'down', 'disk full']);
 
 export const Health = object({
   status: enums(['ok', 'degraded', 'error']),
   version: string(),
   timestamp: time,
   runtime: string(),
-  eventStore: upOrDown,
-  postgres: upOrDown,
+  eventStore: storeStates,
+  postgres: storeStates,
   projections: array(
     object({
       name: string(),

@@ -27,15 +27,7 @@ export type Found<State, ItsRow> = {
  *
  * Throws EventStoreUnavailable, if there is no row, and UnreadableEvent.
  */
-export function createReadState<State, Event, ItsRow extends Row<State>>({
-  streamOf,
-  decider,
-  findRow,
-  isFinal,
-  eventStore,
-  heads,
-  log,
-}: {
+export function createReadState<State, Event, ItsRow extends Row<State>>(dependencies: {
   streamOf: (id: string) => string;
   decider: Pick<Decider<State, never, Event>, 'initial' | 'read' | 'evolve'>;
   /** Null when there is no row (yet). Rejects when Postgres is down. */
@@ -46,6 +38,7 @@ export function createReadState<State, Event, ItsRow extends Row<State>>({
   heads: Pick<KnownHeads, 'revisionOf'>;
   log: Log;
 }) {
+  const { streamOf, decider, findRow, isFinal, eventStore, heads, log } = dependencies;
   async function tryToFind(id: string): Promise<ItsRow | null> {
     try {
       return await findRow(id);

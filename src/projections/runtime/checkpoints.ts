@@ -52,7 +52,9 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
     if (schema === projection.name && projection.formerName) await dropFormer(trx, projection.formerName);
     if (made.length > 0) await createTables(trx, projection, schema);
     const { rows } = await trx.raw(`select ${columns} from checkpoints where name = ?`, [schema]);
-    return statusOf(rows[0]);
+    const status = statusOf(rows[0]);
+    if (status.version === projection.version) await createMissingIndexes(trx, projection, schema);
+    return status;
   });
 }
 
@@ -113,7 +115,20 @@ async function createTables(trx: Knex.Transaction, projection: Projection, schem
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
 }
 
-export async function createIndexes(trx: Knex.Transaction, { indexes = [] }: Projection): Promise<void> {
+/** For tables that an earlier release made. Looked up first, because making an index waits for who writes. */
+async function createMissingIndexes(trx: Knex.Transaction, { indexes = [] }: Projection, schema: string) {
+  const { rows } = await trx.raw('select indexname as name from pg_indexes where schemaname = ?', [schema]);
+  const found = new Set(rows.map(({ name }: { name: string }) => name));
+  const missing = indexes.filter((index) => !found.has(index.split(' ')[0]));
+  if (missing.length === 0) return;
+  await trx.raw('set local search_path to ??', [schema]);
+  await createIndexes(trx, { indexes: missing });
+}
+
+export async function createIndexes(
+  trx: Knex.Transaction,
+  { indexes = [] }: Pick<Projection, 'indexes'>,
+): Promise<void> {
   for (const index of indexes) await trx.raw(`create index if not exists ${index}`);
 }
 

@@ -20,6 +20,9 @@ export type ParkedStream = {
   parkedAt: string;
 };
 
+/** The fault of a projection that continues by itself once there is room. */
+export const diskFullText = 'The disk of PostgreSQL is full';
+
 /** Thrown when the projection cannot continue until somebody has repaired what the fault names. */
 export class ProjectionHalted extends Error {
   override name = 'ProjectionHalted';

@@ -10,10 +10,11 @@ import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
 import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import { isPostgresError } from '../../postgres/error-codes.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { readBatches } from './batches.ts';
 import { prepare, recordFault } from './checkpoints.ts';
-import { ProjectionHalted } from './failures.ts';
+import { diskFullText, ProjectionHalted } from './failures.ts';
 import { tryParkedAgain } from './parking.ts';
 import { type Projection, selectionOf } from './projection.ts';
 import { writeBatch } from './write-batch.ts';
@@ -100,6 +101,9 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
     const error =
       cause instanceof LogReplaced ? new ProjectionHalted(logReplacedText(projection), null) : cause;
     if (error instanceof ProjectionHalted) await recordFault(db, schema, error.fault);
+    if (isPostgresError(error, 'diskFull'))
+      // In its page there may still be room for it.
+      await recordFault(db, schema, { message: diskFullText, event: null }).catch(() => {});
     throw error;
   }
 }

@@ -535,6 +535,21 @@ test.serial('hanging receivers take no other receiver’s place', async (t) => {
   release();
 });
 
+test.serial('attempts at a time are as configured', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { answer, release } = held();
+  const hanging = await startReceiver(t, answer);
+  const pay = (id: string) => makePayment(ledger, id, paymentEvents(id, hanging.url, 'succeeded'));
+  for (let index = 0; index < 6; index += 1) await pay(`P${index}`);
+  startCallbacks(t, ledger, { concurrency: { total: 3, perReceiver: 5, perMerchant: 5 } });
+  await until(() => hanging.received.length === 3);
+  await sleep(100);
+  t.is(hanging.received.length, 3);
+  hanging.answer = ok;
+  release();
+  await until(() => hanging.received.length === 6);
+});
+
 test.serial('a merchant with many hanging receivers takes no other merchant’s place', async (t) => {
   const ledger = await startLedger(t, postgres);
   const healthy = await startReceiver(t);
