@@ -81,7 +81,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
       );
     let from = position;
     for await (const batch of readBatches({
-      ...(projection.maxEvents !== undefined && { maxEvents: projection.maxEvents }),
+      maxEvents: projection.maxEvents,
       eventStore,
       selection: selectionOf(projection),
       after: from,
