@@ -56,7 +56,7 @@ module.exports = {
       to: { path: '^src/kernel/system-runtime\\.ts$' },
     },
     only('src/kernel', anyLibrary),
-    only('src/config', ...folders('kernel'), anyLibrary),
+    only('src/config', ...folders('kernel'), 'content/', anyLibrary),
     only('src/events', ...folders('kernel'), ...library('superstruct', 'uuid')),
     only('src/eventstore', ...folders('kernel'), ...library('@eventstore/db-client', '@grpc/grpc-js')),
     only('src/commands', ...folders('kernel', 'events', 'eventstore'), ...library('superstruct')),

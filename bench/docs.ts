@@ -58,7 +58,7 @@ async function startCosts(): Promise<Row[]> {
   const loading = performance.now();
   const { createSite } = await import('../src/http/docs/site.ts');
   const rendering = performance.now();
-  await createSite({ folder: path('../content/docs'), baseUrl: 'https://pay.example' })();
+  await createSite({ folder: path('../content/docs'), baseUrl: 'https://pay.example' });
   const done = performance.now();
   return [
     { name: 'loading markdown-it, shiki and minisearch', value: rendering - loading, unit: 'ms, once' },

@@ -1,5 +1,5 @@
 /** `ledger configuration`: prints the reference of all variables, which is content/docs/configuration.md. */
-import { type Variable, variableGroups } from '../config/variables.ts';
+import { variableGroups } from '../config/variables.ts';
 import type { Command } from './command.ts';
 
 const head = `---
@@ -17,7 +17,7 @@ Merchants and payment methods are in files of their own, see [Running it](runnin
 
 export function configurationPage(): string {
   const groups = Object.entries(variableGroups).map(([title, group]) => {
-    const rows = Object.entries<Variable>(group).map(
+    const rows = Object.entries(group).map(
       ([name, { fallback, otherwise, meaning }]) =>
         `| \`${name}\` | ${otherwise ?? `\`${fallback}\``} | ${meaning} |`,
     );

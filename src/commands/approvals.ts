@@ -6,7 +6,7 @@ import { adjustedSen } from '../events/adjustments.ts';
 import type { Approval, StaffAction } from '../events/approvals.ts';
 import { chargeContradictedBy } from '../events/charges.ts';
 import { exceptionsOf, holdsMoneyInSuspense } from '../events/exceptions.ts';
-import type { Payment, PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
@@ -25,10 +25,10 @@ export type DecideApproval = ActionContext & {
 
 export function takeAction(
   { action, ...context }: TakeAction,
-  state: Payment,
+  state: RequestedPayment,
 ): readonly PaymentEvent[] | Refused {
   const events = eventsOf(action, context, state);
-  if (events instanceof Refused || events.length === 0 || state.status === 'none') return events;
+  if (events instanceof Refused || events.length === 0) return events;
   const { at, by, terms } = context;
   const amountSen = atStake(action, state);
   const isEnough =
@@ -40,7 +40,7 @@ export function takeAction(
   return new Refused('approval_open', 'Something else is proposed here already: it has to be decided first');
 }
 
-function eventsOf(action: StaffAction, context: ActionContext, state: Payment) {
+function eventsOf(action: StaffAction, context: ActionContext, state: RequestedPayment) {
   return action.kind === 'refund' ? refund(action, context, state) : resolveException(action, context, state);
 }
 
@@ -67,9 +67,8 @@ function isSameSubject(one: StaffAction, other: StaffAction): boolean {
 /** What was proposed is decided again: it may no longer fit the payment. Whoever proposed it may only withdraw it. */
 export function decideApproval(
   { no, outcome, note, ...context }: DecideApproval,
-  state: Payment,
+  state: RequestedPayment,
 ): readonly PaymentEvent[] | Refused {
-  if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
   const approval = state.approvals?.find((each) => each.no === no);
   if (!approval) return new Refused('unknown_exception', 'This payment has no such proposal');
   const { at, by } = context;

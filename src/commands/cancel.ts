@@ -1,5 +1,5 @@
 /** The payer's own decision not to pay. */
-import type { Payment, PaymentEvent } from '../events/payment.ts';
+import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
 import { Refused } from './decider.ts';
 import { refusalToPay, setInMotion } from './payment-result.ts';
@@ -7,8 +7,10 @@ import { refusalToPay, setInMotion } from './payment-result.ts';
 export type CancelPayment = { type: 'CancelPayment'; at: string };
 
 /** Not while an attempt is open: the bank may have charged the payer already. */
-export function cancelPayment({ at }: CancelPayment, state: Payment): readonly PaymentEvent[] | Refused {
-  if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
+export function cancelPayment(
+  { at }: CancelPayment,
+  state: RequestedPayment,
+): readonly PaymentEvent[] | Refused {
   const refusal = refusalToPay(state);
   if (refusal) return refusal;
   if (openAttempts(state).length > 0)

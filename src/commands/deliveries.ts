@@ -1,6 +1,6 @@
 /** Decisions about a payment's deliveries. The events are in src/events/deliveries.ts. */
 import type { Delivery, DeliveryEvent } from '../events/deliveries.ts';
-import type { Payment, RequestedPayment } from '../events/payment.ts';
+import type { RequestedPayment } from '../events/payment.ts';
 import { Refused } from './decider.ts';
 
 /** The status of the HTTP answer; null if there was none, and for email. */
@@ -48,8 +48,10 @@ export function canRequestEmail({ attempts, settledAt, state }: Delivery, at: st
   return Date.parse(at) - Date.parse(settledAt) >= emailPauseMs;
 }
 
-export function decideDelivery(command: DeliveryCommand, state: Payment): readonly DeliveryEvent[] | Refused {
-  if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
+export function decideDelivery(
+  command: DeliveryCommand,
+  state: RequestedPayment,
+): readonly DeliveryEvent[] | Refused {
   const wanted = command.type === 'RequestReceiptEmail' ? receiptKey : command.delivery;
   const delivery = state.deliveries.find(({ key }) => key === wanted);
   if (!delivery) return new Refused('unknown_delivery', 'This payment has no such delivery');

@@ -1,5 +1,5 @@
 /** The decision that a payment's personal data have been erased. What destroys their keys: src/personal-data/erase.ts. */
-import type { Payment, PaymentEvent } from '../events/payment.ts';
+import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { type ErasureReason, isHolding } from '../events/personal-data.ts';
 import { Refused } from './decider.ts';
 
@@ -14,9 +14,8 @@ export type ErasePersonalData = {
 /** Refused when an event has added personal data since the keys were destroyed: destroy those too, and ask again. */
 export function erasePersonalData(
   { at, reason, destroyed }: ErasePersonalData,
-  state: Payment,
+  state: RequestedPayment,
 ): readonly PaymentEvent[] | Refused {
-  if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
   const { keys } = state.personalData;
   if (!isHolding(state.personalData)) return [];
   if (keys.some((key) => !destroyed.includes(key)))

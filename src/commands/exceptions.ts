@@ -4,7 +4,7 @@ import { outstandingSen } from '../events/adjustments.ts';
 import { chargeContradictedBy, feeIn } from '../events/charges.ts';
 import type { CallbackSubject } from '../events/deliveries.ts';
 import { creditableSen, exceptionsOf, resolutionsFor } from '../events/exceptions.ts';
-import type { Payment, PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { postingRule } from '../events/postings.ts';
 import type { Resolution } from '../events/recorded-result.ts';
 import { addSen, type Sen } from '../kernel/money.ts';
@@ -39,9 +39,8 @@ export type ExceptionResolution = {
 export function resolveException(
   chosen: ExceptionResolution,
   { at, by, terms }: ActionContext,
-  state: Payment,
+  state: RequestedPayment,
 ): readonly PaymentEvent[] | Refused {
-  if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
   const { note, resolution, resultNo } = chosen;
   const exception = exceptionsOf(state).find((each) => each.resultNo === resultNo);
   if (!exception) return new Refused('unknown_exception', 'This payment has no such exception');

@@ -61,13 +61,7 @@ const sealNothing: SealEvents = (_, events) => {
  * The function throws Refused, EventStoreUnavailable, KeysUnavailable, and UnreadableEvent, also for a new event that
  * could not be read back, which is then not written.
  */
-export function createExecute<State, Command, Event extends { type: string; data: unknown }>({
-  eventStore,
-  decider,
-  load = eventStore.load,
-  seal = sealNothing,
-  maxConflicts = 50,
-}: {
+export function createExecute<State, Command, Event extends { type: string; data: unknown }>(dependencies: {
   eventStore: Pick<EventStore, 'append' | 'load'>;
   decider: Decider<State, Command, Event>;
   load?: (streamName: string) => Promise<readonly RecordedEvent[]>;
@@ -75,6 +69,7 @@ export function createExecute<State, Command, Event extends { type: string; data
   /** A stream that changes more often than this while a command waits is under attack, not under load. */
   maxConflicts?: number;
 }): Execute<State, Command, Event> {
+  const { eventStore, decider, load = eventStore.load, seal = sealNothing, maxConflicts = 50 } = dependencies;
   const loadAgain = async (streamName: string) => headOf(await load(streamName), decider);
 
   return async (streamName, command, cause, { creates = false, from = null } = {}) => {

@@ -60,17 +60,15 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
   read: readPaymentEvent,
   evolve,
   decide(command, state) {
+    if (command.type === 'RequestPayment') return requestPayment(command, state);
+    if (command.type === 'RecordGatewayResult') return recordGatewayResult(command, state);
+    if (command.type === 'RecordRequery') return recordRequery(command, state);
+    if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
     switch (command.type) {
-      case 'RequestPayment':
-        return requestPayment(command, state);
       case 'ChoosePaymentMethod':
         return choosePaymentMethod(command, state);
       case 'CancelPayment':
         return cancelPayment(command, state);
-      case 'RecordGatewayResult':
-        return recordGatewayResult(command, state);
-      case 'RecordRequery':
-        return recordRequery(command, state);
       case 'TakeAction':
         return takeAction(command, state);
       case 'DecideApproval':
@@ -103,9 +101,8 @@ function contentOf(request: RequestedPayment['request']): string {
 
 function choosePaymentMethod(
   command: ChoosePaymentMethod,
-  state: Payment,
+  state: RequestedPayment,
 ): readonly PaymentEvent[] | Refused {
-  if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
   const refusal = refusalToPay(state);
   if (refusal) return refusal;
   const { at, mode, bankCode, chargeSen, lang } = command;

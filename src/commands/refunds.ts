@@ -1,6 +1,6 @@
 /** How staff record that a payer was refunded, in whole or in part. */
 import { chargesOf, feeIn } from '../events/charges.ts';
-import type { Payment, PaymentEvent } from '../events/payment.ts';
+import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { postingRule } from '../events/postings.ts';
 import { displaySen, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
@@ -20,9 +20,8 @@ export type Refund = {
 export function refund(
   { amountSen, chargeNo, gatewayReference, reason }: Refund,
   { at, by, terms }: ActionContext,
-  state: Payment,
+  state: RequestedPayment,
 ): readonly PaymentEvent[] | Refused {
-  if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
   const sameReference = state.adjustments?.find(
     (each) => each.kind === 'refunded' && isSameReference(each.gatewayReference, gatewayReference),
   );

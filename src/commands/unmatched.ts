@@ -54,15 +54,12 @@ export type UnmatchedReport = Omit<GatewayResultUnmatched, 'evidence' | 'fingerp
 /** Stores a new result permanently. Throws EventStoreUnavailable and KeysUnavailable. */
 export type Quarantine = (report: UnmatchedReport, cause: Cause) => Promise<void>;
 
-export function createQuarantine({
-  eventStore,
-  seal,
-  fingerprint,
-}: {
+export function createQuarantine(dependencies: {
   eventStore: Pick<EventStore, 'append' | 'load'>;
   seal: SealEvents;
   fingerprint: Fingerprint;
 }): Quarantine {
+  const { eventStore, seal, fingerprint } = dependencies;
   const execute = createExecute({ eventStore, seal, decider: quarantineDecider });
   return async ({ raw, ...report }, cause) => {
     const { channel } = report;

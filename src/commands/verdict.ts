@@ -1,5 +1,5 @@
 /** The verdict of staff on an attempt whose outcome nobody else knows. */
-import type { Payment, PaymentEvent } from '../events/payment.ts';
+import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { unknownOutcomesOf } from '../events/unknown-outcomes.ts';
 import type { Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
@@ -27,9 +27,8 @@ export type GiveVerdict = {
 /** Decides the verdict like any result, with the source `staff`. */
 export function giveVerdict(
   { at, no, outcome, amountSen, gatewayTransactionId, evidence }: GiveVerdict,
-  state: Payment,
+  state: RequestedPayment,
 ): readonly PaymentEvent[] | Refused {
-  if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
   const unknown = unknownOutcomesOf(state).find((each) => each.no === no);
   if (!unknown) return new Refused('unknown_exception', 'This payment has no such exception');
   const { orderNo, settled } = unknown;

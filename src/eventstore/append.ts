@@ -12,15 +12,7 @@ type Appended = Awaited<ReturnType<EventStore['append']>>;
  * at the same explicit revision can be sent again without harm: at most one of the attempts can go through. Gives up
  * with EventStoreUnavailable after about `giveUpAfterMs`, or once the signal aborts.
  */
-export function createAppend({
-  attempt,
-  attemptMs,
-  isAway,
-  load,
-  giveUpAfterMs,
-  runtime,
-  signal,
-}: {
+export function createAppend(dependencies: {
   attempt(append: EncodedAppend): Promise<Confirmation>;
   attemptMs: number;
   /** Whether the store has not answered for so long that trying on is futile. */
@@ -30,6 +22,7 @@ export function createAppend({
   runtime: Runtime;
   signal: AbortSignal;
 }): EventStore['append'] {
+  const { attempt, attemptMs, isAway, load, giveUpAfterMs, runtime, signal } = dependencies;
   return async (streamName, events, expected) => {
     const append = encodeAppend({ streamName, events, expected }, attemptMs);
     if (isAway()) throw new EventStoreUnavailable('The event store does not answer');

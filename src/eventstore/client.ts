@@ -15,19 +15,14 @@ import { firstAfter, subscribe } from './subscription.ts';
  * looked for. Once nothing has succeeded for `giveUpAfterMs`, the store counts as unavailable and calls fail at once, until
  * it answers again. Connects when first used, so a store that is down makes calls fail, but not this function.
  */
-export function connectEventStore({
-  url,
-  log,
-  runtime,
-  callDeadlineMs = 2_500,
-  giveUpAfterMs = 5_000,
-}: {
+export function connectEventStore(dependencies: {
   url: string;
   log: Pick<Log, 'info' | 'warn'>;
   runtime: Runtime;
   callDeadlineMs?: number;
   giveUpAfterMs?: number;
 }): EventStore {
+  const { url, log, runtime, callDeadlineMs = 2_500, giveUpAfterMs = 5_000 } = dependencies;
   const closing = new AbortController();
   const { signal } = closing;
   const appending = new Set<Promise<unknown>>();

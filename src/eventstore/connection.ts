@@ -33,15 +33,7 @@ type Connected = {
 
 export type Connection = ReturnType<typeof createConnection>;
 
-export function createConnection({
-  connect,
-  look,
-  deadlineMs,
-  awayAfterMs,
-  runtime,
-  log,
-  signal,
-}: {
+export function createConnection(dependencies: {
   /** Makes a client, which connects when it is first used. */
   connect: () => EventStoreDBClient;
   /** Reads anything, to find out whether the store answers. */
@@ -54,6 +46,7 @@ export function createConnection({
   /** The end of the connection. */
   signal: AbortSignal;
 }) {
+  const { connect, look, deadlineMs, awayAfterMs, runtime, log, signal } = dependencies;
   const withinDeadline = createDeadline(runtime, deadlineMs);
   let current: Connected | undefined;
   /** By the monotonic clock; null while the store answers. */

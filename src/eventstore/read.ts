@@ -26,13 +26,7 @@ type Slice = { direction: 'forwards' | 'backwards'; fromRevision: bigint | 'end'
  * `load`, `loadLast` and `head` of an event store. All are retried a few times within the deadline, so that a short
  * restart of the store goes unnoticed. Aborting the signal fails the reads under way.
  */
-export function createReads({
-  connection,
-  requiresLeader,
-  giveUpAfterMs,
-  runtime,
-  signal,
-}: {
+export function createReads(dependencies: {
   connection: Connection;
   /** Whether a node that does not lead refuses to answer. */
   requiresLeader: boolean;
@@ -40,6 +34,7 @@ export function createReads({
   runtime: Runtime;
   signal: AbortSignal;
 }): Reads {
+  const { connection, requiresLeader, giveUpAfterMs, runtime, signal } = dependencies;
   function readStream(streamName: string, slice: Slice): Promise<RecordedEvent[]> {
     return read(`stream ${streamName}`, (client) =>
       collect(client.readStream(streamName, { ...slice, requiresLeader })),

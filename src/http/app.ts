@@ -37,11 +37,9 @@ export type Dependencies = Omit<GenericDependencies & LandregDependencies, 'quar
   ConsoleDependencies & {
     eventStore: Pick<EventStore, 'append'>;
     personalData: { seal: SealEvents };
-    /** The documentation; by default the project's own. */
-    docsFolder?: string;
   };
 
-/** Rejects with a ConfigError if the documentation has faults. */
+/** Rejects with a ConfigError if, in production, the documentation has faults. */
 export async function createApp(dependencies: Dependencies): Promise<Koa<RequestState>> {
   const { config, eventStore, log, personalData, runtime } = dependencies;
   // One address per page, because what is logged and how errors look depend on the path.
@@ -58,7 +56,7 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   addLandregRoutes(router, { ...dependencies, quarantine });
   addApiRoutes(router, dependencies);
   addReferenceRoutes(router, () => createDocument(config));
-  await addDocsRoutes(router, { config, log, runtime, folder: dependencies.docsFolder });
+  await addDocsRoutes(router, { config, log, runtime });
   const consoleDependencies = createPageDependencies(dependencies);
   addConsoleRoutes(router, consoleDependencies);
 

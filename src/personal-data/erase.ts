@@ -30,14 +30,7 @@ type Loaded = {
 };
 
 /** `onErased` removes copies that are kept elsewhere. It is called again when it did not succeed. */
-export function createErase({
-  store,
-  eventStore,
-  execute,
-  executeUnmatched,
-  onErased,
-  runtime,
-}: {
+export function createErase(dependencies: {
   store: Pick<KeyStore, 'destroy' | 'erasures'>;
   eventStore: Pick<EventStore, 'load'>;
   execute: ExecuteOf<typeof paymentDecider>;
@@ -45,6 +38,7 @@ export function createErase({
   onErased: (subjects: readonly string[]) => Promise<void>;
   runtime: Pick<Runtime, 'now' | 'uuid'>;
 }) {
+  const { store, eventStore, execute, executeUnmatched, onErased, runtime } = dependencies;
   async function load(subject: string): Promise<Loaded> {
     const id = unmatchedIn(subject);
     return id === null ? await loadPayment(subject) : await loadResult(id);

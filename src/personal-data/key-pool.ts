@@ -31,14 +31,7 @@ const storeAgainMs = 30_000;
 const noReserve: KeyReserve = { take: () => [], fill: async () => undefined };
 
 /** `onAdded` is told the keys of each block before any of them can be drawn. */
-export function createKeyPool({
-  store,
-  reserve = noReserve,
-  onAdded,
-  runtime,
-  log,
-  ahead = defaultAhead,
-}: {
+export function createKeyPool(dependencies: {
   store: Pick<KeyStore, 'add' | 'removeUnused'>;
   reserve?: KeyReserve | undefined;
   onAdded: (block: KeyBlock) => void;
@@ -47,6 +40,7 @@ export function createKeyPool({
   /** At least one block. */
   ahead?: number;
 }) {
+  const { store, reserve = noReserve, onAdded, runtime, log, ahead = defaultAhead } = dependencies;
   const blocks: KeyBlock[] = [];
   let drawnOfFirst = 0;
   let mostAhead = 0;

@@ -30,15 +30,12 @@ export type KeyReserve = ReturnType<typeof createKeyReserve>;
 const maxBlocks = 32;
 
 /** Several processes may have the same folder. Every function throws the error of the file system. */
-export function createKeyReserve({
-  folder,
-  wrapping,
-  runtime,
-}: {
+export function createKeyReserve(dependencies: {
   folder: string;
   wrapping: WrappingKeys;
   runtime: Pick<Runtime, 'randomBytes'>;
 }) {
+  const { folder, wrapping, runtime } = dependencies;
   /** `<id of the wrapping key>.<id of the block>` */
   const list = () => {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -28,14 +28,7 @@ export type PersonalData = PersonalDataReader & {
   stop(): Promise<void>;
 };
 
-export function createPersonalData({
-  store,
-  reserve,
-  listen,
-  ahead,
-  log,
-  runtime,
-}: {
+export function createPersonalData(dependencies: {
   store: KeyStore;
   /** For a start while the store cannot be reached. */
   reserve?: KeyReserve;
@@ -46,6 +39,7 @@ export function createPersonalData({
   log: Logger;
   runtime: Runtime;
 }): PersonalData {
+  const { store, reserve, listen, ahead, log, runtime } = dependencies;
   const cache = createKeyCache({ store, runtime });
   const pool = createKeyPool({
     store,

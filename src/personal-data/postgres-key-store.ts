@@ -25,15 +25,12 @@ const indexBlock = 'index';
 /** Not more of them are under work at a time. */
 const rewrapPage = 50;
 
-export function createPostgresKeyStore({
-  db,
-  wrapping,
-  runtime,
-}: {
+export function createPostgresKeyStore(dependencies: {
   db: Knex;
   wrapping: WrappingKeys;
   runtime: Pick<Runtime, 'randomBytes'>;
 }): KeyStore {
+  const { db, wrapping, runtime } = dependencies;
   const rows = (on: Knex = db) => on<StoredBlock>('key_blocks').withSchema(keySchema);
   const erasures = () => db('erasures').withSchema(keySchema);
   let made: Promise<void> | null = null;

@@ -8,6 +8,7 @@ import { EventStoreUnavailable } from '../eventstore/event-store.ts';
 import { earlierBy, type Period } from '../kernel/period.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { retry } from '../kernel/retry.ts';
+import { type Background, runUntilStopped } from '../kernel/run-until-stopped.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { withLeaderLock } from '../postgres/leader-lock.ts';
 import { findHolding } from '../projections/payments/queries.ts';
@@ -38,51 +39,30 @@ const pageSize = 100;
 type Until = { unlessSince?: Date };
 
 /** Runs until stopped. One process erases, the others stand by. */
-export function startRetention(dependencies: Dependencies & { databaseUrl: string }) {
+export function startRetention(dependencies: Dependencies & { databaseUrl: string }): Background {
   const { databaseUrl, log, runtime } = dependencies;
-  const stopping = new AbortController();
-  const { signal } = stopping;
   const pass = createRetentionPass(dependencies);
-  const running = retry(
-    (onProgress) =>
+  const onFailure = (error: unknown, failures: number) =>
+    log.warn({ reason: reasonOf(error), failures }, 'erasing by retention is interrupted');
+  return runUntilStopped(async (signal) => {
+    const lead = (onProgress: () => void) =>
       withLeaderLock({ databaseUrl, name: 'retention', runtime, signal }, async (leading) => {
         while (!leading.aborted) {
           await pass(leading);
           onProgress();
           await runtime.sleep(pollMs, leading);
         }
-      }),
-    {
-      runtime,
-      signal,
-      longestMs: pollMs,
-      onFailure: (error, failures) =>
-        log.warn({ reason: reasonOf(error), failures }, 'erasing by retention is interrupted'),
-    },
-  ).catch((err) => {
-    if (!signal.aborted) log.error({ err }, 'erasing by retention has ended');
+      });
+    await retry(lead, { runtime, signal, longestMs: pollMs, onFailure }).catch(() => {}); // rejects only on abort
   });
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
 }
 
 /**
  * One pass completes what was begun, erases all that is due, and drops what interrupted rebuilds have left. What cannot be
  * erased is logged and keeps nothing else waiting. Rejects when a store cannot be reached.
  */
-export function createRetentionPass({
-  erase,
-  erasures,
-  dropLeftovers,
-  retention,
-  db,
-  log,
-  runtime,
-}: Dependencies) {
+export function createRetentionPass(dependencies: Dependencies) {
+  const { erase, erasures, dropLeftovers, retention, db, log, runtime } = dependencies;
   async function erasePage(
     page: readonly Erasure[],
     unlessSince: Until,

@@ -10,19 +10,14 @@ import { quoteIdentifier } from './table.ts';
 const retryMs = 1_000;
 
 /** Calls `onNotification` with the payload of each announcement, and with null after each new connection, until it is stopped. */
-export function listenForNotifications({
-  databaseUrl,
-  channel,
-  onNotification,
-  log,
-  runtime,
-}: {
+export function listenForNotifications(dependencies: {
   databaseUrl: string;
   channel: string;
   onNotification: (payload: string | null) => void;
   log: Logger;
   runtime: Runtime;
 }): Background {
+  const { databaseUrl, channel, onNotification, log, runtime } = dependencies;
   async function listen(signal: AbortSignal): Promise<void> {
     const client = createClient(databaseUrl, `ledger ${channel}`);
     const ended = Promise.withResolvers<void>();

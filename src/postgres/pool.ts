@@ -9,15 +9,8 @@ const int8 = 20;
  * A pool of connections; nothing is connected until the first query. A query fails within 2 s when the server is down,
  * and 5 s after `longestQueryMs` when it stopped answering; for less, add `.timeout(ms)` to the query.
  */
-export function connectPostgres({
-  url,
-  log,
-  longestQueryMs = 25_000,
-}: {
-  url: string;
-  log: Logger;
-  longestQueryMs?: number;
-}): Knex {
+export function connectPostgres(dependencies: { url: string; log: Logger; longestQueryMs?: number }): Knex {
+  const { url, log, longestQueryMs = 25_000 } = dependencies;
   return createKnex({
     client: 'pg',
     connection: {

@@ -25,15 +25,12 @@ const slowestAnswerMs = 500;
 /** More is a fault of the machine, which its operator should mend. */
 export const tolerableDifferenceMs = 5_000;
 
-export function createSharedClock({
-  db,
-  runtime,
-  log,
-}: {
+export function createSharedClock(dependencies: {
   db: Knex;
   runtime: Runtime;
   log: Pick<Log, 'warn' | 'info'>;
 }): SharedClock {
+  const { db, runtime, log } = dependencies;
   /** What the monotonic clock lacks to PostgreSQL's time. It never jumps, unlike the machine's time of day. */
   let aheadMs: number | null = null;
   let isTolerable = true;

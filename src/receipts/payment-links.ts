@@ -23,15 +23,12 @@ const signedText = (name: PaymentPageName, transactionId: string) => `${name}.${
  * `sig`, because a payer's browser cannot send a key. It ends after the page's lifetime; links on a page that such a link
  * has opened are given its end, `endsAtMs`, so that nobody renews a link by opening it.
  */
-export function createLinks({
-  baseUrl,
-  transactionIdKey,
-  runtime,
-}: {
+export function createLinks(dependencies: {
   baseUrl: string;
   transactionIdKey: string;
   runtime: Pick<Runtime, 'now'>;
 }) {
+  const { baseUrl, transactionIdKey, runtime } = dependencies;
   const signatures = signaturesOf(transactionIdKey);
   const linksOf = (channel: Channel) => {
     const page = (name: PaymentPageName) => (transactionId: string, lang?: Language, endsAtMs?: number) => {

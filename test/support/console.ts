@@ -34,6 +34,7 @@ export async function addUser(
     at: new Date().toISOString(),
     id,
     user: { name, email, role },
+    console: true,
   });
   return { id, email };
 }

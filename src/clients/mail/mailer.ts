@@ -33,15 +33,16 @@ const connectTimeoutMs = 10_000;
 const silenceTimeoutMs = 20_000;
 
 /** Emails go to `outboxDir`, as `<id>.eml`, where there is no `smtpUrl`. */
-export function createMailer({
-  mail: { smtpUrl, requireTls, from },
-  outboxDir,
-  runtime,
-}: {
+export function createMailer(dependencies: {
   mail: Config['mail'];
   outboxDir: string;
   runtime: Pick<Runtime, 'uuid'>;
 }): Mailer {
+  const {
+    mail: { smtpUrl, requireTls, from },
+    outboxDir,
+    runtime,
+  } = dependencies;
   const deliver = smtpUrl === null ? writeTo(outboxDir, runtime) : sendThrough(smtpUrl, requireTls);
   return {
     async send(mail, signal) {

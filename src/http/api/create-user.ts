@@ -15,19 +15,14 @@ const listedWithinMs = 3_000;
 const firstPauseMs = 10;
 const lastPauseMs = 80;
 
-export function createCreateUser({
-  config,
-  executeUser,
-  users,
-  log,
-  runtime,
-}: {
+export function createCreateUser(dependencies: {
   config: { baseUrl: string; transactionIdKey: string };
   executeUser: ContentDependencies['executeUser'];
   users: Pick<ListQueries<Account>, 'has'>;
   log: Log;
   runtime: Pick<Runtime, 'now' | 'sleep' | 'timeout'>;
 }) {
+  const { config, executeUser, users, log, runtime } = dependencies;
   /** Waits until the list has the new user, who is created even if the read model is down or behind. */
   async function untilListed(id: string): Promise<void> {
     const late = runtime.timeout(listedWithinMs);
@@ -49,7 +44,7 @@ export function createCreateUser({
     const id = userIdOf(config.transactionIdKey, user.email);
     const { state: account } = await executeUser(
       userStream(id),
-      { type: 'CreateUser', at: runtime.now().toISOString(), id, user },
+      { type: 'CreateUser', at: runtime.now().toISOString(), id, user, console: false },
       causeOf(ctx, ctx.state.apiCaller ?? 'api'),
       { creates: true },
     );

@@ -14,13 +14,7 @@ export const defaultPageSize = 50;
 type Page = { limit: number; after: string | null };
 
 /** `?limit=` and `?starting_after=` choose the page; where more follow, a Link header leads to the next. */
-export function createList<Entry extends { id: string }, Shown>({
-  entries,
-  struct,
-  present,
-  baseUrl,
-  log,
-}: {
+export function createList<Entry extends { id: string }, Shown>(dependencies: {
   entries: Pick<ListQueries<Entry>, 'list'>;
   /** Of one entry of the answer. */
   struct: Struct<Shown, unknown>;
@@ -28,6 +22,7 @@ export function createList<Entry extends { id: string }, Shown>({
   baseUrl: string;
   log: Log;
 }) {
+  const { entries, struct, present, baseUrl, log } = dependencies;
   async function find(page: Page): Promise<Entry[] | null> {
     try {
       return await entries.list(page);

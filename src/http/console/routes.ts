@@ -13,17 +13,24 @@ import { showSeals } from './audit/seals.ts';
 import { showDeliveries } from './deliveries/list.ts';
 import { confirmSendList, sendListAgain } from './deliveries/send-list.ts';
 import { sendAgainFromList, sendAgainFromPayment } from './deliveries/send-one.ts';
-import { decideApproval, showApproval } from './exceptions/approval.ts';
-import { resolveDiscrepancy, showDiscrepancy } from './exceptions/discrepancy.ts';
+import { approval } from './exceptions/approval.ts';
+import { discrepancy } from './exceptions/discrepancy.ts';
+import {
+  type ExceptionSource,
+  type ResolutionName,
+  resolveOne,
+  showOne,
+} from './exceptions/exception-page.ts';
 import { showExceptions } from './exceptions/list.ts';
-import { resolvePaymentException, showPaymentException } from './exceptions/payment-exception.ts';
-import { resolveSharedNumber, showSharedNumber } from './exceptions/shared-number.ts';
-import { resolveUnknownOutcome, showUnknownOutcome } from './exceptions/unknown-outcome.ts';
+import { retryParkedStream, showParkedStream } from './exceptions/parked-stream.ts';
+import { paymentException } from './exceptions/payment-exception.ts';
+import { sharedNumber } from './exceptions/shared-number.ts';
+import { unknownOutcome } from './exceptions/unknown-outcome.ts';
 import {
   findUnmatchedToErase,
-  resolveUnmatched,
-  showUnmatched,
+  recordAtPayment,
   showUnmatchedEvidence,
+  unmatchedResult,
 } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
 import { createFromOwnSite, createOwnForm, createPermit, fromOwnPage } from './frame/guards.ts';
@@ -54,7 +61,7 @@ import { createImportGuard, importExport, readUpload } from './reconciliation/im
 import { showDiscrepancies } from './reconciliation/list.ts';
 import { createRequestLink } from './sign-in/request-link.ts';
 import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
-import { changeRole, deactivate, reactivate, showAccounts } from './staff/staff.ts';
+import { changeRole, deactivate, grant, reactivate, showAccounts } from './staff/staff.ts';
 
 export type ConsoleRoute = {
   method: 'get' | 'post';
@@ -75,9 +82,16 @@ function post(path: Path, permission: Permission, handle: Page, body?: Middlewar
   return { method: 'post', path, permission, handle, ...(body && { body }) };
 }
 
+function exceptionRoutes<Choice extends ResolutionName>(
+  place: string,
+  source: ExceptionSource<Choice>,
+): ConsoleRoute[] {
+  const path = `/console/exceptions/${place}` as const;
+  return [get(path, 'read', showOne(source)), post(path, 'resolve', resolveOne(source))];
+}
+
 /** Everything that only people who are signed in may use. */
 export function consoleRoutes(): readonly ConsoleRoute[] {
-  const exceptionPath = '/console/exceptions/payment/:transactionId/:resultNo';
   const oneImport = createImportGuard();
   return [
     get('/console', 'read', showHome),
@@ -97,21 +111,18 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/payments/:id/requery', 'requery', requery),
 
     get('/console/exceptions', 'read', showExceptions),
-    get(exceptionPath, 'read', showPaymentException),
-    post(exceptionPath, 'resolve', resolvePaymentException),
-    get('/console/exceptions/attempt/:transactionId/:no', 'read', showUnknownOutcome),
-    post('/console/exceptions/attempt/:transactionId/:no', 'resolve', resolveUnknownOutcome),
-    get('/console/exceptions/approval/:transactionId/:no', 'read', showApproval),
-    post('/console/exceptions/approval/:transactionId/:no', 'resolve', decideApproval),
-    get('/console/exceptions/unmatched/:id', 'read', showUnmatched),
-    post('/console/exceptions/unmatched/:id', 'resolve', resolveUnmatched),
+    ...exceptionRoutes('payment/:transactionId/:resultNo', paymentException),
+    ...exceptionRoutes('attempt/:transactionId/:no', unknownOutcome),
+    ...exceptionRoutes('approval/:transactionId/:no', approval),
+    ...exceptionRoutes('unmatched/:id', unmatchedResult),
+    post('/console/exceptions/unmatched/:id/record', 'resolve', recordAtPayment),
     get('/console/exceptions/unmatched/:id/evidence', 'viewPersonalData', showUnmatchedEvidence),
     get('/console/exceptions/unmatched/:id/erase', 'erase', confirmErase(findUnmatchedToErase)),
     post('/console/exceptions/unmatched/:id/erase', 'erase', eraseNow(findUnmatchedToErase)),
-    get('/console/exceptions/shared/:id', 'read', showSharedNumber),
-    post('/console/exceptions/shared/:id', 'resolve', resolveSharedNumber),
-    get('/console/exceptions/difference/:id', 'read', showDiscrepancy),
-    post('/console/exceptions/difference/:id', 'resolve', resolveDiscrepancy),
+    ...exceptionRoutes('shared/:id', sharedNumber),
+    ...exceptionRoutes('difference/:id', discrepancy),
+    get('/console/exceptions/parked/:stream', 'read', showParkedStream),
+    post('/console/exceptions/parked/:stream/retry', 'rebuild', retryParkedStream),
 
     get('/console/reconciliation', 'read', showDiscrepancies),
     post('/console/reconciliation', 'reconcile', oneImport(importExport), readUpload),
@@ -143,6 +154,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
 
     get('/console/staff', 'manageStaff', showAccounts),
     post('/console/staff/:id/role', 'manageStaff', changeRole),
+    post('/console/staff/:id/grant', 'manageStaff', grant),
     post('/console/staff/:id/deactivate', 'manageStaff', deactivate),
     post('/console/staff/:id/reactivate', 'manageStaff', reactivate),
 

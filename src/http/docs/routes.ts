@@ -22,17 +22,17 @@ type Options = {
 };
 
 /**
- * Rejects with a ConfigError if the content has faults. In development, content is rendered when it is first read, and
- * read again when it has changed.
+ * In production, content is rendered now, and the promise rejects with a ConfigError if it has faults. In development it is
+ * rendered when it is first read, and again when it has changed.
  */
 export async function addDocsRoutes(
   router: Router<RequestState>,
   { config, log, runtime, folder = contentFolder, lookAgainMs = 1_000 }: Options,
 ): Promise<void> {
   const create = () => createSite({ folder, baseUrl: config.baseUrl });
-  const site = config.production ? create() : reloaded(create, { folder, log, runtime, lookAgainMs });
   // Rendering blocks the process: in production no request may wait for it.
-  if (config.production) await site();
+  const rendered = config.production ? await create() : null;
+  const site = rendered ? async () => rendered : reloaded(create, { folder, log, runtime, lookAgainMs });
 
   router.get('/docs/search', async (ctx: Context) => {
     const { q = '' } = ctx.query;
@@ -53,27 +53,28 @@ export async function addDocsRoutes(
   });
 }
 
-/** Creates the site again after files have changed; while one has a fault, keeps the last good site. */
+/** Creates the site when it is first asked for, and after files have changed; while one has a fault, keeps the last good site. */
 function reloaded(
-  create: () => () => Promise<Site>,
+  create: () => Promise<Site>,
   { folder, log, runtime, lookAgainMs }: Omit<Options, 'config'> & { folder: string; lookAgainMs: number },
 ): () => Promise<Site> {
-  let site = create();
-  let version = versionOf(folder);
-  let lookedAt = runtime.monotonicMs();
+  let site: Promise<Site> | undefined;
+  let version = '';
+  let lookedAt = Number.NEGATIVE_INFINITY;
   return () => {
-    if (runtime.monotonicMs() - lookedAt < lookAgainMs) return site();
+    if (site && runtime.monotonicMs() - lookedAt < lookAgainMs) return site;
     lookedAt = runtime.monotonicMs();
-    try {
-      const found = versionOf(folder);
-      if (found !== version) {
-        version = found;
-        site = create();
-      }
-    } catch (err) {
-      log.warn({ err }, 'the documentation could not be reloaded');
+    const found = versionOf(folder);
+    if (!site || found !== version) {
+      const lastGood = site;
+      version = found;
+      site = create().catch((err) => {
+        log.warn({ err }, 'the documentation could not be loaded');
+        if (!lastGood) throw err;
+        return lastGood;
+      });
     }
-    return site();
+    return site;
   };
 }
 

@@ -8,7 +8,7 @@ import { addAssets, pagePolicy, themeScript } from './assets.ts';
 import { type DocsFile, readDocsFiles } from './files.ts';
 import { createSearch } from './search.ts';
 
-export type Site = Awaited<ReturnType<typeof renderSite>>;
+export type Site = Awaited<ReturnType<typeof createSite>>;
 
 type Page = DocsFile & ReturnType<typeof parseMarkdown>;
 type Category = { name: string; pages: readonly DocsFile[] };
@@ -16,10 +16,10 @@ type Category = { name: string; pages: readonly DocsFile[] };
 const views = fileURLToPath(new URL('../../../views/docs/', import.meta.url));
 
 /**
- * Reads and checks everything in `folder` now, and returns a function that renders it when it is first called: this
- * takes most of a second. `baseUrl` is for links that must be absolute. Throws a ConfigError that names every fault.
+ * Reads, checks and renders everything in `folder`, which takes most of a second. `baseUrl` is for links that must be
+ * absolute. Rejects with a ConfigError that names every fault.
  */
-export function createSite({ folder, baseUrl }: { folder: string; baseUrl: string }): () => Promise<Site> {
+export async function createSite({ folder, baseUrl }: { folder: string; baseUrl: string }) {
   const files = readDocsFiles(folder);
   const urls = new Map(files.map(({ file, url }) => [file, url]));
   const pages = files.map((file) => ({ ...file, ...parseMarkdown(file, urls) }));
@@ -27,11 +27,7 @@ export function createSite({ folder, baseUrl }: { folder: string; baseUrl: strin
     brokenLinks.map((link) => `content/docs/${file}: the link ${link} leads to no page`),
   );
   if (broken.length > 0) throw new ConfigError(broken);
-  let site: Promise<Site> | undefined;
-  return () => {
-    site ??= renderSite(pages, baseUrl);
-    return site;
-  };
+  return await renderSite(pages, baseUrl);
 }
 
 async function renderSite(pages: readonly Page[], baseUrl: string) {

@@ -33,13 +33,8 @@ export type ResultFormDependencies = {
 };
 
 /** `?TRANS_ID=` chooses the payment; the query may also set every other field of the result. */
-export function createGatewayResultForm({
-  config,
-  latestPayments,
-  links,
-  readPayment,
-  runtime,
-}: ResultFormDependencies) {
+export function createGatewayResultForm(dependencies: ResultFormDependencies) {
+  const { config, latestPayments, links, readPayment, runtime } = dependencies;
   const pageUrl = `${config.baseUrl}/generic/debug`;
   const urlOf = (query: Record<string, string>) => `${pageUrl}?${new URLSearchParams(query)}`;
 

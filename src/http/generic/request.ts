@@ -10,15 +10,12 @@ import type { Context } from '../server/context.ts';
 import type { FromMerchant } from './authenticate.ts';
 import type { PaymentRequestBody } from './request-body.ts';
 
-export function createRequestPayment({
-  transactionIdKey,
-  startPayment,
-  runtime,
-}: {
+export function createRequestPayment(dependencies: {
   transactionIdKey: string;
   startPayment: StartPayment;
   runtime: Pick<Runtime, 'now'>;
 }) {
+  const { transactionIdKey, startPayment, runtime } = dependencies;
   const fingerprint = createFingerprint(transactionIdKey);
   return async (ctx: Context<FromMerchant & { body: PaymentRequestBody }>): Promise<void> => {
     const { body, merchant } = ctx.state;

@@ -8,15 +8,12 @@ import type { Context } from '../server/context.ts';
 import { HttpProblem } from '../server/errors.ts';
 
 /** Koa middleware for the land registry's own calls, and for each page of a payer. Both throw HttpProblem 401. */
-export function createLandregAuth({
-  landregAccessKey,
-  transactionIdKey,
-  runtime,
-}: {
+export function createLandregAuth(dependencies: {
   landregAccessKey: string;
   transactionIdKey: string;
   runtime: Pick<Runtime, 'now'>;
 }) {
+  const { landregAccessKey, transactionIdKey, runtime } = dependencies;
   // Without a configured key nobody has access: an empty one would match a caller that sends none.
   const digests = landregAccessKey === '' ? [] : [digestOfConfigured(landregAccessKey)];
   const checkLink = createLinkCheck(transactionIdKey);

@@ -14,7 +14,6 @@ import {
   url,
   worded,
 } from '../pay/request-fields.ts';
-import { withDescription } from '../server/openapi/structs.ts';
 
 export type PaymentRequestBody = Infer<ReturnType<typeof paymentRequestBody>>;
 
@@ -40,21 +39,12 @@ export function paymentRequestBody({ maxAmountSen, production }: { maxAmountSen:
     jumlah_bayaran: amount(maxAmountSen),
   });
   return maskable({
-    kod_cawangan: withDescription(required(100), 'Branch code of the agency that is paid: 00, 01, 02 or 03'),
-    transaksi_id: withDescription(reference, 'The land registry’s own reference: one payment per reference'),
-    jumlah_bayaran: withDescription(amount(maxAmountSen), 'Amount to pay, in RM: the sum of the items'),
-    return_url: withDescription(
-      url(production),
-      'Where the payer goes afterwards; trans_id, transaction_id and status are added to its query',
-    ),
-    maklumat_bayaran: withDescription(
-      worded(array(worded(item, itemFault)), itemsFault, { minItems: 1, maxItems }),
-      'The items: urusan is what is paid for, id_hakmilik the land title',
-    ),
-    extra: withDescription(
-      extraWith(Extra),
-      'Details of the payer, and anything else to store with the payment',
-    ),
+    kod_cawangan: required(100),
+    transaksi_id: reference,
+    jumlah_bayaran: amount(maxAmountSen),
+    return_url: url(production),
+    maklumat_bayaran: worded(array(worded(item, itemFault)), itemsFault, { minItems: 1, maxItems }),
+    extra: extraWith(Extra),
   });
 }
 

@@ -17,15 +17,12 @@ const service = 'Urusan Tanah';
 /** As on the generic channel. */
 const maxDescriptionLength = 250;
 
-export function createRequestPayment({
-  config,
-  startPayment,
-  runtime,
-}: {
+export function createRequestPayment(dependencies: {
   config: { transactionIdKey: string; merchants: ReadonlyMap<string, Merchant> };
   startPayment: StartPayment;
   runtime: Pick<Runtime, 'now'>;
 }) {
+  const { config, startPayment, runtime } = dependencies;
   const fingerprint = createFingerprint(config.transactionIdKey);
   const agencies = Array.from(config.merchants.values()).filter(({ branchCode }) => branchCode !== '');
   return async (ctx: Context<{ body: PaymentRequestBody }>): Promise<void> => {

@@ -18,8 +18,10 @@ type Interface = {
   tags: readonly { name: string; description: string }[];
   paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   webhooks?: object;
-  components?: { securitySchemes: object };
+  components?: Components;
 };
+
+type Components = { securitySchemes?: object; schemas?: Readonly<Record<string, JsonSchema>> };
 
 const folder = new URL('../../../content/openapi/', import.meta.url);
 
@@ -34,8 +36,16 @@ export function createDocument(config: DescribedConfig) {
   };
   const names = ['api', 'generic', 'landreg', ...(config.sandbox.enabled ? ['test-pages'] : [])];
   const interfaces = names.map((name) => load(`${name}.yaml`) as Interface);
-  const { schemas } = load('shared.yaml') as { schemas: Record<string, JsonSchema> };
-  const generated = Object.entries(structsOf(config)).map(([name, struct]) => [name, jsonSchemaOf(struct)]);
+  const shared = load('shared.yaml') as { components: Components };
+  const components = [...interfaces, shared].map((each) => each.components ?? {});
+  const schemas: NonNullable<Components['schemas']> = Object.assign(
+    {},
+    ...components.map((each) => each.schemas),
+  );
+  const generated = Object.entries(structsOf(config)).map(([name, struct]) => [
+    name,
+    described(jsonSchemaOf(struct), schemas[name]),
+  ]);
   const production = { description: 'Production', variables: { base_url: { default: config.baseUrl } } };
   const describe = (path: string, [method, operation]: [string, Operation]) => {
     const samples = samplesOf({ method, path, operation }, config.baseUrl);
@@ -55,18 +65,30 @@ export function createDocument(config: DescribedConfig) {
     ),
     webhooks: Object.assign({}, ...interfaces.map(({ webhooks }) => webhooks)) as object,
     components: {
-      securitySchemes: Object.assign(
-        {},
-        ...interfaces.map((each) => each.components?.securitySchemes),
-      ) as object,
-      schemas: { ...Object.fromEntries(generated), ...schemas } as Record<string, JsonSchema>,
+      securitySchemes: Object.assign({}, ...components.map((each) => each.securitySchemes)) as object,
+      schemas: { ...schemas, ...Object.fromEntries(generated) } as Readonly<Record<string, JsonSchema>>,
     },
+  };
+}
+
+/** A generated schema with the descriptions of the file, in front of what it says itself about limits. */
+function described(schema: JsonSchema, file: JsonSchema = {}): JsonSchema {
+  const sentences = [file.description, schema.description].filter((each) => each !== undefined);
+  const { properties = {} } = schema as { properties?: Record<string, JsonSchema> };
+  const texts = (file.properties ?? {}) as Record<string, JsonSchema>;
+  const unknown = Object.keys(texts).find((name) => !(name in properties));
+  if (unknown !== undefined) throw new Error(`content/openapi describes ${unknown}, which does not exist`);
+  const members = Object.entries(properties).map(([name, each]) => [name, described(each, texts[name])]);
+  return {
+    ...schema,
+    ...(members.length > 0 && { properties: Object.fromEntries(members) }),
+    ...(sentences.length > 0 && { description: sentences.join('. ') }),
   };
 }
 
 /** A file of content/openapi. Each is read once. */
 function parsed(file: string, files: Map<string, unknown>): unknown {
-  if (!files.has(file)) files.set(file, parse(readFileSync(new URL(file, folder), 'utf8')));
+  if (!files.has(file)) files.set(file, parse(readFileSync(new URL(file, folder), 'utf8'), { merge: true }));
   return files.get(file);
 }
 

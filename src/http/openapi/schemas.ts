@@ -2,7 +2,6 @@
 import { literal, object, string } from 'superstruct';
 import { NewUser } from '../../commands/user.ts';
 import type { Config } from '../../config/config.ts';
-import { maskable } from '../../kernel/structs.ts';
 import { ErrorResponse, Health, Project, User } from '../api/bodies.ts';
 import { paymentRequestBody as genericRequestBody } from '../generic/request-body.ts';
 import { paymentRequestBody as landregRequestBody } from '../landreg/request-body.ts';
@@ -15,7 +14,7 @@ import {
   requeryRefusal,
 } from '../pay/answers.ts';
 import type { AnyStruct } from '../server/openapi/json-schema.ts';
-import { id, matching, time, withDescription } from '../server/openapi/structs.ts';
+import { id, matching, time } from '../server/openapi/structs.ts';
 
 const checkOf = (caller: 'merchant_code' | 'service') =>
   object({
@@ -43,11 +42,7 @@ export function structsOf(config: Pick<Config, 'production' | 'maxAmountSen'>): 
   return {
     HealthResponse: Health,
     User,
-    CreateUserPayload: maskable({
-      name: withDescription(NewUser.schema.name, 'Without spaces at either end'),
-      email: withDescription(NewUser.schema.email, 'Unique: a second user with it is refused'),
-      role: withDescription(NewUser.schema.role, 'What the user may do'),
-    }),
+    CreateUserPayload: NewUser,
     Project,
     ErrorResponse,
     PaymentStarted: paymentStarted,

@@ -4,15 +4,12 @@ import type { Runtime } from '../../kernel/runtime.ts';
 import type { Context } from '../server/context.ts';
 
 /** `about` is what the channel adds to the answer. */
-export function createCheck<State>({
-  about,
-  config,
-  runtime,
-}: {
+export function createCheck<State>(dependencies: {
   about: (ctx: Context<State>) => object;
   config: { environment: string };
   runtime: Pick<Runtime, 'now'>;
 }) {
+  const { about, config, runtime } = dependencies;
   return (ctx: Context<State>): void => {
     const timestamp = toIsoWithOffset(runtime.now().toISOString());
     ctx.body = {

@@ -15,15 +15,12 @@ export type LeadToReceipt = ReturnType<typeof createReceiptRedirect>['leadToRece
  * payment that this browser opens then shows at least that, whichever process serves it and however far its row is.
  * Pages work without the cookie; the address is exactly the documented one.
  */
-export function createReceiptRedirect({
-  config,
-  links,
-  runtime,
-}: {
+export function createReceiptRedirect(dependencies: {
   config: { baseUrl: string; transactionIdKey: string };
   links: Links;
   runtime: Pick<Runtime, 'now'>;
 }) {
+  const { config, links, runtime } = dependencies;
   const tokens = createRevisionTokens({ ...config, runtime });
   const cookieOf = (transactionId: string) => createCookie(config.baseUrl, `written-${transactionId}`, '/');
   return {

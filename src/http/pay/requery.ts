@@ -15,15 +15,7 @@ import type { LoadedPayment, ReadPayment } from './load-payment.ts';
 type Asked = Pick<PaymentRequested, 'channel' | 'merchant' | 'reference' | 'transactionId'>;
 
 /** `idOf` is the transaction id that a request's reference leads to. */
-export function createRequery<State>({
-  idOf,
-  ask,
-  personalData,
-  config,
-  readPayment,
-  recordAnswer,
-  runtime,
-}: {
+export function createRequery<State>(dependencies: {
   idOf: (ctx: Context<State>) => string;
   ask: (request: Asked) => Promise<RegistryAnswer>;
   personalData: PayDependencies['personalData'];
@@ -32,6 +24,7 @@ export function createRequery<State>({
   recordAnswer: PayDependencies['recordAnswer'];
   runtime: Pick<Runtime, 'now'>;
 }) {
+  const { idOf, ask, personalData, config, readPayment, recordAnswer, runtime } = dependencies;
   const at = () => runtime.now().toISOString();
 
   /** The payment after the registry's answer, and its new events: null when the event store cannot take any. */

@@ -11,19 +11,14 @@ import type { PaymentWithHead } from './load-payment.ts';
 import type { PageTokens } from './page-token.ts';
 
 /** Leads back to the receipt, which says what became of it. Throws HttpProblem 401. */
-export function createSendReceipt({
-  emailTokens,
-  execute,
-  leadToReceipt,
-  links,
-  runtime,
-}: {
+export function createSendReceipt(dependencies: {
   emailTokens: PageTokens;
   execute: PayDependencies['execute'];
   leadToReceipt: LeadToReceipt;
   links: Links;
   runtime: Pick<Runtime, 'now'>;
 }) {
+  const { emailTokens, execute, leadToReceipt, links, runtime } = dependencies;
   return async (ctx: Context<PaymentWithHead>): Promise<void> => {
     const { head, linkEndsAtMs, payment } = ctx.state;
     const { transactionId } = payment.request;

@@ -1,8 +1,11 @@
 /** Turns every error into one neutral answer; each interface presents it in its own way. */
+
 import type { Next } from 'koa';
+import type texts from '../../../content/texts/pay.en.json';
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
+import { UnreadableEvent } from '../../events/codec.ts';
 import type { RegistryFault } from '../../events/payment-result.ts';
 import { KeysUnavailable } from '../../events/personal-data.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
@@ -10,21 +13,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { Context } from './context.ts';
 
 /** Which explanation people are shown; programs use the status. */
-type ErrorKind =
-  | 'badRequest'
-  | 'unauthorized'
-  | 'paymentNotFound'
-  | 'agencyNotFound'
-  | 'receiptNotFound'
-  | 'pageNotFound'
-  | 'expired'
-  | 'linkExpired'
-  | 'alreadyPaid'
-  | 'conflict'
-  | 'tooManyAttempts'
-  | 'tooLarge'
-  | 'internal'
-  | 'unavailable';
+type ErrorKind = keyof typeof texts.problems;
 
 type ErrorAnswer = {
   status: number;
@@ -67,39 +56,22 @@ const kinds: Readonly<Record<number, ErrorKind>> = {
   504: 'unavailable',
 };
 
-const refusals: Readonly<Record<RefusalCode, { status: number; kind?: ErrorKind; code?: string }>> = {
-  request_differs: { status: 409 },
+/** Most refusals say that the command does not fit the state of things: 409. */
+const refusals: { [Code in RefusalCode]?: { status: number; kind?: ErrorKind; code?: string } } = {
   unknown_payment: { status: 404, kind: 'paymentNotFound' },
-  payment_pending: { status: 409, kind: 'alreadyPaid' },
-  payment_succeeded: { status: 409, kind: 'alreadyPaid' },
-  wrong_amount: { status: 409 },
-  attempt_open: { status: 409 },
-  too_many_attempts: { status: 409, kind: 'tooManyAttempts' },
   unmatched_result: { status: 404, kind: 'paymentNotFound' },
   unknown_delivery: { status: 404 },
-  delivery_superseded: { status: 409 },
   unknown_exception: { status: 404 },
-  exception_resolved: { status: 409 },
-  charge_recorded: { status: 409 },
-  no_money_in_suspense: { status: 409 },
-  nothing_to_refund: { status: 409 },
-  refund_differs: { status: 409 },
-  refund_too_large: { status: 409 },
-  approval_open: { status: 409 },
-  approval_decided: { status: 409 },
-  own_proposal: { status: 409 },
-  proposal_outdated: { status: 409 },
-  personal_data_added: { status: 409 },
-  invalid_settlement: { status: 400 },
-  settlement_recorded: { status: 409 },
   unknown_settlement: { status: 404 },
-  email_taken: { status: 400, code: 'email_taken' },
   unknown_user: { status: 404 },
-  own_account: { status: 409 },
   unknown_link: { status: 404 },
   link_over: { status: 410 },
+  payment_pending: { status: 409, kind: 'alreadyPaid' },
+  payment_succeeded: { status: 409, kind: 'alreadyPaid' },
+  too_many_attempts: { status: 409, kind: 'tooManyAttempts' },
+  invalid_settlement: { status: 400 },
+  email_taken: { status: 400, code: 'email_taken' },
   session_over: { status: 401 },
-  project_differs: { status: 409 },
   wrong_key: { status: 503 },
 };
 
@@ -154,7 +126,7 @@ export function bodyProblem(error: Error): HttpProblem {
 function answerTo(error: unknown): ErrorAnswer {
   if (error instanceof HttpProblem) return error;
   if (error instanceof Refused) {
-    const { status, ...more } = refusals[error.code];
+    const { status, ...more } = refusals[error.code] ?? { status: 409 };
     return new HttpProblem(status, error.message, more);
   }
   if (error instanceof InvalidFields)
@@ -162,5 +134,7 @@ function answerTo(error: unknown): ErrorAnswer {
   if (error instanceof RegistryUnavailable) return new HttpProblem(...registryFaults[error.fault]);
   if (error instanceof EventStoreUnavailable || error instanceof KeysUnavailable)
     return new HttpProblem(503, unavailable);
+  if (error instanceof UnreadableEvent)
+    return new HttpProblem(500, 'What was recorded of this cannot be read; the staff of the service see it');
   return new HttpProblem(500, 'Internal error');
 }

@@ -14,13 +14,7 @@ import {
 import { isHolding } from '../../events/personal-data.ts';
 import { standingOf } from '../../events/standing.ts';
 import { indexable } from '../../postgres/table.ts';
-import { approvalsIndexes, approvalsTable, writeApprovals } from '../exceptions/approvals.ts';
-import { exceptionsIndexes, exceptionsTable, writeExceptions } from '../exceptions/table.ts';
-import {
-  unknownOutcomesIndexes,
-  unknownOutcomesTable,
-  writeUnknownOutcomes,
-} from '../exceptions/unknown-outcomes.ts';
+import { exceptionIndexes, exceptionTables, writeExceptions } from '../exceptions/tables.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { streamProjection } from '../runtime/stream-projection.ts';
 import { payersIndexes, payersTable, writePayers } from './payers.ts';
@@ -68,12 +62,10 @@ export const payments: Projection = {
         was_erased: state.personalData.erasedAt !== null,
       };
     },
-    moreTables: [exceptionsTable, unknownOutcomesTable, approvalsTable, payersTable],
+    moreTables: [...exceptionTables, payersTable],
     async writeMore(changed, db, personalData) {
       await writePayers(changed, db, personalData);
       await writeExceptions(changed, db);
-      await writeUnknownOutcomes(changed, db);
-      await writeApprovals(changed, db);
     },
   }),
 
@@ -85,9 +77,7 @@ export const payments: Projection = {
     'payments_erased_before on payments (transaction_id) where holds_personal_data and was_erased',
     'payments_by_time on payments (requested_at)',
     'payments_by_paid_at on payments (paid_at) where paid_at is not null',
-    ...exceptionsIndexes,
-    ...unknownOutcomesIndexes,
-    ...approvalsIndexes,
+    ...exceptionIndexes,
   ],
 };
 

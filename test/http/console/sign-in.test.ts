@@ -378,3 +378,27 @@ test.serial(
     t.notDeepEqual(await app.eventStore.head(), before, 'opened from the console, it is recorded');
   },
 );
+
+test.serial('the key of /api/v1 makes users, but lets nobody into the console; an admin does', async (t) => {
+  const admin = await signIn(app, 'admin');
+  const email = 'made-by-api@agency.example';
+  const made = await fetch(`${app.url}/api/v1/users`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Made by API', email, role: 'admin' }),
+  });
+  t.is(made.status, 201);
+  const { id } = (await made.json()) as { id: string };
+  const isSentALink = async () => {
+    const sent = app.mails.length;
+    await ask(email);
+    // The answer does not wait for the mail: one to somebody else is the sign that it would have been sent by now.
+    await askForLink(app, (await addUser(app.eventStore, 'viewer')).email);
+    return app.mails.slice(sent).some(({ to }) => to === email);
+  };
+  t.false(await isSentALink());
+  t.is((await admin.post(`/console/staff/${id}/reactivate`)).status, 303);
+  t.false(await isSentALink(), 'reactivating is no grant');
+  t.is((await admin.post(`/console/staff/${id}/grant`)).status, 303);
+  t.regex(await askForLink(app, email), /sign-in/);
+});

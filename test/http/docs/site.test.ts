@@ -261,12 +261,12 @@ test('every link between our pages leads to an existing page and heading', async
   }
 });
 
-test('links to missing pages are faults at the start, all reported at once', async (t) => {
+test('links to missing pages are faults, all reported at once', async (t) => {
   const folder = await contentFolder(t, {
     'a.md': page('First', '[b](b.md), [gone](gone.md#part) and [outside](../../README.md)'),
     'deep/b.md': page('Second', '[first](../a.md), [other](./other.md), [elsewhere](https://a.example/b.md)'),
   });
-  const error = t.throws(() => createSite({ folder, baseUrl: 'https://pay.example' }), {
+  const error = await t.throwsAsync(createSite({ folder, baseUrl: 'https://pay.example' }), {
     instanceOf: ConfigError,
   });
   t.deepEqual(error.faults, [

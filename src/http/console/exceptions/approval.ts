@@ -9,9 +9,9 @@ import { standingOf } from '../../../events/standing.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { actingFor } from '../frame/acting.ts';
 import { texts } from '../texts.ts';
-import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
+import type { ExceptionSource } from './exception-page.ts';
 
-const source: ExceptionSource<'granted' | 'rejected'> = {
+export const approval: ExceptionSource<'granted' | 'rejected'> = {
   template: 'approval.njk',
   meanings: texts.exceptions.meanings.approval,
   async find(ctx, dependencies) {
@@ -69,6 +69,3 @@ const source: ExceptionSource<'granted' | 'rejected'> = {
     };
   },
 };
-
-export const showApproval = showOne(source);
-export const decideApproval = resolveOne(source);

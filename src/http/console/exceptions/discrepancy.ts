@@ -8,9 +8,9 @@ import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { sideText } from '../../../reconciliation/summary.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { texts } from '../texts.ts';
-import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
+import type { ExceptionSource } from './exception-page.ts';
 
-const source: ExceptionSource<DiscrepancyResolution> = {
+export const discrepancy: ExceptionSource<DiscrepancyResolution> = {
   template: 'discrepancy.njk',
   meanings: texts.exceptions.meanings.discrepancy,
   async find(ctx, { eventStore, executeDiscrepancy }) {
@@ -41,9 +41,6 @@ const source: ExceptionSource<DiscrepancyResolution> = {
     };
   },
 };
-
-export const showDiscrepancy = showOne(source);
-export const resolveDiscrepancy = resolveOne(source);
 
 /** `''` for an id that cannot be that of a payment here. */
 export function paymentIdOf({ transactionId }: { transactionId: string }): string {

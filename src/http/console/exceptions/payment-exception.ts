@@ -18,9 +18,9 @@ import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { actingFor } from '../frame/acting.ts';
 import { texts } from '../texts.ts';
-import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
+import type { ExceptionSource } from './exception-page.ts';
 
-const source: ExceptionSource<ExceptionResolution> = {
+export const paymentException: ExceptionSource<ExceptionResolution> = {
   template: 'payment.njk',
   meanings: texts.exceptions.meanings.payment,
   async find(ctx, dependencies) {
@@ -71,9 +71,6 @@ const source: ExceptionSource<ExceptionResolution> = {
     };
   },
 };
-
-export const showPaymentException = showOne(source);
-export const resolvePaymentException = resolveOne(source);
 
 /** The whole payment, and the event that recorded its result of that number. */
 function foldUpTo(stored: readonly RecordedEvent[], resultNo: number) {

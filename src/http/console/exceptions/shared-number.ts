@@ -7,9 +7,9 @@ import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { findSharedNumber } from '../../../projections/journal/shared-number-queries.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import { texts } from '../texts.ts';
-import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
+import type { ExceptionSource } from './exception-page.ts';
 
-const source: ExceptionSource<'explained'> = {
+export const sharedNumber: ExceptionSource<'explained'> = {
   template: 'shared-number.njk',
   meanings: texts.exceptions.meanings.sharedNumber,
   async find(ctx, { askReadModels, db, eventStore, executeSharedNumber }) {
@@ -37,6 +37,3 @@ const source: ExceptionSource<'explained'> = {
     };
   },
 };
-
-export const showSharedNumber = showOne(source);
-export const resolveSharedNumber = resolveOne(source);

@@ -17,9 +17,9 @@ import { formatSen, readAmount, type Sen } from '../../../kernel/money.ts';
 import { HttpProblem } from '../../server/errors.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
 import { texts } from '../texts.ts';
-import { type ExceptionSource, resolveOne, showOne } from './exception-page.ts';
+import type { ExceptionSource } from './exception-page.ts';
 
-const source: ExceptionSource<FinalOutcome> = {
+export const unknownOutcome: ExceptionSource<FinalOutcome> = {
   template: 'unknown-outcome.njk',
   meanings: texts.exceptions.meanings.unknownOutcome,
   async find(ctx, { eventStore, execute }) {
@@ -65,9 +65,6 @@ const source: ExceptionSource<FinalOutcome> = {
     };
   },
 };
-
-export const showUnknownOutcome = showOne(source);
-export const resolveUnknownOutcome = resolveOne(source);
 
 /** The whole payment, and the event that settled the unknown outcome of that number. */
 function fold(stored: readonly RecordedEvent[], no: number) {

@@ -2,7 +2,6 @@
 import { pattern, type Struct, string } from 'superstruct';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { type JsonSchema, withJsonSchema } from '../../../kernel/with-json-schema.ts';
-import { jsonSchemaOf } from './json-schema.ts';
 
 export const matching = (regex: RegExp, keywords: JsonSchema = {}): Struct<string, unknown> =>
   withJsonSchema(pattern(string(), regex), { type: 'string', ...keywords, pattern: regex.source });
@@ -11,10 +10,3 @@ export const matching = (regex: RegExp, keywords: JsonSchema = {}): Struct<strin
 export const time = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00$/, { format: 'date-time' });
 
 export const id = matching(derivedIdPattern);
-
-/** The struct with a description, in front of what its own schema says about limits. */
-export function withDescription<T>(struct: Struct<T, unknown>, text: string): Struct<T, unknown> {
-  const schema = jsonSchemaOf(struct);
-  const sentences = [text, schema.description].filter((it) => it !== undefined);
-  return withJsonSchema(struct, { ...schema, description: sentences.join('. ') });
-}

@@ -1,0 +1,80 @@
+/**
+ * What payments leave for staff, one row each: results that they have to settle, attempts whose outcome nobody knows, and
+ * what one of them proposed. Tables of the projection `payments`.
+ */
+import type { Knex } from 'knex';
+import { exceptionsOf } from '../../events/exceptions.ts';
+import type { RequestedPayment } from '../../events/payment.ts';
+import { unknownOutcomesOf } from '../../events/unknown-outcomes.ts';
+import type { Sen } from '../../kernel/money.ts';
+import { indexable, type Table, upsert } from '../../postgres/table.ts';
+
+const columnsAfter = <Column extends string>(columns: Readonly<Record<Column, string>>) => ({
+  transaction_id: 'text not null',
+  ...columns,
+  merchant_code: 'text not null',
+  at: 'timestamptz not null',
+  amount_sen: 'bigint',
+  resolution: 'text',
+  resolved_at: 'timestamptz',
+});
+
+const exceptions = {
+  name: 'exceptions',
+  columns: columnsAfter({ result_no: 'integer not null', kind: 'text not null' }),
+  primaryKey: ['transaction_id', 'result_no'],
+} satisfies Table;
+
+const numbered = { columns: columnsAfter({ no: 'integer not null' }), primaryKey: ['transaction_id', 'no'] };
+const unknownOutcomes = { ...numbered, name: 'unknown_outcomes' } satisfies Table;
+const approvals = { ...numbered, name: 'approvals' } satisfies Table;
+
+export const exceptionTables: readonly Table[] = [exceptions, unknownOutcomes, approvals];
+export const exceptionIndexes = exceptionTables.map(
+  ({ name }) => `${name}_open on ${name} (at) where resolved_at is null`,
+);
+
+type Changed = { id: string; state: RequestedPayment };
+
+/** Writes the rows of payments; of those that exist already, how they were settled. */
+export async function writeExceptions(payments: readonly Changed[], db: Knex.Transaction): Promise<void> {
+  const results = payments.flatMap((payment) =>
+    exceptionsOf(payment.state).map(({ resultNo, kind, resolved, ...waiting }) => ({
+      ...rowOf(payment, waiting, resolved, resolved?.resolution),
+      result_no: resultNo,
+      kind,
+    })),
+  );
+  const outcomes = payments.flatMap((payment) =>
+    unknownOutcomesOf(payment.state).map(({ no, settled, ...waiting }) => ({
+      ...rowOf(payment, waiting, settled, settled?.outcome),
+      no,
+    })),
+  );
+  const proposals = payments.flatMap((payment) =>
+    (payment.state.approvals ?? []).map(({ no, decided, ...waiting }) => ({
+      ...rowOf(payment, waiting, decided, decided?.outcome),
+      no,
+    })),
+  );
+  const settlement = ['resolution', 'resolved_at'] as const;
+  await upsert(db, exceptions, results, settlement);
+  await upsert(db, unknownOutcomes, outcomes, settlement);
+  await upsert(db, approvals, proposals, settlement);
+}
+
+function rowOf(
+  { id, state }: Changed,
+  { at, amountSen }: { at: string; amountSen: Sen | null },
+  settled: { at: string } | null,
+  resolution: string | undefined,
+) {
+  return {
+    transaction_id: id,
+    merchant_code: indexable(state.request.merchant.code),
+    at,
+    amount_sen: amountSen,
+    resolution: resolution ?? null,
+    resolved_at: settled?.at ?? null,
+  };
+}
