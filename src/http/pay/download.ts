@@ -1,5 +1,4 @@
 /** GET /<channel>/download/{id}: the receipt, or the statement, as a PDF. */
-
 import { chosenLanguage } from '../../events/payment.ts';
 import { createReceiptFiles } from '../../receipts/pdf.ts';
 import { receiptOf } from '../../receipts/receipt.ts';

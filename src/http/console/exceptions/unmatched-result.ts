@@ -6,8 +6,7 @@ import {
   unmatchedResolutions,
 } from '../../../events/unmatched.ts';
 import { unmatchedSubject } from '../../../personal-data/key-store.ts';
-import type { Context } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import type { ToErase } from '../payments/erase.ts';
 import { texts } from '../texts.ts';
