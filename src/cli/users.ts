@@ -1,4 +1,4 @@
-/** `ledger users`: adds users of the console, changes their roles, deactivates and reactivates them. */
+/** `ledger users`: adds users of the console, changes their roles, lets them into it, deactivates and reactivates them. */
 import { createExecute } from '../commands/execute.ts';
 import { email, oneOf, readFields } from '../commands/fields.ts';
 import { NewUser, type UserCommand, userDecider, userIdOf } from '../commands/user.ts';
@@ -17,13 +17,24 @@ type Options = { readonly name?: string; readonly email?: string; readonly role?
 const actions: Readonly<Record<string, (context: Context, options: Options) => Promise<string>>> = {
   async add(context, options) {
     const user = readFields({ ...options, name: options.name ?? nameFrom(options.email) }, NewUser);
-    const id = await executeOnUser(context, user.email, (at, id) => ({ type: 'CreateUser', at, id, user }));
+    const id = await executeOnUser(context, user.email, (at, id) => ({
+      type: 'CreateUser',
+      at,
+      id,
+      user,
+      console: true,
+    }));
     return `User ${id} is added.`;
   },
   async role(context, options) {
     const { email, role } = readFields(options, WithRole);
     const id = await executeOnUser(context, email, (at) => ({ type: 'ChangeUserRole', at, by: null, role }));
     return `User ${id} now has the role ${role}.`;
+  },
+  async grant(context, options) {
+    const { email } = readFields(options, Addressed);
+    const id = await executeOnUser(context, email, (at) => ({ type: 'GrantConsoleAccess', at, by: null }));
+    return `User ${id} may sign in to the console.`;
   },
   async deactivate(context, options) {
     const { email } = readFields(options, Addressed);
@@ -37,16 +48,21 @@ const actions: Readonly<Record<string, (context: Context, options: Options) => P
   },
   async list({ eventStore }) {
     const accounts = await allAccounts(eventStore);
-    const line = ({ active, email, id, name, role }: Account) =>
-      [id, role.padEnd(6), active ? 'active     ' : 'deactivated', email, name].join('  ');
-    return accounts.length > 0 ? accounts.map(line).join('\n') : 'There are no users yet.';
+    const line = (...[id, role, state, console, ...rest]: string[]) =>
+      [id?.padEnd(26), role?.padEnd(6), state?.padEnd(11), console?.padEnd(7), ...rest].join('  ');
+    const lines = accounts.map(({ active, console, email, id, name, role }) =>
+      line(id, role, active ? 'active' : 'deactivated', console ? 'yes' : 'no', email, name),
+    );
+    if (lines.length === 0) return 'There are no users yet.';
+    return [line('id', 'role', 'state', 'console', 'email', 'name'), ...lines].join('\n');
   },
 };
 
 export const users: Command = {
-  summary: 'adds a user, changes the role, deactivates, reactivates, or lists all',
+  summary:
+    'adds a user, changes the role, grants access to the console, deactivates, reactivates, or lists all',
   usage:
-    'add --email ADDRESS [--role admin|member|viewer] [--name NAME] | role --email ADDRESS --role ROLE | deactivate --email ADDRESS | reactivate --email ADDRESS | list',
+    'add --email ADDRESS [--role admin|member|viewer] [--name NAME] | role --email ADDRESS --role ROLE | grant --email ADDRESS | deactivate --email ADDRESS | reactivate --email ADDRESS | list',
   options: { name: text, email: text, role: text },
   takesArguments: true,
   async run(values, [name = '', ...more]) {

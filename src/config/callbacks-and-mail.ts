@@ -25,6 +25,12 @@ export function readCallbacks(env: EnvironmentReader) {
     'be a list of host names or IP addresses, without ports',
   );
   return {
+    /** How many attempts at deliveries of one kind a process makes at a time. */
+    concurrency: {
+      total: env.integer('DELIVERY_ATTEMPTS', 1, 10_000),
+      perReceiver: env.integer('DELIVERY_ATTEMPTS_PER_RECEIVER', 1, 10_000),
+      perMerchant: env.integer('DELIVERY_ATTEMPTS_PER_MERCHANT', 1, 10_000),
+    },
     /** The pause before each attempt, of callbacks and emails; the first is made at once. */
     scheduleMs: scheduleMs as readonly number[],
     /** Hosts in our own network that callbacks may reach; in production, also the only ones that do not need https. */

@@ -1,5 +1,5 @@
 /** A user, who is also a member of staff: its events and their fold. Decisions: src/commands/user.ts. */
-import { enums, object, string } from 'superstruct';
+import { enums, literal, object, optional, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
 export const roles = ['admin', 'member', 'viewer'] as const;
@@ -12,7 +12,10 @@ export const userEvents = {
     name: string(),
     email: string(),
     role: enums(roles),
+    /** Made over the API, whose key is no admin: may sign in to the console once that was granted. */
+    console: optional(literal(false)),
   }),
+  ConsoleAccessGranted: object({ at: utc }),
   UserRoleChanged: object({ at: utc, role: enums(roles) }),
   /** Can no longer sign in, and every session ends at its next request. */
   UserDeactivated: object({ at: utc }),
@@ -27,19 +30,24 @@ export const userStream = (id: string) => `${userStreamPrefix}${id}`;
 /** As /api/v1 shows it. */
 export type User = { id: string; name: string; email: string; role: Role; createdAt: string };
 
-export type Account = User & { active: boolean };
+/** `console`: whether the user was ever let into the console. */
+export type Account = User & { active: boolean; console: boolean };
+
+export const maySignIn = (account: Account) => account.active && account.console;
 
 /** Null before the first event. Total: an event that makes no sense in this state changes nothing. */
 export function evolveUser(state: Account | null, event: UserEvent): Account | null {
   if (event.type === 'UserCreated') {
     if (state) return state;
-    const { at: createdAt, id, name, email, role } = event.data;
-    return { id, name, email, role, createdAt, active: true };
+    const { at: createdAt, console = true, id, name, email, role } = event.data;
+    return { id, name, email, role, createdAt, active: true, console };
   }
   if (!state) return state;
   switch (event.type) {
     case 'UserRoleChanged':
       return { ...state, role: event.data.role };
+    case 'ConsoleAccessGranted':
+      return { ...state, console: true };
     case 'UserDeactivated':
       return { ...state, active: false };
     case 'UserReactivated':

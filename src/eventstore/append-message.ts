@@ -4,8 +4,10 @@
  */
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { status as codes } from '@grpc/grpc-js';
 import {
   AppendRefused,
+  EventStoreFull,
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
@@ -117,6 +119,8 @@ function failureOf(response: streams.BatchAppendResp, { streamName, expected }: 
     const actual = wrong.hasCurrentNoStream() ? 'no_stream' : Number(wrong.getCurrentStreamRevision());
     return new WrongExpectedRevision(streamName, expected, actual);
   }
+  if (status && Number(status.getCode()) === codes.RESOURCE_EXHAUSTED)
+    return new EventStoreFull(status.getMessage());
   const reason = `${kind || 'error'} ${status?.getMessage() ?? ''}`.trim();
   return refusals.has(kind)
     ? new AppendRefused(`The event store refuses an append to ${streamName}: ${reason}`)

@@ -5,11 +5,14 @@ import {
   MaxAppendSizeExceededError,
   StreamDeletedError,
 } from '@eventstore/db-client';
-import { AppendRefused, WrongExpectedRevision } from './event-store.ts';
+import { AppendRefused, EventStoreFull, WrongExpectedRevision } from './event-store.ts';
 
 /** Whether the server has answered, and would answer the same again: what was to be appended is not stored. */
 export function isDefinite(error: unknown): boolean {
-  return error instanceof WrongExpectedRevision || error instanceof AppendRefused || isRefusal(error);
+  const isAnswer = [WrongExpectedRevision, AppendRefused, EventStoreFull].some(
+    (type) => error instanceof type,
+  );
+  return isAnswer || isRefusal(error);
 }
 
 /** Whether the server refused a read, and would refuse again. */

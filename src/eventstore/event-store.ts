@@ -47,6 +47,11 @@ export class EventStoreUnavailable extends Error {
   override name = 'EventStoreUnavailable';
 }
 
+/** The event store has no room for an append, which is not stored. It reads, and takes appends again once there is room. */
+export class EventStoreFull extends EventStoreUnavailable {
+  override name = 'EventStoreFull';
+}
+
 /** A message of a subscription; they come in the order of the log. */
 export type SubscriptionMessage =
   | { kind: 'event'; event: RecordedEvent }

@@ -9,6 +9,7 @@ const codes = {
   duplicateTable: '42P07',
   lockNotAvailable: '55P03',
   statementTimeout: '57014',
+  diskFull: '53100',
   outOfMemory: '53200',
 } as const;
 

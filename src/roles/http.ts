@@ -19,6 +19,7 @@ import { userDecider } from '../commands/user.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { type EventStore, EventStoreUnavailable } from '../eventstore/event-store.ts';
+import { watchDisk } from '../eventstore/watch-disk.ts';
 import { createApp } from '../http/app.ts';
 import { createKnownHeads } from '../http/server/known-heads.ts';
 import { createLimitedServer } from '../http/server/limits.ts';
@@ -60,7 +61,8 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   ).catch((error: unknown) => {
     if (!closing.signal.aborted) throw error;
   });
-  const eventStore = heads.watch(appendOnceChecked(dependencies.eventStore, checked));
+  const disk = watchDisk(dependencies.eventStore, runtime);
+  const eventStore = heads.watch(appendOnceChecked(disk.eventStore, checked));
   await Promise.race([
     Promise.all([checked, clock.start(), personalData.start()]),
     runtime.sleep(startWithinMs),
@@ -92,6 +94,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       projections: [...allProjections, toDoList, requeryList],
       projectionStatus: () => projectionStatus(db),
       clockDifferenceMs: clock.differenceMs,
+      isDiskFull: disk.isDiskFull,
       version,
     },
     console: {

@@ -58,6 +58,7 @@ export function startReactors({
     execute,
     openSealed: personalData.open,
     scheduleMs: config.callbacks.scheduleMs,
+    concurrency: config.callbacks.concurrency,
     runtime,
     log,
   };

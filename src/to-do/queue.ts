@@ -66,53 +66,78 @@ export function createDeliveryQueue(db: Knex) {
   };
 }
 
-// Pairs of receiver and merchant are found by skipping along the index, so that a long queue costs no more than a short
-// one. The limit of a merchant applies before that of a receiver, so that a merchant at its limit uses up none of a
-// receiver's places that others need. The lease is checked twice, because a cutover may replace the table while a claim
-// waits for its lock: it then chooses from the old table and updates the new one.
+/** Of one merchant, a claim looks at so many receivers, and at its rows that have been due longest, so many times its limit. */
+const receiversOfMerchant = 256;
+const longestDue = 4;
+
+const isWaiting = `state = 'due' and kind = :kind`;
+const isDue = `${isWaiting} and due_at <= :now and (lease_until is null or lease_until <= :now)`;
+const row = 'transaction_id, ordering_key, receiver, merchant_code, due_at';
+
+// Merchants, and receivers of each, are found by skipping along an index, so that a long queue costs no more than a short
+// one. A merchant with more receivers than a claim looks at gets what has been due longest. The limit of a merchant
+// applies before that of a receiver, so that a merchant at its limit uses up none of a receiver's places that others
+// need. Only what is chosen is locked, so the lease is checked again: another claim may have been first. The receiver is
+// asked for as a range, because the planner would otherwise take the index without it while it has no statistics.
 const claimSql = `
-  with recursive senders as (
-    (
-      select receiver, merchant_code from ${table} where state = 'due' and kind = :kind
-      order by receiver, merchant_code limit 1
-    )
+  with recursive merchants as (
+    (select merchant_code from ${table} where ${isWaiting} order by merchant_code limit 1)
     union all
-    select next.receiver, next.merchant_code
-    from senders cross join lateral (
-      select receiver, merchant_code from ${table}
-      where state = 'due' and kind = :kind
-        and (receiver, merchant_code) > (senders.receiver, senders.merchant_code)
-      order by receiver, merchant_code limit 1
+    select next.merchant_code from merchants cross join lateral (
+      select merchant_code from ${table} where ${isWaiting} and merchant_code > merchants.merchant_code
+      order by merchant_code limit 1
     ) next
   ),
-  limited as (
-    select receiver, merchant_code,
-      coalesce((cast(:receiverLimits as jsonb) ->> receiver)::integer, :limitPerReceiver) as receiver_limit,
+  allowed as materialized (
+    select merchant_code,
       coalesce((cast(:merchantLimits as jsonb) ->> merchant_code)::integer, :limitPerMerchant) as merchant_limit
-    from senders
+    from merchants
+  ),
+  senders as (
+    select merchant_code, merchant_limit, first.receiver, 1 as number from allowed cross join lateral (
+      select receiver from ${table} found where ${isWaiting} and found.merchant_code = allowed.merchant_code
+      order by receiver limit 1
+    ) first where merchant_limit > 0
+    union all
+    select senders.merchant_code, merchant_limit, next.receiver, number + 1 from senders cross join lateral (
+      select receiver from ${table} found
+      where ${isWaiting} and found.merchant_code = senders.merchant_code and receiver > senders.receiver
+      order by receiver limit 1
+    ) next where number < ${receiversOfMerchant}
   ),
   due as materialized (
-    select limited.*, waiting.* from limited cross join lateral (
-      select transaction_id, ordering_key, due_at, leased_delivery from ${table} found
-      where found.state = 'due' and found.kind = :kind
-        and found.receiver = limited.receiver and found.merchant_code = limited.merchant_code
-        and found.due_at <= :now and (found.lease_until is null or found.lease_until <= :now)
-      order by found.due_at
-      limit least(limited.receiver_limit, limited.merchant_limit)
-      for update skip locked
+    select waiting.*, merchant_limit from senders cross join lateral (
+      select ${row} from ${table} found
+      where ${isDue} and found.merchant_code = senders.merchant_code
+        and receiver between senders.receiver and senders.receiver
+      order by receiver, due_at limit least(merchant_limit, ${receiverLimit('senders.receiver')})
+    ) waiting
+    union
+    select waiting.*, merchant_limit from allowed cross join lateral (
+      select ${row} from ${table} found where ${isDue} and found.merchant_code = allowed.merchant_code
+      order by due_at limit ${longestDue} * merchant_limit
     ) waiting
   ),
+  of_both as (
+    select *, ${receiverLimit('receiver')} as receiver_limit,
+      row_number() over (partition by merchant_code, receiver order by due_at) as place from due
+  ),
   of_merchants as (
-    select *, row_number() over (partition by merchant_code order by due_at) as merchant_place from due
+    select *, row_number() over (partition by merchant_code order by due_at) as merchant_place
+    from of_both where place <= receiver_limit
   ),
   at_receivers as (
     select *, row_number() over (partition by receiver order by due_at) as receiver_place
     from of_merchants where merchant_place <= merchant_limit
   ),
-  chosen as (
-    select transaction_id, ordering_key, leased_delivery from at_receivers where receiver_place <= receiver_limit
+  first as materialized (
+    select transaction_id, ordering_key from at_receivers where receiver_place <= receiver_limit
     order by due_at
     limit :limit
+  ),
+  chosen as materialized (
+    select transaction_id, ordering_key, leased_delivery from ${table} join first using (transaction_id, ordering_key)
+    for update of deliveries skip locked
   )
   update ${table} as claimed set
     lease_until = :leaseUntil, leased_by = :holder,
@@ -122,6 +147,10 @@ const claimSql = `
     and (claimed.lease_until is null or claimed.lease_until <= :now)
   returning claimed.transaction_id as "transactionId", claimed.ordering_key as "orderingKey", claimed.delivery, claimed.receiver,
     claimed.merchant_code as "merchantCode", claimed.attempts, chosen.leased_delivery as "interrupted"`;
+
+function receiverLimit(receiver: string): string {
+  return `coalesce((cast(:receiverLimits as jsonb) ->> ${receiver})::integer, :limitPerReceiver)`;
+}
 
 const postponeSql = `
   update ${table} set

@@ -38,7 +38,8 @@ export const deliveriesTable: Table = {
 };
 
 export const deliveriesIndexes = [
-  `deliveries_due on deliveries (kind, receiver, merchant_code, due_at) where state = 'due'`,
+  `deliveries_due_to on deliveries (kind, merchant_code, receiver, due_at) where state = 'due'`,
+  `deliveries_due_of on deliveries (kind, merchant_code, due_at) where state = 'due'`,
   'deliveries_by_state on deliveries (state, called_at)',
   'deliveries_by_call on deliveries (called_at)',
 ];

@@ -60,7 +60,7 @@ export async function fill(
   const user = { name: 'Aminah', email: 'aminah@agency.example', role: 'member' as const };
   await createExecute({ eventStore, decider: userDecider })(
     userStream(userId),
-    { type: 'CreateUser', at, id: userId, user },
+    { type: 'CreateUser', at, id: userId, user, console: true },
     cause(),
   );
   const project = { name: 'Receipts', status: 'active' as const, stars: 3 };

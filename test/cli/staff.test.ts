@@ -1,8 +1,13 @@
 // `ledger users` and `ledger projects`, as staff type them.
+import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { registerSampleProjects } from '../../src/cli/projects.ts';
+import { createExecute } from '../../src/commands/execute.ts';
+import { userDecider, userIdOf } from '../../src/commands/user.ts';
+import { userStream } from '../../src/events/user.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
+import { transactionIdKey } from '../support/app.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
 
 /** A command line on an event store of the test's own. */
@@ -55,13 +60,29 @@ test('a user gets another role, is deactivated and reactivated, and the list sho
   t.is((await ledger('users', 'role', ...user, '--role', 'viewer')).code, 0);
   t.regex(
     (await ledger('users', 'list')).said,
-    /^\w{26} {2}viewer {2}active {7}siti@agency\.example {2}siti\n$/,
+    /^id +role +state +console +email +name\n\w{26} {2}viewer {2}active {7}yes {6}siti@agency\.example {2}siti\n$/,
   );
   // However the address is written.
   t.is((await ledger('users', 'deactivate', '--email', 'SITI@Agency.example')).code, 0);
   t.regex((await ledger('users', 'list')).said, / {2}viewer {2}deactivated {2}/);
   t.is((await ledger('users', 'reactivate', ...user)).code, 0);
   t.regex((await ledger('users', 'list')).said, / {2}viewer {2}active /);
+});
+
+test('a user who was made over the API is let into the console', async (t) => {
+  const { ledger, store } = await startShell(t);
+  const email = 'made@agency.example';
+  const id = userIdOf(transactionIdKey, email);
+  const user = { name: 'Made', email, role: 'admin' as const };
+  const commandId = randomUUID();
+  await createExecute({ eventStore: store, decider: userDecider })(
+    userStream(id),
+    { type: 'CreateUser', at: '2026-11-20T01:00:00.000Z', id, user, console: false },
+    { commandId, correlationId: commandId, causationId: commandId, actor: 'api' },
+  );
+  t.regex((await ledger('users', 'list')).said, / {2}admin {3}active {7}no /);
+  t.is((await ledger('users', 'grant', '--email', email)).said, `User ${id} may sign in to the console.\n`);
+  t.regex((await ledger('users', 'list')).said, / {2}admin {3}active {7}yes /);
 });
 
 test('a project is registered once', async (t) => {
@@ -78,7 +99,11 @@ test('a project is registered once', async (t) => {
 test('wrong arguments are answered with the usage', async (t) => {
   const { ledger } = await startShell(t);
   for (const [args, fault, usage] of [
-    [['users', 'remove'], 'The action must be one of add, role, deactivate, reactivate, list', 'add --email'],
+    [
+      ['users', 'remove'],
+      'The action must be one of add, role, grant, deactivate, reactivate, list',
+      'add --email',
+    ],
     [
       ['users', 'role', '--email', 'a@b.example', '--role', 'king'],
       'role must be one of admin, member, viewer',

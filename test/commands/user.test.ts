@@ -5,24 +5,25 @@ import { InvalidFields, readFields } from '../../src/commands/fields.ts';
 import { NewProject, projectDecider, projectIdOf } from '../../src/commands/project.ts';
 import { transactionIdOf } from '../../src/commands/transaction-id.ts';
 import { NewUser, userDecider, userIdOf } from '../../src/commands/user.ts';
+import { maySignIn } from '../../src/events/user.ts';
 
 const at = '2026-11-20T01:02:03.000Z';
 const user = { name: 'Aminah', email: 'Aminah@agency.example', role: 'viewer' } as const;
 const project = { name: 'Receipts', status: 'draft', stars: 3 } as const;
 
 test('a user is created once', (t) => {
-  const command = { type: 'CreateUser', at, id: 'U', user } as const;
+  const command = { type: 'CreateUser', at, id: 'U', user, console: true } as const;
   const events = userDecider.decide(command, userDecider.initial);
   t.deepEqual(events, [{ type: 'UserCreated', data: { at, id: 'U', ...user } }]);
   if (events instanceof Refused) return;
   const state = events.reduce(userDecider.evolve, userDecider.initial);
-  t.deepEqual(state, { id: 'U', ...user, createdAt: at, active: true });
+  t.deepEqual(state, { id: 'U', ...user, createdAt: at, active: true, console: true });
   t.like(userDecider.decide(command, state), { code: 'email_taken' });
   t.is(events.reduce(userDecider.evolve, state), state, 'a second beginning changes nothing');
 });
 
 test('a user changes role, is deactivated and reactivated; a change that is already made adds nothing', (t) => {
-  const given = { ...user, id: 'U', createdAt: at, active: true };
+  const given = { ...user, id: 'U', createdAt: at, active: true, console: true };
   const by = null;
   const decide = (command: Parameters<typeof userDecider.decide>[0], state: typeof given | null = given) => {
     const decided = userDecider.decide(command, state);
@@ -47,6 +48,23 @@ test('a user changes role, is deactivated and reactivated; a change that is alre
     t.is(decide({ ...command, by: 'U' }), 'own_account');
     t.is(decide({ ...command, by }, null), 'unknown_user');
   }
+});
+
+test('who was made over the API is let into the console by an event of its own', (t) => {
+  const made = userDecider.decide({ type: 'CreateUser', at, id: 'U', user, console: false }, null);
+  if (made instanceof Refused) return t.fail(made.message);
+  const outside = made.reduce(userDecider.evolve, userDecider.initial);
+  if (!outside) return t.fail();
+  t.false(maySignIn(outside));
+  t.like(userDecider.decide({ type: 'GrantConsoleAccess', at, by: 'U' }, outside), { code: 'own_account' });
+  const granted = userDecider.decide({ type: 'GrantConsoleAccess', at, by: null }, outside);
+  t.deepEqual(granted, [{ type: 'ConsoleAccessGranted', data: { at } }]);
+  if (granted instanceof Refused) return;
+  const inside = granted.reduce(userDecider.evolve, outside);
+  t.true(inside !== null && maySignIn(inside));
+  t.deepEqual(userDecider.decide({ type: 'GrantConsoleAccess', at, by: null }, inside), []);
+  const deactivated = inside && { ...inside, active: false };
+  t.false(deactivated !== null && maySignIn(deactivated), 'a deactivated user stays out');
 });
 
 test('a project is registered once; the same again changes nothing, another is refused', (t) => {

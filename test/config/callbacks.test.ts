@@ -38,6 +38,19 @@ test('a configured schedule and hosts', (t) => {
   t.deepEqual(faults, []);
 });
 
+test('how many attempts are made at a time', (t) => {
+  t.deepEqual(read({}).concurrency, { total: 256, perReceiver: 8, perMerchant: 32 });
+  const given = {
+    DELIVERY_ATTEMPTS: '4',
+    DELIVERY_ATTEMPTS_PER_RECEIVER: '2',
+    DELIVERY_ATTEMPTS_PER_MERCHANT: '3',
+  };
+  t.deepEqual(read(given).concurrency, { total: 4, perReceiver: 2, perMerchant: 3 });
+  for (const name of Object.keys(given))
+    for (const value of ['0', '10001', '1.5', 'many', '-1'])
+      t.regex(read({ [name]: value }).faults.join(), new RegExp(`^${name} must be a whole number`));
+});
+
 for (const schedule of [
   '5s',
   '0s,5',

@@ -59,7 +59,8 @@ const states = json('states.json') as Record<string, unknown>;
 async function stateAfter(version: number, file: string): Promise<unknown> {
   const [type = ''] = file.split('.');
   if (Object.hasOwn(userEvents, type)) {
-    const events = [...new Set(['UserCreated', type])].map((name) => readUserEvent(golden(version, name)));
+    const begun = type === 'UserCreated' ? [] : ['UserCreated'];
+    const events = [...begun, file].map((name) => readUserEvent(golden(version, name)));
     return events.reduce<Account | null>(evolveUser, null);
   }
   if (Object.hasOwn(sessionEvents, type)) {

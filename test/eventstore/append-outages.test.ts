@@ -1,7 +1,13 @@
 /** Appends while the event store is killed, frozen, stopped or away: acknowledged means stored, once. */
+import { setTimeout as sleepMs } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { EventStoreUnavailable, WrongExpectedRevision } from '../../src/eventstore/event-store.ts';
+import type { Runtime } from '../../src/kernel/runtime.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { postRequest, requestBody } from '../http/generic/helpers.ts';
+import { startApp } from '../support/app.ts';
 import { startServerProcess } from '../support/event-store.ts';
+import { testRuntime } from '../support/runtime.ts';
 import { appendElsewhere, newEvent, open, range, startServer, startWire, until } from './helpers.ts';
 
 for (const [signal, rounds] of [
@@ -164,4 +170,46 @@ test('no server listens at first: an append waits a while, then is unavailable; 
   await server.start();
   await until(() => store.logged.at(-1)?.message === 'The event store answers again');
   t.is((await store.append('payment-1', [newEvent()], 'no_stream')).revision, 0);
+});
+
+test('over HTTP: while the store is known to be away, requests get their 503 without a call to it; it comes back by itself', async (t) => {
+  const server = await startServer(t);
+  const wire = await startWire(t, server.port);
+  // The looks of the connection itself pause here, so that every byte on the wire would be due to a request.
+  let paused = Promise.resolve();
+  const sleep: Runtime['sleep'] = async (ms, signal) => {
+    await paused;
+    await systemRuntime.sleep(ms, signal);
+  };
+  const store = open(t, wire.port, {
+    settings: '&keepAliveInterval=-1',
+    callDeadlineMs: 1_000,
+    giveUpAfterMs: 1_500,
+    runtime: testRuntime({ sleep }),
+  });
+  const app = await startApp({}, { eventStore: store });
+  t.teardown(() => app.close());
+  t.is((await postRequest(app, requestBody())).status, 200);
+  wire.lost.answers = true;
+  t.is((await postRequest(app, requestBody())).status, 503);
+
+  const { promise, resolve } = Promise.withResolvers<void>();
+  paused = promise;
+  await until(async () => {
+    const before = wire.bytes.requests;
+    await sleepMs(1_200); // longer than a call may take
+    return wire.bytes.requests === before;
+  });
+  const before = wire.bytes.requests;
+  for (const _ of range(20)) {
+    const refused = await postRequest(app, requestBody());
+    t.is(refused.status, 503);
+    t.is(refused.headers.get('retry-after'), '5');
+  }
+  t.is(wire.bytes.requests, before);
+
+  wire.cut();
+  resolve();
+  await until(() => store.logged.at(-1)?.message === 'The event store answers again');
+  t.is((await postRequest(app, requestBody())).status, 200);
 });

@@ -10,6 +10,7 @@ import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore, NewEvent } from '../../src/eventstore/event-store.ts';
+import type { Runtime } from '../../src/kernel/runtime.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { type Server, startServer as startInProcess } from '../support/event-store.ts';
 
@@ -84,9 +85,9 @@ function readLine(line: string): Logged {
 export function open(
   t: ExecutionContext,
   port: number,
-  options: { settings?: string; callDeadlineMs?: number; giveUpAfterMs?: number } = {},
+  options: { settings?: string; callDeadlineMs?: number; giveUpAfterMs?: number; runtime?: Runtime } = {},
 ): EventStore & { logged: Logged[] } {
-  const { settings = '', ...deadlines } = options;
+  const { settings = '', runtime = systemRuntime, ...deadlines } = options;
   const logged: Logged[] = [];
   const formatters = { level: (level: string) => ({ level }) };
   const log = pino({ formatters }, { write: (line: string) => void logged.push(readLine(line)) });
@@ -94,7 +95,7 @@ export function open(
     url: `esdb://127.0.0.1:${port}?tls=false${settings}`,
     log,
     ...deadlines,
-    runtime: systemRuntime,
+    runtime,
   });
   t.teardown(() => store.close());
   return { ...store, logged };

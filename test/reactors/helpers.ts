@@ -98,6 +98,7 @@ export function startCallbacks(
     }),
     openSealed: personalData.open,
     scheduleMs,
+    concurrency: configured.concurrency,
     runtime: testRuntime({ now: clock.now, random: () => 0.5 }),
     log,
     // On a clock that leaps by hours, a lease of a minute would end before its try.

@@ -21,6 +21,7 @@ import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { sealedValuesOf } from '../../src/events/personal-data.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore, RecordedEvent } from '../../src/eventstore/event-store.ts';
+import { watchDisk } from '../../src/eventstore/watch-disk.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
 import { createKnownHeads } from '../../src/http/server/known-heads.ts';
@@ -151,7 +152,8 @@ export async function startApp(
     ...(changes.monotonicMs && { monotonicMs: changes.monotonicMs }),
   });
   const heads = createKnownHeads(runtime);
-  const parts = heads.watch({ ...eventStore, ...changes.eventStore });
+  const disk = watchDisk(eventStore, runtime);
+  const parts = heads.watch({ ...disk.eventStore, ...changes.eventStore });
   const mails: Mail[] = [];
   const send = async (mail: Mail): Promise<MailOutcome> => {
     mails.push(mail);
@@ -200,6 +202,7 @@ export async function startApp(
       projections: [],
       projectionStatus: async () => [],
       clockDifferenceMs: () => 0,
+      isDiskFull: disk.isDiskFull,
       version: '0.0.0',
       ...changes.content,
     },

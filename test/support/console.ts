@@ -34,6 +34,7 @@ export async function addUser(
     at: new Date().toISOString(),
     id,
     user: { name, email, role },
+    console: true,
   });
   return { id, email };
 }
@@ -87,7 +88,10 @@ export function cookieOf(answer: Response): string {
 
 export function memberOf(url: string, id: string, cookie: string): Member {
   const get: Member['get'] = (path, headers = {}) =>
-    fetch(`${url}${path}`, { headers: { accept: 'text/html', cookie, ...headers }, redirect: 'manual' });
+    fetch(`${url}${path}`, {
+      headers: { accept: 'text/html', 'sec-fetch-site': 'same-origin', cookie, ...headers },
+      redirect: 'manual',
+    });
   let token: string | undefined;
   return {
     id,

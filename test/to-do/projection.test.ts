@@ -9,7 +9,7 @@ import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { rebuild } from '../../src/projections/rebuild/rebuild.ts';
-import { projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
+import { prepare, projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '../../src/projections/runtime/lag.ts';
 import { runProjection } from '../../src/projections/runtime/run.ts';
 import { createToDoList, toDoList } from '../../src/to-do/projection.ts';
@@ -135,6 +135,19 @@ test.serial('only the request of a payment with events of version 1 is loaded, a
   );
   await until(() => due.length > 0);
   t.deepEqual([...new Set(due)], ['callback'], 'what became due is told after the commit');
+});
+
+test.serial('an index that a later release adds is made for the tables of an earlier one', async (t) => {
+  const { db } = await emptyDatabase(t, postgres);
+  const { projection } = createToDoList({ eventStore: { load: async () => [] } });
+  const indexes = () =>
+    db('pg_indexes').where('schemaname', toDoList.name).orderBy('indexname').pluck('indexname');
+  await prepare(db, { ...projection, indexes: projection.indexes?.slice(2) ?? [] }, toDoList.name);
+  const before = await indexes();
+  await prepare(db, projection, toDoList.name);
+  const after = await indexes();
+  t.is(after.length, before.length + 2);
+  t.true(after.includes('deliveries_due_to'));
 });
 
 test.serial('an event store that goes away while an old payment is loaded halts nothing', async (t) => {

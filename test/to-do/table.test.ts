@@ -1,4 +1,5 @@
 // The to-do list: rows that say what the fold says, and claims that never get in each other's way.
+import { once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
@@ -197,6 +198,68 @@ test.serial(
     const [rest, ...more] = await queue.claim(claim({ merchantLimits }));
     t.like(rest, { merchantCode: 'few' });
     t.deepEqual(more, []);
+  },
+);
+
+/** Rows `<what>1`, `<what>2`, … that have been due for an hour, each a millisecond longer than the next. */
+async function waiting(db: Knex, rows: { what: string; count: number; receiver: string; merchant: string }) {
+  await db.raw(
+    `insert into reactor_deliveries.deliveries (transaction_id, ordering_key, delivery, kind, receiver, merchant_code,
+       state, due_at, attempts, called_at)
+     select :what || n, 'callback', 'callback-1', 'callback', replace(:receiver, '#', n::text), :merchant, 'due',
+       cast(:now as timestamptz) - interval '1 hour' + n * interval '1 ms', 0, :now
+     from generate_series(1, :count) n`,
+    { ...rows, now },
+  );
+}
+
+test.serial(
+  'what a claim reads depends on merchants and receivers, not on how much is waiting',
+  async (t) => {
+    const { db } = await emptyList(t);
+    const queue = createDeliveryQueue(db);
+    const limits = { limit: 256, limitPerReceiver: 8, limitPerMerchant: 32 };
+    const blocksOf = async (over: Partial<Claim>) => {
+      const asked = once(db, 'query');
+      const claimed = await queue.claim(claim({ ...limits, ...over }));
+      const [{ sql, bindings }] = await asked;
+      await db.raw('update reactor_deliveries.deliveries set lease_until = null, leased_by = null');
+      const trx = await db.transaction();
+      const text = `explain (analyze, buffers, format json) ${sql.replace(/\$\d+/g, '?')}`;
+      const { Plan: plan } = (await trx.raw(text, bindings)).rows[0]['QUERY PLAN'][0];
+      await trx.rollback();
+      return { claimed, blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
+    };
+    await waiting(db, { what: 'S', count: 5, receiver: 'https://small.example', merchant: 'small' });
+    await waiting(db, { what: 'B', count: 20_000, receiver: 'https://big.example', merchant: 'big' });
+    await waiting(db, { what: 'R', count: 20_000, receiver: 'https://r#.example', merchant: 'many' });
+    const merchantLimits = new Map([
+      ['big', 0],
+      ['many', 0],
+    ]);
+    const small = await blocksOf({ merchantLimits });
+    t.is(small.claimed.length, 5);
+    t.true(small.blocks < 400, `${small.blocks} blocks for 5 rows`);
+    const all = await blocksOf({});
+    t.is(all.claimed.length, 5 + 8 + 32);
+    t.true(all.blocks < 5_000, `${all.blocks} blocks for 45 rows`);
+  },
+);
+
+test.serial(
+  'of a merchant with many receivers a paused one hides no other, however long its deliveries have waited',
+  async (t) => {
+    const { db } = await emptyList(t);
+    const queue = createDeliveryQueue(db);
+    await waiting(db, { what: 'P', count: 500, receiver: 'https://paused.example', merchant: 'many' });
+    await waiting(db, { what: 'R', count: 200, receiver: 'https://r#.example', merchant: 'many' });
+    const receiverLimits = new Map([['https://paused.example', 0]]);
+    const ids = new Set<string>();
+    for (let round = 0; round < 8; round += 1)
+      for (const { transactionId } of await queue.claim(claim({ receiverLimits, limitPerMerchant: 32 })))
+        ids.add(transactionId);
+    t.is(ids.size, 200);
+    t.false([...ids].some((id) => id.startsWith('P')));
   },
 );
 

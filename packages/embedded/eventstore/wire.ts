@@ -121,9 +121,18 @@ export function encodeEvent(
   return response.serializeBinary();
 }
 
-/** The gRPC form of an error; a failing disk is INTERNAL, with SQLite's message. */
+/** SQLITE_FULL, and SQLITE_IOERR_WRITE for a quota or a limit on the size of files. */
+const DISK_FULL: readonly unknown[] = [13, 778];
+
+/** The gRPC form of an error. A full disk is RESOURCE_EXHAUSTED, any other fault of it INTERNAL, with SQLite's message. */
 export function grpcError(error: unknown): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
+  if (error instanceof Error && 'errcode' in error && DISK_FULL.includes(error.errcode))
+    return {
+      code: status.RESOURCE_EXHAUSTED,
+      details: `The disk of the event store is full: ${error.message}`,
+      metadata,
+    };
   if (!(error instanceof RequestFault)) {
     return {
       code: status.INTERNAL,

@@ -20,15 +20,16 @@ import { withJsonSchema } from '../../kernel/with-json-schema.ts';
 import type { Context } from '../server/context.ts';
 import { id, matching, time } from '../server/openapi/structs.ts';
 
-const upOrDown = enums(['up', 'down']);
+/** `disk full`: it reads and does not write. */
+const storeStates = enums(['up', 'down', 'disk full']);
 
 export const Health = object({
   status: enums(['ok', 'degraded', 'error']),
   version: string(),
   timestamp: time,
   runtime: string(),
-  eventStore: upOrDown,
-  postgres: upOrDown,
+  eventStore: storeStates,
+  postgres: storeStates,
   projections: array(
     object({
       name: string(),
@@ -38,6 +39,8 @@ export const Health = object({
       lagMs: withJsonSchema(nullable(min(number(), 0)), { type: ['number', 'null'], minimum: 0 }),
       /** Only that it has stopped, because everybody can read this: the log says before which event and why. */
       fault: withJsonSchema(nullable(string()), { type: ['string', 'null'] }),
+      /** Streams that it leaves out since an event that it could not process. */
+      parked: withJsonSchema(min(integer(), 0), { type: 'integer', minimum: 0 }),
     }),
   ),
 });

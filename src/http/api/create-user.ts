@@ -44,7 +44,7 @@ export function createCreateUser(dependencies: {
     const id = userIdOf(config.transactionIdKey, user.email);
     const { state: account } = await executeUser(
       userStream(id),
-      { type: 'CreateUser', at: runtime.now().toISOString(), id, user },
+      { type: 'CreateUser', at: runtime.now().toISOString(), id, user, console: false },
       causeOf(ctx, ctx.state.apiCaller ?? 'api'),
       { creates: true },
     );

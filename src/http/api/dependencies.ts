@@ -32,5 +32,7 @@ export type ContentDependencies = {
   projectionStatus(): Promise<readonly ProjectionStatus[]>;
   /** How wrong the clock of this machine is, if that is known. */
   clockDifferenceMs(): number | null;
+  /** Whether the disk of the event store is full, as far as this process knows. */
+  isDiskFull(): boolean;
   version: string;
 };

@@ -6,6 +6,7 @@ import { reasonOf } from '../../kernel/reason-of.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { tolerableDifferenceMs } from '../../postgres/shared-clock.ts';
 import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
+import { diskFullText } from '../../projections/runtime/failures.ts';
 import { firstUntaken } from '../../projections/runtime/lag.ts';
 import type { Followed } from '../../projections/runtime/projection.ts';
 import type { Context } from '../server/context.ts';
@@ -27,7 +28,7 @@ const platform = `Node.js ${process.version} on ${process.platform} ${process.ar
 
 type HealthDependencies = Pick<
   ContentDependencies,
-  'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'version'
+  'clockDifferenceMs' | 'isDiskFull' | 'projections' | 'projectionStatus' | 'version'
 > & {
   eventStore: Pick<ApiDependencies['eventStore'], 'loadLast' | 'firstAfter'>;
   runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'timeout'>;
@@ -57,6 +58,7 @@ export function createHealth(dependencies: HealthDependencies) {
 async function look({
   clockDifferenceMs,
   eventStore,
+  isDiskFull,
   log,
   projections,
   projectionStatus,
@@ -91,7 +93,7 @@ async function look({
     );
     const lagMs = waiting && Math.max(0, now.getTime() - (waiting.event?.created ?? now).getTime());
     const fault = status ? faultText(status) : 'It has never run';
-    return { name, status: wordFor(fault, lagMs), lagMs, fault };
+    return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
   };
 
   const [storeAnswer, known] = await Promise.all([
@@ -100,30 +102,40 @@ async function look({
       eventStore.loadLast('health').then(() => true),
     ),
     answered('Postgres', projectionStatus()).then(
-      (statuses) => statuses && Promise.all(projections.map((each) => projectionHealth(each, statuses))),
+      async (statuses) =>
+        statuses && {
+          isDiskFull: statuses.some(({ fault }) => fault?.message === diskFullText),
+          projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
+        },
     ),
   ]);
   const unknown = projections.map(({ name }): ProjectionHealth => {
-    return { name, status: 'unknown', lagMs: null, fault: null };
+    return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
   });
-  const isUp = storeAnswer && known;
+  const stores = {
+    eventStore: storeAnswer ? stateOf(isDiskFull()) : 'down',
+    postgres: known ? stateOf(known.isDiskFull) : 'down',
+  } as const;
+  const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
   const isOnTime = Math.abs(clockDifferenceMs() ?? 0) <= tolerableDifferenceMs;
-  const isOk = isUp && isOnTime && known.every(({ status }) => status === 'ok');
+  const isOk = isOnTime && known?.projections.every(({ parked, status }) => status === 'ok' && parked === 0);
   const health: Health = {
     status: isUp ? (isOk ? 'ok' : 'degraded') : 'error',
     version,
     timestamp: toIsoWithOffset(now.toISOString()),
     runtime: platform,
-    eventStore: storeAnswer ? 'up' : 'down',
-    postgres: known ? 'up' : 'down',
-    projections: known ?? unknown,
+    ...stores,
+    projections: known?.projections ?? unknown,
   };
   return { health, isOverdue };
 }
 
+const stateOf = (isFull: boolean) => (isFull ? 'disk full' : 'up');
+
 /** The fault itself may name a payment's stream, a host or a place in our code; the type of event does not. */
 function faultText({ fault }: ProjectionStatus): string | null {
   if (!fault) return null;
+  if (fault.message === diskFullText) return diskFullText;
   return fault.event ? `It cannot take an event of type ${fault.event.type}` : 'It cannot go on';
 }
 

@@ -22,16 +22,18 @@ import {
   showOne,
 } from './exceptions/exception-page.ts';
 import { showExceptions } from './exceptions/list.ts';
+import { retryParkedStream, showParkedStream } from './exceptions/parked-stream.ts';
 import { paymentException } from './exceptions/payment-exception.ts';
 import { sharedNumber } from './exceptions/shared-number.ts';
 import { unknownOutcome } from './exceptions/unknown-outcome.ts';
 import {
   findUnmatchedToErase,
+  recordAtPayment,
   showUnmatchedEvidence,
   unmatchedResult,
 } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
-import { createFromOwnSite, createOwnForm, createPermit } from './frame/guards.ts';
+import { createFromOwnSite, createOwnForm, createPermit, fromOwnPage } from './frame/guards.ts';
 import type { Page, PageDependencies } from './frame/page.ts';
 import type { Permission } from './frame/permissions.ts';
 import type { StaffContext } from './frame/session.ts';
@@ -59,7 +61,7 @@ import { createImportGuard, importExport, readUpload } from './reconciliation/im
 import { showDiscrepancies } from './reconciliation/list.ts';
 import { createRequestLink } from './sign-in/request-link.ts';
 import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
-import { changeRole, deactivate, reactivate, showAccounts } from './staff/staff.ts';
+import { changeRole, deactivate, grant, reactivate, showAccounts } from './staff/staff.ts';
 
 export type ConsoleRoute = {
   method: 'get' | 'post';
@@ -113,11 +115,14 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     ...exceptionRoutes('attempt/:transactionId/:no', unknownOutcome),
     ...exceptionRoutes('approval/:transactionId/:no', approval),
     ...exceptionRoutes('unmatched/:id', unmatchedResult),
+    post('/console/exceptions/unmatched/:id/record', 'resolve', recordAtPayment),
     get('/console/exceptions/unmatched/:id/evidence', 'viewPersonalData', showUnmatchedEvidence),
     get('/console/exceptions/unmatched/:id/erase', 'erase', confirmErase(findUnmatchedToErase)),
     post('/console/exceptions/unmatched/:id/erase', 'erase', eraseNow(findUnmatchedToErase)),
     ...exceptionRoutes('shared/:id', sharedNumber),
     ...exceptionRoutes('difference/:id', discrepancy),
+    get('/console/exceptions/parked/:stream', 'read', showParkedStream),
+    post('/console/exceptions/parked/:stream/retry', 'rebuild', retryParkedStream),
 
     get('/console/reconciliation', 'read', showDiscrepancies),
     post('/console/reconciliation', 'reconcile', oneImport(importExport), readUpload),
@@ -149,6 +154,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
 
     get('/console/staff', 'manageStaff', showAccounts),
     post('/console/staff/:id/role', 'manageStaff', changeRole),
+    post('/console/staff/:id/grant', 'manageStaff', grant),
     post('/console/staff/:id/deactivate', 'manageStaff', deactivate),
     post('/console/staff/:id/reactivate', 'manageStaff', reactivate),
 
@@ -164,7 +170,9 @@ export function addConsoleRoutes(router: Router<RequestState>, dependencies: Pag
 
   for (const { body = formBody, handle, method, path, permission } of consoleRoutes()) {
     const answer = (ctx: StaffContext) => handle(ctx, dependencies);
-    if (method === 'get') router.get(path, permit(permission), answer);
+    if (method === 'get' && permission === 'viewPersonalData')
+      router.get(path, permit(permission), fromOwnPage, answer);
+    else if (method === 'get') router.get(path, permit(permission), answer);
     else router.post(path, fromOwnSite, permit(permission), body, ownForm, answer);
   }
 

@@ -3,6 +3,7 @@ import type { Next } from 'koa';
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
+import { UnreadableEvent } from '../../events/codec.ts';
 import type { RegistryFault } from '../../events/payment-result.ts';
 import { KeysUnavailable } from '../../events/personal-data.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
@@ -87,5 +88,7 @@ function answerTo(error: unknown): ErrorAnswer {
   if (error instanceof RegistryUnavailable) return new HttpProblem(...registryFaults[error.fault]);
   if (error instanceof EventStoreUnavailable || error instanceof KeysUnavailable)
     return new HttpProblem(503, unavailable);
+  if (error instanceof UnreadableEvent)
+    return new HttpProblem(500, 'What was recorded of this cannot be read; the staff of the service see it');
   return new HttpProblem(500, 'Internal error');
 }

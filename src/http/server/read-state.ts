@@ -4,6 +4,7 @@
  */
 import type { Decider } from '../../commands/decider.ts';
 import { loadHead } from '../../commands/execute.ts';
+import { UnreadableEvent } from '../../events/codec.ts';
 import { type EventStore, EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import { codeOf } from '../../kernel/reason-of.ts';
@@ -21,7 +22,8 @@ export type Found<State, ItsRow> = {
  * The function returned reads one state; `told` is the revision that the reader has been told of and must see, null if
  * there is none. A row serves if it is not behind what the reader was told and what this process knows to be the head;
  * where neither says anything, only a final row does. Otherwise, and if Postgres does not answer, the stream is folded.
- * If the event store does not answer either, the row serves all the same, and says that it is outdated.
+ * If the event store does not answer either, or an event cannot be read, the row serves all the same, and says that it is
+ * outdated.
  *
  * Throws EventStoreUnavailable, if there is no row, and UnreadableEvent.
  */
@@ -58,7 +60,8 @@ export function createReadState<State, Event, ItsRow extends Row<State>>(depende
       const { state } = await loadHead(eventStore, streamName, decider);
       return { state, outdated: null };
     } catch (error) {
-      if (!row || !(error instanceof EventStoreUnavailable)) throw error;
+      const isKnown = error instanceof EventStoreUnavailable || error instanceof UnreadableEvent;
+      if (!row || !isKnown) throw error;
       log.warn({ reason: codeOf(error) }, 'a stream cannot be read; its row is shown instead');
       return { state: row.state, outdated: row };
     }

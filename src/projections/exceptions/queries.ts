@@ -17,6 +17,7 @@ export const listedKinds = [
   'outcomeUnknown',
   'unmatched',
   'difference',
+  'parked',
 ] as const;
 export type ListedKind = (typeof listedKinds)[number];
 
@@ -35,11 +36,15 @@ const sources = [
    from ${reconciliation.name}.discrepancies`,
   `select 'shared/' || id, kind, merchant_code, at, amount_sen, resolution, resolved_at
    from ${journal.name}.shared_numbers`,
+  // Without U+0000, which a text of Postgres cannot contain.
+  `select 'parked/' || stream, 'parked', null, min("parkedAt"), null, null, null
+   from checkpoints, json_to_recordset(replace(parked::text, '\\u0000', '')::json) as it (stream text, "parkedAt" timestamptz)
+   group by stream`,
 ];
 const listed = `(${sources.join(' union all ')}) as listed`;
 
 export type ListedException = {
-  /** `payment/<transaction id>/<result number>`, `attempt/<transaction id>/<number>`, `approval/<transaction id>/<number>`, `unmatched/<id>`, `difference/<id>` or `shared/<id>`. */
+  /** `payment/<transaction id>/<result number>`, `attempt/<transaction id>/<number>`, `approval/<transaction id>/<number>`, `unmatched/<id>`, `difference/<id>`, `shared/<id>` or `parked/<stream>`. */
   id: string;
   kind: ListedKind;
   /** Null where the merchant is not known. */

@@ -5,7 +5,7 @@ import { retry } from '../../kernel/retry.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { connectPostgres } from '../../postgres/pool.ts';
 import { quoteIdentifier } from '../../postgres/table.ts';
-import { discard, holdCheckpoint } from '../runtime/checkpoints.ts';
+import { discard, holdCheckpoint, type ProjectionStatus, projectionStatus } from '../runtime/checkpoints.ts';
 import type { ComparedRows, Projection } from '../runtime/projection.ts';
 import {
   isFinal,
@@ -45,8 +45,8 @@ type CompareOptions = RebuildOptions & { limit: number };
  * The runner waits only while the last events are processed and a snapshot of both sides is taken. The shadow tables
  * are always dropped.
  *
- * A short outage is waited out. Throws RebuildUnderWay, RebuildRefused, RebuildInterrupted, ProjectionHalted for an
- * event that cannot be folded, and the stores' own errors.
+ * A short outage is waited out. Throws RebuildUnderWay, RebuildRefused (also if both do not park the same streams),
+ * RebuildInterrupted, ProjectionHalted if too many streams cannot be processed, and the stores' own errors.
  */
 export async function compareWithFresh(options: CompareOptions): Promise<Comparison> {
   const { projection, log, runtime, signal } = options;
@@ -106,8 +106,13 @@ async function compareLocked(
   });
   try {
     const serving = await db.transaction(async (trx) => {
-      const { position } = await servingCheckpoint(trx, projection);
+      const { parked, position } = await servingCheckpoint(trx, projection);
       if (position) await shadow.feed(position);
+      const fresh = (await projectionStatus(db)).find(({ name }) => name === schema);
+      if (placesOf(parked) !== placesOf(fresh?.parked ?? []))
+        throw new RebuildRefused(
+          'Its parked streams are not those that a fresh fold parks: try them again, with `ledger rebuild --parked`',
+        );
       const ahead = (await projection.eventsAhead?.(trx, schema)) ?? [];
       if (ahead.length > 0)
         await patient.transaction(async (fresh) => {
@@ -126,6 +131,12 @@ async function compareLocked(
     await snapshot.rollback();
   }
 }
+
+const placesOf = (parked: ProjectionStatus['parked']) =>
+  parked
+    .map(({ stream, revision }) => `${stream} ${revision}`)
+    .toSorted()
+    .join();
 
 /** A cutover gives the name to another schema, whose rows are not in the snapshot. */
 async function schemaId(db: Knex, name: string): Promise<unknown> {

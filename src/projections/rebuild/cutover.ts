@@ -48,11 +48,12 @@ export async function cutOver(
     await trx.raw('alter schema ?? rename to ??', [schema, name]);
     // Updates the row in place, so that a runner that waits for it finds its checkpoint and continues.
     await trx.raw(
-      `insert into checkpoints (name, version, commit_position, prepare_position, last_event, events)
-       select ?, version, commit_position, prepare_position, last_event, events from checkpoints where name = ?
+      `insert into checkpoints (name, version, commit_position, prepare_position, last_event, events, parked)
+       select ?, version, commit_position, prepare_position, last_event, events, parked from checkpoints where name = ?
        on conflict (name) do update set
          version = excluded.version, commit_position = excluded.commit_position,
-         prepare_position = excluded.prepare_position, last_event = excluded.last_event, events = excluded.events, updated_at = now(), fault = null`,
+         prepare_position = excluded.prepare_position, last_event = excluded.last_event, events = excluded.events,
+         parked = excluded.parked, updated_at = now(), fault = null`,
       [name, schema],
     );
     await trx.raw('delete from checkpoints where name = ?', [schema]);

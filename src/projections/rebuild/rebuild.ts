@@ -69,7 +69,7 @@ type RebuildHooks = {
  * Rebuilds a projection; resolves when the new tables serve.
  *
  * Outages are waited out for a while, then their error is thrown. Also throws RebuildUnderWay, RebuildRefused,
- * RebuildInterrupted, and ProjectionHalted for an event that cannot be folded. After any error, the previous tables
+ * RebuildInterrupted, and ProjectionHalted if too many streams cannot be processed. After any error, the previous tables
  * still serve.
  */
 export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<Rebuilt> {
@@ -143,7 +143,7 @@ async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promi
   if (begun && begun.version !== version) await discard(db, schema);
   const shadow = await openShadowTables({ ...options, schema });
   // The goal is the position of the serving tables, where their runner can continue. If no runner follows the log, it
-  // is the log's end: an event at which the runner halted is then processed or stops this rebuild, too.
+  // is the log's end: what halted the runner is then processed or stops this rebuild, too.
   const goal = async (): Promise<Position> => {
     const now = (await projectionStatus(db)).find((status) => status.name === name);
     const isFollowed = now?.version === version && !now.fault;

@@ -37,7 +37,7 @@ export async function openShadowTables({
   signal,
   onProgress,
 }: ShadowOptions & { schema: string }) {
-  const target = { projection, schema, db, personalData, commitsLater: true };
+  const target = { projection, schema, db, personalData, runtime, commitsLater: true };
   const meter = createMeter(runtime);
   let { position, events } = await prepare(db, projection, schema);
 

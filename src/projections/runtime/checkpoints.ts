@@ -1,12 +1,12 @@
 /**
- * How far each projection has come, and why it halted. One row per schema of tables, updated in the transaction that
+ * How far each projection has come, why it halted, and which streams it has parked. One row per schema of tables, updated in the transaction that
  * writes the tables' rows, so that neither can be ahead of the other.
  */
 import type { Knex } from 'knex';
 import type { LogMark, Position, RecordedEvent } from '../../eventstore/event-store.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import type { Batch } from './batches.ts';
-import type { Fault } from './failures.ts';
+import type { Fault, ParkedStream } from './failures.ts';
 import type { Projection } from './projection.ts';
 
 export type ProjectionStatus = {
@@ -21,6 +21,8 @@ export type ProjectionStatus = {
   lastEvent: LogMark | null;
   updatedAt: Date;
   fault: Fault | null;
+  /** In the order in which they were parked. */
+  parked: readonly ParkedStream[];
 };
 
 type StatusRow = Omit<ProjectionStatus, 'position' | 'lastEvent'> & {
@@ -31,7 +33,7 @@ type StatusRow = Omit<ProjectionStatus, 'position' | 'lastEvent'> & {
 
 // Positions are 64 bits wide: they travel as text, never as a number.
 const columns = `name, version, events, commit_position::text as commit, prepare_position::text as prepare,
-  last_event as "lastEvent", updated_at as "updatedAt", fault`;
+  last_event as "lastEvent", updated_at as "updatedAt", fault, parked`;
 
 /** Makes the schema, tables and checkpoint where they are missing or of an older version; returns the status. */
 export async function prepare(db: Knex, projection: Projection, schema: string): Promise<ProjectionStatus> {
@@ -42,7 +44,7 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
       `insert into checkpoints (name, version) values (?, ?)
        on conflict (name) do update
          set version = excluded.version, commit_position = null, prepare_position = null, last_event = null, events = 0,
-           fault = null
+           fault = null, parked = '[]'
          where checkpoints.version < excluded.version
        returning name`,
       [schema, projection.version],
@@ -50,7 +52,9 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
     if (schema === projection.name && projection.formerName) await dropFormer(trx, projection.formerName);
     if (made.length > 0) await createTables(trx, projection, schema);
     const { rows } = await trx.raw(`select ${columns} from checkpoints where name = ?`, [schema]);
-    return statusOf(rows[0]);
+    const status = statusOf(rows[0]);
+    if (status.version === projection.version) await createMissingIndexes(trx, projection, schema);
+    return status;
   });
 }
 
@@ -72,7 +76,7 @@ async function createCheckpoints(trx: Knex.Transaction): Promise<void> {
       updated_at timestamptz not null default now(),
       fault json
     )`);
-  // Earlier releases had neither column. Looked up first, because altering the table waits for its readers.
+  // Earlier releases had none of these columns. Looked up first, because altering the table waits for its readers.
   await trx.raw(`
     do $$ begin
       if not exists (
@@ -84,6 +88,11 @@ async function createCheckpoints(trx: Knex.Transaction): Promise<void> {
         select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'last_event'
       ) then
         alter table checkpoints add column last_event json;
+      end if;
+      if not exists (
+        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'parked'
+      ) then
+        alter table checkpoints add column parked json not null default '[]';
       end if;
     end $$`);
 }
@@ -106,26 +115,41 @@ async function createTables(trx: Knex.Transaction, projection: Projection, schem
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
 }
 
-export async function createIndexes(trx: Knex.Transaction, { indexes = [] }: Projection): Promise<void> {
+/** For tables that an earlier release made. Looked up first, because making an index waits for who writes. */
+async function createMissingIndexes(trx: Knex.Transaction, { indexes = [] }: Projection, schema: string) {
+  const { rows } = await trx.raw('select indexname as name from pg_indexes where schemaname = ?', [schema]);
+  const found = new Set(rows.map(({ name }: { name: string }) => name));
+  const missing = indexes.filter((index) => !found.has(index.split(' ')[0]));
+  if (missing.length === 0) return;
+  await trx.raw('set local search_path to ??', [schema]);
+  await createIndexes(trx, { indexes: missing });
+}
+
+export async function createIndexes(
+  trx: Knex.Transaction,
+  { indexes = [] }: Pick<Projection, 'indexes'>,
+): Promise<void> {
   for (const index of indexes) await trx.raw(`create index if not exists ${index}`);
 }
 
 /**
- * Moves the checkpoint over a batch and clears the fault. Holds the row until the transaction ends. Throws when another
- * process has moved it since it was read, or the tables now have another version: what was folded must not be written.
+ * Moves the checkpoint over a batch and clears the fault; resolves to the parked streams. Holds the row until the
+ * transaction ends. Throws when another process has moved it since it was read, or the tables now have another version:
+ * what was folded must not be written.
  */
 export async function advance(
   trx: Knex.Transaction,
   { projection, schema }: { projection: Pick<Projection, 'version'>; schema: string },
   from: Position | null,
   { events, position: to }: Batch,
-): Promise<void> {
-  const { rowCount } = await trx.raw(
+): Promise<readonly ParkedStream[]> {
+  const { rows } = await trx.raw<{ rows: Pick<ProjectionStatus, 'parked'>[] }>(
     `update checkpoints
      set commit_position = :commit, prepare_position = :prepare, events = events + :events,
        last_event = coalesce(cast(:lastEvent as json), last_event), updated_at = now(), fault = null
      where name = :schema and version = :version
-       and commit_position is not distinct from :fromCommit and prepare_position is not distinct from :fromPrepare`,
+       and commit_position is not distinct from :fromCommit and prepare_position is not distinct from :fromPrepare
+     returning parked`,
     {
       commit: to.commit.toString(),
       prepare: to.prepare.toString(),
@@ -137,12 +161,22 @@ export async function advance(
       fromPrepare: from?.prepare.toString() ?? null,
     },
   );
-  if (rowCount !== 1) throw new Error(`The checkpoint of ${schema} was moved by another process`);
+  if (!rows[0]) throw new Error(`The checkpoint of ${schema} was moved by another process`);
+  return rows[0].parked;
 }
 
 /** Records why the projection halted, for health and the console, until it moves again. */
 export async function recordFault(db: Knex, schema: string, fault: Fault): Promise<void> {
   await db.raw('update checkpoints set fault = ? where name = ?', [JSON.stringify(fault), schema]);
+}
+
+/** In the transaction that holds the checkpoint. */
+export async function saveParked(
+  trx: Knex.Transaction,
+  schema: string,
+  parked: Iterable<ParkedStream>,
+): Promise<void> {
+  await trx.raw('update checkpoints set parked = ? where name = ?', [JSON.stringify([...parked]), schema]);
 }
 
 /** The status of every projection and rebuild that ever ran. Rejects within a few seconds when Postgres is down. */

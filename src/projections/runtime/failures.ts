@@ -1,4 +1,4 @@
-/** Why a projection halts, in words without personal data. */
+/** Why a projection halts or parks a stream, in words without personal data. */
 import pg from 'pg';
 import { UnreadableEvent } from '../../events/codec.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
@@ -6,6 +6,22 @@ import { ProjectionFault } from './projection.ts';
 
 /** Why a projection halted, and the event before which it did (null when it never began). No personal data. */
 export type Fault = { message: string; event: { stream: string; revision: number; type: string } | null };
+
+/**
+ * A stream that a projection leaves out since an event that it could not process: that event and all later ones of the
+ * stream. Its rows stay as the events before led to. Decision 28.
+ */
+export type ParkedStream = {
+  stream: string;
+  /** Of the first event that is left out. */
+  revision: number;
+  type: string;
+  message: string;
+  parkedAt: string;
+};
+
+/** The fault of a projection that continues by itself once there is room. */
+export const diskFullText = 'The disk of PostgreSQL is full';
 
 /** Thrown when the projection cannot continue until somebody has repaired what the fault names. */
 export class ProjectionHalted extends Error {

@@ -1,4 +1,4 @@
-/** What a projection is: tables made from events. run.ts feeds it, keeps its checkpoint and halts it. */
+/** What a projection is: tables made from events. run.ts feeds it and keeps its checkpoint. */
 import type { Knex } from 'knex';
 import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { RecordedEvent, Selection } from '../../eventstore/event-store.ts';
@@ -39,7 +39,7 @@ type Tables = {
   comparedIn?(db: Knex.Transaction, schema: string): Promise<readonly ComparedRows[]>;
   /**
    * Folds a batch in memory, then writes it set-based; committed together with the checkpoint. Names no schema. Throws
-   * on an event that it cannot process: the runner then finds that event and halts before it. Throws KeysUnavailable
+   * on an event that it cannot process: the runner then finds that event and parks its stream. Throws KeysUnavailable
    * while personal data cannot be read: the runner then waits.
    */
   project(

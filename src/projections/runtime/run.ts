@@ -10,10 +10,12 @@ import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
 import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import { isPostgresError } from '../../postgres/error-codes.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { readBatches } from './batches.ts';
 import { prepare, recordFault } from './checkpoints.ts';
-import { ProjectionHalted } from './failures.ts';
+import { diskFullText, ProjectionHalted } from './failures.ts';
+import { tryParkedAgain } from './parking.ts';
 import { type Projection, selectionOf } from './projection.ts';
 import { writeBatch } from './write-batch.ts';
 
@@ -22,7 +24,7 @@ export type ProjectionRun = Background;
 
 type Dependencies = {
   projection: Projection;
-  eventStore: Pick<EventStore, 'subscribe'>;
+  eventStore: Pick<EventStore, 'load' | 'subscribe'>;
   db: Knex;
   /** The database of `db`: the lock of the leader needs a connection of its own. */
   databaseUrl: string;
@@ -36,8 +38,8 @@ type Dependencies = {
 
 /**
  * Runs a projection until it is stopped; of all processes that run it, one leads and the others stand by. It waits out
- * every outage of Postgres and of the event store. An event that cannot be folded halts this projection alone:
- * everything before it is committed, and the fault is in `projectionStatus`. A new run tries it again.
+ * every outage of Postgres and of the event store. An event that cannot be processed parks its stream, which each new
+ * run tries again; a fault that is not one stream's halts this projection alone. Both are in `projectionStatus`.
  */
 export function runProjection(dependencies: Dependencies): ProjectionRun {
   const { schema = dependencies.projection.name } = dependencies;
@@ -71,7 +73,7 @@ async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
 /** Reads from the stored checkpoint on until the signal aborts; throws ProjectionHalted, and whatever ended the run. */
 async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Promise<void> {
   const { projection, eventStore, db, schema, log, runtime } = run;
-  const { version, position, lastEvent } = await prepare(db, projection, schema);
+  const { version, position, lastEvent, parked } = await prepare(db, projection, schema);
   log.info({ position: position?.commit.toString() ?? 'start' }, 'projection runs');
   try {
     if (version !== projection.version)
@@ -79,6 +81,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
         `Its tables are of version ${version}, made by a newer program than this one, which knows ${projection.version}`,
         null,
       );
+    if (parked.length > 0) await tryAgain(run);
     let from = position;
     for await (const batch of readBatches({
       ...(projection.maxEvents !== undefined && { maxEvents: projection.maxEvents }),
@@ -89,7 +92,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
       runtime,
       signal,
     })) {
-      await writeBatch(run, from, batch);
+      for (const stream of await writeBatch(run, from, batch)) log.warn(stream, 'a stream is parked');
       from = batch.position;
       onProgress();
       run.onCommitted?.();
@@ -98,7 +101,20 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
     const error =
       cause instanceof LogReplaced ? new ProjectionHalted(logReplacedText(projection), null) : cause;
     if (error instanceof ProjectionHalted) await recordFault(db, schema, error.fault);
+    if (isPostgresError(error, 'diskFull'))
+      // In its page there may still be room for it.
+      await recordFault(db, schema, { message: diskFullText, event: null }).catch(() => {});
     throw error;
+  }
+}
+
+/** Never rejects: parked streams must not hold up the others. */
+async function tryAgain(run: Run): Promise<void> {
+  try {
+    const parked = await tryParkedAgain(run);
+    run.log.info({ parked: parked.length }, 'parked streams were tried again');
+  } catch (error) {
+    run.log.warn({ reason: reasonOf(error) }, 'parked streams could not be tried again');
   }
 }
 

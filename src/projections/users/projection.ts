@@ -5,7 +5,7 @@ import { listProjection } from '../runtime/list-projection.ts';
 
 export const users = listProjection({
   name: 'users',
-  version: 3,
+  version: 4,
   streamPrefix: userStreamPrefix,
   evolve: (state: Account | null, event) => evolveUser(state, readUserEvent(event)),
 });

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
 import { type Executed, type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
-import { readPaymentEvent } from '../../events/codec.ts';
+import { readPaymentEvent, UnreadableEvent } from '../../events/codec.ts';
 import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
 import { type OpenPayment, openPayment } from '../../events/open-payment.ts';
@@ -47,6 +47,8 @@ export type AttemptDependencies = {
 const timeoutMs = 40_000;
 /** How long until an attempt that could not begin is claimed again. */
 const postponeMs = 5_000;
+/** The same for a payment with an event that cannot be read. */
+const unreadableMs = 10 * 60_000;
 
 /**
  * Never rejects. Returns null when nothing was attempted, or the outcome could not be recorded. A claim that is not
@@ -89,12 +91,14 @@ export async function attemptDelivery(
     return outcome;
   } catch (error) {
     const { transactionId, orderingKey } = claimed;
-    log.error(
+    const isUnreadable = error instanceof UnreadableEvent;
+    log[isUnreadable ? 'warn' : 'error'](
       { err: error, transactionId, orderingKey, isBegun },
       'a delivery could not be attempted or recorded',
     );
     // A claim after an interruption is kept, because the interruption must still be recorded.
-    if (!isBegun && claimed.interrupted === null) await giveBack(claimed, postponeMs);
+    if (!isBegun && claimed.interrupted === null)
+      await giveBack(claimed, isUnreadable ? unreadableMs : postponeMs);
     return null;
   }
 }

@@ -21,23 +21,20 @@ export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind:
 type Dependencies = WorkerTask &
   Omit<AttemptDependencies, 'giveBack' | 'settle'> & {
     queue: DeliveryQueue;
+    /** The most attempts at a time; a merchant may name any number of receivers, which together get no more than its part. */
+    concurrency: { total: number; perReceiver: number; perMerchant: number };
     /** Nothing is claimed before it resolves: the list must know what was delivered already. */
     ready?: Promise<void>;
     /** Longer than an attempt can take. */
     leaseMs?: number;
   };
 
-/** While it waits, an attempt costs little more than a socket; one receiver or merchant gets only a part of them. */
-const maxAttempts = 256;
-const maxPerReceiver = 8;
-/** A merchant may name any number of receivers: together they get no more than this. */
-const maxPerMerchant = 32;
 /** How often it polls, for retries that become due. */
 const pollMs = 1_000;
 const drainMs = 10_000;
 
 export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
-  const { kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
+  const { concurrency, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
   const log = dependencies.log.child({ reactor: name });
   const holder = runtime.uuid();
   const breaker = createBreaker(runtime);
@@ -56,7 +53,8 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   }
 
   async function claim(): Promise<ClaimedDelivery[]> {
-    const limit = maxAttempts - attempts.size;
+    const { total, perReceiver, perMerchant } = concurrency;
+    const limit = total - attempts.size;
     if (limit === 0) return [];
     const now = runtime.now();
     const leaseUntil = new Date(now.getTime() + leaseMs);
@@ -64,10 +62,10 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     const receivers = underWay.map(({ receiver }) => receiver);
     const merchants = underWay.map(({ merchantCode }) => merchantCode);
     const limits = {
-      limitPerReceiver: maxPerReceiver,
-      receiverLimits: remaining(receivers, maxPerReceiver, breaker.limits()),
-      limitPerMerchant: maxPerMerchant,
-      merchantLimits: remaining(merchants, maxPerMerchant),
+      limitPerReceiver: perReceiver,
+      receiverLimits: remaining(receivers, perReceiver, breaker.limits()),
+      limitPerMerchant: perMerchant,
+      merchantLimits: remaining(merchants, perMerchant),
     };
     return await queue.claim({ kind, now, leaseUntil, holder, limit, ...limits }).catch((error) => {
       log.warn({ reason: reasonOf(error) }, 'no deliveries can be claimed for now');

@@ -1,18 +1,47 @@
 // /api/v1/health: what it says about stores and projections, at once even while a store hangs.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { startPostgres } from '../../../packages/embedded/postgres.ts';
+import { EventStoreFull } from '../../../src/eventstore/event-store.ts';
 import type { Health } from '../../../src/http/api/bodies.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
-import { postgresPids, until } from '../../embedded/helpers.ts';
+import { spawnStore } from '../../embedded/eventstore/harness.ts';
+import { postgresPids, query, temporaryFolder, until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { startServerProcess } from '../../support/event-store.ts';
-import { startOwnPostgres } from '../../support/postgres.ts';
+import { folderWithCluster } from '../../support/postgres.ts';
+import { wholeFile } from '../../support/whole-file.ts';
 import { aminah, type Service, startService } from './helpers.ts';
 
-const postgres = await startOwnPostgres();
+const dataDir = await folderWithCluster(wholeFile);
+const isDiskSmall = putOnSmallDisk(join(dataDir, 'postgres/data/base'));
+const { url, stop } = await startPostgres({ dataDir, log });
+wholeFile.teardown(stop);
+const postgres = { url, dataDir };
+
+/** Puts what is in a folder on a disk of its own with little room; false where this account may not. */
+function putOnSmallDisk(folder: string): boolean {
+  const [megabytes] = execFileSync('du', ['-sm', folder], { encoding: 'utf8' }).split('\t');
+  try {
+    execFileSync('mv', [folder, `${folder}-copy`]);
+    mkdirSync(folder);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${Number(megabytes) + 16}m`, 'tmpfs', folder], {
+      stdio: 'ignore',
+    });
+    wholeFile.teardown(() => execFileSync('umount', ['--lazy', folder]));
+    execFileSync('cp', ['-a', `${folder}-copy/.`, folder]);
+    return true;
+  } catch {
+    rmdirSync(folder);
+    execFileSync('mv', [`${folder}-copy`, folder]);
+    return false;
+  }
+}
 
 /** The limit allows for a busy machine: if health waited for a frozen store, it would wait for minutes. */
 async function healthOf(service: Service): Promise<Health> {
@@ -61,7 +90,13 @@ test.serial('all is well', async (t) => {
     runtime: `Node.js ${process.version} on ${process.platform} ${process.arch}`,
     eventStore: 'up',
     postgres: 'up',
-    projections: ['users', 'projects'].map((name) => ({ name, status: 'ok', lagMs: 0, fault: null })),
+    projections: ['users', 'projects'].map((name) => ({
+      name,
+      status: 'ok',
+      lagMs: 0,
+      fault: null,
+      parked: 0,
+    })),
   });
   t.regex(timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00$/);
   t.true(Math.abs(Date.parse(timestamp) - Date.now()) < 5_000);
@@ -103,24 +138,25 @@ test.serial('events of other streams are no lag', async (t) => {
 });
 
 test.serial(
-  'an event that cannot be read stops its projection; health says so without naming the stream',
+  'an event that cannot be read parks its stream; health says so without naming the stream',
   async (t) => {
     const service = await startService(t, postgres);
     await service.runProjections();
     await append(service, 'user-SECRET', 'UserCreated', { name: 'Secret' });
     const health = await untilHealth(service, ({ status }) => status === 'degraded');
     t.like(health.projections[0], {
-      status: 'stopped',
-      fault: 'It cannot take an event of type UserCreated',
+      status: 'ok',
+      fault: null,
+      parked: 1,
     });
-    t.like(health.projections[1], { status: 'ok', fault: null });
+    t.like(health.projections[1], { status: 'ok', fault: null, parked: 0 });
     t.notRegex(JSON.stringify(health), /secret/i);
   },
 );
 
 test.serial('other reasons why a projection stopped are not disclosed', async (t) => {
   const fault = { message: 'connect ECONNREFUSED 10.0.0.7', event: null };
-  const never = { events: 0, position: null, lastEvent: null, updatedAt: new Date() };
+  const never = { events: 0, position: null, lastEvent: null, updatedAt: new Date(), parked: [] };
   const status = { name: 'users', version: 1, ...never, fault };
   const service = await startService(t, postgres, {
     content: { projectionStatus: () => Promise.resolve([status]) },
@@ -180,6 +216,68 @@ test.serial(
     t.true(lost.projections.every(({ status }) => status === 'unknown'));
     slow = false;
     t.is((await look()).status, 'ok');
+  },
+);
+
+test.serial(
+  'the disk of the event store is full: 503 at once, the reason in the log and in health',
+  async (t) => {
+    // What its files may grow to stands for the disk.
+    const store = await spawnStore(join(await temporaryFolder(t), 'events.db'), { blocks: 1_000 });
+    t.teardown(() => store.stop('SIGKILL'));
+    let monotonicMs = 0;
+    const service = await startService(
+      t,
+      postgres,
+      { monotonicMs: () => monotonicMs },
+      { port: store.port, url: `esdb://127.0.0.1:${store.port}?tls=false` },
+    );
+    await service.runProjections();
+    await until(async () => {
+      monotonicMs += 1_500;
+      return isOk(await healthOf(service));
+    });
+    for (const bytes of [300_000, 50_000]) {
+      const fill = async () => {
+        while (true) await append(service, `payment-${randomUUID()}`, 'Filler', 'x'.repeat(bytes));
+      };
+      await t.throwsAsync(fill, { instanceOf: EventStoreFull });
+    }
+    let refused: Response | undefined;
+    for (let n = 0; refused?.status !== 503 && n < 100; n += 1)
+      refused = await service.postUser({ ...aminah, email: `${n}@agency.example` });
+    t.is(refused?.status, 503);
+    t.regex(JSON.stringify(service.logged), /The disk of the event store is full/);
+    monotonicMs += 1_500;
+    t.like(await healthOf(service), { status: 'error', eventStore: 'disk full', postgres: 'up' });
+    monotonicMs += 60_000;
+    t.like(await healthOf(service), { status: 'ok', eventStore: 'up' });
+  },
+);
+
+(isDiskSmall ? test.serial : test.serial.skip)(
+  'the disk of PostgreSQL is full: health says so, and the projection goes on when there is room',
+  async (t) => {
+    const service = await startService(t, postgres);
+    await service.runProjections();
+    await untilHealth(service, isOk);
+    await query(postgres.url, 'create table filler (text text)');
+    const fill = async () => {
+      while (true)
+        await query(postgres.url, "insert into filler select repeat('x', 1000) from generate_series(1, 500)");
+    };
+    await t.throwsAsync(fill, { code: '53100' });
+    for (let n = 0; n < 30; n += 1)
+      await append(service, `user-${n}`, 'UserCreated', {
+        at: new Date().toISOString(),
+        ...aminah,
+        id: `${n}`,
+      });
+    const full = await untilHealth(service, ({ postgres }) => postgres === 'disk full');
+    t.is(full.status, 'error');
+    t.like(full.projections[0], { status: 'stopped', fault: 'The disk of PostgreSQL is full' });
+    await query(postgres.url, 'drop table filler');
+    t.is((await untilHealth(service, isOk)).postgres, 'up');
   },
 );
 

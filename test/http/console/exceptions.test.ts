@@ -1,15 +1,22 @@
 // Exceptions in the console: the list, one of each kind, and how staff resolve them.
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
+import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
 import { readPaymentEvent, readUnmatchedEvent } from '../../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { resolutionStream } from '../../../src/events/unmatched.ts';
-
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
+import { payments } from '../../../src/projections/payments/projection.ts';
+import { tryParkedAgain } from '../../../src/projections/runtime/parking.ts';
+import type { Projection } from '../../../src/projections/runtime/projection.ts';
+import { transactionIdKey } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, contradicted, mismatched, result, sen, succeeded } from '../../support/payments.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { onlyUnmatchedPath, quarantined } from '../../support/quarantine.ts';
-import { postResult, resultFields, signed } from '../generic/helpers.ts';
+import { postRequest, postResult, requestBody, resultFields, signed } from '../generic/helpers.ts';
 import { paidTwice, startPopulated } from './populated.ts';
 
 const postgres = await createDatabase();
@@ -239,6 +246,43 @@ test.serial(
   },
 );
 
+test.serial('a result that was set apart is recorded at its payment once that exists', async (t) => {
+  const { app } = await startPopulated(t, postgres);
+  const admin = await signIn(app, 'admin');
+  const id = transactionIdOf(transactionIdKey, 'generic', 'council', 'LATE-1');
+  t.is((await postResult(app, signed(resultFields(id)))).status, 404);
+  const path = `/console/exceptions/${await onlyUnmatchedPath(app.eventStore)}`;
+  t.true((await (await admin.get(path)).text()).includes('Record it at its payment'));
+  const early = await admin.post(`${path}/record`);
+  t.is(early.status, 409);
+  t.regex(await early.text(), /There is still no payment that takes this result/);
+
+  await postRequest(app, requestBody({ trans_id: 'LATE-1' }));
+  t.is((await admin.post(`${path}/record`)).status, 303);
+  const events = await app.events(id);
+  t.deepEqual(
+    events.map(({ type }) => type),
+    ['PaymentRequested', 'PaymentSucceeded'],
+  );
+  checkChain(t, await app.eventStore.load(paymentStream(id)));
+  t.regex(await (await admin.get(path)).text(), /Recorded at its payment/);
+  t.is((await admin.post(`${path}/record`)).status, 409, 'it is resolved');
+  t.is((await app.events(id)).length, 2);
+});
+
+test.serial('a result of a payment that cannot be read waits until it can', async (t) => {
+  const { app, payment } = await startPopulated(t, postgres);
+  const admin = await signIn(app, 'admin');
+  const id = await payment([chosen(1)]);
+  const newer = { id: randomUUID(), type: 'PaymentForgiven', data: {}, metadata: { schemaVersion: 9 } };
+  await app.eventStore.append(paymentStream(id), [newer], 1);
+  t.is((await postResult(app, signed(resultFields(id)))).status, 303, 'acknowledged');
+  const path = `/console/exceptions/${await onlyUnmatchedPath(app.eventStore)}`;
+  const refused = await admin.post(`${path}/record`);
+  t.is(refused.status, 409);
+  t.regex(await refused.text(), /The events of its payment still cannot be read/);
+});
+
 test.serial(
   'a gateway transaction of two payments is listed, and an administrator explains it',
   async (t) => {
@@ -444,4 +488,40 @@ test.serial('above the limit a second administrator decides, and whoever propose
   const receipt = await (await fetch(`${app.url}/generic/receipt/${id}?lang=en`)).text();
   t.true(receipt.includes('Official receipt') && receipt.includes('RM 120.00'));
   t.true(receipt.includes('The amount asked for was RM 120.50'));
+});
+
+test.serial('a parked stream is an exception, and administrators have it tried again', async (t) => {
+  const { app, caughtUp, db, payment } = await startPopulated(t, postgres);
+  const id = await payment([{ type: 'PaymentTele\0ported', data: {} } as unknown as PaymentEvent, chosen(1)]);
+  await payment(paidTwice);
+  await caughtUp();
+  const [admin, viewer] = [await signIn(app, 'admin'), await signIn(app, 'viewer')];
+  const path = `/console/exceptions/parked/payment-${id}`;
+  const list = await (await viewer.get('/console/exceptions?kind=parked')).text();
+  t.true(list.includes(`href="${path}"`));
+
+  const page = await (await viewer.get(path)).text();
+  for (const name of ['payments', 'journal']) t.true(page.includes(`<th scope="row">${name}</th>`));
+  t.regex(page, /Unknown event type PaymentTele\ufffdported/);
+  t.false(page.includes('Try again</button>'));
+  t.is((await viewer.post(`${path}/retry`)).status, 403);
+  t.is((await viewer.get('/console/exceptions/parked/payment-none')).status, 404);
+
+  const still = await admin.post(`${path}/retry`);
+  t.is(still.headers.get('location'), `${path}?notice=still-parked`);
+  // As a newer program would read it.
+  const mended: Projection = {
+    ...payments,
+    project: (events, ...rest) =>
+      payments.project(
+        events.map((event) => (event.type.includes('\0') ? { ...event, ...chosen(1) } : event)),
+        ...rest,
+      ),
+  };
+  const stores = { db, eventStore: app.eventStore, personalData, runtime: systemRuntime };
+  await tryParkedAgain({ ...stores, projection: mended, schema: 'payments' });
+  t.false((await (await viewer.get(path)).text()).includes('<th scope="row">payments</th>'));
+  await db.raw(`update checkpoints set parked = '[]' where name = 'journal'`);
+  const done = await admin.post(`${path}/retry`);
+  t.is(done.headers.get('location'), '/console/exceptions?notice=unparked');
 });

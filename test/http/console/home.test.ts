@@ -56,6 +56,7 @@ test.serial('metrics of a day, by its Malaysian midnights', async (t) => {
     'Paid twice': '1',
     'Late success': '0',
     'Outcome unknown': '0',
+    'Parked stream': '0',
     'Unmatched result': '0',
     'Waits for approval': '0',
     'Deliveries given up': '1',

@@ -43,7 +43,10 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   const admin = await signIn(app, 'admin');
   const viewer = await signIn(app, 'viewer');
 
+  await db.raw(`update checkpoints set parked = '[{"stream":"payment-Z"}]'`);
   const page = await (await viewer.get('/console/projections')).text();
+  t.regex(page, /kind=parked">1 parked<\/a>/);
+  await db.raw(`update checkpoints set parked = '[]'`);
   t.regex(page, /payments<\/th>\s*<td>.*Up to date/);
   t.regex(page, /users<\/th>\s*<td>.*Not known/);
   t.notRegex(page, /<button[^>]*>Rebuild/);

@@ -16,6 +16,7 @@ import {
   memberOf,
   signIn,
 } from '../../support/console.ts';
+import { createPayment } from '../generic/helpers.ts';
 
 let now = Date.now();
 const clock = () => new Date(now);
@@ -358,4 +359,46 @@ test.serial('a prefetched page is refused, and no access recorded', async (t) =>
   ] as Record<string, string>[])
     t.is((await member.get('/console/payments', headers)).status, 503, JSON.stringify(headers));
   t.deepEqual(await app.eventStore.head(), before);
+});
+
+test.serial(
+  'no other site, mail or program makes a browser open personal data in the name of its user',
+  async (t) => {
+    const member = await signIn(app, 'viewer');
+    const id = await createPayment(app);
+    const before = await app.eventStore.head();
+    for (const path of [`${id}/payer`, `${id}/events/0`, `${id}/history.json`])
+      for (const site of ['cross-site', 'same-site', 'none', '']) {
+        const refused = await member.get(`/console/payments/${path}`, { 'sec-fetch-site': site });
+        t.is(refused.status, 403, `${path} ${site}`);
+        t.true((await refused.text()).includes(`href="/console/payments/${path}"`), 'the page leads on');
+      }
+    t.deepEqual(await app.eventStore.head(), before);
+    t.is((await member.get(`/console/payments/${id}/payer`)).status, 200);
+    t.notDeepEqual(await app.eventStore.head(), before, 'opened from the console, it is recorded');
+  },
+);
+
+test.serial('the key of /api/v1 makes users, but lets nobody into the console; an admin does', async (t) => {
+  const admin = await signIn(app, 'admin');
+  const email = 'made-by-api@agency.example';
+  const made = await fetch(`${app.url}/api/v1/users`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Made by API', email, role: 'admin' }),
+  });
+  t.is(made.status, 201);
+  const { id } = (await made.json()) as { id: string };
+  const isSentALink = async () => {
+    const sent = app.mails.length;
+    await ask(email);
+    // The answer does not wait for the mail: one to somebody else is the sign that it would have been sent by now.
+    await askForLink(app, (await addUser(app.eventStore, 'viewer')).email);
+    return app.mails.slice(sent).some(({ to }) => to === email);
+  };
+  t.false(await isSentALink());
+  t.is((await admin.post(`/console/staff/${id}/reactivate`)).status, 303);
+  t.false(await isSentALink(), 'reactivating is no grant');
+  t.is((await admin.post(`/console/staff/${id}/grant`)).status, 303);
+  t.regex(await askForLink(app, email), /sign-in/);
 });

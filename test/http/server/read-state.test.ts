@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
+import { UnreadableEvent } from '../../../src/events/codec.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
-import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
+import { EventStoreUnavailable, type RecordedEvent } from '../../../src/eventstore/event-store.ts';
 import { createKnownHeads, knownForMs } from '../../../src/http/server/known-heads.ts';
 import { createReadState } from '../../../src/http/server/read-state.ts';
 import { log } from '../../projections/helpers.ts';
@@ -131,4 +132,26 @@ test('nobody is shown less than was told, and nothing outdated without saying so
   await fc.assert(property, { numRuns: runs(80) });
   t.log(served);
   t.true(Math.min(served.rows, served.folds, served.outdated) > 0);
+});
+
+test('while an event of a stream cannot be read, its row is shown, and says that it may be outdated', async (t) => {
+  const row = { revision: 1, state: 2 };
+  const readOf = (isFinal: boolean) =>
+    createReadState({
+      streamOf: () => 'count-unreadable',
+      decider: {
+        ...counting,
+        read: () => {
+          throw new UnreadableEvent('Unknown event type');
+        },
+      },
+      findRow: async (id) => (id === 'none' ? null : row),
+      isFinal: () => isFinal,
+      eventStore: { load: async () => [{} as RecordedEvent] },
+      heads: { revisionOf: () => null },
+      log,
+    });
+  t.deepEqual(await readOf(false)('1'), { state: 2, outdated: row });
+  t.deepEqual(await readOf(true)('1'), { state: 2, outdated: null });
+  await t.throwsAsync(readOf(false)('none'), { instanceOf: UnreadableEvent });
 });

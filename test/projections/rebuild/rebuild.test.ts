@@ -10,6 +10,7 @@ import { details } from '../../../src/projections/details/projection.ts';
 import { createDetailsTable } from '../../../src/projections/details/tables.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { compareWithFresh } from '../../../src/projections/rebuild/compare.ts';
+import { compareStreams } from '../../../src/projections/rebuild/compare-streams.ts';
 import {
   RebuildInterrupted,
   type RebuildOptions,
@@ -17,7 +18,6 @@ import {
   RebuildUnderWay,
   rebuild,
 } from '../../../src/projections/rebuild/rebuild.ts';
-import { ProjectionHalted } from '../../../src/projections/runtime/failures.ts';
 import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { until } from '../../embedded/helpers.ts';
@@ -228,33 +228,39 @@ test.serial('one rebuild of a projection at a time', async (t) => {
   t.is((await first).events, 118);
 });
 
-test.serial('an event that cannot be folded stops it, and the serving tables are left alone', async (t) => {
+test.serial('a rebuild parks what the projection parks, and mends it with a program that can', async (t) => {
   const parts = await start(t);
   const { db } = parts.database;
   await append(parts.store.eventStore, 'A', [paymentRequested()]);
-  await append(parts.store.eventStore, 'A', [{ type: 'PaymentTeleported', data: {} }], 0);
-  await run(t, payments, parts.store, parts.database).ended;
-  const before = await statusOf(db, 'payments');
-  const error = await t.throwsAsync(rebuild(options(payments, parts)), { instanceOf: ProjectionHalted });
-  t.deepEqual(error?.fault, before?.fault);
-  t.deepEqual(await statusOf(db, 'payments'), before);
-  t.deepEqual(await schemas(parts), ['payments']);
+  await append(parts.store.eventStore, 'A', [{ type: 'PaymentTeleported', data: {} }, methodChosen()], 0);
+  run(t, payments, parts.store, parts.database);
+  await reached(db, 'payments', await append(parts.store.eventStore, 'B', [paymentRequested()]));
+  const parked = async () =>
+    ((await statusOf(db, 'payments'))?.parked ?? []).map(({ stream, revision }) => `${stream} ${revision}`);
+  t.deepEqual(await parked(), ['payment-A 1']);
+  t.deepEqual(await compare(payments, parts), { rows: 5, differences: [], more: 0 });
+  const named = { ids: ['A', 'B'], streams: ['payment-A', 'payment-B'] };
+  const stores = { db, personalData, eventStore: parts.store.eventStore };
+  t.deepEqual((await compareStreams(stores, payments, named)).differences, []);
 
   const tolerant = {
     ...payments,
-    project: (events, trx, ...rest) =>
+    project: (events, ...rest) =>
       payments.project(
-        events.filter(({ revision }) => revision === 0),
-        trx,
+        events.map((event) => (event.type === 'PaymentTeleported' ? { ...event, ...methodChosen() } : event)),
         ...rest,
       ),
   } satisfies Projection;
+  await t.throwsAsync(compare(tolerant, parts), {
+    instanceOf: RebuildRefused,
+    message: /^Its parked streams/,
+  });
+  await rebuild(options(payments, parts));
+  t.deepEqual(await parked(), ['payment-A 1']);
   await rebuild(options(tolerant, parts));
-  t.is(
-    (await statusOf(db, 'payments'))?.fault,
-    null,
-    'a program that takes the event mends what stood still',
-  );
+  t.deepEqual(await parked(), []);
+  const rows = db.withSchema('payments').from('payments').orderBy('transaction_id');
+  t.deepEqual(await rows.pluck('revision'), [2, 0]);
 });
 
 test.serial(
@@ -490,7 +496,7 @@ test.serial('the copy to compare with is dropped, whatever ended the comparison'
   });
   await t.throwsAsync(interrupted, { instanceOf: RebuildInterrupted });
   const stubborn = { ...payments, project: () => Promise.reject(new Error('no')) };
-  await t.throwsAsync(compare(stubborn, parts), { instanceOf: ProjectionHalted });
+  await t.throwsAsync(compare(stubborn, parts), { instanceOf: RebuildRefused });
   t.deepEqual(await schemas(parts), ['payments']);
   t.is((await parts.database.db('checkpoints')).length, 1);
 });

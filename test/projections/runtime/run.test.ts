@@ -1,7 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
+import { KeysUnavailable } from '../../../src/events/personal-data.ts';
+import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
+import { tryParkedAgain } from '../../../src/projections/runtime/parking.ts';
 import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { until } from '../../embedded/helpers.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
@@ -79,54 +84,134 @@ test.serial(
   },
 );
 
-// With a character that Postgres has no text for: the fault must be kept all the same.
+// With a character that Postgres has no text for: the reason must be kept all the same.
 const unknownType = 'PaymentTeleported\0';
+const unknown = { type: unknownType, data: { name: 'Aminah' } };
 
-test.serial('a poison event stops its own projection alone, after everything before it', async (t) => {
+/** The payments of a newer program, which knows what this one does not. */
+const mended: Projection = {
+  ...payments,
+  project: (events, trx, ...rest) => payments.project(events.map(asKnown), trx, ...rest),
+};
+function asKnown<Event extends { type: string }>(event: Event): Event {
+  return event.type === unknownType ? { ...event, ...methodChosen() } : event;
+}
+
+test.serial('an event that cannot be processed parks its stream, and all others go on', async (t) => {
   const { database, db, store, eventStore } = await startStores(t);
   const start = (projection: Projection) => run(t, projection, store, database);
   await append(eventStore, 'A', [paymentRequested(), methodChosen()]);
-  const before = await append(eventStore, 'B', [paymentRequested()]);
-  await append(eventStore, 'B', [{ type: unknownType, data: { name: 'Aminah' } }], 0);
-  const last = await append(eventStore, 'C', [paymentRequested()]);
-  const rows = () =>
-    db.withSchema('payments').from('payments').orderBy('transaction_id').select('transaction_id', 'revision');
+  await append(eventStore, 'B', [paymentRequested()]);
+  await append(eventStore, 'B', [unknown, methodChosen()], 0);
+  const first = await append(eventStore, 'C', [paymentRequested()]);
+  const rows = async () =>
+    await db.withSchema('payments').from('payments').orderBy('transaction_id').pluck('revision');
 
-  const unaffected = start(eventCounts);
-  await start(payments).ended;
-  const status = await statusOf(db, 'payments');
-  t.deepEqual(status?.fault, {
-    message: `Unknown event type ${unknownType}`,
-    event: { stream: 'payment-B', revision: 1, type: unknownType },
-  });
-  t.deepEqual(status?.position, before);
-  t.deepEqual(await rows(), [
-    { transaction_id: 'A', revision: 1 },
-    { transaction_id: 'B', revision: 0 },
-  ]);
-  await reached(db, 'event_counts', last);
-  t.is((await statusOf(db, 'event_counts'))?.fault, null);
-  await unaffected.stop();
+  const running = start(payments);
+  await reached(db, 'payments', first);
+  const [parked, ...more] = (await statusOf(db, 'payments'))?.parked ?? [];
+  t.deepEqual(more, []);
+  t.like(parked, { stream: 'payment-B', revision: 1, type: 'PaymentTeleported\ufffd' });
+  t.is(parked?.message, 'Unknown event type PaymentTeleported\ufffd');
+  t.deepEqual(await rows(), [1, 0, 0], 'the row of B is as the events before led to');
 
-  await start(payments).ended;
-  t.is((await statusOf(db, 'payments'))?.fault?.event?.revision, 1, 'a new run tries it again');
+  // What comes later in the stream is left out too, and parks nothing again.
+  const later = await append(eventStore, 'B', [methodChosen(2)], 2);
+  await reached(db, 'payments', later);
+  t.deepEqual((await statusOf(db, 'payments'))?.parked, [parked]);
+  await running.stop();
 
-  const mended = start({
-    ...payments,
-    project: (events, trx, ...rest) => payments.project(events.map(asKnown), trx, ...rest),
-  });
+  const again = start(payments);
+  const last = await append(eventStore, 'A', [methodChosen(2)], 1);
   await reached(db, 'payments', last);
-  await mended.stop();
-  t.is((await statusOf(db, 'payments'))?.fault, null);
-  t.deepEqual(await rows(), [
-    { transaction_id: 'A', revision: 1 },
-    { transaction_id: 'B', revision: 1 },
-    { transaction_id: 'C', revision: 0 },
-  ]);
+  t.deepEqual(
+    (await statusOf(db, 'payments'))?.parked,
+    [parked],
+    'tried again, and parked since the same time',
+  );
+  await again.stop();
 
-  function asKnown<Event extends { type: string }>(event: Event): Event {
-    return event.type === unknownType ? { ...event, ...methodChosen() } : event;
-  }
+  const next = start(mended);
+  await until(async () => (await statusOf(db, 'payments'))?.parked.length === 0);
+  t.deepEqual(await rows(), [2, 3, 0]);
+  await reached(db, 'payments', await append(eventStore, 'B', [methodChosen(3)], 3));
+  t.deepEqual(await rows(), [2, 4, 0]);
+  await next.stop();
+});
+
+test.serial('a parked stream is tried again on demand, while others are processed', async (t) => {
+  const { database, db, store, eventStore } = await startStores(t);
+  await append(eventStore, 'A', [paymentRequested(), unknown, methodChosen(), unknown, methodChosen(2)]);
+  await append(eventStore, 'B', [{ type: unknownType, data: {} }]);
+  run(t, payments, store, database);
+  await reached(db, 'payments', await append(eventStore, 'C', [paymentRequested()]));
+  const target = { schema: 'payments', db, personalData, runtime: systemRuntime, eventStore };
+  const parked = async () =>
+    ((await statusOf(db, 'payments'))?.parked ?? []).map(({ stream, revision }) => `${stream} ${revision}`);
+  t.deepEqual(await parked(), ['payment-A 1', 'payment-B 0']);
+
+  // One that fails further on stays parked there.
+  let taken = 0;
+  const half: Projection = {
+    ...payments,
+    project: (events, ...rest) =>
+      payments.project(
+        events.map((event) => (event.revision === 1 ? asKnown(event) : event)),
+        ...rest,
+      ),
+  };
+  const appending = (async () => {
+    for (; taken < 40; taken++) await append(eventStore, 'C', [methodChosen()], taken);
+  })();
+  await tryParkedAgain({ ...target, projection: half }, 'payment-A');
+  t.deepEqual(await parked(), ['payment-B 0', 'payment-A 3']);
+  await appending;
+  t.deepEqual(
+    (await tryParkedAgain({ ...target, projection: mended }, 'payment-A')).map(({ stream }) => stream),
+    ['payment-B'],
+  );
+  const { rows } = await db.raw('select transaction_id as id, revision from payments.payments order by 1');
+  await until(async () => (await db.raw('select from payments.payments where revision = 40')).rowCount === 1);
+  t.deepEqual(rows[0], { id: 'A', revision: 4 });
+
+  // Of another version, or without its event, a stream is left as it is.
+  await tryParkedAgain({ ...target, projection: { ...mended, version: 99 } });
+  await tryParkedAgain({ ...target, projection: mended, eventStore: { load: async () => [] } });
+  t.deepEqual(await parked(), ['payment-B 0']);
+});
+
+test.serial('an outage parks nothing', async (t) => {
+  const { database, db, store, eventStore } = await startStores(t);
+  let failures = 0;
+  const failing: Projection = {
+    ...eventCounts,
+    async project(events, ...rest) {
+      if (failures++ < 2) throw new KeysUnavailable('The keys cannot be read');
+      if (failures < 5) throw new EventStoreUnavailable('It does not answer');
+      await eventCounts.project(events, ...rest);
+    },
+  };
+  run(t, failing, store, database);
+  await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
+  t.true(failures >= 5);
+  t.deepEqual((await statusOf(db, 'event_counts'))?.parked, []);
+  t.deepEqual(await seen(db), ['payment-A 0']);
+});
+
+test.serial('if too many streams would be parked, the projection halts and keeps its place', async (t) => {
+  const { database, db, store, eventStore } = await startStores(t);
+  const refusesAll: Projection = {
+    ...eventCounts,
+    project: async (_, trx) => void (await trx.raw('select * from no_such_table')),
+  };
+  for (let index = 0; index <= 100; index++) await append(eventStore, `P${index}`, [paymentRequested()]);
+  await run(t, refusesAll, store, database).ended;
+  const halted = await statusOf(db, 'event_counts');
+  t.is(halted?.fault?.message, 'More than 100 streams cannot be processed: Postgres refused the rows: 42P01');
+  t.true((halted?.parked.length ?? 0) <= 100);
+  const mendedRun = run(t, eventCounts, store, database);
+  await until(async () => (await seen(db)).length === 101);
+  await mendedRun.stop();
 });
 
 const secret = 'Aminah binti Yusof';
@@ -141,15 +226,14 @@ const faults: Record<string, { project: Projection['project']; message: RegExp }
   },
 };
 for (const [title, { project, message }] of Object.entries(faults)) {
-  test.serial(`${title} is a fault that holds no personal data`, async (t) => {
+  test.serial(`${title} parks the stream, for a reason without personal data`, async (t) => {
     const { database, db, store, eventStore } = await startStores(t);
-    await append(eventStore, 'A', [paymentRequested()]);
-    const projection = { ...eventCounts, project };
-    await run(t, projection, store, database).ended;
-    const { fault, position } = (await statusOf(db, 'event_counts')) ?? {};
-    t.regex(fault?.message ?? '', message);
-    t.false(fault?.message.includes('Aminah'));
-    t.is(position, null);
+    const position = await append(eventStore, 'A', [paymentRequested()]);
+    run(t, { ...eventCounts, project }, store, database);
+    await reached(db, 'event_counts', position);
+    const [parked] = (await statusOf(db, 'event_counts'))?.parked ?? [];
+    t.regex(parked?.message ?? '', message);
+    t.false(parked?.message.includes('Aminah'));
   });
 }
 
@@ -175,25 +259,26 @@ test.serial('a batch that takes Postgres too long is taken in parts', async (t) 
   t.is((await seen(db)).length, 8);
 });
 
-test.serial('a hole in a stream is a fault', async (t) => {
+test.serial('a hole in a stream parks it', async (t) => {
   const { database, db, store, eventStore } = await startStores(t);
-  const running = run(t, payments, store, database);
+  run(t, payments, store, database);
   await reached(db, 'payments', await append(eventStore, 'A', [paymentRequested(), methodChosen()]));
   await db.raw('update payments.payments set revision = 0');
-  await append(eventStore, 'A', [methodChosen(2)], 1);
-  await running.ended;
-  t.deepEqual((await statusOf(db, 'payments'))?.fault, {
+  await reached(db, 'payments', await append(eventStore, 'A', [methodChosen(2)], 1));
+  t.like((await statusOf(db, 'payments'))?.parked[0], {
+    stream: 'payment-A',
+    revision: 2,
     message: 'Revision 1 of the stream is missing before this event',
-    event: { stream: 'payment-A', revision: 2, type: 'PaymentMethodChosen' },
   });
 });
 
-test.serial('a stream that does not begin with a request is a fault', async (t) => {
+test.serial('a stream that does not begin with a request is parked', async (t) => {
   const { database, db, store, eventStore } = await startStores(t);
-  await append(eventStore, 'A', [methodChosen()]);
-  await run(t, payments, store, database).ended;
+  const position = await append(eventStore, 'A', [methodChosen()]);
+  run(t, payments, store, database);
+  await reached(db, 'payments', position);
   t.is(
-    (await statusOf(db, 'payments'))?.fault?.message,
+    (await statusOf(db, 'payments'))?.parked[0]?.message,
     'The stream does not begin with the event that creates it',
   );
 });

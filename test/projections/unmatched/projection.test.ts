@@ -77,11 +77,11 @@ test.serial('a row per result, without what was received; a replay changes nothi
   t.deepEqual(await rows(), expected);
 });
 
-test.serial('a word about a result that there is not stops the projection', async (t) => {
+test.serial('a word about a result that there is not parks its stream', async (t) => {
   await query(postgres.url, 'drop schema if exists unmatched cascade');
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
   await store.eventStore.append(resolutionStream('7'), [resolution(7, 'settled')], 'no_stream');
   run(t, unmatched, store, database);
-  const fault = await until(async () => (await statusOf(database.db, 'unmatched'))?.fault ?? false);
-  t.deepEqual(fault.event, { stream: 'unmatched-7', revision: 0, type: 'UnmatchedResultResolved' });
+  const parked = await until(async () => (await statusOf(database.db, 'unmatched'))?.parked[0] ?? false);
+  t.like(parked, { stream: 'unmatched-7', revision: 0, type: 'UnmatchedResultResolved' });
 });

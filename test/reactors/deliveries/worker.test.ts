@@ -499,6 +499,26 @@ test.serial('a payment’s deliveries go on while the list does not follow the l
   t.deepEqual((await compare()).differences, []);
 });
 
+test.serial('a payment with an event that cannot be read waits, and no other does', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  startCallbacks(t, ledger);
+  const unknown = { type: 'PaymentTeleported', data: {} } as unknown as PaymentEvent;
+  await makePayment(ledger, 'P1', [...paymentEvents('P1', receiver.url, 'succeeded'), unknown]);
+  await makePayment(ledger, 'P2', paymentEvents('P2', receiver.url, 'succeeded'));
+  await untilHistory(ledger, 'P2', 1);
+  const [row] = await until(async () => {
+    const rows = await query(
+      postgres.url,
+      `select lease_until from reactor_deliveries.deliveries
+       where transaction_id = 'P1' and leased_by is null and lease_until is not null`,
+    );
+    return rows.length > 0 && rows;
+  });
+  t.deepEqual(row?.lease_until, new Date('2026-11-20T01:15:00Z'), 'ten minutes later');
+  t.is(receiver.received.length, 1);
+});
+
 test.serial('hanging receivers take no other receiver’s place', async (t) => {
   const ledger = await startLedger(t, postgres);
   const { answer, release } = held();
@@ -513,6 +533,21 @@ test.serial('hanging receivers take no other receiver’s place', async (t) => {
   t.is(hanging.received.length, 8, 'no more than its share at a time');
   hanging.answer = ok;
   release();
+});
+
+test.serial('attempts at a time are as configured', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { answer, release } = held();
+  const hanging = await startReceiver(t, answer);
+  const pay = (id: string) => makePayment(ledger, id, paymentEvents(id, hanging.url, 'succeeded'));
+  for (let index = 0; index < 6; index += 1) await pay(`P${index}`);
+  startCallbacks(t, ledger, { concurrency: { total: 3, perReceiver: 5, perMerchant: 5 } });
+  await until(() => hanging.received.length === 3);
+  await sleep(100);
+  t.is(hanging.received.length, 3);
+  hanging.answer = ok;
+  release();
+  await until(() => hanging.received.length === 6);
 });
 
 test.serial('a merchant with many hanging receivers takes no other merchant’s place', async (t) => {

@@ -1,5 +1,10 @@
 /** /console/exceptions/unmatched/{id}: a result in quarantine, and on a page of its own what was received. */
+import { readGatewayResult } from '../../../clients/gateway/read-result.ts';
+import { Refused } from '../../../commands/decider.ts';
+import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { loadUnmatched } from '../../../commands/unmatched.ts';
+import { UnreadableEvent } from '../../../events/codec.ts';
+import { paymentStream } from '../../../events/payment.ts';
 import {
   resolutionStream,
   type UnmatchedResolution,
@@ -7,7 +12,7 @@ import {
 } from '../../../events/unmatched.ts';
 import { unmatchedSubject } from '../../../personal-data/key-store.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
+import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { ToErase } from '../payments/erase.ts';
 import { texts } from '../texts.ts';
 import { type ExceptionSource, type FoundException, showException } from './exception-page.ts';
@@ -33,6 +38,7 @@ async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDe
       revision,
       result: { ...result, reasonText: texts.exceptions.unmatchedReasons[result.reason] },
       erasedAt: head.state.erasedAt,
+      mayBeRecorded: result.reason !== 'unreadable' && head.state.erasedAt === null,
       evidence: null,
     },
     choices: unmatchedResolutions,
@@ -43,7 +49,8 @@ async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDe
       return executeUnmatched(resolutionStream(id), command, cause, { from: head });
     },
   };
-  return { found, evidence, personalData, place: { stream, field: 'evidence' } as const, url, id };
+  const place = { stream, field: 'evidence' } as const;
+  return { found, evidence, personalData, place, result, url, id };
 }
 
 /** The same page with the result as it was received. */
@@ -56,6 +63,42 @@ export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
     evidence: opened.kind === 'open' ? Object.entries(opened.value) : [],
     withheld: opened.kind === 'open' ? '' : texts.exceptions.withheld[opened.kind],
   });
+};
+
+/**
+ * Records the result at the payment that it names, if that exists after all or can be read again, and resolves the
+ * exception. The payment recognises a result that it has.
+ */
+export const recordAtPayment: Page = async (ctx, dependencies) => {
+  const { execute, personalData, runtime } = dependencies;
+  const { evidence, found, place, result, url } = await findResult(ctx, dependencies);
+  const opened = await personalData.open(evidence, place);
+  const reported = opened.kind === 'open' ? readGatewayResult(opened.value) : null;
+  if (!reported || found.resolved || !transactionIdPattern.test(reported.transactionId))
+    throw new HttpProblem(409, 'This result names no payment, or is resolved already');
+  const { transactionId, ...fields } = reported;
+  const { channel, verified } = result;
+  const at = runtime.now().toISOString();
+  const cause = staffCause(ctx);
+  const command = {
+    type: 'RecordGatewayResult',
+    at,
+    source: 'gateway',
+    verified,
+    channel,
+    ...fields,
+  } as const;
+  try {
+    await execute(paymentStream(transactionId), command, cause);
+  } catch (error) {
+    if (error instanceof Refused)
+      throw new HttpProblem(409, 'There is still no payment that takes this result');
+    if (error instanceof UnreadableEvent)
+      throw new HttpProblem(409, 'The events of its payment still cannot be read');
+    throw error;
+  }
+  await found.resolve({ resolution: 'settled', note: 'Recorded at its payment', at }, cause, {});
+  leadTo(ctx, url, 'resolved');
 };
 
 /** What there is to erase of the result, and where to go from the page that asks. */

@@ -23,6 +23,16 @@ export function createFromOwnSite(baseUrl: string) {
   };
 }
 
+/**
+ * Lets only links and forms of the console itself lead to personal data: the access log names who opens such a page, so
+ * no other site, mail or program may make a browser open it. The page of the refusal leads on.
+ */
+export function fromOwnPage(ctx: Context, next: Next): Promise<unknown> {
+  if (ctx.get('Sec-Fetch-Site') === 'same-origin') return next();
+  const message = 'This page shows personal data, and the access log will name you';
+  throw new HttpProblem(403, message, { actionUrl: ctx.url });
+}
+
 /** Sends those who are not signed in to the sign-in page, and refuses those who lack the permission. */
 export function createPermit({ returnTo, sessions }: Pick<PageDependencies, 'returnTo' | 'sessions'>) {
   return (permission: Permission) =>

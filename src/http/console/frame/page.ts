@@ -156,7 +156,11 @@ function navigationFor(role: Role, path: string) {
 export type NoticeCode = keyof typeof texts.notices;
 
 /** The notices that ask for something; the others say that it is done. */
-const warnings: readonly string[] = ['requery-not-found', 'approval-requested'] satisfies NoticeCode[];
+const warnings: readonly string[] = [
+  'requery-not-found',
+  'approval-requested',
+  'still-parked',
+] satisfies NoticeCode[];
 
 function noticeOf(code: string | undefined) {
   if (code === undefined || !Object.hasOwn(texts.notices, code)) return null;

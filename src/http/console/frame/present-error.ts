@@ -8,13 +8,19 @@ const titles: Readonly<Record<string, string>> = texts.errors;
 
 /** Staff whose session has ended are sent to sign in; everybody else sees what is wrong. */
 export function createPresentConsoleError(show: ShowPage): PresentError {
-  return (ctx, { status, message }) => {
+  return (ctx, { actionUrl, status, message }) => {
     if (status === 401) return seeOther(ctx, signInPath);
     if (ctx.accepts(['html', 'json']) === 'json') {
       ctx.body = { status: false, message };
       return;
     }
-    const title = titles[String(status)] ?? 'Something went wrong on our side';
-    return show(ctx, 'error.njk', { title, status, message, requestId: ctx.state.requestId });
+    const title = titles[actionUrl ? 'personalData' : String(status)] ?? 'Something went wrong on our side';
+    return show(ctx, 'error.njk', {
+      title,
+      status,
+      message,
+      actionUrl,
+      requestId: ctx.state.requestId,
+    });
   };
 }

@@ -7,7 +7,7 @@ import { type Head, headOf, loadHead } from '../../../commands/execute.ts';
 import { loadSessionEnds, sessionDecider } from '../../../commands/session.ts';
 import { userDecider } from '../../../commands/user.ts';
 import { type Session, sessionStream } from '../../../events/session.ts';
-import { type Account, type User, userStream } from '../../../events/user.ts';
+import { type Account, maySignIn, type User, userStream } from '../../../events/user.ts';
 import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
 import { isAfter } from '../../../eventstore/position.ts';
 import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
@@ -82,7 +82,7 @@ export function createSessions(dependencies: {
       if (!account) return null;
       const isDue = Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
       if (isDue) issue(ctx, ticket, found.session.endsAt);
-      const { active: _, ...user } = account;
+      const { active: _, console: __, ...user } = account;
       return { ...user, ticket, session: found.session, head: found.head };
     },
 
@@ -117,7 +117,7 @@ export async function loadHolder(
   const { state: account } = headOf(history, userDecider);
   const deactivated = history.findLast(({ type }) => type === 'UserDeactivated');
   const wasDeactivatedSince = deactivated !== undefined && isAfter(deactivated.position, begun.position);
-  return account?.active && !wasDeactivatedSince ? account : null;
+  return account && maySignIn(account) && !wasDeactivatedSince ? account : null;
 }
 
 /** What the session's stream keeps of the secret in the cookie. */

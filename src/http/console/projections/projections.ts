@@ -54,6 +54,7 @@ function rowOf(
     position: status?.position?.commit.toLocaleString('en') ?? '',
     version: status && status.version !== version ? `${status.version}, here ${version}` : `${version}`,
     fault: status?.fault ?? null,
+    parked: status?.parked.length ?? 0,
   };
 }
 

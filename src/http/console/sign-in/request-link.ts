@@ -1,6 +1,7 @@
 /** POST /console/sign-in: emails a link to an address that belongs to an active user. */
 import { userIdOf } from '../../../commands/user.ts';
 import { sessionStream } from '../../../events/session.ts';
+import { maySignIn } from '../../../events/user.ts';
 import { derivedId } from '../../../kernel/derived-id.ts';
 import { maxEmailLength } from '../../../kernel/email-address.ts';
 import { type Context, causeOf } from '../../server/context.ts';
@@ -34,7 +35,7 @@ export function createRequestLink(dependencies: PageDependencies) {
     const address = email.trim().toLowerCase();
     if (address === '' || address.length > maxEmailLength) return;
     const account = await loadAccount(eventStore, userIdOf(config.transactionIdKey, address));
-    if (!account?.active || !isWithinLimit(account.id)) return;
+    if (!account || !maySignIn(account) || !isWithinLimit(account.id)) return;
     const token = runtime.randomBytes(16).toString('base64url');
     const now = runtime.now();
     await executeSession(

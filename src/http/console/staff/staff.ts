@@ -41,11 +41,15 @@ export const changeRole = change('role-changed', (ctx) => {
   return { type: 'ChangeUserRole', role };
 });
 
+export const grant = change('granted', () => ({ type: 'GrantConsoleAccess' }));
+
 export const deactivate = change('deactivated', () => ({ type: 'DeactivateUser' }));
 
 export const reactivate = change('reactivated', () => ({ type: 'ReactivateUser' }));
 
-type Change = { type: 'ChangeUserRole'; role: Role } | { type: 'DeactivateUser' | 'ReactivateUser' };
+type Change =
+  | { type: 'ChangeUserRole'; role: Role }
+  | { type: 'GrantConsoleAccess' | 'DeactivateUser' | 'ReactivateUser' };
 
 function change(notice: NoticeCode, readChange: (ctx: StaffContext) => Change): Page {
   return async (ctx, { executeUser, runtime }) => {

@@ -1,0 +1,40 @@
+/** /console/exceptions/parked/{stream}: a stream that projections have parked. It is open until all of them process it again. */
+import { allProjections } from '../../../projections/all.ts';
+import { type ProjectionStatus, projectionStatus } from '../../../projections/runtime/checkpoints.ts';
+import { tryParkedAgain } from '../../../projections/runtime/parking.ts';
+import { createToDoList } from '../../../to-do/projection.ts';
+import { requeries } from '../../../to-do/requeries.ts';
+import { HttpProblem } from '../../server/context.ts';
+import { leadTo, type Page } from '../frame/page.ts';
+import { texts } from '../texts.ts';
+
+export const showParkedStream: Page = async (ctx, { askReadModels, db, show }) => {
+  const { stream = '' } = ctx.params;
+  const [statuses] = await askReadModels(ctx, [projectionStatus(db)]);
+  const parked = parkedIn(statuses, stream);
+  if (parked.length === 0) throw new HttpProblem(404, 'This stream is not parked');
+  const { meaning, name: title } = texts.exceptions.kinds.parked;
+  await show(ctx, 'exceptions/parked-stream.njk', { title, meaning, stream, parked });
+};
+
+/** In all read models, and in the to-do lists of the reactors. */
+export const retryParkedStream: Page = async (ctx, dependencies) => {
+  const { askReadModels, db, eventStore, personalData, runtime } = dependencies;
+  const { stream = '' } = ctx.params;
+  const stores = { db, eventStore, personalData, runtime };
+  const retry = async () => {
+    for (const projection of [...allProjections, createToDoList(stores).projection, requeries])
+      await tryParkedAgain({ ...stores, projection, schema: projection.name }, stream);
+    return await projectionStatus(db);
+  };
+  const [statuses] = await askReadModels(ctx, [retry()]);
+  if (parkedIn(statuses, stream).length === 0) return leadTo(ctx, '/console/exceptions', 'unparked');
+  leadTo(ctx, `/console/exceptions/parked/${encodeURIComponent(stream)}`, 'still-parked');
+};
+
+/** With the projection that parked it. */
+function parkedIn(statuses: readonly ProjectionStatus[], stream: string) {
+  return statuses.flatMap(({ name, parked }) =>
+    parked.filter((each) => each.stream === stream).map((each) => ({ ...each, projection: name })),
+  );
+}

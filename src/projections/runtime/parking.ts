@@ -1,0 +1,144 @@
+/**
+ * Parks streams: an event that a projection cannot process stops its stream there and nothing else. Tries parked streams
+ * again, from that event on. Decision 28.
+ */
+import type { Knex } from 'knex';
+import { KeysUnavailable, type PersonalDataReader } from '../../events/personal-data.ts';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type Position,
+  type RecordedEvent,
+} from '../../eventstore/event-store.ts';
+import { isAfter } from '../../eventstore/position.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
+import { isOverload, isRefusal } from '../../postgres/error-codes.ts';
+import { indexable } from '../../postgres/table.ts';
+import { holdCheckpoint, projectionStatus, saveParked } from './checkpoints.ts';
+import { describeFailure, type ParkedStream, ProjectionHalted } from './failures.ts';
+import type { Projection } from './projection.ts';
+
+/** Tables of a projection, and the checkpoint of the same name. */
+export type Target = {
+  projection: Projection;
+  schema: string;
+  db: Knex;
+  personalData: PersonalDataReader;
+  runtime: Pick<Runtime, 'now'>;
+};
+
+/** If a projection cannot process events of more streams, the fault is in the program or its tables, not in the events. */
+const maxParked = 100;
+
+/** A batch cannot be written as it is: one of its events is at fault, or there are too many at a time. */
+export class BatchRefused extends Error {
+  override name = 'BatchRefused';
+}
+
+/** Writes the rows of all these events. Throws BatchRefused, and what an outage throws. */
+export async function projectAll(
+  trx: Knex.Transaction,
+  { projection, schema, personalData }: Target,
+  events: readonly RecordedEvent[],
+): Promise<void> {
+  await trx.raw('set local search_path to ??', [schema]);
+  const queryErrors = new Set<unknown>();
+  trx.on('query-error', (error) => queryErrors.add(error));
+  try {
+    await projection.project(events, trx, personalData);
+  } catch (error) {
+    const isOutage =
+      error instanceof EventStoreUnavailable ||
+      error instanceof KeysUnavailable ||
+      (queryErrors.has(error) && !isRefusal(error) && !isOverload(error));
+    if (isOutage) throw error;
+    throw new BatchRefused('The projection refused a batch', { cause: error });
+  }
+}
+
+/**
+ * Writes the rows of these events, except for those at fault and what follows them in their streams, which it parks in
+ * addition to `before`; resolves to the streams that it has parked. Throws ProjectionHalted when they become too many.
+ */
+export async function projectOrPark(
+  trx: Knex.Transaction,
+  target: Target,
+  events: readonly RecordedEvent[],
+  before: readonly ParkedStream[],
+  parkedAt = target.runtime.now().toISOString(),
+): Promise<ParkedStream[]> {
+  const added: ParkedStream[] = [];
+
+  /** Halves the events until the one at fault is alone. */
+  async function take(given: readonly RecordedEvent[]): Promise<void> {
+    const some = given.filter(({ streamName }) => added.every(({ stream }) => stream !== streamName));
+    const [event] = some;
+    if (!event) return;
+    try {
+      await trx.transaction((savepoint) => projectAll(savepoint, target, some));
+    } catch (error) {
+      if (!(error instanceof BatchRefused)) throw error;
+      if (some.length === 1) return park(event, error.cause);
+      const middle = Math.floor(some.length / 2);
+      await take(some.slice(0, middle));
+      await take(some.slice(middle));
+    }
+  }
+
+  function park(event: RecordedEvent, cause: unknown): void {
+    if (isOverload(cause)) throw cause;
+    const message = describeFailure(cause);
+    if (before.length + added.length >= maxParked)
+      throw new ProjectionHalted(`More than ${maxParked} streams cannot be processed: ${message}`, event);
+    const { revision, streamName: stream, type } = event;
+    added.push({ stream, revision, type: indexable(type), message: indexable(message), parkedAt });
+  }
+
+  await take(events);
+  await trx.raw('set local search_path to default');
+  await saveParked(trx, target.schema, [...before, ...added]);
+  return added;
+}
+
+/**
+ * Tries parked streams again, each in a transaction of its own: all, or the one named `only`. Resolves to those that stay
+ * parked. Does nothing while the tables have another version. Throws the stores' errors.
+ */
+export async function tryParkedAgain(
+  target: Target & { eventStore: Pick<EventStore, 'load'> },
+  only: string | null = null,
+): Promise<readonly ParkedStream[]> {
+  const { db, projection, schema } = target;
+  const find = async () => (await projectionStatus(db)).find(({ name }) => name === schema);
+  const status = await find();
+  if (!status || status.version !== projection.version) return status?.parked ?? [];
+  for (const { stream } of status.parked)
+    if (only === null || stream === only) await tryAgain(target, stream);
+  return (await find())?.parked ?? [];
+}
+
+/** The checkpoint is held meanwhile, so that no event of the stream passes by. */
+async function tryAgain(
+  target: Target & { eventStore: Pick<EventStore, 'load'> },
+  streamName: string,
+): Promise<void> {
+  const { db, eventStore, projection, schema } = target;
+  await db.transaction(async (trx) => {
+    const status = await holdCheckpoint(trx, schema);
+    const parked = status?.parked.find(({ stream }) => stream === streamName);
+    if (!parked || !status?.position || status.version !== projection.version) return;
+    const loaded = await eventStore.load(streamName, parked.revision);
+    // Without that event, what follows it cannot be processed either.
+    if (loaded[0]?.revision !== parked.revision) return;
+    const events = loaded.filter(isPassed(projection, status.position));
+    const others = status.parked.filter(({ stream }) => stream !== streamName);
+    await projectOrPark(trx, target, events, others, parked.parkedAt);
+  });
+}
+
+/** Whether the projection has come past an event and processes events like it. */
+function isPassed(projection: Projection, position: Position) {
+  const types = 'eventTypes' in projection ? projection.eventTypes : null;
+  return (event: RecordedEvent) =>
+    !isAfter(event.position, position) && (types === null || types.includes(event.type));
+}
