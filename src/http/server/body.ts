@@ -5,8 +5,8 @@ import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body
 import type { Struct } from 'superstruct';
 import { readFields } from '../../commands/fields.ts';
 import { parseNumbersAsText } from '../../kernel/numbers-as-text.ts';
-import type { Context } from './context.ts';
-import { bodyProblem, HttpProblem } from './errors.ts';
+import { type Context, HttpProblem } from './context.ts';
+import { bodyProblem } from './errors.ts';
 
 const limitBytes = 64 * 1024;
 

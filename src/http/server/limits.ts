@@ -1,8 +1,7 @@
 /** What a request may cost before anybody knows who sent it. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Next } from 'koa';
-import type { Context } from './context.ts';
-import { HttpProblem } from './errors.ts';
+import { type Context, HttpProblem } from './context.ts';
 
 /** Each may hold a body of 64 KiB. */
 const maxConnections = 2_000;
