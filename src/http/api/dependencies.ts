@@ -32,6 +32,5 @@ export type ContentDependencies = {
   projectionStatus(): Promise<readonly ProjectionStatus[]>;
   /** How wrong the clock of this machine is, if that is known. */
   clockDifferenceMs(): number | null;
-  /** Of this program, as package.json has it. */
   version: string;
 };
