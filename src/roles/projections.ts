@@ -6,6 +6,7 @@ import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../projections/runtime/run.ts';
+import { createSharedReader } from '../projections/runtime/shared-reader.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 import { rebuildInProcess } from './start-rebuild-child.ts';
@@ -24,8 +25,10 @@ export function startProjections({
   const db = connectPostgres({ url: databaseUrl, log });
   const runs = new Map<string, ProjectionRun>();
   const halted = new Set<string>();
+  const reader = createSharedReader(eventStore, allProjections);
+  const following = { eventStore: reader, db, databaseUrl, personalData, log, runtime };
   const launch = (projection: Projection) => {
-    const run = runProjection({ projection, eventStore, db, databaseUrl, personalData, log, runtime });
+    const run = runProjection({ projection, ...following });
     runs.set(projection.name, run);
     void run.ended.then(() => halted.add(projection.name));
   };

@@ -15,6 +15,7 @@ import { connectPostgres } from '../postgres/pool.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '../projections/runtime/lag.ts';
 import { runProjection } from '../projections/runtime/run.ts';
+import { createSharedReader } from '../projections/runtime/shared-reader.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
 import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/worker.ts';
@@ -65,7 +66,8 @@ export function startReactors({
   const workers = new Map(
     tasksOf({ config, log, runtime }).map((task) => [task.kind, startDeliveryWorker({ ...common, ...task })]),
   );
-  const following = { eventStore, personalData, db, databaseUrl, log, runtime };
+  const reader = createSharedReader(eventStore, [projection, requeries]);
+  const following = { eventStore: reader, personalData, db, databaseUrl, log, runtime };
   const requeryList = runProjection({ projection: requeries, ...following });
   const list = runProjection({
     projection,

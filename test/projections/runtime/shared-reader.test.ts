@@ -1,0 +1,170 @@
+// The one reader of a process: whatever the pace of its readers and however often it breaks, each gets exactly its events.
+import test from 'ava';
+import fc from 'fast-check';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type Position,
+  type RecordedEvent,
+  type Selection,
+  type SubscriptionMessage,
+} from '../../../src/eventstore/event-store.ts';
+import { createSharedReader } from '../../../src/projections/runtime/shared-reader.ts';
+import { until } from '../../embedded/helpers.ts';
+import { runs } from '../../support/property-runs.ts';
+import { append, methodChosen, paymentRequested, startStore } from '../helpers.ts';
+
+type Subscribe = Pick<EventStore, 'subscribe'>;
+
+const streams = ['payment-A', 'payment-B', 'user-A', 'session-A'];
+const at = (place: number): Position => ({ commit: BigInt(place), prepare: BigInt(place) });
+
+function eventAt(place: number, stream: number): RecordedEvent {
+  const streamName = streams[stream % streams.length] ?? '';
+  const written = { type: 'Noted', data: {}, metadata: {}, created: new Date(0) };
+  return { ...written, id: `${place}`, streamName, revision: place, position: at(place) };
+}
+
+const turns = async (count: number) => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
+};
+
+/** A log that grows. Its subscriptions are as slow as `pace` says, and break after so many messages as `breaks` say. */
+function growingLog(pace: () => number, breaks: () => number) {
+  const events: RecordedEvent[] = [];
+  const open = new Set<object>();
+  async function* subscribe({ signal, after, ...selection }: Parameters<EventStore['subscribe']>[0]) {
+    const prefixes = 'streamPrefixes' in selection ? selection.streamPrefixes : [];
+    const call = {};
+    open.add(call);
+    try {
+      let next = after ? Number(after.commit) : 0;
+      let left = breaks();
+      let isCaughtUp = false;
+      while (!signal.aborted) {
+        await turns(1 + pace());
+        const event = events[next];
+        let message: SubscriptionMessage;
+        if (!event) {
+          if (isCaughtUp) continue;
+          isCaughtUp = true;
+          message = { kind: 'caught_up' };
+        } else {
+          next += 1;
+          if (prefixes.some((prefix) => event.streamName.startsWith(prefix)))
+            message = { kind: 'event', event };
+          else if (next % 3 === 0) message = { kind: 'checkpoint', position: event.position };
+          else continue;
+        }
+        left -= 1;
+        if (left === 0) throw new EventStoreUnavailable('The log cannot be read on');
+        yield message;
+      }
+    } finally {
+      open.delete(call);
+    }
+  }
+  return { events, open, subscribe };
+}
+
+const small = fc.nat({ max: 4 });
+
+test('each reader gets its events in order and once, whatever the pace, the size, and what breaks', async (t) => {
+  const scenario = fc.record({
+    appended: fc.array(fc.tuple(small, small), { minLength: 1, maxLength: 60 }),
+    readers: fc.array(
+      fc.record({
+        prefix: fc.constantFrom('payment-', 'user-', 'session-', 'none-'),
+        pace: small,
+        start: small,
+      }),
+      { minLength: 1, maxLength: 4 },
+    ),
+    size: fc.integer({ min: 1, max: 8 }),
+    paces: fc.array(small, { minLength: 1, maxLength: 8 }),
+    breaks: fc.array(fc.integer({ min: 2, max: 40 }), { minLength: 1, maxLength: 8 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ appended, readers, size, paces, breaks }) => {
+      let drawn = 0;
+      const from = (values: readonly number[]) => values[drawn++ % values.length] ?? 0;
+      const log = growingLog(
+        () => from(paces),
+        () => from(breaks),
+      );
+      const selections = readers.map(({ prefix }): Selection => ({ streamPrefixes: [prefix] }));
+      const shared = createSharedReader<Subscribe>(log, selections, size);
+      const stopping = new AbortController();
+      const found = readers.map((): number[] => []);
+      const all = readers.map(async ({ prefix, pace, start }, index) => {
+        const got = found[index] ?? [];
+        let after: Position | null = null;
+        await turns(start * 10);
+        while (!stopping.signal.aborted)
+          try {
+            const { signal } = stopping;
+            const messages: AsyncIterable<SubscriptionMessage> = shared.subscribe({
+              streamPrefixes: [prefix],
+              after,
+              signal,
+            });
+            for await (const message of messages) {
+              await turns(pace);
+              if (message.kind === 'event') got.push(message.event.revision);
+              if (message.kind === 'event') after = message.event.position;
+              if (message.kind === 'checkpoint') after = message.position;
+            }
+          } catch (error) {
+            if (!(error instanceof EventStoreUnavailable)) throw error;
+          }
+      });
+      for (const [stream, pause] of appended) {
+        log.events.push(eventAt(log.events.length + 1, stream));
+        await turns(pause);
+      }
+      const expected = readers.map(({ prefix }) =>
+        log.events.filter(({ streamName }) => streamName.startsWith(prefix)).map(({ revision }) => revision),
+      );
+      const isDone = () => found.every((got, index) => got.length >= (expected[index]?.length ?? 0));
+      for (let turn = 0; turn < 5_000 && !isDone(); turn += 1) await turns(1);
+      await turns(20);
+      stopping.abort();
+      await Promise.all(all);
+      t.deepEqual(found, expected);
+      await turns(20);
+      t.is(log.open.size, 0, 'nothing is read any more');
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
+test('at the head there is one subscription for all, and none when all have left', async (t) => {
+  const { eventStore } = await startStore(t);
+  let open = 0;
+  async function* subscribe(options: Parameters<EventStore['subscribe']>[0]) {
+    open += 1;
+    try {
+      yield* eventStore.subscribe(options);
+    } finally {
+      open -= 1;
+    }
+  }
+  const selections = ['payment-', 'user-', 'project-'].map((prefix) => ({ streamPrefixes: [prefix] }));
+  const shared = createSharedReader<Subscribe>({ subscribe }, selections);
+  await append(eventStore, 'A', [paymentRequested()]);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const got: string[] = [];
+  const reading = selections.map(async (selection) => {
+    for await (const message of shared.subscribe({ ...selection, after: null, signal }))
+      if (message.kind === 'event') got.push(message.event.type);
+  });
+  await until(() => open === 1 && got.length === 1);
+  await append(eventStore, 'A', [methodChosen()], 0);
+  await until(() => got.length === 2);
+  t.is(open, 1);
+  stopping.abort();
+  await Promise.all(reading);
+  await until(() => open === 0);
+  t.deepEqual(got, ['PaymentRequested', 'PaymentMethodChosen']);
+});
