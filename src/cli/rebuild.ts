@@ -4,29 +4,32 @@ import { projectionStream } from '../events/rebuild.ts';
 import { allProjections } from '../projections/all.ts';
 import { compareWithFresh } from '../projections/rebuild/compare.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
+import { tryParkedAgain } from '../projections/runtime/parking.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
 import {
   createExecuteRebuild,
   describeRebuildFailure,
   rebuildOnRecord,
 } from '../reactors/rebuilds/perform.ts';
-import { toDoList } from '../to-do/projection.ts';
-import { requeryList } from '../to-do/requeries.ts';
+import { createToDoList, toDoList } from '../to-do/projection.ts';
+import { requeries, requeryList } from '../to-do/requeries.ts';
 import { type Command, flag, UsageError } from './command.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
 
-const options = { 'dry-run': flag } as const;
+const options = { 'dry-run': flag, parked: flag } as const;
 
 /** How many differing rows are printed for each projection. */
 const maxShown = 50;
 
 export const rebuild: Command<typeof options> = {
-  summary: 'makes read models anew while they serve; with --dry-run compares them with what it would make',
-  usage: '[projection…] [--dry-run]',
+  summary:
+    'makes read models anew while they serve; with --dry-run compares them with what it would make; with --parked tries parked streams again',
+  usage: '[projection…] [--dry-run] | --parked',
   options,
   takesArguments: true,
-  async run({ 'dry-run': isDry }, names) {
+  async run({ 'dry-run': isDry, parked: isForParked }, names) {
+    if (isForParked) return await withStores('rebuild', tryAllParkedAgain);
     const chosen = choose(names);
     setPriority(constants.priority.PRIORITY_LOW);
     const interrupt = new AbortController();
@@ -50,6 +53,18 @@ export const rebuild: Command<typeof options> = {
     });
   },
 };
+
+/** In all read models and to-do lists. Resolves to the exit code, which is 1 if streams are still parked. */
+async function tryAllParkedAgain(stores: ContextWithDatabase): Promise<number> {
+  let left = 0;
+  for (const projection of [...allProjections, createToDoList(stores).projection, requeries])
+    for (const each of await tryParkedAgain({ ...stores, projection, schema: projection.name })) {
+      left += 1;
+      print(`${projection.name}: ${each.stream} revision ${each.revision} (${each.type}): ${each.message}`);
+    }
+  print(left === 0 ? 'Nothing is parked.' : `Parked: ${left}.`);
+  return left === 0 ? 0 : 1;
+}
 
 function choose(names: readonly string[]): readonly Projection[] {
   for (const { name } of [toDoList, requeryList])

@@ -1,20 +1,23 @@
 /** `ledger verify`: whether everything is still as it was written; with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
 import { publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
+import { acknowledge } from '../audit/verify/acknowledgements.ts';
 import { verifyFile } from '../audit/verify/file.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
+import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { type Command, text, UsageError } from './command.ts';
 import { openProgress } from './progress.ts';
-import { print, withStores } from './stores.ts';
+import { fail, print, staffCause, withStores } from './stores.ts';
 
 export const verify: Command = {
   summary:
     'whether the log, its seals and all that is made from it are as they were written; or whether an export is',
-  usage: '[--public-key FILE] | --file EXPORT',
-  options: { file: text, 'public-key': text },
-  async run({ file, 'public-key': publicKey }) {
+  usage: '[--public-key FILE] | --file EXPORT | --acknowledge STREAM@REVISION --reason TEXT',
+  options: { acknowledge: text, file: text, 'public-key': text, reason: text },
+  async run({ acknowledge: place, file, 'public-key': publicKey, reason }) {
+    if (place !== undefined || reason !== undefined) return await acknowledgeFaults(place, reason);
     if (file !== undefined && publicKey !== undefined)
       throw new UsageError('--public-key is for the log: an export has no seals');
     if (file !== undefined) return await verifyExport(file);
@@ -47,14 +50,34 @@ function keysOf(file: string): string[] {
 }
 
 /** What was checked, one line each; then notes on what was not checked; then the first violation of each kind. */
-export function reportText({ checked, violations, notes }: VerifyReport): string {
+export function reportText({ checked, explained, violations, notes }: VerifyReport): string {
   const width = Math.max(...checked.map(({ count }) => count.toLocaleString('en').length));
   const lines = checked.map(({ what, count }) => `${count.toLocaleString('en').padStart(width)}  ${what}`);
   const verdict =
     violations.length === 0
       ? ['Everything that was checked is as it was written.']
       : violations.map(({ kind, count, first }) => `VIOLATION ${kind} (${count}): ${first}.`);
-  return [...lines, '', ...notes, ...verdict].join('\n');
+  return [...lines, '', ...notes, ...explained.map((each) => `EXPLAINED ${each}.`), ...verdict].join('\n');
+}
+
+/** Resolves to the exit code. */
+async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
+  const [, stream = '', revision] = /^(.+)@(\d{1,15})$/.exec(place) ?? [];
+  if (stream === '' || reason.trim() === '')
+    throw new UsageError(
+      '--acknowledge needs an event, such as payment-X@3, and --reason why it is as it is',
+    );
+  return await withStores('verify', async ({ config: { sealKey }, db, eventStore, runtime }) => {
+    if (sealKey === '') return fail('SEAL_KEY is not set: an acknowledgement is signed with it.');
+    const statuses = await projectionStatus(db);
+    const sentences = await acknowledge(
+      { eventStore, key: sealKeyOf(sealKey), statuses },
+      { at: runtime.now(), place: { stream, revision: Number(revision) }, reason },
+      staffCause(),
+    );
+    for (const sentence of sentences) print(`Acknowledged: ${sentence}.`);
+    return sentences.length > 0 ? 0 : fail('There is no such event, or nothing is wrong with it.');
+  });
 }
 
 async function verifyExport(file: string): Promise<number> {

@@ -3,6 +3,7 @@ import { type Struct, validate } from 'superstruct';
 import { matchesSchema } from '../kernel/matches-schema.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import type { EventOf } from '../kernel/structs.ts';
+import { acknowledgementEvents } from './acknowledgements.ts';
 import { metadataValue } from './envelope.ts';
 import { keyFingerprintEvents } from './key-fingerprint.ts';
 import { paymentEvents } from './payment.ts';
@@ -40,6 +41,7 @@ export const readSharedNumberEvent = readerOf(sharedNumberEvents);
 export const readSettlementEvent = readerOf(settlementEvents);
 export const readKeyFingerprintEvent = readerOf(keyFingerprintEvents);
 export const readSeal = readerOf(sealEvents);
+export const readAcknowledgement = readerOf(acknowledgementEvents);
 
 /**
  * Reads stored events of one kind of stream as events of the current schema; `structs` are those of its types.

@@ -73,9 +73,9 @@ function chainHashOf(event: Counted): string {
   }
 }
 
-/** The text that is signed: the canonical JSON of the rest of the seal. */
-export function signedText(seal: Omit<LogSealed, 'signature'> | LogSealed): string {
-  return canonicalJson({ ...seal, signature: undefined });
+/** The text that is signed: the canonical JSON of the rest of a seal, or of an acknowledgement, which has other fields. */
+export function signedText(signed: object): string {
+  return canonicalJson({ ...signed, signature: undefined });
 }
 
 /** Whether a seal of streams with these prefixes covers the event. */

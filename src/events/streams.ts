@@ -3,7 +3,9 @@
  * stream that is missing here is neither sealed nor verified. The stream of seals is not in it, because seals do not
  * cover seals.
  */
+import { acknowledgementsStream } from './acknowledgements.ts';
 import {
+  readAcknowledgement,
   readKeyFingerprintEvent,
   readPaymentEvent,
   readProjectEvent,
@@ -46,6 +48,7 @@ export const streamKinds: readonly StreamKind[] = [
   { prefix: sessionStreamPrefix, read: readSessionEvent },
   { prefix: projectionStreamPrefix, read: readRebuildEvent },
   { prefix: keyFingerprintStreamPrefix, read: readKeyFingerprintEvent },
+  { prefix: acknowledgementsStream, read: readAcknowledgement },
 ];
 
 export const streamPrefixes: readonly string[] = streamKinds.map(({ prefix }) => prefix);

@@ -7,6 +7,7 @@ import type { ExecutionContext } from 'ava';
 import { startEventStore } from '../../packages/embedded/eventstore/server.ts';
 import { type SealKey, sealKeyOf } from '../../src/audit/seals/key.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
+import { loadAcknowledgements } from '../../src/audit/verify/acknowledgements.ts';
 import { type LogResult, verifyLog } from '../../src/audit/verify/log.ts';
 import { verifySeals } from '../../src/audit/verify/seals.ts';
 import { createViolations, type Violation, type ViolationKind } from '../../src/audit/verify/violations.ts';
@@ -165,6 +166,7 @@ export async function tampered(
 
 export type Verdict = {
   result: LogResult;
+  explained: readonly string[];
   found: readonly Violation[];
   first(kind: ViolationKind): string | undefined;
 };
@@ -177,7 +179,15 @@ export async function verdictOn(
   const violations = createViolations();
   const marks = await verifySeals(eventStore, trusted, violations);
   const { signal } = new AbortController();
-  const logResult = await verifyLog({ eventStore, marks, violations, signal, onProgress: () => {} });
+  const acknowledgements = await loadAcknowledgements(eventStore, trusted, violations);
+  const given = { eventStore, acknowledgements, marks, violations, signal };
+  const logResult = await verifyLog({ ...given, onProgress: () => {} });
   const found = violations.all();
-  return { result: logResult, found, first: (kind) => found.find((each) => each.kind === kind)?.first };
+  const { explained } = acknowledgements;
+  return {
+    result: logResult,
+    explained,
+    found,
+    first: (kind) => found.find((each) => each.kind === kind)?.first,
+  };
 }

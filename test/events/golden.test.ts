@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { keyFingerprintDecider } from '../../src/commands/key-fingerprint.ts';
 import {
+  readAcknowledgement,
   readKeyFingerprintEvent,
   readPaymentEvent,
   readProjectEvent,
@@ -91,6 +92,7 @@ async function stateAfter(version: number, file: string): Promise<unknown> {
     const { evidence, fingerprint: _, ...data } = readUnmatchedResult(golden(version, type)).data;
     return { ...data, raw: await contentOf(evidence, { stream: unmatchedStream, field: 'evidence' }) };
   }
+  if (type === 'FaultAcknowledged') return readAcknowledgement(golden(version, type)).data;
   if (type === 'LogSealed') return readSeal(golden(version, type)).data;
   if (Object.hasOwn(unmatchedEvents, type) && !Object.hasOwn(paymentEvents, type))
     return evolveUnmatched(notHandled, readUnmatchedEvent(golden(version, type))).resolved;
@@ -167,7 +169,10 @@ test('every event type has a golden file of the current version', (t) => {
     ...sessionEvents,
     ...reconciliationEvents,
   });
-  t.deepEqual([...new Set(files)].toSorted(), [...types, 'GatewayResultUnmatched', 'LogSealed'].toSorted());
+  t.deepEqual(
+    [...new Set(files)].toSorted(),
+    [...types, 'FaultAcknowledged', 'GatewayResultUnmatched', 'LogSealed'].toSorted(),
+  );
 });
 
 for (const version of versions) {

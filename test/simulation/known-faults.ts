@@ -37,12 +37,6 @@ export const knownFaults: readonly KnownFault[] = [
     ],
     needs: hasFault('restore'),
   },
-  {
-    name: 'unreadable-event',
-    what: 'One event that nobody can read stops the projections, and with them every callback',
-    invariants: ['program-fault', 'delivery-stuck', 'projection-behind', 'rows-differ', 'charge-unknown'],
-    needs: hasFault('unreadable'),
-  },
 ];
 
 /** The known fault that explains a violation; null for something new. */

@@ -1,6 +1,6 @@
 /** The Ed25519 key that seals are signed with, and the check of a signature. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { type LogSealed, signedText } from '../../events/seals.ts';
+import { signedText } from '../../events/seals.ts';
 
 export type SealKey = ReturnType<typeof sealKeyOf>;
 
@@ -31,11 +31,12 @@ export function publicKeysIn(pem: string): string[] {
   return keys.map(spkiOf);
 }
 
-/** Whether the key that the seal names has signed its content. Whose key that is must be checked separately. */
-export function isSigned({ publicKey, signature, ...seal }: LogSealed): boolean {
+/** Whether the key that something names has signed its content. Whose key that is must be checked separately. */
+export function isSigned(signed: { publicKey: string; signature: string }): boolean {
+  const { publicKey, signature } = signed;
   try {
     const key = createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });
-    const text = Buffer.from(signedText({ ...seal, publicKey }));
+    const text = Buffer.from(signedText(signed));
     return key.asymmetricKeyType === 'ed25519' && verify(null, text, key, Buffer.from(signature, 'base64'));
   } catch {
     return false;

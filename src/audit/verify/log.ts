@@ -1,8 +1,10 @@
 /** One pass over the log: streams without gaps, intact chains, readable events, and agreement with the seals. */
+import type { EventFault } from '../../events/acknowledgements.ts';
 import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
+import type { Acknowledgements } from './acknowledgements.ts';
 import { createSealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
 
@@ -17,12 +19,14 @@ const maxFailures = 6;
  */
 export async function verifyLog({
   eventStore,
+  acknowledgements,
   marks,
   violations,
   signal,
   onProgress,
 }: {
   eventStore: Pick<EventStore, 'subscribe'>;
+  acknowledgements: Acknowledgements;
   marks: readonly SealMark[];
   violations: Violations;
   signal: AbortSignal;
@@ -37,12 +41,17 @@ export async function verifyLog({
     for await (const message of eventStore.subscribe({ streamPrefixes, after: null, signal, maxFailures })) {
       if (message.kind === 'caught_up') {
         seals.end();
+        acknowledgements.end();
         return result(true);
       }
       if (message.kind !== 'event') continue;
       last = message.event;
-      heads.set(last.streamName, checkPlace(last, heads.get(last.streamName) ?? noEvents, violations));
-      checkReadable(last, violations);
+      const head = heads.get(last.streamName) ?? noEvents;
+      checkPlace(last, head, violations);
+      acknowledgements.take(last);
+      for (const { kind, sentence } of faultsOf(last, head))
+        acknowledgements.report(kind, { stream: last.streamName, revision: last.revision }, sentence);
+      heads.set(last.streamName, { revision: last.revision, hash: hashIn(last) });
       seals.take(last);
       events += 1;
       onProgress(events);
@@ -58,12 +67,12 @@ export async function verifyLog({
 }
 
 /** The last event of a stream so far. */
-type Head = { revision: number; hash: string };
+export type Head = { revision: number; hash: string };
 
-const noEvents: Head = { revision: -1, hash: genesisHash };
+export const noEvents: Head = { revision: -1, hash: genesisHash };
 
-/** Checks that the event is the next in its stream, by its revision and its hash. */
-function checkPlace(event: RecordedEvent, head: Head, violations: Violations): Head {
+/** Checks that the event is the next in its stream. */
+function checkPlace(event: RecordedEvent, head: Head, violations: Violations): void {
   const { revision, streamName } = event;
   const name = nameOf(event);
   const missing = revision - head.revision - 1;
@@ -72,19 +81,28 @@ function checkPlace(event: RecordedEvent, head: Head, violations: Violations): H
     violations.add('missing events', `Of ${streamName} revision ${range} missing, before ${name}`, missing);
   }
   if (missing < 0) violations.add('misplaced events', `${name} comes after revision ${head.revision}`);
-  const previousHash = previousHashIn(event);
-  if (!isChainedOnto(event, previousHash))
-    violations.add('changed events', `${name} is not what was written: its hash does not match`);
-  else if (missing === 0 && previousHash !== head.hash)
-    violations.add('broken chains', `${name} was not written after the event that is now before it`);
-  return { revision, hash: hashIn(event) };
 }
 
-function checkReadable(event: RecordedEvent, violations: Violations): void {
+/** What is wrong with the event itself, which comes after `head` in its stream. */
+export function faultsOf(event: RecordedEvent, head: Head): { kind: EventFault; sentence: string }[] {
+  const faults: { kind: EventFault; sentence: string }[] = [];
+  const name = nameOf(event);
+  const previousHash = previousHashIn(event);
+  if (!isChainedOnto(event, previousHash))
+    faults.push({
+      kind: 'changed events',
+      sentence: `${name} is not what was written: its hash does not match`,
+    });
+  else if (event.revision === head.revision + 1 && previousHash !== head.hash)
+    faults.push({
+      kind: 'broken chains',
+      sentence: `${name} was not written after the event that is now before it`,
+    });
   const kind = streamKinds.find(({ prefix }) => event.streamName.startsWith(prefix));
   const read = kind && tryRead(kind.read, event);
   if (read instanceof UnreadableEvent)
-    violations.add('unreadable events', `${nameOf(event)} cannot be read: ${read.message}`);
+    faults.push({ kind: 'unreadable events', sentence: `${name} cannot be read: ${read.message}` });
+  return faults;
 }
 
 function nameOf({ streamName, revision, type }: RecordedEvent): string {

@@ -13,6 +13,7 @@ import { openSharedNumbers } from '../../projections/journal/shared-number-queri
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { describeFailure } from '../../projections/runtime/failures.ts';
 import { sealedWithinMs } from '../seals/stored-seals.ts';
+import { loadAcknowledgements, parkedFaults } from './acknowledgements.ts';
 import { type LogResult, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
 import { verifyRows } from './rows.ts';
@@ -45,8 +46,11 @@ export async function verify(
   const { eventStore, db, trusted, runtime, signal } = dependencies;
   const violations = createViolations();
   const marks = await verifySeals(eventStore, trusted, violations);
+  const acknowledgements = await loadAcknowledgements(eventStore, trusted, violations);
+  const { explained } = acknowledgements;
   const log = await verifyLog({
     eventStore,
+    acknowledgements,
     marks,
     violations,
     signal,
@@ -60,11 +64,15 @@ export async function verify(
   const notes = sealNotes(log, trusted, runtime.now(), violations);
   if (!log.complete) {
     notes.push('The read models were not checked, since they are made from the whole log.');
-    return { checked, violations: violations.all(), notes };
+    return { checked, explained, violations: violations.all(), notes };
   }
   checked.push(...(await verifyRows(dependencies, violations, onProgress)));
-  for (const { name, fault } of await projectionStatus(db))
-    if (fault) notes.push(`The projection ${name} has halted: what came after was not checked.`);
+  for (const status of await projectionStatus(db)) {
+    if (status.fault)
+      notes.push(`The projection ${status.name} has halted: what came after was not checked.`);
+    for (const { place, sentence } of parkedFaults(status))
+      acknowledgements.report('parked streams', place, sentence);
+  }
   // Tables that are gone or have another form are reported with the rows, and must not stop the other checks.
   const unlessRefused = (kind: 'the journal' | 'rows of payments', what: string) => (error: unknown) => {
     if (!isRefusal(error)) throw error;
@@ -75,7 +83,7 @@ export async function verify(
   checked.push(...(await journal));
   const payments = verifyPayments({ db, now: runtime.now(), signal }, violations, onProgress);
   checked.push(...(await payments.catch(unlessRefused('rows of payments', 'Receipts and deliveries'))));
-  return { checked, violations: violations.all(), notes };
+  return { checked, explained, violations: violations.all(), notes };
 }
 
 function sealNotes(

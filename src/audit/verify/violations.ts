@@ -11,6 +11,8 @@ export type ViolationKind =
   | 'changed events'
   | 'broken chains'
   | 'unreadable events'
+  | 'parked streams'
+  | 'acknowledgements'
   | 'seals'
   | 'keys of seals'
   | 'the chain of seals'

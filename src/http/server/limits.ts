@@ -10,8 +10,14 @@ const maxHeaderBytes = 8 * 1024;
 const maxQueryBytes = 2 * 1024;
 const maxQueryParameters = 50;
 
-/** An HTTP server with limits on connections, headers and time; beyond `maxConnections` it closes new ones at once. */
-export function createLimitedServer(handle: RequestListener): Server {
+/** Longer than any request works without sending, such as a requery that waits for the registry. */
+const idleMs = 60_000;
+
+/**
+ * An HTTP server with limits on connections, headers and time; beyond `maxConnections` it closes new ones at once. A
+ * connection on which nothing moves is cut after `timeoutMs`: a reader that takes no more of its answer keeps it in memory.
+ */
+export function createLimitedServer(handle: RequestListener, timeoutMs = idleMs): Server {
   const limits = {
     requestTimeout: 30_000,
     headersTimeout: 10_000,
@@ -21,6 +27,7 @@ export function createLimitedServer(handle: RequestListener): Server {
   };
   const server = createServer(limits, handle);
   server.maxConnections = maxConnections;
+  server.timeout = timeoutMs;
   return server;
 }
 

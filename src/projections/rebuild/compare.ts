@@ -5,7 +5,8 @@ import { retry } from '../../kernel/retry.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { connectPostgres } from '../../postgres/pool.ts';
 import { quoteIdentifier } from '../../postgres/table.ts';
-import { discard, holdCheckpoint, type ProjectionStatus, projectionStatus } from '../runtime/checkpoints.ts';
+import { discard, holdCheckpoint, projectionStatus } from '../runtime/checkpoints.ts';
+import type { ParkedStream } from '../runtime/failures.ts';
 import type { ComparedRows, Projection } from '../runtime/projection.ts';
 import {
   isFinal,
@@ -109,10 +110,7 @@ async function compareLocked(
       const { parked, position } = await servingCheckpoint(trx, projection);
       if (position) await shadow.feed(position);
       const fresh = (await projectionStatus(db)).find(({ name }) => name === schema);
-      if (placesOf(parked) !== placesOf(fresh?.parked ?? []))
-        throw new RebuildRefused(
-          'Its parked streams are not those that a fresh fold parks: try them again, with `ledger rebuild --parked`',
-        );
+      assertParkedAlike(parked, fresh?.parked ?? []);
       const ahead = (await projection.eventsAhead?.(trx, schema)) ?? [];
       if (ahead.length > 0)
         await patient.transaction(async (fresh) => {
@@ -132,11 +130,21 @@ async function compareLocked(
   }
 }
 
-const placesOf = (parked: ProjectionStatus['parked']) =>
-  parked
-    .map(({ stream, revision }) => `${stream} ${revision}`)
-    .toSorted()
-    .join();
+/** Otherwise rows that are parked on one side only would look like rows that somebody has changed. */
+function assertParkedAlike(serving: readonly ParkedStream[], fresh: readonly ParkedStream[]): void {
+  const missingIn = (others: readonly ParkedStream[]) => (each: ParkedStream) =>
+    !others.some(({ stream, revision }) => stream === each.stream && revision === each.revision);
+  const parked = fresh.find(missingIn(serving));
+  if (parked)
+    throw new RebuildRefused(
+      `A fresh fold parks ${parked.stream} at revision ${parked.revision}, and the tables do not: ${parked.message}`,
+    );
+  const unparked = serving.find(missingIn(fresh));
+  if (unparked)
+    throw new RebuildRefused(
+      `${unparked.stream} is parked at revision ${unparked.revision}, and need not be: \`ledger rebuild --parked\` tries it again`,
+    );
+}
 
 /** A cutover gives the name to another schema, whose rows are not in the snapshot. */
 async function schemaId(db: Knex, name: string): Promise<unknown> {

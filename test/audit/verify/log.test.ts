@@ -1,17 +1,21 @@
 // Tampering with the log is found: which event, or between which events.
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { publicKeysIn } from '../../../src/audit/seals/key.ts';
+import { acknowledge } from '../../../src/audit/verify/acknowledgements.ts';
+import { acknowledgementsStream } from '../../../src/events/acknowledgements.ts';
 import { readSeal } from '../../../src/events/codec.ts';
-import { chain, genesisHash, hashOf, type Metadata } from '../../../src/events/envelope.ts';
+import { chain, genesisHash, hashIn, hashOf, type Metadata } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { type LogSealed, sealsStream, signedText } from '../../../src/events/seals.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import type { ProjectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
+import { temporaryFolder } from '../../embedded/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import {
   cause,
@@ -21,6 +25,7 @@ import {
   openStore,
   otherKey,
   paymentId,
+  type Store,
   sealAll,
   tampered,
   verdictOn,
@@ -351,4 +356,103 @@ test('the auditor’s key decides, not the one that the seals name', async (t) =
   t.is(wrong.first('keys of seals'), 'Seal 0 was signed with a key that is not trusted');
   t.is(wrong.result.seals.unsealed().events, filled);
   t.throws(() => publicKeysIn('no key'));
+});
+
+/** A copy of the ledger with an event that no program knows, which an administrator has acknowledged. */
+async function acknowledged(t: ExecutionContext, signer = key): Promise<Store & { path: string }> {
+  const path = join(await temporaryFolder(t), 'eventstore.db');
+  await copyFile(file, path);
+  const store = await openStore(path);
+  t.teardown(store.close);
+  const { eventStore } = store;
+  const [last] = (await eventStore.load(stream)).slice(-1);
+  const unknown = chain([{ type: 'PaymentForgotten', data: { at: 'now' } }], hashIn(last), cause());
+  await eventStore.append(stream, unknown, last?.revision ?? 'no_stream');
+  const said = await acknowledge(
+    { eventStore, key: signer, statuses: [] },
+    {
+      at: new Date('2026-11-20T01:00:00Z'),
+      place: { stream, revision: 4 },
+      reason: 'Written by a trial of version 9',
+    },
+    { ...cause(), actor: 'staff:aina' },
+  );
+  t.deepEqual(said, [
+    `${stream} revision 4 (PaymentForgotten) cannot be read: Unknown event type PaymentForgotten`,
+  ]);
+  return { ...store, path };
+}
+
+test('a fault that was acknowledged is explained, and no violation', async (t) => {
+  const { eventStore } = await acknowledged(t);
+  const { explained, found } = await verdictOn(eventStore);
+  t.deepEqual(found, []);
+  t.deepEqual(explained, [
+    `${stream} revision 4 (PaymentForgotten) cannot be read: Unknown event type PaymentForgotten. Explained by staff:aina on 2026-11-20T01:00:00.000Z: Written by a trial of version 9`,
+  ]);
+  const nothing = { place: { stream, revision: 1 }, reason: 'r', at: new Date() };
+  t.deepEqual(await acknowledge({ eventStore, key, statuses: [] }, nothing, cause()), []);
+  const parked = { ...nothing.place, type: 'T', message: 'Postgres refused it', parkedAt: 'today' };
+  const statuses = [{ name: 'journal', parked: [parked] } as unknown as ProjectionStatus];
+  t.deepEqual(await acknowledge({ eventStore, key, statuses }, nothing, cause()), [
+    `journal has parked ${stream} revision 1 (T) since today: Postgres refused it`,
+  ]);
+});
+
+test('an acknowledgement that somebody forged, altered or moved does not count, and is a violation', async (t) => {
+  const unreadable = 'unreadable events';
+  const kindsIn = async (store: EventStore, trusted: readonly string[] | null = [key.publicKey]) =>
+    (await verdictOn(store, trusted)).found.map(({ kind }) => kind).toSorted();
+
+  const other = await acknowledged(t, otherKey);
+  t.deepEqual(await kindsIn(other.eventStore), ['acknowledgements', unreadable], 'signed with another key');
+  t.deepEqual(await kindsIn(other.eventStore, null), [unreadable], 'nobody says which key to trust');
+
+  const whole = await acknowledged(t);
+  const [stored] = await whole.eventStore.load(acknowledgementsStream);
+  const copied = chain(
+    [{ type: 'FaultAcknowledged', data: { ...Object(stored?.data), revision: 3 } }],
+    hashIn(stored),
+    cause(),
+  );
+  await whole.eventStore.append(acknowledgementsStream, copied, 0);
+  t.deepEqual(await kindsIn(whole.eventStore), ['acknowledgements'], 'said of another event');
+  const moved = chain([{ type: 'FaultAcknowledged', data: stored?.data }], genesisHash, cause());
+  await whole.eventStore.append(paymentStream(paymentId(99)), moved, 'no_stream');
+  t.true((await kindsIn(whole.eventStore)).includes(unreadable), 'in another stream');
+  await whole.close();
+
+  // Whoever edits the file can make hashes fit, but not the signature.
+  const edits: readonly (readonly [string, (message: Buffer) => Uint8Array, string, number])[] = [
+    [
+      'another reason',
+      (it) => forge(it, (data) => Object.assign(data, { reason: 'None' })).message,
+      acknowledgementsStream,
+      0,
+    ],
+    [
+      'another person',
+      (it) => forge(it, (data) => Object.assign(data, { by: 'staff:ali' })).message,
+      acknowledgementsStream,
+      0,
+    ],
+    [
+      'another event in that place',
+      (it) => forge(it, (data) => Object.assign(data, { at: 'then' })).message,
+      stream,
+      4,
+    ],
+  ];
+  for (const [title, edit, name, revision] of edits) {
+    const { close, path } = await acknowledged(t);
+    await close();
+    const { eventStore } = await tampered(t, path, (db) => change(db, revision, edit, name));
+    t.deepEqual(await kindsIn(eventStore), ['acknowledgements', unreadable], title);
+  }
+  const { close, path } = await acknowledged(t);
+  await close();
+  const { eventStore } = await tampered(t, path, (db) =>
+    db.exec(`delete from events where stream = ${streamNo} and revision = 4`),
+  );
+  t.deepEqual(await kindsIn(eventStore), ['acknowledgements'], 'the event has been removed');
 });

@@ -225,7 +225,7 @@ test.serial('an unreadable event: the rows that need it cannot be compared', asy
   t.truthy(violations['changed events']);
   t.regex(
     violations['rows of payments'] ?? '',
-    new RegExp(`cannot be made from the log: .* at ${paymentStream(id)} revision 2$`),
+    new RegExp(`^A fresh fold parks ${paymentStream(id)} at revision 2, and the tables do not: `),
   );
 });
 
@@ -272,6 +272,21 @@ test.serial('a projection that has halted is noted', async (t) => {
   t.deepEqual(report.violations, []);
   t.deepEqual(report.notes, ['The projection users has halted: what came after was not checked.']);
 });
+
+test.serial(
+  'a stream that is parked without need is named, and its rows are no other violation',
+  async (t) => {
+    const parked = { stream: 'user-X', revision: 3, type: 'T', message: 'No', parkedAt: '2026-11-20' };
+    const { violations } = await verdictAfter(t, {
+      sql: `update checkpoints set parked = '[${JSON.stringify(parked)}]' where name = 'users'`,
+    });
+    t.deepEqual(violations, {
+      'parked streams': 'users has parked user-X revision 3 (T) since 2026-11-20: No',
+      'rows of users':
+        'user-X is parked at revision 3, and need not be: `ledger rebuild --parked` tries it again',
+    });
+  },
+);
 
 const deliveryOf = (number: number, index: number, change: string) => `
   update payments.payments set state = jsonb_set(state::jsonb, '{deliveries,${index}}',

@@ -1,0 +1,55 @@
+/**
+ * Faults of the log that staff have explained, so that `ledger verify` does not fail because of them for ever. Each names
+ * the event as it was found, and is signed with the key of the seals: who can only write to the log cannot explain away
+ * what they have changed.
+ */
+import { createHash } from 'node:crypto';
+import { enums, type Infer, integer, min, object, pattern, string } from 'superstruct';
+import { canonicalJson } from '../kernel/canonical-json.ts';
+import { type EventOf, utc } from '../kernel/structs.ts';
+
+export const acknowledgementsStream = 'verify-acknowledgements';
+
+/** What may be wrong with one event, as `ledger verify` calls it. */
+export const eventFaults = [
+  'changed events',
+  'broken chains',
+  'unreadable events',
+  'parked streams',
+] as const;
+export type EventFault = (typeof eventFaults)[number];
+
+export const FaultAcknowledged = object({
+  at: utc,
+  /** Where the event is. */
+  stream: string(),
+  revision: min(integer(), 0),
+  fault: enums(eventFaults),
+  /** Of the event as it was found: `contentHashOf`. */
+  contentHash: pattern(string(), /^[0-9a-f]{64}$/),
+  reason: string(),
+  /** Such as `staff:<login>`. */
+  by: string(),
+  /** Ed25519, as SPKI in base64. */
+  publicKey: string(),
+  /** By that key, over `signedText` of seals.ts; base64. */
+  signature: string(),
+});
+export type FaultAcknowledged = Infer<typeof FaultAcknowledged>;
+
+export const acknowledgementEvents = { FaultAcknowledged };
+export type FaultAcknowledgedEvent = EventOf<typeof acknowledgementEvents>;
+
+/** SHA-256, lower-case hex, over all that is stored of the event. Throws RangeError if it is nested too deep. */
+export function contentHashOf(event: {
+  streamName: string;
+  revision: number;
+  id: string;
+  type: string;
+  data: unknown;
+  metadata: unknown;
+}): string {
+  const { data, id, metadata, revision, streamName, type } = event;
+  const content = canonicalJson({ streamName, revision, id, type, data, metadata });
+  return createHash('sha256').update(content).digest('hex');
+}
