@@ -11,16 +11,13 @@ import { hooksOf } from './new-client.ts';
 import type { Reads } from './read.ts';
 
 /** The leader's reads, except that a majority has to agree when there is no such stream. */
-export function confirmAbsence({
-  leader,
-  members,
-  readsOf,
-}: {
+export function confirmAbsence(dependencies: {
   leader: Reads;
   members(): Promise<string[]>;
   /** The reads of one node, whatever it believes of itself. */
   readsOf(address: string): Reads;
 }): Reads {
+  const { leader, members, readsOf } = dependencies;
   async function ask<Found>(
     read: (reads: Reads) => Promise<Found>,
     isFound: (found: Found) => boolean,

@@ -53,15 +53,16 @@ export function callbackFields(item: PaidItem, dimasuk: string) {
 export type LandRegistry = ReturnType<typeof createLandRegistry>;
 
 /** One report makes several attempts to connect, within `timeoutMs` in all. */
-export function createLandRegistry({
-  config: { accessToken, attempts, callbackUrl, dimasuk, pauseMs, timeoutMs },
-  post,
-  runtime,
-}: {
+export function createLandRegistry(dependencies: {
   config: Omit<LandRegistryConfig, 'connectTimeoutMs'>;
   post: PostOutbound;
   runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'sleep' | 'timeout'>;
 }) {
+  const {
+    config: { accessToken, attempts, callbackUrl, dimasuk, pauseMs, timeoutMs },
+    post,
+    runtime,
+  } = dependencies;
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',

@@ -111,7 +111,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/payments/:id/requery', 'requery', requery),
 
     get('/console/exceptions', 'read', showExceptions),
-    ...exceptionRoutes('payment/:transactionId/:resultNo', paymentException),
+    ...exceptionRoutes('payment/:transactionId/:no', paymentException),
     ...exceptionRoutes('attempt/:transactionId/:no', unknownOutcome),
     ...exceptionRoutes('approval/:transactionId/:no', approval),
     ...exceptionRoutes('unmatched/:id', unmatchedResult),

@@ -235,6 +235,7 @@ test('in development a change shows at the next request, and while a file has a 
 test('in development the folder is not checked for every request', async (t) => {
   const folder = await contentFolder(t, { 'a.md': page('First') });
   const base = await serveDocs(t, { folder, production: false, lookAgainMs: 600_000 });
+  t.is((await fetch(`${base}/docs/a`)).status, 200);
   await writeFile(join(folder, 'b.md'), page('New'));
   t.is((await fetch(`${base}/docs/b`)).status, 404);
 });

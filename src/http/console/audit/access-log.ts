@@ -14,13 +14,8 @@ export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, 
   const fields = { staff: readText(staff), payment: readText(payment)?.toUpperCase() ?? null };
   const filter = { userId: fields.staff, transactionId: fields.payment };
   const [found] = await askReadModels(ctx, [listAccessLog(db, filter, { limit: size + 1, before })]);
-  const { rows, ...links } = pageOf(found, {
-    size,
-    path,
-    filter: fields,
-    isFirst: before === null,
-    nextAfter: ({ position }) => ({ before: position }),
-  });
+  const page = { size, path, filter: fields, isFirst: before === null };
+  const { rows, ...links } = pageOf(found, page, ({ position }) => ({ before: position }));
   const ids = [...new Set(rows.map(({ userId }) => userId))];
   const accounts = await Promise.all(ids.map((id) => loadAccount(eventStore, id)));
   const names = new Map(ids.map((id, index) => [id, accounts[index]?.name ?? id]));

@@ -32,13 +32,10 @@ export const showDeliveries: Page = async (ctx, { askReadModels, db, show }) => 
     listDeliveries(db, filter, { limit: size + 1, after }),
     countDeliveries(db, filter, maxCounted + 1),
   ]);
-  const { rows, ...links } = pageOf(found, {
-    size,
-    path: deliveriesPath,
-    filter: fields,
-    isFirst: cursor === null,
-    nextAfter: (last) => ({ after: cursorText(last.calledAt, last.transactionId, last.orderingKey) }),
-  });
+  const page = { size, path: deliveriesPath, filter: fields, isFirst: cursor === null };
+  const { rows, ...links } = pageOf(found, page, (last) => ({
+    after: cursorText(last.calledAt, last.transactionId, last.orderingKey),
+  }));
   await show(ctx, 'deliveries/deliveries.njk', {
     title: 'Deliveries',
     filter: fields,

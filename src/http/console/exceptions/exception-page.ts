@@ -2,8 +2,10 @@
 import { validate } from 'superstruct';
 import { Refused } from '../../../commands/decider.ts';
 import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
+import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import type { ApprovalEvent } from '../../../events/approvals.ts';
 import type { Cause } from '../../../events/envelope.ts';
+import { paymentStream } from '../../../events/payment.ts';
 import type { Context } from '../../server/context.ts';
 import { type Fields, readForm } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
@@ -50,6 +52,15 @@ const emptyForm = {
   typed: { resolution: '', note: '', amount: '', gatewayTransactionId: '' },
   problem: null,
 };
+
+/** The payment of the path, and the number of what is asked for; no events if either cannot be. */
+export async function loadNumbered(ctx: StaffContext, { eventStore }: Pick<PageDependencies, 'eventStore'>) {
+  const { transactionId = '', no: text = '' } = ctx.params;
+  const no = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
+  const stream = paymentStream(transactionId);
+  const stored = no > 0 && transactionIdPattern.test(transactionId) ? await eventStore.load(stream) : [];
+  return { transactionId, no, stream, stored };
+}
 
 /** Shows the exception; `more` adds to its model. */
 export async function showException<Choice extends ResolutionName>(

@@ -37,13 +37,8 @@ export const showExceptions: Page = async (ctx, { askReadModels, db, show }) => 
   const cursor = readCursor(query.after, 1);
   const after = cursor && { at: cursor.at, id: cursor.ids[0] ?? '' };
   const [found] = await askReadModels(ctx, [listExceptions(db, filter, { limit: size + 1, after })]);
-  const { rows, ...links } = pageOf(found, {
-    size,
-    path: '/console/exceptions',
-    filter: fields,
-    isFirst: cursor === null,
-    nextAfter: ({ at, id }) => ({ after: cursorText(at, id) }),
-  });
+  const page = { size, path: '/console/exceptions', filter: fields, isFirst: cursor === null };
+  const { rows, ...links } = pageOf(found, page, ({ at, id }) => ({ after: cursorText(at, id) }));
   await show(ctx, 'exceptions/exceptions.njk', {
     title: 'Exceptions',
     filter: fields,

@@ -1,6 +1,5 @@
 /** /console/exceptions/payment/{id}/{resultNo}: what was expected of a payment, what was reported, which result counts. */
 import { endOf } from '../../../commands/execute.ts';
-import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { exceptionsOf, resolutionsFor } from '../../../events/exceptions.ts';
@@ -10,7 +9,6 @@ import {
   noPayment,
   type Payment,
   type PaymentEvent,
-  paymentStream,
 } from '../../../events/payment.ts';
 import type { ExceptionResolution } from '../../../events/recorded-result.ts';
 import { standingOf } from '../../../events/standing.ts';
@@ -18,18 +16,13 @@ import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { actingFor } from '../frame/page.ts';
 import { texts } from '../texts.ts';
-import type { ExceptionSource } from './exception-page.ts';
+import { type ExceptionSource, loadNumbered } from './exception-page.ts';
 
 export const paymentException: ExceptionSource<ExceptionResolution> = {
   template: 'payment.njk',
   meanings: texts.exceptions.meanings.payment,
   async find(ctx, dependencies) {
-    const { eventStore, execute } = dependencies;
-    const { transactionId = '', resultNo: text = '' } = ctx.params;
-    const resultNo = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
-    const stream = paymentStream(transactionId);
-    const isId = resultNo > 0 && transactionIdPattern.test(transactionId);
-    const stored = isId ? await eventStore.load(stream) : [];
+    const { transactionId, no: resultNo, stream, stored } = await loadNumbered(ctx, dependencies);
     const { state, revision, recorded } = foldUpTo(stored, resultNo);
     const exceptions = state.status === 'none' ? [] : exceptionsOf(state);
     const exception = exceptions.find((each) => each.resultNo === resultNo);
@@ -66,7 +59,7 @@ export const paymentException: ExceptionSource<ExceptionResolution> = {
         if (resolution === 'superseded') throw new Error('Nobody is offered this choice');
         const action = { kind: 'resolution', resultNo, resolution, note } as const;
         const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;
-        return execute(stream, command, cause, { from: { state, ...endOf(stored) } });
+        return dependencies.execute(stream, command, cause, { from: { state, ...endOf(stored) } });
       },
     };
   },

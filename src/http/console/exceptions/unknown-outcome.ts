@@ -1,11 +1,10 @@
 /** /console/exceptions/attempt/{id}/{no}: an attempt whose outcome nobody knows, and the verdict of staff on it. */
 import { endOf, type Head } from '../../../commands/execute.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
-import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { type Verdict, verdicts } from '../../../commands/verdict.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import { actorOf } from '../../../events/envelope.ts';
-import { evolve, noPayment, type Payment, paymentStream } from '../../../events/payment.ts';
+import { evolve, noPayment, type Payment } from '../../../events/payment.ts';
 import { standingOf } from '../../../events/standing.ts';
 import {
   type FinalOutcome,
@@ -17,16 +16,13 @@ import { formatSen, readAmount, type Sen } from '../../../kernel/money.ts';
 import { HttpProblem } from '../../server/context.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
 import { texts } from '../texts.ts';
-import type { ExceptionSource } from './exception-page.ts';
+import { type ExceptionSource, loadNumbered } from './exception-page.ts';
 
 export const unknownOutcome: ExceptionSource<FinalOutcome> = {
   template: 'unknown-outcome.njk',
   meanings: texts.exceptions.meanings.unknownOutcome,
-  async find(ctx, { eventStore, execute }) {
-    const { transactionId = '', no: text = '' } = ctx.params;
-    const no = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
-    const stream = paymentStream(transactionId);
-    const stored = no > 0 && transactionIdPattern.test(transactionId) ? await eventStore.load(stream) : [];
+  async find(ctx, dependencies) {
+    const { transactionId, no, stream, stored } = await loadNumbered(ctx, dependencies);
     const { state, unknown, settledIn } = fold(stored, no);
     if (state.status === 'none' || !unknown) throw new HttpProblem(404, 'There is no such exception');
     const { amountSen, at, orderNo, settled } = unknown;
@@ -60,7 +56,7 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
       resolvedBy: actorOf(settledIn ?? undefined),
       resolve({ at: givenAt, note: evidence, resolution }, cause, fields) {
         const given = { at: givenAt, no, evidence, ...readVerdict(resolution as Verdict, fields) };
-        return execute(stream, { type: 'GiveVerdict', ...given }, cause, { from: head });
+        return dependencies.execute(stream, { type: 'GiveVerdict', ...given }, cause, { from: head });
       },
     };
   },

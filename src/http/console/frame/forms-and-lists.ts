@@ -101,14 +101,8 @@ export function pageOf<Row>(
     path,
     filter = {},
     isFirst,
-    nextAfter,
-  }: {
-    size: number;
-    path: string;
-    filter?: QueryFields;
-    isFirst: boolean;
-    nextAfter(last: Row): QueryFields;
-  },
+  }: { size: number; path: string; filter?: QueryFields; isFirst: boolean },
+  nextAfter: (last: Row) => QueryFields,
 ) {
   const rows = found.slice(0, size);
   const last = found.length > size ? rows.at(-1) : undefined;

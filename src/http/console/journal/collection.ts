@@ -79,13 +79,10 @@ async function statementOf(
   const asOf = collection.asOf.toISOString();
   // The links carry the as-of time of this page, so that the documents hold what the page shows.
   const fields = { merchant, day, known: asOf };
-  const { rows, ...links } = pageOf(found, {
-    size,
-    path,
-    filter: fields,
-    isFirst: cursor === null,
-    nextAfter: ({ paidAt, transactionId }) => ({ after: cursorText(paidAt, transactionId) }),
-  });
+  const page = { size, path, filter: fields, isFirst: cursor === null };
+  const { rows, ...links } = pageOf(found, page, ({ paidAt, transactionId }) => ({
+    after: cursorText(paidAt, transactionId),
+  }));
   const all = grandTotal(totals);
   const statement = {
     agency,

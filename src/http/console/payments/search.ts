@@ -89,13 +89,10 @@ async function showFound(
     ],
     'Payments cannot be searched at the moment. Enter a transaction id to open its payment',
   );
-  const { rows, ...links } = pageOf(found, {
-    size,
-    path: paymentsPath,
-    filter: fields,
-    isFirst: cursor === null,
-    nextAfter: ({ requestedAt, transactionId }) => ({ after: cursorText(requestedAt, transactionId) }),
-  });
+  const page = { size, path: paymentsPath, filter: fields, isFirst: cursor === null };
+  const { rows, ...links } = pageOf(found, page, ({ requestedAt, transactionId }) => ({
+    after: cursorText(requestedAt, transactionId),
+  }));
   await show(ctx, 'payments/payments.njk', {
     title: 'Payments',
     merchants: merchantOptions(config.merchants),

@@ -24,12 +24,10 @@ export async function showList(
   const [found] = await askReadModels(ctx, [
     listDiscrepancies(db, { state: 'open', source: null }, { limit: size + 1, after }),
   ]);
-  const { rows, ...links } = pageOf(found, {
-    size,
-    path: '/console/reconciliation',
-    isFirst: cursor === null,
-    nextAfter: ({ id, difference }) => ({ after: cursorText(new Date(difference.at), id) }),
-  });
+  const page = { size, path: '/console/reconciliation', isFirst: cursor === null };
+  const { rows, ...links } = pageOf(found, page, ({ id, difference }) => ({
+    after: cursorText(new Date(difference.at), id),
+  }));
   await show(ctx, 'reconciliation/reconciliation.njk', {
     title: 'Reconciliation',
     problem: problem?.message ?? null,

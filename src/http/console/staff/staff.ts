@@ -19,12 +19,8 @@ export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show,
     'The list of users cannot be read at the moment; `ledger users` still works',
   );
   if (!found) throw new HttpProblem(404, 'The list has no such page');
-  const { rows, ...links } = pageOf(found, {
-    size,
-    path,
-    isFirst: after === null,
-    nextAfter: ({ id }) => ({ after: id }),
-  });
+  const page = { size, path, isFirst: after === null };
+  const { rows, ...links } = pageOf(found, page, ({ id }) => ({ after: id }));
   // From their streams, so that the page shows a change at once.
   const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
   await show(ctx, 'staff/staff.njk', {
