@@ -230,8 +230,7 @@ export async function journalGap(
     return gap('The event store does not answer: it is not known what the journal lacks');
   }
   if (!fault) return gap('The journal is behind the log, and lacks what was recorded last');
-  const place = fault.event ? ` before ${fault.event.type} of ${fault.event.stream}` : '';
-  return gap(`The journal has halted${place}, and lacks all that came after: ${fault.message}`);
+  return gap(`The journal has halted, and lacks all that came after: ${fault.message}`);
 }
 
 /** The codes of all merchants with an account in the journal, in order. */

@@ -253,7 +253,7 @@ test.serial('a rebuild parks what the projection parks, and mends it with a prog
   } satisfies Projection;
   await t.throwsAsync(compare(tolerant, parts), {
     instanceOf: RebuildRefused,
-    message: /^payment-A is parked at revision 1, and need not be/,
+    message: /^They have parked payment-A at revision 1/,
   });
   await rebuild(options(payments, parts));
   t.deepEqual(await parked(), ['payment-A 1']);

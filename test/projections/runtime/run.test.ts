@@ -308,7 +308,7 @@ test.serial(
     t.like(await statusOf(db, 'event_counts'), {
       version: 2,
       position: second,
-      fault: { message, event: null },
+      fault: { message },
     });
     t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
   },
