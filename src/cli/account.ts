@@ -1,8 +1,7 @@
 /** `ledger account`: what was posted to an account, with its balance after each line. */
 import { accountPages, accountSums } from '../projections/journal/queries.ts';
 import { accountCsv } from '../statements/csv.ts';
-import { type Command, text, UsageError } from './command.ts';
-import { readArgument, readAsOf, readDay } from './options.ts';
+import { type Command, readArgument, readAsOf, readDay, text, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { withJournal } from './stores.ts';
 

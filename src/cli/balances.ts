@@ -3,8 +3,7 @@ import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import { absolute, groupedSen, signedSen } from '../kernel/money.ts';
 import { ageing, ages } from '../projections/journal/ageing.ts';
 import { type AccountSums, trialBalance } from '../projections/journal/queries.ts';
-import { type Command, flag, text } from './command.ts';
-import { readAsOf } from './options.ts';
+import { type Command, flag, readAsOf, text } from './command.ts';
 import { print, withJournal } from './stores.ts';
 
 const options = { at: text, ageing: flag } as const;

@@ -1,4 +1,6 @@
-/** What a command of the `ledger` program is. */
+/** What a command of the `ledger` program is, and how it reads days, times and names as people type them. */
+import { boundsOfDay, parseAsOf, readSpan } from '../kernel/malaysian-time.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
 
 export type Options = Readonly<Record<string, { type: 'string' } | { type: 'boolean' }>>;
 
@@ -18,7 +20,6 @@ export type Values<Of extends Options> = {
 export type Command<Of extends Options = Readonly<Record<string, { type: 'string' }>>> = {
   /** One line for `ledger help`. */
   summary: string;
-  /** Its arguments, as `ledger help` shows them. */
   usage: string;
   options: Of;
   takesArguments?: true;
@@ -29,4 +30,49 @@ export type Command<Of extends Options = Readonly<Record<string, { type: 'string
 /** The arguments are wrong; the message is shown with the command's usage. */
 export class UsageError extends Error {
   override name = 'UsageError';
+}
+
+const timeForms = 'must be a day such as 2026-11-20 or a time such as 2026-11-20T09:00:00+08:00';
+
+/**
+ * The values of --from and --to in UTC, null where not given. A day means from its beginning, or to its end; a time
+ * without an offset is Malaysian time.
+ */
+export function readRange({ from, to }: { from?: string | undefined; to?: string | undefined }) {
+  const bound = (name: 'from' | 'to', text: string | undefined) => {
+    if (text === undefined) return null;
+    const span = readSpan(text);
+    if (!span) throw new UsageError(`--${name} ${timeForms}`);
+    return name === 'from' ? span.start : span.end;
+  };
+  return { from: bound('from', from), to: bound('to', to) };
+}
+
+export function readDay(name: string, text = ''): string {
+  if (!boundsOfDay(text)) throw new UsageError(`--${name} must be a date such as 2026-11-20`);
+  return text;
+}
+
+/** The as-of time: the end of a day, never later than now, and now if no day is given. */
+export function readAsOf(name: string, text: string | undefined): Date {
+  const now = systemRuntime.now();
+  const asOf = text === undefined ? now : parseAsOf(text, now);
+  if (!asOf) throw new UsageError(`--${name} ${timeForms}`);
+  return asOf;
+}
+
+/** The only argument of a command; `otherwise` is the message when there is none or more than one. */
+export function readArgument([value = '', ...more]: readonly string[], otherwise: string): string {
+  if (value === '' || more.length > 0) throw new UsageError(otherwise);
+  return value;
+}
+
+export function readChoice<Choice extends string>(
+  name: string,
+  text: string | undefined,
+  choices: readonly [Choice, ...Choice[]],
+): Choice {
+  const choice = text === undefined ? choices[0] : choices.find((each) => each === text);
+  if (choice === undefined) throw new UsageError(`--${name} must be ${choices.join(' or ')}`);
+  return choice;
 }

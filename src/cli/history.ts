@@ -4,8 +4,7 @@ import { historyText } from '../audit/history/text.ts';
 import { Refused } from '../commands/decider.ts';
 import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../commands/transaction-id.ts';
 import { paymentStream } from '../events/payment.ts';
-import { type Command, flag, text } from './command.ts';
-import { readArgument } from './options.ts';
+import { type Command, flag, readArgument, text } from './command.ts';
 import { type Context, print, withEventStore } from './stores.ts';
 
 const options = { at: text, revision: text, merchant: text, json: flag } as const;

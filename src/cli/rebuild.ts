@@ -81,7 +81,6 @@ function choose(names: readonly string[]): readonly Projection[] {
 
 type Run = ContextWithDatabase & { signal: AbortSignal };
 
-/** Resolves to the exit code. */
 async function rebuildOne(projection: Projection, run: Run): Promise<number> {
   const { name } = projection;
   const execute = createExecuteRebuild(run.eventStore);
@@ -115,7 +114,6 @@ async function rebuildOne(projection: Projection, run: Run): Promise<number> {
   }
 }
 
-/** Resolves to the exit code. */
 async function compareOne(projection: Projection, run: Run): Promise<number> {
   const { name } = projection;
   const progress = openRebuildProgress(name);

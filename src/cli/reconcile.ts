@@ -2,9 +2,8 @@
 import { createReadStream } from 'node:fs';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
 import { discrepancyText, isAllMatched, summaryText } from '../reconciliation/summary.ts';
-import { type Command, flag, text } from './command.ts';
+import { type Command, flag, readArgument, readAsOf, readRange, text } from './command.ts';
 import { failureText } from './failure-text.ts';
-import { readArgument, readAsOf, readRange } from './options.ts';
 import { print, staffCause, withStores } from './stores.ts';
 
 const options = { from: text, to: text, 'made-at': text, 'dry-run': flag } as const;

@@ -5,8 +5,7 @@ import { paymentDecider } from '../commands/payment.ts';
 import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../commands/send-again.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import { type DeliveryFilter, findDeliveries } from '../to-do/queries.ts';
-import { type Command, text, UsageError } from './command.ts';
-import { readChoice, readRange } from './options.ts';
+import { type Command, readChoice, readRange, text, UsageError } from './command.ts';
 import { fail, print, staffCause, withStores } from './stores.ts';
 
 type Options = Record<string, string | undefined>;

@@ -2,8 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { displaySen } from '../kernel/money.ts';
 import { importSettlement } from '../reconciliation/settle.ts';
-import { type Command, flag } from './command.ts';
-import { readArgument } from './options.ts';
+import { type Command, flag, readArgument } from './command.ts';
 import { print, staffCause, withStores } from './stores.ts';
 
 const options = { confirm: flag } as const;

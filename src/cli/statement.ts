@@ -3,8 +3,7 @@ import { collectedReceipts } from '../projections/journal/collection-queries.ts'
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionCsv } from '../statements/csv.ts';
 import { collectionPdf, TooManyReceipts } from '../statements/pdf.ts';
-import { type Command, text, UsageError } from './command.ts';
-import { readAsOf, readChoice, readDay } from './options.ts';
+import { type Command, readAsOf, readChoice, readDay, text, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { fail, withJournal } from './stores.ts';
 

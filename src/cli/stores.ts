@@ -27,7 +27,6 @@ export async function withEventStore(
   }
 }
 
-/** Runs `work` on connections to the event store and to Postgres. */
 export async function withStores(
   name: string,
   work: (context: ContextWithDatabase) => Promise<number>,

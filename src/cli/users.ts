@@ -14,7 +14,6 @@ const WithRole = maskable({ email, role: oneOf(roles) });
 
 type Options = { readonly name?: string; readonly email?: string; readonly role?: string };
 
-/** Each resolves to the text that is printed. */
 const actions: Readonly<Record<string, (context: Context, options: Options) => Promise<string>>> = {
   async add(context, options) {
     const user = readFields({ ...options, name: options.name ?? nameFrom(options.email) }, NewUser);

@@ -18,7 +18,6 @@ export type RecordDeliveryAttempt = {
     | { kind: 'abandoned'; status: number | null; reason: string };
 };
 
-/** A newer status has superseded a callback. */
 export type SupersedeDelivery = { type: 'SupersedeDelivery'; at: string; delivery: string };
 
 /** Staff ask to send it again: the schedule restarts, the id stays. */

@@ -7,7 +7,6 @@ export type ErasePersonalData = {
   type: 'ErasePersonalData';
   at: string;
   reason: ErasureReason;
-  /** The ids of the keys that have been destroyed. */
   destroyed: readonly string[];
 };
 

@@ -1,5 +1,4 @@
 /** How staff resolve a payment's exceptions; src/events/exceptions.ts says which it has. */
-
 import { outstandingSen } from '../events/adjustments.ts';
 import { chargeContradictedBy, feeIn } from '../events/charges.ts';
 import type { CallbackSubject } from '../events/deliveries.ts';
@@ -21,7 +20,6 @@ export type ActionContext = {
 };
 
 export type MerchantTerms = {
-  /** The adjustments that the merchant is told of. */
   toldOf: readonly CallbackSubject[];
   /** Whether it takes a part of what it asked for. */
   takesParts: boolean;

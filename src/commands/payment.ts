@@ -34,7 +34,6 @@ export type ChoosePaymentMethod = {
   mode: PaymentMode;
   bankCode: string;
   chargeSen: Sen;
-  /** Of the page. */
   lang: Language;
   /** The payer wants another attempt although those before this page are open. */
   again: boolean;

@@ -7,7 +7,6 @@ import { maskable } from '../kernel/structs.ts';
 import { type Decider, Refused } from './decider.ts';
 import { name, oneOf } from './fields.ts';
 
-/** The fields of a new project, for `readFields`. */
 export const NewProject = maskable({
   name,
   status: oneOf(projectStatuses),

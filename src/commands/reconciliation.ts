@@ -9,11 +9,9 @@ import {
 import { derivedId } from '../kernel/derived-id.ts';
 import { type Decider, Refused } from './decider.ts';
 
-/** An import found it. */
 export type ReportDiscrepancy = { type: 'ReportDiscrepancy'; discrepancy: DiscrepancyFound };
 /** An import included the record and did not show the discrepancy; `asOf` is the moment of its export. */
 export type ClearDiscrepancy = { type: 'ClearDiscrepancy'; at: string; asOf: string };
-/** Staff have explained it. */
 export type ResolveDiscrepancy = {
   type: 'ResolveDiscrepancy';
   at: string;

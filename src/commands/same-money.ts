@@ -15,7 +15,6 @@ export function sameSuccesses(state: RequestedPayment, result: PaymentResult): R
     .toSorted((a, b) => b.certainty - a.certainty);
 }
 
-/** The successes of this gateway transaction, whatever their amount. */
 export function successesOfTransaction(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
   const id = result.gatewayTransactionId;
   return successesOf(state).filter(({ recorded }) => id !== '' && recorded.gatewayTransactionId === id);

@@ -106,7 +106,6 @@ export const unmatchedDecider: Decider<
   },
 };
 
-/** A result in quarantine with what became of it. */
 export type LoadedUnmatched = {
   stream: string;
   revision: number;

@@ -7,7 +7,6 @@ import { maskable } from '../kernel/structs.ts';
 import { type Decider, Refused } from './decider.ts';
 import { email, name, oneOf } from './fields.ts';
 
-/** The fields of a new user, for `readFields`. */
 export const NewUser = maskable({ name, email, role: defaulted(oneOf(roles), 'member') });
 export type NewUser = Infer<typeof NewUser>;
 

@@ -1,5 +1,4 @@
 /** Reads variables one by one and collects every fault, so that a start names them all at once. */
-
 import { type VariableName, variables } from './variables.ts';
 import { ConfigError } from './yaml-file.ts';
 

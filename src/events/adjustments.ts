@@ -25,7 +25,6 @@ const returned = {
   /** The number of the recorded result that brought the money, counted from 1. */
   chargeNo: min(integer(), 1),
   amountSen: sen,
-  /** How much of the amount was a fee. */
   feeSen: sen,
   /** The method by which the money had come; `''` where it is not known. */
   mode: enums(['', ...paymentModes]),
@@ -48,7 +47,6 @@ export const adjustmentEvents = {
   }),
   /** The bank has taken the money back, as the contradiction of result `resultNo` said, which this settles. */
   PaymentReversed: object({ ...returned, resultNo: min(integer(), 1), note: string() }),
-  /** The payer was refunded, in whole or in part. */
   PaymentRefunded: object({ ...returned, gatewayReference: string(), reason: string() }),
 };
 
@@ -68,7 +66,6 @@ export function isAdjustmentEvent(event: { type: string }): event is AdjustmentE
 export type Adjusted = {
   /** Partly paid: staff credited a wrong amount as a part of what was asked, and the rest is still to be paid. */
   status: 'requested' | 'partlyPaid' | Outcome;
-  /** Every result ever recorded, in order. */
   results: readonly RecordedResult[];
   /** Set once, by what paid it. */
   receipt: { receiptNo: string; late: boolean } | null;
@@ -182,7 +179,6 @@ export function outstandingSen({
   return Math.max(0, request.amountSen - paidSen) as Sen;
 }
 
-/** The sum of the adjustments of one kind. */
 export function adjustedSen(
   { adjustments = [] }: Pick<Adjusted, 'adjustments'>,
   kind: Adjustment['kind'],

@@ -10,7 +10,6 @@ export type Charge = {
   /** The number of the recorded result that brought it, counted from 1. */
   resultNo: number;
   amountSen: Sen;
-  /** The part of it that was a fee. */
   feeSen: Sen;
   /** `''` where it is not known. */
   mode: PaymentMode | '';

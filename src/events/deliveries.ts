@@ -94,7 +94,6 @@ export type Delivery = {
   attempts: number;
   /** Attempts since it became due or staff requested it again: its place in the retry schedule. */
   triesOfSchedule: number;
-  /** When the next attempt is due. */
   dueAt: string;
   /** When the outcome that it reports was recorded. */
   calledAt: string;
@@ -126,7 +125,6 @@ export function evolveDeliveries<One extends Delivery>(
   );
 }
 
-/** What the event changes of the delivery that it is about. */
 function after(delivery: Delivery, event: DeliveryEvent): Partial<Delivery> {
   const oneMore = { attempts: delivery.attempts + 1, triesOfSchedule: delivery.triesOfSchedule + 1 };
   switch (event.type) {

@@ -12,7 +12,6 @@ export type PaymentException = {
   /** The number of the payment's recorded result, counted from 1. */
   resultNo: number;
   kind: ExceptionKind;
-  /** When it was recorded. */
   at: string;
   /** As the result reported it; null where that was unreadable. */
   amountSen: Sen | null;
@@ -42,7 +41,6 @@ export function holdsMoneyInSuspense(kind: ExceptionKind): boolean {
   return kind === 'amountMismatch' || kind === 'duplicate';
 }
 
-/** How staff can resolve it. */
 export function resolutionsFor(
   payment: RequestedPayment,
   { kind, resultNo }: Pick<PaymentException, 'kind' | 'resultNo'>,

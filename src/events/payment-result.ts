@@ -45,16 +45,13 @@ export type ReportedResult = PaymentResult & Buyer & { raw: ReceivedFields };
 export const sources = ['gateway', 'requery', 'staff', 'payer'] as const;
 export type Source = (typeof sources)[number];
 
-/** The fields of every event that records a result. */
 export const resultRecorded = {
   at: utc,
   source: enums(sources),
   /** False only for an unsigned gateway result accepted in development. */
   verified: boolean(),
   result: PaymentResult,
-  /** Who the bank says has paid. */
   personal: sealed(Buyer),
-  /** The fields as received. */
   evidence: sealed(ReceivedFields),
   /** The seller order that it is about, `''` before the first attempt; null in events of version 1, which had none. */
   orderNo: nullable(string()),

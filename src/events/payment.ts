@@ -124,7 +124,6 @@ export type Channel = PaymentRequested['channel'];
 
 export const paymentStreamPrefix = 'payment-';
 export const paymentStream = (transactionId: string) => `${paymentStreamPrefix}${transactionId}`;
-/** The transaction id of the payment whose stream it is. */
 export const paymentIdOf = (streamName: string) => streamName.slice(paymentStreamPrefix.length);
 
 export type Attempt = Omit<Infer<typeof paymentEvents.PaymentMethodChosen>, 'attempt'>;
@@ -241,7 +240,6 @@ function withAnnouncement(
   return withDeliveries({ ...payment, announcements }, { at, deliveries });
 }
 
-/** Adds the deliveries that the event set in motion. */
 function withDeliveries(
   payment: RequestedPayment,
   { at, deliveries }: { at: string; deliveries: readonly PlannedDelivery[] | 'rule 1' },

@@ -78,7 +78,6 @@ export function isHolding({ keys, plain }: HeldKeys): boolean {
   return keys.length > 0 || plain;
 }
 
-/** Adds the keys of one more event. */
 export function holding(held: HeldKeys, data: unknown): HeldKeys {
   const values = sealedValuesOf(data);
   if (values.length === 0) return held;
@@ -120,14 +119,12 @@ export async function openOrWait<T>(open: OpenSealed, held: Held<T>, place: Seal
   return opened.kind === 'open' ? opened.value : null;
 }
 
-/** What projections need to read and index personal data. */
 export type PersonalDataReader = {
   open: OpenSealed;
   /** Replaces each token by a keyed digest, the same each time. Throws KeysUnavailable. */
   blindIndex(tokens: readonly string[]): Promise<string[]>;
 };
 
-/** The sealed values of an event's data, with the fields that hold them. */
 export function sealedValuesOf(data: unknown): { field: SealedField; value: Sealed<unknown> }[] {
   if (typeof data !== 'object' || data === null) return [];
   return sealedFields.flatMap((field) => {

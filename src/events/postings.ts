@@ -69,7 +69,6 @@ const rules = {
   2: { pay, toSuspense, settle: settleOrTakeBack },
   3: { pay: payRest, toSuspense, settle: settleOrTakeBack, credit: creditMismatch, giveBack },
 };
-/** The rule of new events. */
 export const postingRule = 3 as const;
 
 /** Takes the next event of a payment; `books` is null before its first. Total, and skips the same events as `evolve`. */

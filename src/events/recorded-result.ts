@@ -52,7 +52,6 @@ type Reported = {
   orderNo: string | null;
 };
 
-/** Adds the result of an event. */
 export function withRecorded<Payment extends Recording>(
   payment: Payment,
   data: Reported,

@@ -20,7 +20,6 @@ export const requeryEvents = {
     /** Its record with this status, as received. */
     evidence: sealed(ReceivedFields),
   }),
-  /** The registry was asked and gave no usable answer. */
   RequeryUnanswered: object({ at: utc, reason: enums(registryFaults) }),
   /** The registry was asked `count` more times, and it was the same each time. */
   RequeryRepeated,

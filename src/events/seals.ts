@@ -17,7 +17,6 @@ export const LogSealed = object({
   at: utc,
   /** Of the last event it covers; in a restored copy of the log that event may be elsewhere. */
   position: object({ commit: digits, prepare: digits }),
-  /** How many events it covers. */
   count: min(integer(), 1),
   runningHash: sha256,
   /** The last event it covers; the next seal continues after it. */

@@ -44,7 +44,6 @@ export const GatewayResultUnmatched = object({
   channel: enums(channels),
   verified: boolean(),
   reason: enums(unmatchedReasons),
-  /** The fields as received. */
   evidence: sealed(ReceivedFields),
   /** By which the same result is recognised (commands/fingerprint.ts); null in events of version 1. */
   fingerprint: nullable(string()),

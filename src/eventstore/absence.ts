@@ -17,7 +17,6 @@ export function confirmAbsence({
   readsOf,
 }: {
   leader: Reads;
-  /** The addresses of all nodes. */
   members(): Promise<string[]>;
   /** The reads of one node, whatever it believes of itself. */
   readsOf(address: string): Reads;

@@ -60,11 +60,7 @@ export type SubscriptionMessage =
   | { kind: 'caught_up' };
 
 /** Which events of $all the server sends. It filters by the name of the stream or by the type of event, not by both. */
-export type Selection =
-  /** Of the streams whose name starts with one of these. */
-  | { streamPrefixes: readonly string[] }
-  /** Of one of these types. */
-  | { eventTypes: readonly string[] };
+export type Selection = { streamPrefixes: readonly string[] } | { eventTypes: readonly string[] };
 
 type SubscribeOptions = Selection & {
   /** The first event is the one after it; null: from the start. */

@@ -17,12 +17,10 @@ import { type Erasure, type KeyStore, unmatchedIn } from './key-store.ts';
 
 export type Erase = ReturnType<typeof createErase>;
 
-/** How many streams are read at a time. */
 const pageSize = 20;
 /** Results that arrive while their payment is erased; more than this is no coincidence. */
 const maxRounds = 10;
 
-/** What is erased, as it was loaded. */
 type Loaded = {
   held: HeldKeys;
   lastAt: Date | null;

@@ -31,7 +31,6 @@ export function isVerificationCheck(key: Buffer, receipt: Verifiable, check: str
   return given.length === right.length && timingSafeEqual(given, right);
 }
 
-/** The page that confirms the receipt. */
 export function verificationUrl(baseUrl: string, key: Buffer, receipt: Verifiable): string {
   const receiptNo = encodeURIComponent(receipt.receiptNo.toWellFormed());
   return `${baseUrl}/verify/${receiptNo}?c=${verificationCheck(key, receipt)}`;

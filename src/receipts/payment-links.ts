@@ -50,14 +50,12 @@ export function createLinks(dependencies: {
       },
       receipt: page('receipt'),
       download: page('download'),
-      /** Where the gateway sends its result. */
       gatewayResult: `${baseUrl}/${channel}/response`,
     };
   };
   return { generic: linksOf('generic'), landreg: linksOf('landreg') };
 }
 
-/** Makes the function that checks the signature of a link to a page. */
 export function createLinkCheck(transactionIdKey: string) {
   const signatures = signaturesOf(transactionIdKey);
   return (signature: string, name: PaymentPageName, transactionId: string, now: Date) =>

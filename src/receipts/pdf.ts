@@ -2,7 +2,6 @@
  * The official receipt of a payment, or how it stands if it is not paid, as a PDF: A4, tagged, the same bytes every time,
  * from the download as in the email.
  */
-
 import {
   addRow,
   beginTable,
@@ -103,7 +102,6 @@ export function receiptPdf(
   return sheet.doc;
 }
 
-/** What only a receipt has. */
 function drawPayment(document: Document, verifyUrl: string): void {
   const { sheet, receipt, lang, words } = document;
   drawTotalAndStatus(document);
@@ -134,7 +132,6 @@ function drawTotalAndStatus({ sheet, receipt, words }: Document): void {
   });
 }
 
-/** Each item, the fee if there is one, the total, and the total in words. */
 function drawAmounts({ sheet, receipt, lang, words }: Document): void {
   const section = drawSection(sheet, words.receipt.amounts);
   const table = beginTable(sheet, section, {

@@ -45,7 +45,6 @@ const dateFormat = (locale: string) =>
 
 const dates = { en: dateFormat('en-GB'), ms: dateFormat('ms-MY') };
 
-/** The Malaysian day of a moment in UTC: `20 November 2026`. */
 function dateText(utc: string, lang: Language): string {
   return dates[lang].format(new Date(utc));
 }
@@ -85,7 +84,6 @@ export function otherChargeTexts(
   return [...notes.map((note) => noteText(note, lang)), ...others];
 }
 
-/** The key of a status in the texts. */
 export const statusName = (status: Standing): StatusName => (status === 'succeeded' ? 'success' : status);
 
 /** What a receipt is called, or what to tell whoever has none. */

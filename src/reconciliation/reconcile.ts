@@ -64,7 +64,6 @@ export class ReadModelBehind extends Error {
   override name = 'ReadModelBehind';
 }
 
-/** How many streams are read, or appended to, at once. */
 const pageSize = 50;
 /** A payment has at most 50 attempts. */
 const maxRecordsOfPayment = 1_000;

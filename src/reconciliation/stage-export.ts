@@ -6,7 +6,6 @@ import { UnreadableExport } from './export-format.ts';
 
 const maxRows = 1_000_000;
 const maxBytes = 512 * 1024 * 1024;
-/** Records that are staged in one transaction. */
 const batchSize = 500;
 const pieceBytes = 16 * 1024;
 

@@ -70,7 +70,6 @@ export function sideText(side: DiscrepancyFound['ours'] | DiscrepancyFound['thei
   return `${status.replace('_', ' ')}${amountSen === null ? '' : ` ${displaySen(amountSen)}`}${foreign}`;
 }
 
-/** What was compared, in sentences. */
 export function scopeText({ asOf, merchantCodes, period, rows, source }: Summary): string {
   const whose = merchantCodes === null ? 'every merchant' : merchantCodes.join(', ');
   const scope = period

@@ -31,6 +31,7 @@ import { projects } from '../projections/projects/projection.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '../projections/runtime/lag.ts';
 import { createListQueries } from '../projections/runtime/list-projection.ts';
+import type { Followed } from '../projections/runtime/projection.ts';
 import { users } from '../projections/users/projection.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
@@ -130,7 +131,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   };
 }
 
-/** Waits for the tables too, which the projections role makes. */
+/** Waits for the tables too, which the projections role makes; not for those of another release. */
 async function untilListed({
   db,
   eventStore,
@@ -142,7 +143,11 @@ async function untilListed({
 }): Promise<void> {
   const sources = { eventStore, projectionStatus: () => projectionStatus(db), runtime };
   const signal = runtime.timeout(listsWithinMs);
-  await Promise.all([users, projects].map((list) => untilCaughtUp(list, { ...sources, signal })));
+  const statuses = await sources.projectionStatus().catch(() => []);
+  const isOthers = ({ name, version }: Followed) =>
+    statuses.some((status) => status.name === name && status.version !== version);
+  const awaited = [users, projects].filter((list) => !isOthers(list));
+  await Promise.all(awaited.map((list) => untilCaughtUp(list, { ...sources, signal })));
 }
 
 /** With another key than the other processes have, nothing may be recorded. */

@@ -76,7 +76,7 @@ export function createToDoList({
     indexes: deliveriesIndexes,
     notDerived: { deliveries: ['lease_until', 'leased_by', 'leased_delivery'] },
     // Of payments of version 1 it loads the request, and Postgres ends a transaction that is idle for long.
-    maxEvents: 100,
+    maxEvents: 1_000,
     createTables: (db) => createTables(db, paymentsTable, deliveriesTable),
     async eventsAhead(db, fresh) {
       await db.raw(`lock table ${toDoSchema}.payments in share mode`);

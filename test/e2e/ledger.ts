@@ -28,18 +28,19 @@ export type Role = {
   output(): string;
 };
 
-/** Starts `ledger <args>` and waits until `ready` says so. It is stopped when the test ends. */
+/** Starts `ledger <args>`, of another release if `program` is its folder, and waits until `ready` says so. It is stopped when the test ends. */
 export async function startRole(
   t: Owner,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   ready: (output: string) => boolean | Promise<boolean>,
+  program?: string,
 ): Promise<Role> {
   let child: ChildProcess;
   let printed = '';
   const launch = async () => {
     // The channel tells it to end when this test process is killed.
-    const started = spawnLedger(args, environment, { channel: true });
+    const started = spawnLedger(args, environment, { channel: true, ...(program && { program }) });
     child = started;
     for (const stream of [started.stdout, started.stderr]) {
       stream.on('data', (chunk) => {

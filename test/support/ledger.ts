@@ -1,11 +1,12 @@
 /** The program as operators run it: `ledger <arguments>` in a process of its own. */
 import { type ChildProcessWithoutNullStreams, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { wholeFile } from './whole-file.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const ownFolder = fileURLToPath(new URL('../..', import.meta.url));
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -26,6 +27,8 @@ export function settingsFor({ esdbUrl, databaseUrl }: { esdbUrl: string; databas
 type Options = {
   cwd?: string;
   nodeOptions?: readonly string[];
+  /** Where the program is, if it is not this one. */
+  program?: string;
   /** Whether it holds an IPC channel, by whose end a role notices that this process is gone. */
   channel?: boolean;
 };
@@ -34,10 +37,10 @@ type Options = {
 export function spawnLedger(
   args: readonly string[],
   environment: Environment,
-  { nodeOptions = [], channel = false, cwd = process.cwd() }: Options = {},
+  { nodeOptions = [], channel = false, program = ownFolder, cwd = program }: Options = {},
 ): ChildProcessWithoutNullStreams {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  return spawn(process.execPath, [...nodeOptions, main, ...args], {
+  return spawn(process.execPath, [...nodeOptions, join(program, 'src/main.ts'), ...args], {
     cwd,
     env: { PATH, NODE_COMPILE_CACHE, ...environment },
     stdio: ['pipe', 'pipe', 'pipe', ...(channel ? (['ipc'] as const) : [])],

@@ -40,7 +40,21 @@ type Batch = {
 };
 
 /** A client's call; `batches` are the appends whose last chunk has not arrived yet. */
-type Session = { call: BatchCall; batches: Map<string, Batch>; unanswered: number; halfClosed: boolean };
+type Session = {
+  call: BatchCall;
+  batches: Map<string, Batch>;
+  unanswered: number;
+  /** Of the appends that are complete and not answered yet. */
+  pendingBytes: number;
+  halfClosed: boolean;
+};
+
+/** The call ends with more appends of which only a part has arrived. The official client sends one after the other. */
+const MAX_INCOMPLETE = 64;
+/** Nothing is read from a caller that has more in the queue. */
+const MAX_PENDING_BYTES = 16 * 1024 * 1024;
+/** What an append takes besides its events, about. */
+const APPEND_BYTES = 1024;
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -64,7 +78,7 @@ export function createBatchAppends(storage: Storage) {
 }
 
 function serve(call: BatchCall, storage: Storage): void {
-  const session: Session = { call, batches: new Map(), unanswered: 0, halfClosed: false };
+  const session: Session = { call, batches: new Map(), unanswered: 0, pendingBytes: 0, halfClosed: false };
   call.on('data', (chunk: streams.BatchAppendReq) => {
     try {
       const correlationId = parseUuid(chunk.getCorrelationId());
@@ -73,11 +87,11 @@ function serve(call: BatchCall, storage: Storage): void {
       if (chunk.getIsFinal()) commit(session, batch, storage);
       else awaitMore(session, batch);
     } catch (error) {
-      // Without a correlation id no append can be answered.
+      // Without a correlation id no append can be answered, and a caller who begins too many may forget them.
       call.emit('error', grpcError(error));
     }
   });
-  call.on('drain', () => call.resume());
+  call.on('drain', () => session.pendingBytes <= MAX_PENDING_BYTES && call.resume());
   call.on('end', () => {
     session.halfClosed = true;
     const error = new RequestFault('The append ended before its last chunk');
@@ -129,6 +143,8 @@ function addEvents(
 
 function awaitMore(session: Session, batch: Batch): void {
   session.batches.set(batch.correlationId, batch);
+  if (session.batches.size > MAX_INCOMPLETE)
+    throw new RequestFault(`At most ${MAX_INCOMPLETE} appends of a call may be incomplete`);
   if (!batch.draft || batch.deadline || batch.draft.deadlineMs === Number.POSITIVE_INFINITY) return;
   const leftMs = Math.min(batch.draft.deadlineMs - Date.now(), LONGEST_TIMER_MS);
   batch.deadline = setTimeout(() => answer(session, batch, { outcome: 'deadline-exceeded' }), leftMs);
@@ -138,10 +154,15 @@ function commit(session: Session, batch: Batch, storage: Storage): void {
   session.batches.delete(batch.correlationId);
   clearTimeout(batch.deadline);
   if (!batch.draft) return;
-  storage.append(batch.draft).then(
-    (result) => answer(session, batch, result),
-    (error: unknown) => answer(session, batch, { outcome: 'failed', error }),
-  );
+  const bytes = APPEND_BYTES + batch.draft.sizeBytes;
+  session.pendingBytes += bytes;
+  if (session.pendingBytes > MAX_PENDING_BYTES) session.call.pause();
+  const settle = (result: Answer): void => {
+    session.pendingBytes -= bytes;
+    if (session.pendingBytes <= MAX_PENDING_BYTES && !session.call.writableNeedDrain) session.call.resume();
+    answer(session, batch, result);
+  };
+  storage.append(batch.draft).then(settle, (error: unknown) => settle({ outcome: 'failed', error }));
 }
 
 function answer(session: Session, batch: Batch, result: Answer): void {

@@ -8,6 +8,9 @@ export type Draft = AppendRequest & { events: ProposedEvent[]; sizeBytes: number
 /** EventStoreDB's own default, for all events of one append together. */
 export const MAX_APPEND_BYTES = 1024 * 1024;
 
+/** So that one append keeps the other callers waiting for less than a second. */
+const MAX_APPEND_EVENTS = 10_000;
+
 export const TOO_LATE = 'The deadline passed before the append was committed';
 export const NO_OPTIONS = 'An append must begin with its options';
 
@@ -30,11 +33,13 @@ export function openDraft(stream: string, expected: ExpectedRevision, deadlineMs
   return { stream, expected, deadlineMs, events: [], sizeBytes: 0 };
 }
 
-/** Throws AppendTooLarge. */
+/** Throws AppendTooLarge, and RequestFault for too many events. */
 export function addEvent(draft: Draft, event: ProposedEvent): void {
   // Counted as EventStoreDB counts: the type in UTF-16, ids not at all.
   draft.sizeBytes += event.type.length * 2 + event.data.length + event.metadata.length;
   if (draft.sizeBytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
+  if (draft.events.length === MAX_APPEND_EVENTS)
+    throw new RequestFault(`An append holds at most ${MAX_APPEND_EVENTS} events`);
   draft.events.push(event);
 }
 

@@ -13,7 +13,7 @@ import { grpcError, parseStreamName, RequestFault, streamIdentifier } from './wi
 export type ReadCall = ServerWritableStream<streams.ReadReq, Uint8Array>;
 
 /** Filters are for $all only, as in EventStoreDB. */
-type Reading = PageRequest & { filter: EventFilter | undefined };
+type Reading = PageRequest & { filter: EventFilter | undefined; resolvesLinks: boolean };
 
 /** The handler of Read, and a function that ends the subscriptions when the server closes. */
 export function createReads(storage: Storage) {
@@ -69,7 +69,7 @@ async function readToEnd(
     if (!last) return;
     for (const event of page) {
       if (filter && !filter.matches(event)) continue;
-      call.write(event.message);
+      call.write(messageOf(event, reading, storage));
       limit -= 1;
     }
     from = placeOf(last, stream) + (direction === 'forwards' ? 1 : -1);
@@ -105,7 +105,7 @@ async function follow(
       call.write(fellBehind());
     }
     for (const event of page) {
-      if (!filter || filter.matches(event)) call.write(event.message);
+      if (!filter || filter.matches(event)) call.write(messageOf(event, reading, storage));
       from = placeOf(event, stream) + 1;
       considered += 1;
       if (filter && considered % filter.checkpointInterval === 0) call.write(checkpoint(event.position));
@@ -126,25 +126,43 @@ async function keepPace(call: ReadCall, signal: AbortSignal): Promise<void> {
 const placeOf = (event: StoredEvent, stream: string | undefined): number =>
   stream === undefined ? event.position : event.revision;
 
+/** As it is stored. If links are resolved, a link comes with the event that it leads to, unless that is not there. */
+function messageOf(link: StoredEvent, { resolvesLinks }: Reading, storage: Storage): Uint8Array {
+  if (!resolvesLinks || link.type !== '$>') return link.message;
+  const response = streams.ReadResp.deserializeBinary(link.message);
+  const read = response.getEvent();
+  const address = Buffer.from(read?.getEvent()?.getData_asU8() ?? []).toString();
+  const [, digits = '', stream = ''] = /^(\d{1,15})@(.+)$/s.exec(address) ?? [];
+  const revision = Number(digits);
+  const [target] = storage.page({ stream, from: revision, direction: 'forwards', limit: 1 });
+  const found =
+    target?.revision === revision ? streams.ReadResp.deserializeBinary(target.message) : undefined;
+  read?.setLink(read.getEvent());
+  read?.setEvent(found?.getEvent()?.getEvent());
+  return response.serializeBinary();
+}
+
 function readingOf(options: streams.ReadReq.Options): Reading {
+  const resolvesLinks = options.getResolveLinks();
   const direction = options.getReadDirection() === 1 ? 'backwards' : 'forwards';
   const limit = numberOf(options.getCount());
   const ofStream = options.getStream();
   if (ofStream) {
     const stream = parseStreamName(ofStream.getStreamIdentifier());
     const from = ofStream.hasEnd() ? Number.MAX_SAFE_INTEGER : numberOf(ofStream.getRevision());
-    return { stream, from, direction, limit, filter: undefined };
+    return { stream, from, direction, limit, filter: undefined, resolvesLinks };
   }
   const all = options.getAll();
   const given = all?.getPosition();
   // The given position is included when reading forwards and excluded when reading backwards.
   const place = given ? numberOf(given.getCommitPosition()) - (direction === 'backwards' ? 1 : 0) : 0;
   const from = all?.hasEnd() ? Number.MAX_SAFE_INTEGER : place;
-  return { from, direction, limit, filter: parseFilter(options.getFilter()) };
+  return { from, direction, limit, filter: parseFilter(options.getFilter()), resolvesLinks };
 }
 
 function subscriptionOf(storage: Storage, options: streams.ReadReq.Options): Reading {
-  const onwards = { direction: 'forwards', limit: PAGE_EVENTS } as const;
+  const resolvesLinks = options.getResolveLinks();
+  const onwards = { direction: 'forwards', limit: PAGE_EVENTS, resolvesLinks } as const;
   const ofStream = options.getStream();
   if (ofStream) {
     const stream = parseStreamName(ofStream.getStreamIdentifier());

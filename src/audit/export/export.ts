@@ -101,7 +101,6 @@ function isPlainAfterErasure(stream: readonly RecordedEvent[]): boolean {
   return stream.slice(0, Math.max(erased, 0)).some((event) => metadataValue(event, 'schemaVersion') === 1);
 }
 
-/** What each event holds sealed, opened. */
 async function openAll(stream: readonly RecordedEvent[], open: OpenSealed): Promise<unknown[]> {
   return await Promise.all(stream.map(({ data, streamName }) => openData(data, streamName, open)));
 }

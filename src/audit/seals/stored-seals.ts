@@ -28,7 +28,6 @@ export function readSignedSeal(stored: RecordedEvent): LogSealed | null {
   return seal && isSigned(seal) ? seal : null;
 }
 
-/** Every seal as it is stored, page by page. */
 export async function* allSeals(eventStore: Pick<EventStore, 'load'>): AsyncGenerator<RecordedEvent> {
   let from = 0;
   while (true) {

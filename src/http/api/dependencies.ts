@@ -34,6 +34,5 @@ export type ContentDependencies = {
   clockDifferenceMs(): number | null;
   /** Whether the disk of the event store is full, as far as this process knows. */
   isDiskFull(): boolean;
-  /** Of this program, as package.json has it. */
   version: string;
 };

@@ -1,5 +1,5 @@
 /** What /api/v1 answers instead of a success: only `{code, message}`. */
-import { HttpProblem, type PresentError } from '../server/errors.ts';
+import { HttpProblem, type PresentError } from '../server/context.ts';
 import { answer, type ErrorCode, ErrorResponse, errorCodes } from './bodies.ts';
 
 export function apiProblem(status: number, code: ErrorCode, message: string): HttpProblem {

@@ -3,8 +3,7 @@ import { array, type Struct } from 'superstruct';
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
-import type { Context } from '../server/context.ts';
-import type { HttpProblem } from '../server/errors.ts';
+import type { Context, HttpProblem } from '../server/context.ts';
 import { answer } from './bodies.ts';
 import { apiProblem } from './errors.ts';
 

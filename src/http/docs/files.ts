@@ -85,7 +85,6 @@ function readDocsFile(file: string, source: string) {
     order: matter.order ?? Number.POSITIVE_INFINITY,
     tags: matter.tags ?? [],
     source,
-    /** What follows the front matter. */
     markdown: plain.slice(whole.length),
   };
 }

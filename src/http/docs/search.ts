@@ -1,5 +1,4 @@
 /** The search: tolerates typing errors, matches beginnings of words, and finds sections as well as pages. */
-
 import type { Section } from '@ledger/markdown/markdown.ts';
 import MiniSearch from 'minisearch';
 import type { DocsFile } from './files.ts';

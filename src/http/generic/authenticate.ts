@@ -3,8 +3,7 @@ import type { Next } from 'koa';
 import type { Merchant } from '../../config/merchants.ts';
 import { bearerOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
 import { bodyText } from '../server/body.ts';
-import type { Context } from '../server/context.ts';
-import { HttpProblem } from '../server/errors.ts';
+import { type Context, HttpProblem } from '../server/context.ts';
 
 export type FromMerchant = { merchant: Merchant };
 

@@ -20,8 +20,7 @@ import { statusName } from '../../receipts/texts.ts';
 import { otherLanguage } from '../pay/links.ts';
 import type { ReadPayment } from '../pay/load-payment.ts';
 import { texts } from '../pay/texts.ts';
-import { type Context, languageOf } from '../server/context.ts';
-import { HttpProblem } from '../server/errors.ts';
+import { type Context, HttpProblem, languageOf } from '../server/context.ts';
 
 export type ResultFormDependencies = {
   config: Pick<Config, 'baseUrl' | 'gateway'>;

@@ -8,8 +8,7 @@ import type { Runtime } from '../../kernel/runtime.ts';
 import { otherLanguage } from '../pay/links.ts';
 import type { Texts } from '../pay/texts.ts';
 import { bodyText } from '../server/body.ts';
-import { type Context, languageOf } from '../server/context.ts';
-import { HttpProblem } from '../server/errors.ts';
+import { type Context, HttpProblem, languageOf } from '../server/context.ts';
 import { shellQuoted } from '../server/openapi/samples.ts';
 
 export type RequestFormDependencies = {

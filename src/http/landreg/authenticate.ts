@@ -4,8 +4,7 @@ import { endOf } from '../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { createLinkCheck, type PaymentPageName } from '../../receipts/payment-links.ts';
 import { bearerOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
-import type { Context } from '../server/context.ts';
-import { HttpProblem } from '../server/errors.ts';
+import { type Context, HttpProblem } from '../server/context.ts';
 
 /** Koa middleware for the land registry's own calls, and for each page of a payer. Both throw HttpProblem 401. */
 export function createLandregAuth(dependencies: {

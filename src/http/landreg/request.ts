@@ -8,8 +8,7 @@ import { addSen, formatSen } from '../../kernel/money.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { checkRedirectHost } from '../pay/request-fields.ts';
 import type { StartPayment } from '../pay/start-payment.ts';
-import type { Context } from '../server/context.ts';
-import { HttpProblem } from '../server/errors.ts';
+import { type Context, HttpProblem } from '../server/context.ts';
 import type { PaymentRequestBody } from './request-body.ts';
 
 /** What all these payments are for; each item adds its own purpose. */

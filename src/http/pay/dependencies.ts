@@ -32,7 +32,6 @@ export type PayDependencies = {
   findPayment(transactionId: string): Promise<PaymentRow | null>;
   personalData: Pick<PersonalDataReader, 'open'>;
   registry: TransactionRegistry;
-  /** Records what the registry answered. */
   recordAnswer: RecordAnswer;
   quarantine: Quarantine;
   log: Log;

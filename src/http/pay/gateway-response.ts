@@ -12,8 +12,7 @@ import { UnreadableEvent } from '../../events/codec.ts';
 import { type Channel, paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
 import type { ExpectedRevision } from '../../eventstore/event-store.ts';
-import { type Context, causeOf } from '../server/context.ts';
-import { HttpProblem } from '../server/errors.ts';
+import { type Context, causeOf, HttpProblem } from '../server/context.ts';
 import type { PayDependencies } from './dependencies.ts';
 import type { LeadToReceipt } from './lead-to-receipt.ts';
 

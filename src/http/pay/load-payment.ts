@@ -11,12 +11,10 @@ import {
   paymentStream,
   type RequestedPayment,
 } from '../../events/payment.ts';
-import type { Context } from '../server/context.ts';
-import { HttpProblem } from '../server/errors.ts';
+import { type Context, HttpProblem } from '../server/context.ts';
 import { createReadState } from '../server/read-state.ts';
 import type { PayDependencies } from './dependencies.ts';
 
-/** A payment to show. */
 export type LoadedPayment = {
   payment: OpenPayment;
   /** Null if it holds all that happened; otherwise the time of its last event, because later ones cannot be read now. */

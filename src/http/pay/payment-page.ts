@@ -103,7 +103,6 @@ function paymentPage(
   };
 }
 
-/** The last three. */
 const shownAttempts = 3;
 
 function openAttemptTexts(

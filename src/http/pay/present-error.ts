@@ -1,6 +1,5 @@
 /** How errors look outside /api/v1 and the console: JSON for programs, a page for people. */
-import { type Context, languageOf } from '../server/context.ts';
-import type { PresentError } from '../server/errors.ts';
+import { type Context, languageOf, type PresentError } from '../server/context.ts';
 
 export function createPresentError(baseUrl: string): PresentError {
   return (ctx, { status, message, kind, actionUrl }) => {

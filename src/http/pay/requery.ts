@@ -7,8 +7,7 @@ import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { adjustmentFields, type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { askRegistry } from '../server/ask-registry.ts';
-import { type Context, causeOf } from '../server/context.ts';
-import { HttpProblem } from '../server/errors.ts';
+import { type Context, causeOf, HttpProblem } from '../server/context.ts';
 import type { PayDependencies } from './dependencies.ts';
 import type { LoadedPayment, ReadPayment } from './load-payment.ts';
 

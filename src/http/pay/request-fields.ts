@@ -4,7 +4,7 @@ import type { Merchant } from '../../config/merchants.ts';
 import { emailPattern, maxEmailLength } from '../../kernel/email-address.ts';
 import { type AmountFault, formatSen, parseAmount, type Sen } from '../../kernel/money.ts';
 import { type JsonSchema, withJsonSchema } from '../../kernel/with-json-schema.ts';
-import { HttpProblem } from '../server/errors.ts';
+import { HttpProblem } from '../server/context.ts';
 import { jsonSchemaOf } from '../server/openapi/json-schema.ts';
 
 /** Throws HttpProblem 400 when `field` names a host that this merchant's payers may not be sent to. */
@@ -92,7 +92,6 @@ export function url(production: boolean): Struct<string, unknown> {
   });
 }
 
-/** An amount in RM. */
 export function amount(maxSen: Sen): Struct<Sen, unknown> {
   const max = formatSen(maxSen);
   const messages: Readonly<Record<AmountFault | 'missing', string>> = {

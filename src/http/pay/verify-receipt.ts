@@ -6,8 +6,7 @@ import { isReady, type LagSources } from '../../projections/runtime/lag.ts';
 import { isVerificationCheck, verificationKey, verificationUrl } from '../../receipts/check-code.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { noteText, statusName, timeText } from '../../receipts/texts.ts';
-import { type Context, languageOf } from '../server/context.ts';
-import { HttpProblem } from '../server/errors.ts';
+import { type Context, HttpProblem, languageOf } from '../server/context.ts';
 import type { PayDependencies } from './dependencies.ts';
 import { otherLanguage } from './links.ts';
 

@@ -5,8 +5,8 @@ import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body
 import type { Struct } from 'superstruct';
 import { readFields } from '../../commands/fields.ts';
 import { parseNumbersAsText } from '../../kernel/numbers-as-text.ts';
-import type { Context } from './context.ts';
-import { bodyProblem, HttpProblem } from './errors.ts';
+import { type Context, HttpProblem } from './context.ts';
+import { bodyProblem } from './errors.ts';
 
 const limitBytes = 64 * 1024;
 
@@ -46,12 +46,17 @@ const anyTypes = 'application/json, application/x-www-form-urlencoded or multipa
 const anyBody = bodyReader(anyTypes, { ...forms, ...json });
 const anyBodyWithItsText = bodyReader(anyTypes, { ...forms, ...json, includeUnparsed: true });
 
+/** More than four times as many as the gateway documents. */
+const maxResultFields = 100;
+
 /** For the gateway, whose encoding is not documented. A number in JSON becomes its text, which is what was signed. */
 export const gatewayBody: Middleware = (ctx, next) =>
   anyBodyWithItsText(ctx, () => {
     const { rawBody }: { rawBody?: unknown } = ctx.request;
     if (ctx.is('json') && typeof rawBody === 'string' && rawBody !== '')
       Object.assign(ctx.request, { body: parseNumbersAsText(rawBody) });
+    if (Object.keys(ctx.request.body ?? {}).length > maxResultFields)
+      throw new HttpProblem(400, `A result must have at most ${maxResultFields} fields`);
     return next();
   });
 

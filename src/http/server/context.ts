@@ -1,5 +1,6 @@
-/** What every handler is given, and what several of them do with it. */
+/** What every handler is given, what several of them do with it, and how each answers a problem. */
 import type { DefaultContext, ParameterizedContext } from 'koa';
+import type texts from '../../../content/texts/pay.en.json';
 import type { Cause } from '../../events/envelope.ts';
 import { type Language, languages } from '../../kernel/languages.ts';
 
@@ -46,3 +47,47 @@ export function seeOther(ctx: Context, url: string): void {
   ctx.redirect(url);
   ctx.status = 303;
 }
+
+/** Which explanation people are shown; programs use the status. */
+type ErrorKind = keyof typeof texts.problems;
+
+export type ErrorAnswer = {
+  status: number;
+  /** For programs and staff; names fields and parameters, never values. */
+  message: string;
+  kind: ErrorKind;
+  /** For /api/v1, where the status alone is not specific enough. */
+  code?: string | undefined;
+  /** Where the button of the error page leads. */
+  actionUrl?: string | undefined;
+};
+
+export type PresentError = (ctx: Context, answer: ErrorAnswer) => void | Promise<void>;
+
+/** An answer other than success that a handler gives. */
+export class HttpProblem extends Error implements ErrorAnswer {
+  override name = 'HttpProblem';
+  readonly status: number;
+  readonly kind: ErrorKind;
+  readonly code: string | undefined;
+  readonly actionUrl: string | undefined;
+  constructor(status: number, message: string, more: Partial<Omit<ErrorAnswer, 'status' | 'message'>> = {}) {
+    super(message);
+    this.status = status;
+    this.kind = more.kind ?? kinds[status] ?? 'badRequest';
+    this.code = more.code;
+    this.actionUrl = more.actionUrl;
+  }
+}
+
+const kinds: Readonly<Record<number, ErrorKind>> = {
+  401: 'unauthorized',
+  404: 'pageNotFound',
+  409: 'conflict',
+  410: 'linkExpired',
+  413: 'tooLarge',
+  500: 'internal',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};

@@ -1,7 +1,5 @@
 /** Turns every error into one neutral answer; each interface presents it in its own way. */
-
 import type { Next } from 'koa';
-import type texts from '../../../content/texts/pay.en.json';
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
@@ -10,54 +8,10 @@ import type { RegistryFault } from '../../events/payment-result.ts';
 import { KeysUnavailable } from '../../events/personal-data.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Context } from './context.ts';
-
-/** Which explanation people are shown; programs use the status. */
-type ErrorKind = keyof typeof texts.problems;
-
-type ErrorAnswer = {
-  status: number;
-  /** For programs and staff; names fields and parameters, never values. */
-  message: string;
-  kind: ErrorKind;
-  /** For /api/v1, where the status alone is not specific enough. */
-  code?: string | undefined;
-  /** Where the button of the error page leads. */
-  actionUrl?: string | undefined;
-};
-
-export type PresentError = (ctx: Context, answer: ErrorAnswer) => void | Promise<void>;
-
-/** An answer other than success that a handler gives. */
-export class HttpProblem extends Error implements ErrorAnswer {
-  override name = 'HttpProblem';
-  readonly status: number;
-  readonly kind: ErrorKind;
-  readonly code: string | undefined;
-  readonly actionUrl: string | undefined;
-  constructor(status: number, message: string, more: Partial<Omit<ErrorAnswer, 'status' | 'message'>> = {}) {
-    super(message);
-    this.status = status;
-    this.kind = more.kind ?? kinds[status] ?? 'badRequest';
-    this.code = more.code;
-    this.actionUrl = more.actionUrl;
-  }
-}
-
-const kinds: Readonly<Record<number, ErrorKind>> = {
-  401: 'unauthorized',
-  404: 'pageNotFound',
-  409: 'conflict',
-  410: 'linkExpired',
-  413: 'tooLarge',
-  500: 'internal',
-  502: 'unavailable',
-  503: 'unavailable',
-  504: 'unavailable',
-};
+import { type Context, type ErrorAnswer, HttpProblem, type PresentError } from './context.ts';
 
 /** Most refusals say that the command does not fit the state of things: 409. */
-const refusals: { [Code in RefusalCode]?: { status: number; kind?: ErrorKind; code?: string } } = {
+const refusals: { [Code in RefusalCode]?: { status: number; kind?: ErrorAnswer['kind']; code?: string } } = {
   unknown_payment: { status: 404, kind: 'paymentNotFound' },
   unmatched_result: { status: 404, kind: 'paymentNotFound' },
   unknown_delivery: { status: 404 },

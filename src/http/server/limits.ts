@@ -1,8 +1,7 @@
 /** What a request may cost before anybody knows who sent it. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Next } from 'koa';
-import type { Context } from './context.ts';
-import { HttpProblem } from './errors.ts';
+import { type Context, HttpProblem } from './context.ts';
 
 /** Each may hold a body of 64 KiB. */
 const maxConnections = 2_000;
@@ -11,8 +10,14 @@ const maxHeaderBytes = 8 * 1024;
 const maxQueryBytes = 2 * 1024;
 const maxQueryParameters = 50;
 
-/** An HTTP server with limits on connections, headers and time; beyond `maxConnections` it closes new ones at once. */
-export function createLimitedServer(handle: RequestListener): Server {
+/** Longer than any request works without sending, such as a requery that waits for the registry. */
+const idleMs = 60_000;
+
+/**
+ * An HTTP server with limits on connections, headers and time; beyond `maxConnections` it closes new ones at once. A
+ * connection on which nothing moves is cut after `timeoutMs`: a reader that takes no more of its answer keeps it in memory.
+ */
+export function createLimitedServer(handle: RequestListener, timeoutMs = idleMs): Server {
   const limits = {
     requestTimeout: 30_000,
     headersTimeout: 10_000,
@@ -22,6 +27,7 @@ export function createLimitedServer(handle: RequestListener): Server {
   };
   const server = createServer(limits, handle);
   server.maxConnections = maxConnections;
+  server.timeout = timeoutMs;
   return server;
 }
 

@@ -46,7 +46,6 @@ const sharedTable = {
 export const sharedNumberTables: readonly Table[] = [numbersTable, sharedTable];
 export const sharedNumberIndexes = ['shared_numbers_open on shared_numbers (at) where resolved_at is null'];
 
-/** A number that an event gave a payment. */
 export type Claim = NumberOfPayment & {
   transactionId: string;
   paidCode: string;
@@ -116,7 +115,6 @@ const insertShared = `
   join numbers on numbers.id = given.number_id and numbers.transaction_id <> given.transaction_id
   on conflict (id) do nothing`;
 
-/** Writes how staff resolved shared numbers. */
 export async function writeExplanations(
   events: readonly RecordedEvent[],
   db: Knex.Transaction,

@@ -58,7 +58,6 @@ export async function dayMetrics(db: Knex, span: TimeSpan) {
 
 export type DayMetrics = Awaited<ReturnType<typeof dayMetrics>>;
 
-/** The rows that a query finds in a span. */
 async function ask<Row>(db: Knex, span: TimeSpan, sql: string): Promise<Row[]> {
   const query = db.raw<{ rows: Row[] }>(sql, { ...span });
   return (await query.timeout(10_000)).rows;

@@ -33,7 +33,6 @@ export type Comparison = {
   rows: number;
   /** At most `limit`. */
   differences: RowDifference[];
-  /** How many more differences there are. */
   more: number;
 };
 

@@ -128,7 +128,6 @@ export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<R
   return rebuilt;
 }
 
-/** Resolves to how many events the tables were made from. */
 async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promise<number> {
   const { projection, eventStore, db, patient, runtime, signal } = options;
   const { name, version } = projection;

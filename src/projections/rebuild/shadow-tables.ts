@@ -21,8 +21,6 @@ export type ShadowOptions = {
   onProgress: (progress: RebuildProgress) => void;
 };
 
-const maxEventsInBatch = 5_000;
-
 /** Shadow tables that processed more than this in a pass are fed again before a cutover makes anybody wait. */
 const fewEvents = 500;
 
@@ -53,13 +51,13 @@ export async function openShadowTables({
     const reading = {
       eventStore,
       selection: selectionOf(projection),
+      maxEvents: projection.maxEvents,
       after: position,
       upTo,
       runtime,
       signal,
     };
-    const { maxEvents = maxEventsInBatch } = projection;
-    for await (const batch of readBatches({ ...reading, maxEvents })) {
+    for await (const batch of readBatches(reading)) {
       await writeBatch(target, position, batch);
       position = batch.position;
       events += batch.events.length;

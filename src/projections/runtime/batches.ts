@@ -1,6 +1,7 @@
 /**
- * A subscription in batches, at the consumer's pace: while one batch is written the next one gathers, so that a quiet log
- * is followed event by event and a busy one in full batches, without a timer in between.
+ * A subscription in batches, at the consumer's pace. Until it has caught up with the log, its batches are full: fewer
+ * batches mean fewer rows written twice. Then one batch gathers while another is written, so that a quiet log is followed
+ * event by event and a busy one in larger batches, without a timer in between.
  */
 import type {
   EventStore,
@@ -23,13 +24,12 @@ export type Batch = {
 const maxTextLength = 8_000_000;
 /** After so many failures to read in a row the reader gives up its lead: another process may reach the log. */
 const maxFailures = 4;
-/** A position that moved without events is reported at most this often. */
-const bareCheckpointMs = 1_000;
+/** How long a position that moved without events, or a batch that is not full, waits for more. */
+const gatherMs = 1_000;
 
 /**
  * Ends when the signal aborts; events collected but not yielded by then are dropped. With `upTo`, a position that the
- * log has already reached, it also ends once everything up to it has been yielded, and all batches but the last are
- * full: fewer batches mean fewer rows written twice. Throws LogReplaced, what else `subscribe` throws, and when the subscription ended by
+ * log has already reached, it also ends once everything up to it has been yielded. Throws LogReplaced, what else `subscribe` throws, and when the subscription ended by
  * itself.
  */
 export async function* readBatches({
@@ -38,7 +38,7 @@ export async function* readBatches({
   after,
   processed = null,
   upTo,
-  maxEvents = 500,
+  maxEvents = 5_000,
   runtime,
   signal,
 }: {
@@ -48,7 +48,7 @@ export async function* readBatches({
   /** The last event that was processed: the log must still have it. */
   processed?: LogMark | null;
   upTo?: Position;
-  maxEvents?: number;
+  maxEvents?: number | undefined;
   runtime: Pick<Runtime, 'setTimer' | 'yieldToIo'>;
   signal: AbortSignal;
 }): AsyncGenerator<Batch, void, void> {
@@ -58,6 +58,7 @@ export async function* readBatches({
   let position: Position | null = null;
   let length = 0;
   let ended = false;
+  let isBehind = true;
   let ready = Promise.withResolvers<void>();
   let taken = Promise.withResolvers<void>();
   let cancelTimer: (() => void) | undefined;
@@ -72,19 +73,20 @@ export async function* readBatches({
     })) {
       if (message.kind === 'caught_up') {
         if (upTo) return;
+        isBehind = false;
+        ready.resolve();
         continue;
       }
       const place = message.kind === 'event' ? message.event.position : message.position;
       if (upTo && isAfter(place, upTo)) return;
       position = place;
-      if (message.kind === 'checkpoint') {
-        if (events.length === 0) cancelTimer ??= runtime.setTimer(bareCheckpointMs, ready.resolve);
-        continue;
+      if (message.kind === 'event') {
+        events.push(message.event);
+        length += textLength(message.event.data);
       }
-      events.push(message.event);
-      length += textLength(message.event.data);
       const isFull = events.length >= maxEvents || length >= maxTextLength;
-      if (isFull || !upTo) ready.resolve();
+      if (isFull || (!isBehind && events.length > 0)) ready.resolve();
+      else cancelTimer ??= runtime.setTimer(gatherMs, ready.resolve);
       if (isFull) await taken.promise;
     }
     if (!until.aborted) throw new Error('The subscription ended by itself');

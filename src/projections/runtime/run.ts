@@ -82,7 +82,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
     if (parked.length > 0) await tryAgain(run);
     let from = position;
     for await (const batch of readBatches({
-      ...(projection.maxEvents !== undefined && { maxEvents: projection.maxEvents }),
+      maxEvents: projection.maxEvents,
       eventStore,
       selection: selectionOf(projection),
       after: from,

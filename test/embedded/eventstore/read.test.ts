@@ -141,3 +141,57 @@ test('a reader that cancels does not disturb the others', async (t) => {
   }
   t.is((await collect(client.readStream(stream))).length, 5_000);
 });
+
+test('a link comes as it is, or with the event that it leads to', async (t) => {
+  const [origin, links] = [aStream(), aStream()];
+  await client.appendToStream(origin, someEvents(3));
+  const link = (address: string) => binaryEvent({ type: '$>', data: Buffer.from(address) });
+  const { position } = await client.appendToStream(links, [
+    link(`1@${origin}`),
+    anEvent(),
+    link(`9@${origin}`),
+    link('no address'),
+  ]);
+  const plain = await collect(client.readStream(links));
+  t.deepEqual(
+    plain.map(({ event, link }) => [event?.type, link]),
+    [
+      ['$>', undefined],
+      ['tested', undefined],
+      ['$>', undefined],
+      ['$>', undefined],
+    ],
+  );
+  const subscribed = async () => {
+    const subscription = client.subscribeToStream(links, { resolveLinkTos: true });
+    const seen: ResolvedEvent[] = [];
+    for await (const event of subscription) if (seen.push(event) === 4) break;
+    await subscription.unsubscribe();
+    return seen;
+  };
+  const all = client.readAll({
+    direction: BACKWARDS,
+    fromPosition: END,
+    maxCount: 500,
+    resolveLinkTos: true,
+  });
+  const ofAll = (await collect(all))
+    .filter(({ event, link }) => (link ?? event)?.streamId === links)
+    .toReversed();
+  for (const read of [
+    await collect(client.readStream(links, { resolveLinkTos: true })),
+    await subscribed(),
+    ofAll,
+  ]) {
+    t.deepEqual(
+      read.map(({ event, link }) => [event?.streamId, event?.revision, link?.revision]),
+      [
+        [origin, 1n, 0n],
+        [links, 1n, undefined],
+        [undefined, undefined, 2n],
+        [undefined, undefined, 3n],
+      ],
+    );
+    t.is(read[3]?.link?.position?.commit, position?.commit);
+  }
+});

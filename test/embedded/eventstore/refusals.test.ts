@@ -219,3 +219,27 @@ test('a caller that disappears with open batches leaves nothing behind', async (
   await new Promise((resolve) => setTimeout(resolve, 100));
   await t.throwsAsync(collect(client.readStream(stream)), { message: /not found/ });
 });
+
+test.serial(
+  'an append of too many events is refused; a call with too many incomplete appends ends',
+  async (t) => {
+    const [stream, id] = [aStream(), randomUUID()];
+    const many = [chunk({ id, stream, events: 9_999 }), chunk({ id, isFinal: true, events: 2 })];
+    t.deepEqual(await batch(many), ['An append holds at most 10000 events']);
+    await t.throwsAsync(batch(Array.from({ length: 65 }, () => chunk({ stream, events: 1 }))), {
+      message: /At most 64 appends of a call may be incomplete/,
+    });
+    await t.throwsAsync(collect(client.readStream(stream)), { message: /not found/ });
+  },
+);
+
+test.serial('a caller with more appends than are kept waiting gets all its answers', async (t) => {
+  const stream = aStream();
+  const large = Array.from({ length: 20 }, () => {
+    const message = chunk({ stream, events: 1, isFinal: true });
+    message.getProposedMessagesList()[0]?.setData(new Uint8Array(1_000_000));
+    return message;
+  });
+  const answers = await batch(large);
+  t.deepEqual([answers.length, new Set(answers)], [20, new Set(['appended'])]);
+});

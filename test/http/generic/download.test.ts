@@ -91,3 +91,14 @@ test('HEAD is answered with the headers', async (t) => {
   const head = await fetch(downloadUrl(await createPayment(app)), { method: 'HEAD' });
   t.deepEqual([head.status, head.headers.get('content-type')], [200, 'application/pdf']);
 });
+
+test('a PDF that was drawn is sent again, until the receipt says something else', async (t) => {
+  const id = await createPayment(app);
+  const [first, ...more] = await Promise.all([download(id), download(id), download(id)]);
+  for (const { pdf } of more) t.deepEqual(pdf, first.pdf);
+  t.notDeepEqual((await download(id, '?lang=ms')).pdf, first.pdf);
+  await report(id);
+  const paid = await download(id);
+  t.regex(paid.response.headers.get('content-disposition') ?? '', /Official-receipt/);
+  t.notDeepEqual(paid.pdf, first.pdf);
+});

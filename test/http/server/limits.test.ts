@@ -1,10 +1,18 @@
 // Requests that cost much before anybody knows who sent them: long queries, encoded bodies, bodies that never end, and
 // connections without number.
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import test from 'ava';
+import { createLimitedServer } from '../../../src/http/server/limits.ts';
 import { landregAccessKey, startApp } from '../../support/app.ts';
-import { createPayment, postRequest, requestBody } from '../generic/helpers.ts';
+import {
+  createPayment,
+  postRequest,
+  postResult,
+  requestBody,
+  resultFields,
+  signed,
+} from '../generic/helpers.ts';
 
 const app = await startApp({ config: { sandbox: { enabled: true } } });
 test.after.always(() => app.close());
@@ -169,4 +177,42 @@ test.serial('two thousand connections: the next one is closed, until others are'
   await closeAll(idle);
   while (answer === '') answer = await answerTo(get);
   t.regex(answer, /^HTTP\/1\.1 200 /);
+});
+
+test('a reader that takes no more of its answer is cut', async (t) => {
+  const aborted = Promise.withResolvers<void>();
+  const server = createLimitedServer((_, response) => {
+    response.on('close', aborted.resolve);
+    // More than the system buffers for one connection.
+    response.end(Buffer.alloc(32 * 1024 * 1024));
+  }, 200);
+  t.teardown(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port: ownPort } = server.address() as AddressInfo;
+  const reader = connect(ownPort, '127.0.0.1').pause();
+  reader.on('error', () => undefined);
+  reader.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await aborted.promise;
+  reader.destroy();
+  t.pass();
+});
+
+test('a result of 101 fields is refused, whatever its format, and one of 100 is read', async (t) => {
+  const id = await createPayment(app);
+  const fieldsOf = (count: number) => {
+    const fields = resultFields(id);
+    const missing = count - 1 - Object.keys(fields).length;
+    return signed({
+      ...fields,
+      ...Object.fromEntries(Array.from({ length: missing }, (_, n) => [`F${n}`, 'x'])),
+    });
+  };
+  for (const count of [101, 1_500]) {
+    t.is((await postResult(app, fieldsOf(count))).status, 400);
+    const json = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    const body = JSON.stringify(fieldsOf(count));
+    t.is((await fetch(`${app.url}/generic/response`, { ...json, body })).status, 400);
+  }
+  t.is((await app.events(id)).length, 1);
+  t.is((await postResult(app, fieldsOf(100))).status, 303);
 });

@@ -3,6 +3,7 @@ import { KeysUnavailable } from '../../../src/events/personal-data.ts';
 import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
+import { readBatches } from '../../../src/projections/runtime/batches.ts';
 import { tryParkedAgain } from '../../../src/projections/runtime/parking.ts';
 import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { until } from '../../embedded/helpers.ts';
@@ -48,6 +49,32 @@ test.serial('a long log is taken in order, once, and a stopped run goes on where
     'payment-B 1',
   ];
   t.deepEqual(await seen(db), expected);
+});
+
+test.serial('a reader takes full batches until it has caught up, and then each event at once', async (t) => {
+  const { eventStore } = await startStores(t);
+  const attempts = Array.from({ length: 1_300 }, () => methodChosen());
+  await append(eventStore, 'A', [paymentRequested(), ...attempts]);
+  const stopping = new AbortController();
+  const batches = readBatches({
+    eventStore,
+    selection: { streamPrefixes: ['payment-'] },
+    maxEvents: 1_000,
+    after: null,
+    // Without a timer: nothing waits for one.
+    runtime: { setTimer: () => () => {}, yieldToIo: systemRuntime.yieldToIo },
+    signal: stopping.signal,
+  });
+  const next = async () => {
+    const { value } = await batches.next();
+    return value?.events.map(({ revision }) => revision) ?? [];
+  };
+  t.is((await next()).length, 1_000);
+  t.is((await next()).length, 301);
+  await append(eventStore, 'B', [paymentRequested()]);
+  t.deepEqual(await next(), [0]);
+  stopping.abort();
+  t.deepEqual(await next(), []);
 });
 
 test.serial(

@@ -8,8 +8,7 @@ import {
 } from '../../../audit/export/export.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
-import type { Context } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
 import { type Fields, merchantOptions, readForm } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 

@@ -1,11 +1,9 @@
 /** /console/deliveries/send-again: sends a whole list again, after staff have seen how many deliveries it holds. */
 import { kindsOfMachines, requestDeliveries } from '../../../commands/send-again.ts';
 import { countDeliveries, findDeliveries } from '../../../to-do/queries.ts';
-import type { Context } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
 import { type Fields, queryOf, readForm, readQuery } from '../frame/forms-and-lists.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { texts } from '../texts.ts';
 import { canSendAgain, countText, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
 

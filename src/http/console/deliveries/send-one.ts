@@ -1,11 +1,9 @@
 /** Sends one delivery again, from the list of deliveries or from the page of its payment. */
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentStream } from '../../../events/payment.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { HttpProblem } from '../../server/context.ts';
 import { readForm } from '../frame/forms-and-lists.ts';
-import { leadTo } from '../frame/frame.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { deliveriesPath } from './list.ts';
 

@@ -1,13 +1,12 @@
 /** /console/exceptions/approval/{id}/{no}: what one member of staff proposed, for another to approve or reject. */
-
 import { endOf } from '../../../commands/execute.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { chargesOf } from '../../../events/charges.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import { evolve, noPayment, type Payment, paymentStream } from '../../../events/payment.ts';
 import { standingOf } from '../../../events/standing.ts';
-import { HttpProblem } from '../../server/errors.ts';
-import { actingFor } from '../frame/acting.ts';
+import { HttpProblem } from '../../server/context.ts';
+import { actingFor } from '../frame/page.ts';
 import { texts } from '../texts.ts';
 import type { ExceptionSource } from './exception-page.ts';
 

@@ -6,7 +6,7 @@ import { actorOf } from '../../../events/envelope.ts';
 import { type DiscrepancyResolution, reconciliationStream } from '../../../events/reconciliation.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { sideText } from '../../../reconciliation/summary.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { HttpProblem } from '../../server/context.ts';
 import { texts } from '../texts.ts';
 import type { ExceptionSource } from './exception-page.ts';
 

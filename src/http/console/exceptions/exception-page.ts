@@ -6,9 +6,7 @@ import type { ApprovalEvent } from '../../../events/approvals.ts';
 import type { Cause } from '../../../events/envelope.ts';
 import type { Context } from '../../server/context.ts';
 import { type Fields, readForm } from '../frame/forms-and-lists.ts';
-import { leadTo, type NoticeCode } from '../frame/frame.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { texts } from '../texts.ts';
 
@@ -20,7 +18,6 @@ export type ResolutionName = keyof typeof texts.exceptions.resolutions;
 export type FoundException<Choice extends ResolutionName> = {
   kind: { name: string; meaning: string };
   model: { url: string } & Record<string, unknown>;
-  /** What staff may choose. */
   choices: readonly Choice[];
   resolved: Resolution<Choice> | null;
   resolvedBy: string;
@@ -34,11 +31,9 @@ export type FoundException<Choice extends ResolutionName> = {
   ): Promise<{ events: readonly { type: string }[] }>;
 };
 
-/** One source of exceptions. */
 export type ExceptionSource<Choice extends ResolutionName> = {
   /** In views/console/exceptions. */
   template: string;
-  /** What each resolution means. */
   meanings: Readonly<Record<Choice, string>>;
   /** The exception that the path names. Throws HttpProblem 404. */
   find(ctx: StaffContext, dependencies: PageDependencies): Promise<FoundException<Choice>>;

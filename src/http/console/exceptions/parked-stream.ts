@@ -4,9 +4,8 @@ import { type ProjectionStatus, projectionStatus } from '../../../projections/ru
 import { tryParkedAgain } from '../../../projections/runtime/parking.ts';
 import { createToDoList } from '../../../to-do/projection.ts';
 import { requeries } from '../../../to-do/requeries.ts';
-import { HttpProblem } from '../../server/errors.ts';
-import { leadTo } from '../frame/frame.ts';
-import type { Page } from '../frame/page.ts';
+import { HttpProblem } from '../../server/context.ts';
+import { leadTo, type Page } from '../frame/page.ts';
 import { texts } from '../texts.ts';
 
 export const showParkedStream: Page = async (ctx, { askReadModels, db, show }) => {

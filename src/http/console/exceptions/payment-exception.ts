@@ -15,8 +15,8 @@ import {
 import type { ExceptionResolution } from '../../../events/recorded-result.ts';
 import { standingOf } from '../../../events/standing.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
-import { HttpProblem } from '../../server/errors.ts';
-import { actingFor } from '../frame/acting.ts';
+import { HttpProblem } from '../../server/context.ts';
+import { actingFor } from '../frame/page.ts';
 import { texts } from '../texts.ts';
 import type { ExceptionSource } from './exception-page.ts';
 

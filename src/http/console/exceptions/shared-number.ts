@@ -5,7 +5,7 @@ import { actorOf } from '../../../events/envelope.ts';
 import { sharedNumberStream } from '../../../events/shared-number.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { findSharedNumber } from '../../../projections/journal/shared-number-queries.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { HttpProblem } from '../../server/context.ts';
 import { texts } from '../texts.ts';
 import type { ExceptionSource } from './exception-page.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../../events/unknown-outcomes.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { formatSen, readAmount, type Sen } from '../../../kernel/money.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { HttpProblem } from '../../server/context.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
 import { texts } from '../texts.ts';
 import type { ExceptionSource } from './exception-page.ts';

@@ -11,11 +11,8 @@ import {
   unmatchedResolutions,
 } from '../../../events/unmatched.ts';
 import { unmatchedSubject } from '../../../personal-data/key-store.ts';
-import type { Context } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
-import { leadTo } from '../frame/frame.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
+import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { ToErase } from '../payments/erase.ts';
 import { texts } from '../texts.ts';
 import { type ExceptionSource, type FoundException, showException } from './exception-page.ts';

@@ -1,8 +1,7 @@
 /** Forms, queries and lists: what was typed, what a list is filtered by, and the links between its pages. */
 import { boundsOfDay } from '../../../kernel/malaysian-time.ts';
 import type { TimeSpan } from '../../../postgres/table.ts';
-import type { Context } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
 
 export type Fields = Readonly<Record<string, string | undefined>>;
 

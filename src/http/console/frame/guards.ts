@@ -1,7 +1,6 @@
 /** The checks before every page and action of the console; routes.ts has the order. All throw HttpProblem. */
 import type { Next } from 'koa';
-import { type Context, seeOther } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { type Context, HttpProblem, seeOther } from '../../server/context.ts';
 import { signInPath } from './addresses.ts';
 import { readForm } from './forms-and-lists.ts';
 import type { PageDependencies } from './page.ts';

@@ -1,12 +1,18 @@
-/** What a page or an action of the console is: a function of the request and of the dependencies that it names. */
+/** What the pages and actions of the console have in common: what they are given, what surrounds them, who acts. */
+import type { ActionContext } from '../../../commands/exceptions.ts';
+import { type AccessKind, sessionStream } from '../../../events/session.ts';
+import type { Role } from '../../../events/user.ts';
+import type { Log } from '../../../kernel/log.ts';
+import { codeOf } from '../../../kernel/reason-of.ts';
+import { type Context, causeOf, HttpProblem, seeOther } from '../../server/context.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import { createLookAtRebuilds } from '../projections/rebuilds.ts';
-import { createConsoleAssets } from './assets.ts';
-import { createShowPage } from './frame.ts';
-import { createAskReadModels } from './read-models.ts';
-import { createRecordAccess } from './record-access.ts';
+import { texts } from '../texts.ts';
+import { type ConsoleAssets, createConsoleAssets } from './assets.ts';
+import { readQuery } from './forms-and-lists.ts';
+import { may, type Permission, permissionsOf } from './permissions.ts';
 import { createReturnTo } from './return-to.ts';
-import { createSessions, type StaffContext } from './session.ts';
+import { createSessions, type Sessions, type StaffContext, type VisitorContext } from './session.ts';
 
 export type Page = (ctx: StaffContext, dependencies: PageDependencies) => Promise<void>;
 
@@ -29,4 +35,139 @@ export function createPageDependencies(dependencies: ConsoleDependencies) {
     askReadModels: createAskReadModels(shared),
     lookAtRebuilds: createLookAtRebuilds(dependencies),
   };
+}
+
+/**
+ * Asks Postgres for a page. The function returned resolves to the answers of the queries, and throws HttpProblem 503,
+ * without the cause, when one of them fails.
+ */
+function createAskReadModels({ log }: { log: Log }) {
+  return async <Answers extends readonly unknown[]>(
+    ctx: Context,
+    queries: { [Index in keyof Answers]: Promise<Answers[Index]> },
+    message = 'The read models do not answer; payments are still taken',
+  ): Promise<Answers> => {
+    try {
+      return (await Promise.all(queries)) as unknown as Answers;
+    } catch (error) {
+      // Without the error itself, which may quote what was searched for.
+      log.warn({ reason: codeOf(error), requestId: ctx.state.requestId }, 'the read models do not answer');
+      throw new HttpProblem(503, message);
+    }
+  };
+}
+
+type Access = { what: AccessKind; transactionId: string | null; detail: string };
+
+/** Await it before the data is shown; when it throws (EventStoreUnavailable, Refused), show nothing. */
+type RecordAccess = (ctx: StaffContext, access: Access) => Promise<void>;
+
+function createRecordAccess({ console: { executeSession }, runtime }: ConsoleDependencies): RecordAccess {
+  return async (ctx, access) => {
+    const { head: from, ticket } = ctx.state.staff;
+    const command = { type: 'ViewPersonalData' as const, at: runtime.now().toISOString(), ...access };
+    await executeSession(sessionStream(ticket.sessionId), command, staffCause(ctx), { from });
+  };
+}
+
+/** The cause of the events of an action; its actor is `staff:<user id>`. */
+export function staffCause(ctx: StaffContext) {
+  return causeOf(ctx, `staff:${ctx.state.staff.id}`);
+}
+
+/** A merchant that is no longer configured is told of nothing and takes no parts. */
+export function actingFor(
+  ctx: StaffContext,
+  { config, runtime }: Pick<PageDependencies, 'config' | 'runtime'>,
+  { code }: { code: string },
+): ActionContext {
+  const merchant = config.merchants.get(code);
+  return {
+    at: runtime.now().toISOString(),
+    by: `staff:${ctx.state.staff.id}`,
+    terms: {
+      toldOf: merchant?.toldOf ?? [],
+      takesParts: merchant?.takesParts ?? false,
+      approvalAboveSen: config.approvalAboveSen,
+    },
+  };
+}
+
+/**
+ * Renders views/console/<template> with the model and what layout.njk needs; `title` is the heading. Throws where a
+ * template refers to something that its model lacks.
+ */
+export type ShowPage = (
+  ctx: VisitorContext,
+  template: string,
+  model: { title: string } & Record<string, unknown>,
+) => Promise<void>;
+
+function createShowPage({
+  assets,
+  sessions,
+}: {
+  assets: ConsoleAssets;
+  sessions: Pick<Sessions, 'formToken'>;
+}): ShowPage {
+  return async (ctx, template, model) => {
+    const { staff } = ctx.state;
+    await ctx.render(`console/${template}`, {
+      lang: 'en',
+      assets: assets.urls,
+      path: ctx.path,
+      notice: noticeOf(readQuery(ctx).notice),
+      staff: staff ? { id: staff.id, name: staff.name, role: staff.role } : null,
+      may: staff ? permissionsOf(staff.role) : null,
+      navigation: staff ? navigationFor(staff.role, ctx.path) : [],
+      token: staff ? sessions.formToken(staff) : '',
+      ...model,
+    });
+  };
+}
+
+const pages: readonly { path: string; title: string; permission: Permission }[] = [
+  { path: '/console', title: 'Today', permission: 'read' },
+  { path: '/console/payments', title: 'Payments', permission: 'read' },
+  { path: '/console/exceptions', title: 'Exceptions', permission: 'read' },
+  { path: '/console/reconciliation', title: 'Reconciliation', permission: 'read' },
+  { path: '/console/deliveries', title: 'Deliveries', permission: 'read' },
+  { path: '/console/statements', title: 'Statements', permission: 'read' },
+  { path: '/console/settlements', title: 'Settlement', permission: 'read' },
+  { path: '/console/journal', title: 'Journal', permission: 'read' },
+  { path: '/console/export', title: 'Export', permission: 'export' },
+  { path: '/console/projections', title: 'Projections', permission: 'read' },
+  { path: '/console/seals', title: 'Seals', permission: 'read' },
+  { path: '/console/access-log', title: 'Access log', permission: 'readAccessLog' },
+  { path: '/console/staff', title: 'Staff', permission: 'manageStaff' },
+];
+
+/** The pages that the role may see; the current one is the page at or above the request's path. */
+function navigationFor(role: Role, path: string) {
+  return pages
+    .filter(({ permission }) => may(role, permission))
+    .map((page) => ({
+      path: page.path,
+      title: page.title,
+      isCurrent: path === page.path || (page.path !== '/console' && path.startsWith(`${page.path}/`)),
+    }));
+}
+
+export type NoticeCode = keyof typeof texts.notices;
+
+/** The notices that ask for something; the others say that it is done. */
+const warnings: readonly string[] = [
+  'requery-not-found',
+  'approval-requested',
+  'still-parked',
+] satisfies NoticeCode[];
+
+function noticeOf(code: string | undefined) {
+  if (code === undefined || !Object.hasOwn(texts.notices, code)) return null;
+  return { kind: warnings.includes(code) ? 'warning' : 'success', text: texts.notices[code as NoticeCode] };
+}
+
+/** After an action: redirects to a page with the notice. The URL holds only its code: no link can set the text. */
+export function leadTo(ctx: Context, path: string, notice: NoticeCode): void {
+  seeOther(ctx, `${path}${path.includes('?') ? '&' : '?'}notice=${notice}`);
 }

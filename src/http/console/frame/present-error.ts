@@ -1,9 +1,8 @@
 /** How errors look in the console. */
-import { seeOther } from '../../server/context.ts';
-import type { PresentError } from '../../server/errors.ts';
+import { type PresentError, seeOther } from '../../server/context.ts';
 import { texts } from '../texts.ts';
 import { signInPath } from './addresses.ts';
-import type { ShowPage } from './frame.ts';
+import type { ShowPage } from './page.ts';
 
 const titles: Readonly<Record<string, string>> = texts.errors;
 

@@ -6,7 +6,6 @@ import { type CallbackDelays, delayBoundsMs } from '../../../to-do/delays.ts';
 import { queryOf } from '../frame/forms-and-lists.ts';
 import { columnPlot, sharePlot } from './plots.ts';
 
-/** Requested and paid, side by side for each hour. */
 export function hoursPlot(hours: DayMetrics['hours']) {
   const rows = hours.map((metrics, hour) => ({ ...metrics, name: `${String(hour).padStart(2, '0')}:00` }));
   return {
@@ -59,7 +58,6 @@ const shortUnits = [
   { ms: 1000, unit: 's' },
 ] as const;
 
-/** How long callbacks took to be delivered. */
 export function delayPlot({ delivered, medianMs, p95Ms, p99Ms, histogram }: CallbackDelays) {
   const bounds = delayBoundsMs.map(boundText);
   const rows = histogram.map((count, slot) => ({ name: slotText(bounds, slot), count }));

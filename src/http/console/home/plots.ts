@@ -11,11 +11,9 @@ const base = columnsHeight - 20;
 type Column = {
   /** `''` for a column without one. */
   label: string;
-  /** A bar of each series, side by side. */
   values: readonly { series: Series; value: number; title: string }[];
 };
 
-/** Counts as columns. */
 export function columnPlot(columns: readonly Column[]) {
   const places = scaleBand<number>()
     .domain(columns.map((_, index) => index))
@@ -39,7 +37,6 @@ export function columnPlot(columns: readonly Column[]) {
   return {
     width,
     height: columnsHeight,
-    /** Where the columns stand. */
     base,
     left,
     bars,

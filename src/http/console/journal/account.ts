@@ -9,8 +9,7 @@ import {
   type PostingKey,
 } from '../../../projections/journal/queries.ts';
 import { accountCsv } from '../../../statements/csv.ts';
-import type { Context } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
 import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { texts } from '../texts.ts';

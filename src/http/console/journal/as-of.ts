@@ -1,8 +1,7 @@
 /** The as-of time of a page about the journal, and whether the journal holds everything up to it. */
 import { parseAsOf } from '../../../kernel/malaysian-time.ts';
 import { journalGap } from '../../../projections/journal/queries.ts';
-import type { Context } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
 import type { PageDependencies } from '../frame/page.ts';
 
 /** Now, if nothing is typed. Throws HttpProblem for a text that is not a time. */

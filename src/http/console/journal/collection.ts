@@ -10,8 +10,7 @@ import { journalGap, merchantsWithAccount } from '../../../projections/journal/q
 import { collectionCsv } from '../../../statements/csv.ts';
 import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../../statements/pdf.ts';
 import { grandTotal } from '../../../statements/totals.ts';
-import type { Context } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
 import { cursorText, pageOf, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { readAsOf, refuseGap } from './as-of.ts';
@@ -64,7 +63,6 @@ export const showCollection: Page = async (ctx, dependencies) => {
   });
 };
 
-/** The totals of the day, and a page of its receipts. */
 async function statementOf(
   ctx: Context,
   { askReadModels, db, eventStore, runtime }: PageDependencies,

@@ -13,12 +13,9 @@ import { UnreadableExport } from '../../../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../../reconciliation/reconcile.ts';
 import { importSettlement } from '../../../reconciliation/settle.ts';
 import { methods } from '../../../reconciliation/settlement-file.ts';
-import { type Context, seeOther } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { type Context, HttpProblem, seeOther } from '../../server/context.ts';
 import { type Fields, readForm } from '../frame/forms-and-lists.ts';
-import { leadTo } from '../frame/frame.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { uploadOf } from '../reconciliation/import.ts';
 
 const path = '/console/settlements';

@@ -1,10 +1,7 @@
 /** Erases the personal data of a payment or of an unmatched result, after staff have confirmed it. */
 import { type HeldKeys, isHolding } from '../../../events/personal-data.ts';
-import type { Context } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
-import { leadTo } from '../frame/frame.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
+import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 

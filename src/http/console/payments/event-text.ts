@@ -12,7 +12,6 @@ export function eventText(event: PaymentEvent): string {
   return format(texts.events[textKeyOf(event)], valuesOf(event));
 }
 
-/** Most types have one text. */
 function textKeyOf({ type, data }: PaymentEvent): keyof typeof texts.events {
   switch (type) {
     case 'PaymentMethodChosen':

@@ -1,7 +1,7 @@
 /** GET /console/payments/{id}/events/{revision}: an event as it was recorded, as evidence. */
 import { openData } from '../../../audit/history/open-data.ts';
 import { paymentStream } from '../../../events/payment.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { HttpProblem } from '../../server/context.ts';
 import type { Page } from '../frame/page.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';

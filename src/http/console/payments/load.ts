@@ -10,8 +10,7 @@ import {
   type RequestedPayment,
 } from '../../../events/payment.ts';
 import type { EventStore } from '../../../eventstore/event-store.ts';
-import type { Context } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
 
 type LoadedPayment = History & {
   /** The entries as events of the current schema; null for one that cannot be read. */

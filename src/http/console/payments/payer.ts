@@ -1,7 +1,7 @@
 /** GET /console/payments/{id}/payer: who pays, and for what. */
 import { type OpenPayment, openPayment } from '../../../events/open-payment.ts';
 import { withheldText } from '../../../receipts/texts.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { HttpProblem } from '../../server/context.ts';
 import type { Page } from '../frame/page.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';

@@ -122,7 +122,6 @@ function verdictText(verdict: HistoryVerdict, count: number): string {
 
 const staffActor = /^staff:([0-9A-HJKMNP-TV-Z]{26})$/;
 
-/** The names of the console's staff who acted on the payment, by actor. */
 async function staffNames(
   entries: readonly HistoryEntry[],
   eventStore: PageDependencies['eventStore'],

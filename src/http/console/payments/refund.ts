@@ -6,12 +6,9 @@ import { type Charge, chargesOf } from '../../../events/charges.ts';
 import { paymentStream, type RequestedPayment } from '../../../events/payment.ts';
 import { formatSen, readAmount } from '../../../kernel/money.ts';
 import { texts } from '../../../receipts/texts.ts';
-import { HttpProblem } from '../../server/errors.ts';
-import { actingFor } from '../frame/acting.ts';
+import { HttpProblem } from '../../server/context.ts';
 import { type Fields, readForm } from '../frame/forms-and-lists.ts';
-import { leadTo } from '../frame/frame.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { actingFor, leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
@@ -71,7 +68,6 @@ async function draw(
 
 const methodOf = ({ mode }: Charge) => (mode === '' ? 'method not known' : texts.en.modes[mode]);
 
-/** What was typed, or what is wrong with it. */
 function readRefund({ amount = '', chargeNo = '', gatewayReference = '', reason = '' }: Fields) {
   const amountSen = readAmount(amount.trim());
   if (!amountSen) return 'The amount must be a text such as 120.50, more than 0.00';

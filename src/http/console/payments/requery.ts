@@ -1,9 +1,7 @@
 /** POST /console/payments/{id}/requery: asks the registry what became of a payment, and records the answer. */
 import { askRegistry } from '../../server/ask-registry.ts';
-import { HttpProblem } from '../../server/errors.ts';
-import { leadTo } from '../frame/frame.ts';
-import type { Page } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { HttpProblem } from '../../server/context.ts';
+import { leadTo, type Page, staffCause } from '../frame/page.ts';
 import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 

@@ -3,10 +3,8 @@ import { projectionStream } from '../../../events/rebuild.ts';
 import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.ts';
 import { firstUntaken } from '../../../projections/runtime/lag.ts';
 import type { Followed } from '../../../projections/runtime/projection.ts';
-import { HttpProblem } from '../../server/errors.ts';
-import { leadTo } from '../frame/frame.ts';
-import type { Page } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { HttpProblem } from '../../server/context.ts';
+import { leadTo, type Page, staffCause } from '../frame/page.ts';
 
 const path = '/console/projections';
 const answerWithinMs = 2_000;

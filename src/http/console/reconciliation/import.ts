@@ -15,10 +15,9 @@ import {
   scopeText,
 } from '../../../reconciliation/summary.ts';
 import { readFormData } from '../../server/body.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { HttpProblem } from '../../server/context.ts';
 import { readDay, readForm } from '../frame/forms-and-lists.ts';
-import type { Page } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { type Page, staffCause } from '../frame/page.ts';
 import { rowOf, showList } from './list.ts';
 
 const maxUploadBytes = 20 * 1024 * 1024;

@@ -4,12 +4,9 @@ import type { Head } from '../../../commands/execute.ts';
 import { offerOf } from '../../../commands/session.ts';
 import { type Session, sessionStream } from '../../../events/session.ts';
 import type { Account } from '../../../events/user.ts';
-import { type Context, causeOf, seeOther } from '../../server/context.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { type Context, causeOf, HttpProblem, seeOther } from '../../server/context.ts';
 import { signInPath } from '../frame/addresses.ts';
-import { leadTo } from '../frame/frame.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { loadHolder, loadSession, longestSessionMs, secretHashOf } from '../frame/session.ts';
 import { sessionIdOf } from './request-link.ts';
 

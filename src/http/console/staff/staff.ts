@@ -1,11 +1,9 @@
 /** /console/staff: who may sign in, and in which role. Users are added over /api/v1 or on the command line. */
 import { type Role, roles, userStream } from '../../../events/user.ts';
 import { derivedIdPattern } from '../../../kernel/derived-id.ts';
-import { HttpProblem } from '../../server/errors.ts';
+import { HttpProblem } from '../../server/context.ts';
 import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/forms-and-lists.ts';
-import { leadTo, type NoticeCode } from '../frame/frame.ts';
-import type { Page } from '../frame/page.ts';
-import { staffCause } from '../frame/record-access.ts';
+import { leadTo, type NoticeCode, type Page, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { loadAccount } from '../frame/session.ts';
 

@@ -1,0 +1,117 @@
+// The previous release beside this one on the same stores, in both directions, until every role is of this one.
+import test from 'ava';
+import { freePort } from '../../packages/embedded/free-port.ts';
+import { readPaymentEvent } from '../../src/events/codec.ts';
+import { paymentStream } from '../../src/events/payment.ts';
+import { connectEventStore } from '../../src/eventstore/client.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { temporaryFolder, until } from '../embedded/helpers.ts';
+import { startReceiver } from '../reactors/receiver.ts';
+import { startServer } from '../support/event-store.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { previousCommit, previousRelease } from '../support/previous-release.ts';
+import {
+  gatewayResult,
+  gatewaySecret,
+  log,
+  paymentRequest,
+  persistently,
+  postResult,
+  type Role,
+  requestPayment,
+  startRole,
+} from './ledger.ts';
+
+const previous = await previousRelease();
+const title =
+  'the roles are upgraded one by one, http first or last: nothing is lost, and all rows are as the log says';
+
+if (!previous) test.skip(`${title} (this clone lacks commit ${previousCommit})`, () => undefined);
+else
+  test(title, async (t) => {
+    t.timeout(180_000);
+    const [server, postgres, receiver] = [
+      await startServer(),
+      await createDatabase(),
+      await startReceiver(t),
+    ];
+    t.teardown(server.close);
+    const port = await freePort();
+    const baseUrl = `http://127.0.0.1:${port}`;
+    const environment = {
+      ...settingsFor({ esdbUrl: server.url, databaseUrl: postgres.url }),
+      PORT: String(port),
+      BASE_URL: baseUrl,
+      DATA_DIR: await temporaryFolder(t),
+      GATEWAY_SECRET: gatewaySecret,
+      SEAL_KEY: '5ea1'.repeat(16),
+    };
+    const start = (name: string, isPrevious: boolean): Promise<Role> =>
+      startRole(
+        t,
+        [name],
+        environment,
+        (output) => output.includes('started'),
+        isPrevious ? previous : undefined,
+      );
+    const expected = new Map<string, string>();
+
+    const request = async (reference: string) => {
+      const body = paymentRequest(reference, { callback_url: receiver.url, email: '' });
+      const answer = await persistently(() => requestPayment(baseUrl, body));
+      t.is(answer.status, 200, reference);
+      const { data } = (await answer.json()) as { data: { transaction_id: string } };
+      expected.set(data.transaction_id, 'PaymentRequested');
+      return data.transaction_id;
+    };
+    const report = async (id: string, status: '0' | '1') => {
+      const answer = await persistently(() => postResult(baseUrl, gatewayResult(id, { STATUS: status })));
+      t.is(answer.status, 303);
+      expected.set(id, status === '1' ? 'PaymentSucceeded' : 'PaymentFailed');
+    };
+    /** A payment that is paid, one that fails and one that stays open, which is returned; and the one of before is paid. */
+    const round = async (name: string, open?: string) => {
+      await report(await request(`${name}-PAID`), '1');
+      await report(await request(`${name}-FAILED`), '0');
+      if (open) await report(open, '1');
+      const paid = [...expected].filter(([, type]) => type === 'PaymentSucceeded');
+      const ids = () => new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+      await until(() => paid.every(([id]) => ids().has(`${id}-callback-1`)));
+      return await request(`${name}-OPEN`);
+    };
+
+    // This release's http writes what the previous one's projections and reactors read.
+    const roles = [start('projections', true), start('reactors', true), start('http', false)];
+    const [oldProjections, oldReactors, http] = await Promise.all(roles);
+    await fetch(`${baseUrl}/api/v1/users`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Aminah', email: 'aminah@agency.example' }),
+    });
+    const first = await round('HTTP-FIRST');
+    await Promise.all([oldProjections?.stop(), oldReactors?.stop()]);
+    await Promise.all([start('projections', false), start('reactors', false)]);
+    const second = await round('ALL-NEW', first);
+
+    // The other way round: the previous release's http reads what this one's reactors write, and tables of this one.
+    await http?.stop();
+    const oldHttp = await start('http', true);
+    const third = await round('HTTP-LAST', second);
+    await oldHttp.stop();
+    await start('http', false);
+    await round('ALL-NEW-AGAIN', third);
+
+    const eventStore = connectEventStore({ url: server.url, log, runtime: systemRuntime });
+    t.teardown(() => eventStore.close());
+    for (const [id, type] of expected) {
+      const types = (await eventStore.load(paymentStream(id))).map((event) => readPaymentEvent(event).type);
+      t.is(types.filter((each) => each === type).length, 1, `${id} ${types.join(' ')}`);
+    }
+    const users = async () => (await (await fetch(`${baseUrl}/api/v1/users`)).json()) as unknown[];
+    await until(async () => (await users()).length === 1);
+    for (const args of [['rebuild', '--dry-run'], ['verify']]) {
+      const { code, output } = await runLedger(args, environment);
+      t.is(code, 0, output);
+    }
+  });

@@ -1,0 +1,36 @@
+/** The release before this one, to be run beside it. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../embedded/helpers.ts';
+import { wholeFile } from './whole-file.ts';
+
+/** Its last commit; to be raised with each release. */
+export const previousCommit = 'eb0b481';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Its folder, with the dependencies of this release; null if the clone does not have the commit. */
+export async function previousRelease(): Promise<string | null> {
+  try {
+    execFileSync('git', ['cat-file', '-e', `${previousCommit}^{commit}`], { cwd: root, stdio: 'ignore' });
+  } catch {
+    return null; // a shallow clone, or no clone at all
+  }
+  const folder = await temporaryFolder(wholeFile);
+  const parts = ['src', 'packages', 'config', 'content', 'views', 'package.json'];
+  const archive = execFileSync('git', ['archive', previousCommit, ...parts], {
+    cwd: root,
+    maxBuffer: 256 * 1024 * 1024,
+  });
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  // All but our own packages, which are part of the release.
+  await mkdir(join(folder, 'node_modules/@ledger'), { recursive: true });
+  for (const name of await readdir(join(root, 'node_modules')))
+    if (name !== '@ledger')
+      await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  for (const name of await readdir(join(folder, 'packages')))
+    await symlink(join(folder, 'packages', name), join(folder, 'node_modules/@ledger', name));
+  return folder;
+}
