@@ -1,7 +1,7 @@
 /** `ledger verify`: whether everything is still as it was written; with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
 import { publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
-import { acknowledge } from '../audit/verify/acknowledgements.ts';
+import { acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/file.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
 import { reasonOf } from '../kernel/reason-of.ts';

@@ -44,8 +44,13 @@ type Found = {
   metadata: unknown;
 };
 
-/** SHA-256, lower-case hex, over all that is stored of the event. Throws RangeError if it is nested too deep. */
-export function contentHashOf({ data, id, metadata, revision, streamName, type }: Found): string {
-  const content = canonicalJson({ streamName, revision, id, type, data, metadata });
-  return createHash('sha256').update(content).digest('hex');
+/** SHA-256, lower-case hex, over all that is stored of the event. Null if it is nested too deep to be hashed. */
+export function contentHashOf({ data, id, metadata, revision, streamName, type }: Found): string | null {
+  try {
+    const content = canonicalJson({ streamName, revision, id, type, data, metadata });
+    return createHash('sha256').update(content).digest('hex');
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }

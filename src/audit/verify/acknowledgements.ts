@@ -1,17 +1,13 @@
-/** Acknowledgements of faults: records them, and tells `ledger verify` which faults they explain. */
+/** Tells `ledger verify` which faults are explained by acknowledgements. */
 import {
   acknowledgementsStream,
   contentHashOf,
   type EventFault,
   type FaultAcknowledged,
-  type FaultAcknowledgedEvent,
 } from '../../events/acknowledgements.ts';
 import { readAcknowledgement, tryRead, UnreadableEvent } from '../../events/codec.ts';
-import { type Cause, chain, hashIn } from '../../events/envelope.ts';
-import { signedText } from '../../events/seals.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
-import { isSigned, type SealKey } from '../seals/key.ts';
-import { faultsOf, noEvents } from './log.ts';
+import { isSigned } from '../seals/key.ts';
 import type { Violations } from './violations.ts';
 
 type Place = { stream: string; revision: number };
@@ -63,31 +59,4 @@ export async function loadAcknowledgements(
     },
     explained,
   };
-}
-
-/**
- * Records that the faults of one event are explained; resolves to a sentence on each, none if nothing is wrong with it.
- * Throws EventStoreUnavailable and WrongExpectedRevision.
- */
-export async function acknowledge(
-  { eventStore, key }: { eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>; key: SealKey },
-  { at, place, reason }: { at: Date; place: Place; reason: string },
-  cause: Cause,
-): Promise<string[]> {
-  const loaded = await eventStore.load(place.stream, Math.max(0, place.revision - 1), 2);
-  const event = loaded.find(({ revision }) => revision === place.revision);
-  if (!event) return [];
-  const before = loaded.find(({ revision }) => revision < place.revision);
-  const faults = faultsOf(event, before ? { revision: before.revision, hash: hashIn(before) } : noEvents);
-  if (faults.length === 0) return [];
-  const events = faults.map(({ kind }): FaultAcknowledgedEvent => {
-    const contentHash = contentHashOf(event);
-    const said = { at: at.toISOString(), ...place, fault: kind, contentHash, reason };
-    const unsigned = { ...said, by: cause.actor, publicKey: key.publicKey };
-    return { type: 'FaultAcknowledged', data: { ...unsigned, signature: key.sign(signedText(unsigned)) } };
-  });
-  const last = await eventStore.loadLast(acknowledgementsStream);
-  const envelopes = chain(events, hashIn(last ?? undefined), cause);
-  await eventStore.append(acknowledgementsStream, envelopes, last?.revision ?? 'no_stream');
-  return faults.map(({ sentence }) => sentence);
 }

@@ -93,7 +93,8 @@ async function look({
     );
     const lagMs = waiting && Math.max(0, now.getTime() - (waiting.event?.created ?? now).getTime());
     // Not the reason, which may name a payment's stream, a host or a place in our code.
-    const fault = status ? status.fault && 'It cannot go on' : 'It has never run';
+    const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot go on';
+    const fault = status ? status.fault && told : 'It has never run';
     return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
   };
 

@@ -7,6 +7,7 @@ import { connectPostgres } from '../../postgres/pool.ts';
 import { quoteIdentifier } from '../../postgres/table.ts';
 import { discard, holdCheckpoint, projectionStatus } from '../runtime/checkpoints.ts';
 import type { ParkedStream } from '../runtime/failures.ts';
+import { parkedOnlyIn } from '../runtime/parking.ts';
 import type { ComparedRows, Projection } from '../runtime/projection.ts';
 import {
   isFinal,
@@ -132,11 +133,9 @@ async function compareLocked(
 
 /** Otherwise rows of a stream that is parked on one side only would look like rows that somebody has changed. */
 function assertParkedAlike(serving: readonly ParkedStream[], fresh: readonly ParkedStream[]): void {
-  const placeOf = ({ stream, revision }: ParkedStream) => `${stream} at revision ${revision}`;
-  const [places, freshPlaces] = [serving.map(placeOf), fresh.map(placeOf)];
-  const parked = freshPlaces.find((place) => !places.includes(place));
+  const parked = parkedOnlyIn(fresh, serving);
   if (parked) throw new RebuildRefused(`A fresh fold parks ${parked}, and the tables do not`);
-  const unparked = places.find((place) => !freshPlaces.includes(place));
+  const unparked = parkedOnlyIn(serving, fresh);
   if (unparked)
     throw new RebuildRefused(`They have parked ${unparked}, and a fresh fold does not: try it again`);
 }

@@ -136,3 +136,14 @@ async function tryAgain(
     await projectOrPark(trx, target, events, others, parked.parkedAt);
   });
 }
+
+/** A stream that is parked in these tables and not, at this revision, in the others; with its reason. */
+export function parkedOnlyIn(
+  these: readonly ParkedStream[],
+  others: readonly ParkedStream[],
+): string | undefined {
+  const placeOf = ({ stream, revision }: ParkedStream) => `${stream} at revision ${revision}`;
+  const places = others.map(placeOf);
+  const found = these.find((each) => !places.includes(placeOf(each)));
+  return found && `${placeOf(found)} (${found.message})`;
+}

@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import test, { type ExecutionContext } from 'ava';
 import { publicKeysIn } from '../../../src/audit/seals/key.ts';
-import { acknowledge } from '../../../src/audit/verify/acknowledgements.ts';
+import { acknowledge } from '../../../src/audit/verify/acknowledge.ts';
 import { acknowledgementsStream } from '../../../src/events/acknowledgements.ts';
 import { readSeal } from '../../../src/events/codec.ts';
 import { chain, genesisHash, hashIn, hashOf, type Metadata } from '../../../src/events/envelope.ts';
