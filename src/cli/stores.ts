@@ -55,7 +55,7 @@ export async function withJournal(
   return await withStores('journal', async (context) => {
     const gap = await journalGap(asOf, context);
     if (gap) process.stderr.write(`${gap.message}.\n`);
-    return gap && (gap.isMissing || whenBehind === 'refuse') ? 1 : await work(context);
+    return gap && !gap.isParked && (gap.isMissing || whenBehind === 'refuse') ? 1 : await work(context);
   });
 }
 

@@ -1,15 +1,14 @@
 /** `ledger verify`: whether everything is still as it was written; with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
 import { publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
-import { acknowledge } from '../audit/verify/acknowledgements.ts';
+import { acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/file.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
-import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { type Command, text, UsageError } from './command.ts';
 import { openProgress } from './progress.ts';
-import { fail, print, staffCause, withStores } from './stores.ts';
+import { fail, print, staffCause, withEventStore, withStores } from './stores.ts';
 
 export const verify: Command = {
   summary:
@@ -67,11 +66,10 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
     throw new UsageError(
       '--acknowledge needs an event, such as payment-X@3, and --reason why it is as it is',
     );
-  return await withStores('verify', async ({ config: { sealKey }, db, eventStore, runtime }) => {
+  return await withEventStore('verify', async ({ config: { sealKey }, eventStore, runtime }) => {
     if (sealKey === '') return fail('SEAL_KEY is not set: an acknowledgement is signed with it.');
-    const statuses = await projectionStatus(db);
     const sentences = await acknowledge(
-      { eventStore, key: sealKeyOf(sealKey), statuses },
+      { eventStore, key: sealKeyOf(sealKey) },
       { at: runtime.now(), place: { stream, revision: Number(revision) }, reason },
       staffCause(),
     );

@@ -11,12 +11,7 @@ import { type EventOf, utc } from '../kernel/structs.ts';
 export const acknowledgementsStream = 'verify-acknowledgements';
 
 /** What may be wrong with one event, as `ledger verify` calls it. */
-export const eventFaults = [
-  'changed events',
-  'broken chains',
-  'unreadable events',
-  'parked streams',
-] as const;
+const eventFaults = ['changed events', 'broken chains', 'unreadable events'] as const;
 export type EventFault = (typeof eventFaults)[number];
 
 export const FaultAcknowledged = object({
@@ -40,16 +35,22 @@ export type FaultAcknowledged = Infer<typeof FaultAcknowledged>;
 export const acknowledgementEvents = { FaultAcknowledged };
 export type FaultAcknowledgedEvent = EventOf<typeof acknowledgementEvents>;
 
-/** SHA-256, lower-case hex, over all that is stored of the event. Throws RangeError if it is nested too deep. */
-export function contentHashOf(event: {
+type Found = {
   streamName: string;
   revision: number;
   id: string;
   type: string;
   data: unknown;
   metadata: unknown;
-}): string {
-  const { data, id, metadata, revision, streamName, type } = event;
-  const content = canonicalJson({ streamName, revision, id, type, data, metadata });
-  return createHash('sha256').update(content).digest('hex');
+};
+
+/** SHA-256, lower-case hex, over all that is stored of the event. Null if it is nested too deep to be hashed. */
+export function contentHashOf({ data, id, metadata, revision, streamName, type }: Found): string | null {
+  try {
+    const content = canonicalJson({ streamName, revision, id, type, data, metadata });
+    return createHash('sha256').update(content).digest('hex');
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }

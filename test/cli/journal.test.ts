@@ -213,10 +213,7 @@ test.serial('a journal that is behind, has halted or was never made is reported'
   await db.raw(`update checkpoints set fault = ? where name = 'journal'`, [JSON.stringify(fault)]);
   const still = await ledger('balances');
   t.is(still.code, 0);
-  t.is(
-    still.stderr,
-    'The journal has halted before X of payment-Z, and lacks all that came after: Unknown event type X.\n',
-  );
+  t.is(still.stderr, 'The journal has halted, and lacks all that came after: Unknown event type X.\n');
   await db.raw('drop schema journal cascade');
   await db.raw('drop table checkpoints');
   const { code, stderr } = await ledger('balances');

@@ -41,7 +41,6 @@ export async function verifyLog({
     for await (const message of eventStore.subscribe({ streamPrefixes, after: null, signal, maxFailures })) {
       if (message.kind === 'caught_up') {
         seals.end();
-        acknowledgements.end();
         return result(true);
       }
       if (message.kind !== 'event') continue;

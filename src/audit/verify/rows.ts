@@ -49,9 +49,7 @@ function reasonNotCompared(error: unknown): string {
   if (error instanceof RebuildUnderWay) return `They were not checked: ${error.message}`;
   if (isRefusal(error)) return `They cannot be compared: ${describeFailure(error)}`;
   if (!(error instanceof ProjectionHalted)) throw error;
-  const { event } = error.fault;
-  const place = event ? `, at ${event.stream} revision ${event.revision}` : '';
-  return `They cannot be made from the log: ${error.message}${place}`;
+  return `They cannot be made from the log: ${error.message}`;
 }
 
 const kindTexts = {

@@ -13,7 +13,7 @@ import { openSharedNumbers } from '../../projections/journal/shared-number-queri
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { describeFailure } from '../../projections/runtime/failures.ts';
 import { sealedWithinMs } from '../seals/stored-seals.ts';
-import { loadAcknowledgements, parkedFaults } from './acknowledgements.ts';
+import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
 import { verifyRows } from './rows.ts';
@@ -67,11 +67,12 @@ export async function verify(
     return { checked, explained, violations: violations.all(), notes };
   }
   checked.push(...(await verifyRows(dependencies, violations, onProgress)));
-  for (const status of await projectionStatus(db)) {
-    if (status.fault)
-      notes.push(`The projection ${status.name} has halted: what came after was not checked.`);
-    for (const { place, sentence } of parkedFaults(status))
-      acknowledgements.report('parked streams', place, sentence);
+  for (const { name, fault, parked } of await projectionStatus(db)) {
+    if (fault) notes.push(`The projection ${name} has halted: what came after was not checked.`);
+    for (const each of parked) {
+      const place = `${each.stream} revision ${each.revision}`;
+      acknowledgements.report('parked streams', each, `${name} has parked ${place}: ${each.message}`);
+    }
   }
   // Tables that are gone or have another form are reported with the rows, and must not stop the other checks.
   const unlessRefused = (kind: 'the journal' | 'rows of payments', what: string) => (error: unknown) => {

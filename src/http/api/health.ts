@@ -91,7 +91,9 @@ async function look({
       firstUntaken(eventStore, projection, statuses, signal).then((event) => ({ event })),
     );
     const lagMs = waiting && Math.max(0, now.getTime() - (waiting.event?.created ?? now).getTime());
-    const fault = status ? faultText(status) : 'It has never run';
+    // Not the reason, which may name a payment's stream, a host or a place in our code.
+    const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot go on';
+    const fault = status ? status.fault && told : 'It has never run';
     return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
   };
 
@@ -130,13 +132,6 @@ async function look({
 }
 
 const stateOf = (isFull: boolean) => (isFull ? 'disk full' : 'up');
-
-/** The fault itself may name a payment's stream, a host or a place in our code; the type of event does not. */
-function faultText({ fault }: ProjectionStatus): string | null {
-  if (!fault) return null;
-  if (fault.message === diskFullText) return diskFullText;
-  return fault.event ? `It cannot take an event of type ${fault.event.type}` : 'It cannot go on';
-}
 
 function wordFor(fault: string | null, lagMs: number | null): ProjectionHealth['status'] {
   if (fault !== null) return 'stopped';

@@ -202,29 +202,35 @@ function withBalances(found: readonly FoundLine[], before: bigint): StatementLin
 const catchUpMs = 1_000;
 
 /**
- * Why the journal's answers may be incomplete; `isMissing` when there are no tables to query. Null if it holds
- * everything recorded by `asOf`; finding that out may take a second. Throws the database's errors.
+ * Why the journal's answers may be incomplete; `isMissing` when there are no tables to query, `isParked` when only what is
+ * parked is left out, which must not stop everybody else. Null if it holds everything recorded by `asOf`; finding that out may take a second. Throws the database's errors.
  */
 export async function journalGap(
   asOf: Date,
   stores: Omit<LagSources, 'projectionStatus'> & { db: Knex; runtime: Pick<Runtime, 'now'> },
-): Promise<{ isMissing: boolean; message: string } | null> {
+): Promise<{ isMissing: boolean; isParked: boolean; message: string } | null> {
   const sources = { ...stores, projectionStatus: () => projectionStatus(stores.db) };
   const status = (await sources.projectionStatus()).find(({ name }) => name === journal.name);
   if (!status)
-    return { isMissing: true, message: 'The journal was not made yet: the projections have not run' };
-  const gap = (message: string) => ({ isMissing: false, message });
-  const { fault } = status;
+    return {
+      isMissing: true,
+      isParked: false,
+      message: 'The journal was not made yet: the projections have not run',
+    };
+  const gap = (message: string, isParked = false) => ({ isMissing: false, isParked, message });
+  const { fault, parked } = status;
   try {
     const until = recordedUntil(asOf, stores.runtime.now());
-    if (await isReady(journal, { until, waitMs: fault ? 0 : catchUpMs }, sources)) return null;
+    if (await isReady(journal, { until, waitMs: fault ? 0 : catchUpMs }, sources))
+      return parked[0]
+        ? gap(`The journal leaves out what is parked: ${parked.map(({ stream }) => stream).join(', ')}`, true)
+        : null;
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable)) throw error;
     return gap('The event store does not answer: it is not known what the journal lacks');
   }
   if (!fault) return gap('The journal is behind the log, and lacks what was recorded last');
-  const place = fault.event ? ` before ${fault.event.type} of ${fault.event.stream}` : '';
-  return gap(`The journal has halted${place}, and lacks all that came after: ${fault.message}`);
+  return gap(`The journal has halted, and lacks all that came after: ${fault.message}`);
 }
 
 /** The codes of all merchants with an account in the journal, in order. */

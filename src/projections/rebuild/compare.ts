@@ -7,6 +7,7 @@ import { connectPostgres } from '../../postgres/pool.ts';
 import { quoteIdentifier } from '../../postgres/table.ts';
 import { discard, holdCheckpoint, projectionStatus } from '../runtime/checkpoints.ts';
 import type { ParkedStream } from '../runtime/failures.ts';
+import { parkedOnlyIn } from '../runtime/parking.ts';
 import type { ComparedRows, Projection } from '../runtime/projection.ts';
 import {
   isFinal,
@@ -130,20 +131,13 @@ async function compareLocked(
   }
 }
 
-/** Otherwise rows that are parked on one side only would look like rows that somebody has changed. */
+/** Otherwise rows of a stream that is parked on one side only would look like rows that somebody has changed. */
 function assertParkedAlike(serving: readonly ParkedStream[], fresh: readonly ParkedStream[]): void {
-  const missingIn = (others: readonly ParkedStream[]) => (each: ParkedStream) =>
-    !others.some(({ stream, revision }) => stream === each.stream && revision === each.revision);
-  const parked = fresh.find(missingIn(serving));
-  if (parked)
-    throw new RebuildRefused(
-      `A fresh fold parks ${parked.stream} at revision ${parked.revision}, and the tables do not: ${parked.message}`,
-    );
-  const unparked = serving.find(missingIn(fresh));
+  const parked = parkedOnlyIn(fresh, serving);
+  if (parked) throw new RebuildRefused(`A fresh fold parks ${parked}, and the tables do not`);
+  const unparked = parkedOnlyIn(serving, fresh);
   if (unparked)
-    throw new RebuildRefused(
-      `${unparked.stream} is parked at revision ${unparked.revision}, and need not be: \`ledger rebuild --parked\` tries it again`,
-    );
+    throw new RebuildRefused(`They have parked ${unparked}, and a fresh fold does not: try it again`);
 }
 
 /** A cutover gives the name to another schema, whose rows are not in the snapshot. */

@@ -13,6 +13,7 @@ import { connectPostgres } from '../../postgres/pool.ts';
 import { quoteIdentifier } from '../../postgres/table.ts';
 import { createIndexes, discard, projectionStatus } from '../runtime/checkpoints.ts';
 import { ProjectionHalted } from '../runtime/failures.ts';
+import { parkedOnlyIn } from '../runtime/parking.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { cutOver, dropRetired, ShadowTablesOutdated } from './cutover.ts';
 import { type RebuildProgress, rebuildSchema } from './progress.ts';
@@ -69,7 +70,7 @@ type RebuildHooks = {
  * Rebuilds a projection; resolves when the new tables serve.
  *
  * Outages are waited out for a while, then their error is thrown. Also throws RebuildUnderWay, RebuildRefused,
- * RebuildInterrupted, and ProjectionHalted if too many streams cannot be processed. After any error, the previous tables
+ * RebuildInterrupted, and ProjectionHalted if too many streams, or others than before, cannot be processed. After any error, the previous tables
  * still serve.
  */
 export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<Rebuilt> {
@@ -154,6 +155,7 @@ async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promi
     await prepareForQueries(patient, projection, schema);
     await shadow.catchUp(goal);
     signal.throwIfAborted();
+    await assertNoneLost(db, name, schema);
     await cutOver(patient, { projection, shadow, schema });
   } catch (error) {
     // The next attempt must not continue with tables that cannot be completed.
@@ -161,6 +163,15 @@ async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promi
     throw error;
   }
   return shadow.events();
+}
+
+/** Streams that only the shadow tables have parked would lose rows. */
+async function assertNoneLost(db: Knex, name: string, schema: string): Promise<void> {
+  const statuses = await projectionStatus(db);
+  const [serving, shadow] = [name, schema].map((each) => statuses.find((status) => status.name === each));
+  const parked =
+    serving?.version === shadow?.version && parkedOnlyIn(shadow?.parked ?? [], serving?.parked ?? []);
+  if (parked) throw new ProjectionHalted(`The new tables would lack rows, for they park ${parked}`);
 }
 
 /** Makes the indexes, and the statistics that the planner needs from the first query on. */

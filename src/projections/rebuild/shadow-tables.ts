@@ -6,13 +6,14 @@ import { isAfter } from '../../eventstore/position.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { readBatches } from '../runtime/batches.ts';
 import { prepare } from '../runtime/checkpoints.ts';
+import { tryParkedAgain } from '../runtime/parking.ts';
 import { type Projection, selectionOf } from '../runtime/projection.ts';
 import { writeBatch } from '../runtime/write-batch.ts';
 import { createMeter, type RebuildProgress } from './progress.ts';
 
 export type ShadowOptions = {
   projection: Projection;
-  eventStore: Pick<EventStore, 'subscribe' | 'head'>;
+  eventStore: Pick<EventStore, 'subscribe' | 'head' | 'load'>;
   db: Knex;
   personalData: PersonalDataReader;
   runtime: Runtime;
@@ -38,6 +39,7 @@ export async function openShadowTables({
   const target = { projection, schema, db, personalData, runtime, commitsLater: true };
   const meter = createMeter(runtime);
   let { position, events } = await prepare(db, projection, schema);
+  await tryParkedAgain({ ...target, eventStore });
 
   /**
    * Processes everything up to a position that the log has reached, and moves the checkpoint there unless it was past

@@ -166,8 +166,8 @@ export async function advance(
 }
 
 /** Records why the projection halted, for health and the console, until it moves again. */
-export async function recordFault(db: Knex, schema: string, fault: Fault): Promise<void> {
-  await db.raw('update checkpoints set fault = ? where name = ?', [JSON.stringify(fault), schema]);
+export async function recordFault(db: Knex, schema: string, message: string): Promise<void> {
+  await db.raw('update checkpoints set fault = ? where name = ?', [JSON.stringify({ message }), schema]);
 }
 
 /** In the transaction that holds the checkpoint. */

@@ -1,11 +1,10 @@
 /** Why a projection halts or parks a stream, in words without personal data. */
 import pg from 'pg';
 import { UnreadableEvent } from '../../events/codec.ts';
-import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { ProjectionFault } from './projection.ts';
 
-/** Why a projection halted, and the event before which it did (null when it never began). No personal data. */
-export type Fault = { message: string; event: { stream: string; revision: number; type: string } | null };
+/** Why a projection halted. No personal data. */
+export type Fault = { message: string };
 
 /**
  * A stream that a projection leaves out since an event that it could not process: that event and all later ones of the
@@ -23,22 +22,17 @@ export type ParkedStream = {
 /** The fault of a projection that continues by itself once there is room. */
 export const diskFullText = 'The disk of PostgreSQL is full';
 
-/** Thrown when the projection cannot continue until somebody has repaired what the fault names. */
+/** Thrown when the projection cannot continue until somebody has repaired what the message names. */
 export class ProjectionHalted extends Error {
   override name = 'ProjectionHalted';
-  readonly fault: Fault;
-  constructor(message: string, event: RecordedEvent | null) {
-    super(message);
-    this.fault = {
-      message,
-      event: event && { stream: event.streamName, revision: event.revision, type: event.type },
-    };
-  }
 }
 
 /** Only our own messages are known to hold no values; any other failure is described by its type and location. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof UnreadableEvent || error instanceof ProjectionFault) return error.message;
+  const hasOwnText = [UnreadableEvent, ProjectionFault, ProjectionHalted].some(
+    (kind) => error instanceof kind,
+  );
+  if (error instanceof Error && hasOwnText) return error.message;
   if (error instanceof pg.DatabaseError) {
     const place = [error.table, error.column, error.constraint].filter(Boolean).join(' ');
     return `Postgres refused the rows: ${error.code} ${place}`.trim();

@@ -4,12 +4,7 @@
  */
 import type { Knex } from 'knex';
 import { KeysUnavailable, type PersonalDataReader } from '../../events/personal-data.ts';
-import {
-  type EventStore,
-  EventStoreUnavailable,
-  type Position,
-  type RecordedEvent,
-} from '../../eventstore/event-store.ts';
+import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { isOverload, isRefusal } from '../../postgres/error-codes.ts';
@@ -88,9 +83,11 @@ export async function projectOrPark(
   function park(event: RecordedEvent, cause: unknown): void {
     if (isOverload(cause)) throw cause;
     const message = describeFailure(cause);
-    if (before.length + added.length >= maxParked)
-      throw new ProjectionHalted(`More than ${maxParked} streams cannot be processed: ${message}`, event);
     const { revision, streamName: stream, type } = event;
+    if (before.length + added.length >= maxParked)
+      throw new ProjectionHalted(
+        `More than ${maxParked} streams cannot be processed, such as ${stream} at revision ${revision}: ${message}`,
+      );
     added.push({ stream, revision, type: indexable(type), message: indexable(message), parkedAt });
   }
 
@@ -130,15 +127,23 @@ async function tryAgain(
     const loaded = await eventStore.load(streamName, parked.revision);
     // Without that event, what follows it cannot be processed either.
     if (loaded[0]?.revision !== parked.revision) return;
-    const events = loaded.filter(isPassed(projection, status.position));
+    const { position } = status;
+    const types = 'eventTypes' in projection ? projection.eventTypes : null;
+    const events = loaded.filter(
+      (event) => !isAfter(event.position, position) && (types?.includes(event.type) ?? true),
+    );
     const others = status.parked.filter(({ stream }) => stream !== streamName);
     await projectOrPark(trx, target, events, others, parked.parkedAt);
   });
 }
 
-/** Whether the projection has come past an event and processes events like it. */
-function isPassed(projection: Projection, position: Position) {
-  const types = 'eventTypes' in projection ? projection.eventTypes : null;
-  return (event: RecordedEvent) =>
-    !isAfter(event.position, position) && (types === null || types.includes(event.type));
+/** A stream that is parked in these tables and not, at this revision, in the others; with its reason. */
+export function parkedOnlyIn(
+  these: readonly ParkedStream[],
+  others: readonly ParkedStream[],
+): string | undefined {
+  const placeOf = ({ stream, revision }: ParkedStream) => `${stream} at revision ${revision}`;
+  const places = others.map(placeOf);
+  const found = these.find((each) => !places.includes(placeOf(each)));
+  return found && `${placeOf(found)} (${found.message})`;
 }

@@ -65,8 +65,7 @@ async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
     });
   } catch (error) {
     // Any other error means that it was stopped.
-    if (error instanceof ProjectionHalted)
-      log.error({ message: error.message, ...error.fault.event }, 'projection halted');
+    if (error instanceof ProjectionHalted) log.error({ message: error.message }, 'projection halted');
   }
 }
 
@@ -79,7 +78,6 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
     if (version !== projection.version)
       throw new ProjectionHalted(
         `Its tables are of version ${version}, made by a newer program than this one, which knows ${projection.version}`,
-        null,
       );
     if (parked.length > 0) await tryAgain(run);
     let from = position;
@@ -98,12 +96,11 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
       run.onCommitted?.();
     }
   } catch (cause) {
-    const error =
-      cause instanceof LogReplaced ? new ProjectionHalted(logReplacedText(projection), null) : cause;
-    if (error instanceof ProjectionHalted) await recordFault(db, schema, error.fault);
+    const error = cause instanceof LogReplaced ? new ProjectionHalted(logReplacedText(projection)) : cause;
+    if (error instanceof ProjectionHalted) await recordFault(db, schema, error.message);
     if (isPostgresError(error, 'diskFull'))
       // In its page there may still be room for it.
-      await recordFault(db, schema, { message: diskFullText, event: null }).catch(() => {});
+      await recordFault(db, schema, diskFullText).catch(() => {});
     throw error;
   }
 }

@@ -14,7 +14,7 @@ import {
   type Rebuilt,
   rebuild,
 } from '../../projections/rebuild/rebuild.ts';
-import { describeFailure, ProjectionHalted } from '../../projections/runtime/failures.ts';
+import { describeFailure } from '../../projections/runtime/failures.ts';
 
 type RecordedRebuild = Omit<RebuildOptions, 'eventStore'> & {
   eventStore: EventStore;
@@ -93,10 +93,6 @@ export async function rebuildOnRecord({
 
 /** Why a rebuild failed, without personal data. */
 export function describeRebuildFailure(error: unknown): string {
-  if (error instanceof ProjectionHalted) {
-    const { message, event } = error.fault;
-    return event ? `${message} (${event.type}, revision ${event.revision} of ${event.stream})` : message;
-  }
   if (error instanceof RebuildRefused || error instanceof RebuildInterrupted) return error.message;
   if (error instanceof EventStoreUnavailable) return error.message;
   return describeFailure(error);

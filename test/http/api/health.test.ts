@@ -155,7 +155,7 @@ test.serial(
 );
 
 test.serial('other reasons why a projection stopped are not disclosed', async (t) => {
-  const fault = { message: 'connect ECONNREFUSED 10.0.0.7', event: null };
+  const fault = { message: 'connect ECONNREFUSED 10.0.0.7' };
   const never = { events: 0, position: null, lastEvent: null, updatedAt: new Date(), parked: [] };
   const status = { name: 'users', version: 1, ...never, fault };
   const service = await startService(t, postgres, {

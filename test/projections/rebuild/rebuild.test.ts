@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
+import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { details } from '../../../src/projections/details/projection.ts';
 import { createDetailsTable } from '../../../src/projections/details/tables.ts';
@@ -18,8 +19,11 @@ import {
   RebuildUnderWay,
   rebuild,
 } from '../../../src/projections/rebuild/rebuild.ts';
+import { ProjectionHalted } from '../../../src/projections/runtime/failures.ts';
+import { tryParkedAgain } from '../../../src/projections/runtime/parking.ts';
 import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
+import { createToDoList } from '../../../src/to-do/projection.ts';
 import { until } from '../../embedded/helpers.ts';
 import { result, succeeded } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
@@ -253,12 +257,17 @@ test.serial('a rebuild parks what the projection parks, and mends it with a prog
   } satisfies Projection;
   await t.throwsAsync(compare(tolerant, parts), {
     instanceOf: RebuildRefused,
-    message: /^payment-A is parked at revision 1, and need not be/,
+    message: /^They have parked payment-A at revision 1/,
   });
   await rebuild(options(payments, parts));
   t.deepEqual(await parked(), ['payment-A 1']);
   await rebuild(options(tolerant, parts));
   t.deepEqual(await parked(), []);
+  await t.throwsAsync(rebuild(options(payments, parts)), {
+    instanceOf: ProjectionHalted,
+    message: /would lack rows, for they park payment-A at revision 1/,
+  });
+  t.deepEqual(await schemas(parts), ['payments']);
   const rows = db.withSchema('payments').from('payments').orderBy('transaction_id');
   t.deepEqual(await rows.pluck('revision'), [2, 0]);
 });
@@ -476,6 +485,52 @@ test.serial('whatever the histories, rows made in other batches are the same to 
     await reached(parts.database.db, projection.name, last);
     t.deepEqual((await compare(projection, parts)).differences, []);
   }
+});
+
+test.serial('whatever is parked and tried again, the rows are those of a log read in order', async (t) => {
+  const parts = await start(t);
+  const { eventStore } = parts.store;
+  const { db } = parts.database;
+  const unknown = { type: 'PaymentTeleported', data: {} };
+  const plain = [payments, createToDoList({ eventStore }).projection];
+  /** As a newer program processes them, which knows what the unknown events mean. */
+  const mended = plain.map(
+    (projection): Projection => ({
+      ...projection,
+      project: (events, ...rest) =>
+        projection.project(
+          events.map((event) => (event.type === unknown.type ? { ...event, ...methodChosen() } : event)),
+          ...rest,
+        ),
+    }),
+  );
+  for (const projection of plain) run(t, projection, parts.store, parts.database);
+  let id = 0;
+  let parked = 0;
+  const place = fc.tuple(history, fc.nat(6), fc.boolean());
+  await fc.assert(
+    fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 4 }), async (histories) => {
+      for (const [events, at, isWhole] of histories) {
+        id += 1;
+        const all = isWhole ? events : events.toSpliced(1 + (at % events.length), 0, unknown as PaymentEvent);
+        for (const [index, event] of all.entries())
+          await append(eventStore, `U${id}`, [event], index === 0 ? 'no_stream' : index - 1);
+      }
+      const last = await append(eventStore, `last${id}`, [
+        paymentRequested(),
+        succeeded(result(1, 'succeeded')),
+      ]);
+      const stores = { db, eventStore, personalData, runtime: systemRuntime };
+      for (const projection of mended) {
+        await reached(db, projection.name, last);
+        parked += (await statusOf(db, projection.name))?.parked.length ?? 0;
+        t.deepEqual(await tryParkedAgain({ ...stores, projection, schema: projection.name }), []);
+        t.deepEqual((await compare(projection, parts)).differences, []);
+      }
+    }),
+    { numRuns: runs(4) },
+  );
+  t.true(parked > 0);
 });
 
 test.serial('the copy to compare with is dropped, whatever ended the comparison', async (t) => {

@@ -234,7 +234,10 @@ test.serial('if too many streams would be parked, the projection halts and keeps
   for (let index = 0; index <= 100; index++) await append(eventStore, `P${index}`, [paymentRequested()]);
   await run(t, refusesAll, store, database).ended;
   const halted = await statusOf(db, 'event_counts');
-  t.is(halted?.fault?.message, 'More than 100 streams cannot be processed: Postgres refused the rows: 42P01');
+  t.regex(
+    halted?.fault?.message ?? '',
+    /^More than 100 streams .* at revision 0: Postgres refused the rows: 42P01$/,
+  );
   t.true((halted?.parked.length ?? 0) <= 100);
   const mendedRun = run(t, eventCounts, store, database);
   await until(async () => (await seen(db)).length === 101);
@@ -335,7 +338,7 @@ test.serial(
     t.like(await statusOf(db, 'event_counts'), {
       version: 2,
       position: second,
-      fault: { message, event: null },
+      fault: { message },
     });
     t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
   },

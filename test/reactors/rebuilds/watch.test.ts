@@ -153,7 +153,7 @@ test.serial('a failed rebuild says why, and can be requested again', async (t) =
   const last = await ended(parts);
   if (last?.outcome !== 'failed') return t.fail('it did not fail');
   const { reason } = last;
-  t.regex(reason, /SyntaxError .*\(PaymentRequested, revision 0 of payment-A\)$/);
+  t.regex(reason, /would lack rows, for they park payment-A at revision 0 \(SyntaxError .*\)$/);
   t.false(reason.includes('Aminah'));
   await role.stop();
   startRole(t, parts);

@@ -14,7 +14,7 @@ export function readAsOf(text: string | undefined, now: Date): Date {
 }
 
 /**
- * Throws HttpProblem if the journal lacks something that was recorded by that moment. A page can say so next to its
+ * Throws HttpProblem if the journal lacks more than parked streams of what was recorded by that moment. A page can say so next to its
  * rows; a document cannot, and is refused.
  */
 export async function refuseGap(
@@ -23,5 +23,5 @@ export async function refuseGap(
   asOf: Date,
 ): Promise<void> {
   const [gap] = await askReadModels(ctx, [journalGap(asOf, { eventStore, db, runtime })]);
-  if (gap) throw new HttpProblem(503, gap.message);
+  if (gap && !gap.isParked) throw new HttpProblem(503, gap.message);
 }
