@@ -26,7 +26,8 @@ export function startProjections({
   const runs = new Map<string, ProjectionRun>();
   const halted = new Set<string>();
   const reader = createSharedReader(eventStore, allProjections);
-  const following = { eventStore: reader, db, databaseUrl, personalData, log, runtime };
+  const process = runtime.uuid().slice(0, 8);
+  const following = { eventStore: reader, db, databaseUrl, personalData, log, runtime, process };
   const launch = (projection: Projection) => {
     const run = runProjection({ projection, ...following });
     runs.set(projection.name, run);

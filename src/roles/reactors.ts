@@ -67,7 +67,8 @@ export function startReactors({
     tasksOf({ config, log, runtime }).map((task) => [task.kind, startDeliveryWorker({ ...common, ...task })]),
   );
   const reader = createSharedReader(eventStore, [projection, requeries]);
-  const following = { eventStore: reader, personalData, db, databaseUrl, log, runtime };
+  const process = announcer.slice(0, 8);
+  const following = { eventStore: reader, personalData, db, databaseUrl, log, runtime, process };
   const requeryList = runProjection({ projection: requeries, ...following });
   const list = runProjection({
     projection,
