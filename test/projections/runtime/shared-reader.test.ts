@@ -92,8 +92,8 @@ test('each reader gets its events in order and once, whatever the pace, the size
         () => from(paces),
         () => from(breaks),
       );
-      const all: Selection = { streamPrefixes: readers.map(({ prefix }) => prefix) };
-      const shared = createSharedReader<Subscribe>(log, all, size);
+      const selection: Selection = { streamPrefixes: readers.map(({ prefix }) => prefix) };
+      const shared = createSharedReader<Subscribe>(log, selection, size);
       const stopping = new AbortController();
       const found = readers.map((): number[] => []);
       const all = readers.map(async ({ prefix, pace, start }, index) => {
