@@ -19,18 +19,53 @@ export type LeaderLock = {
   runtime: Pick<Runtime, 'sleep'>;
   /** Whether to wait while another process leads; true by default. */
   waits?: boolean;
+  /** A name of this process, of letters and digits, if its leads are shared with the other processes that have one. */
+  process?: string | undefined;
 };
 
+/** A connection that holds the lock of this name, or waits for it. */
+export type LeaderSession = { name: string; process: string; leads: boolean };
+
 /**
- * Runs `work` once this process leads `name`; its signal aborts when the lock is lost or `signal` aborts. Resolves to true
+ * Whether a process has to give up the lead of `name`: if a process that waits for it leads at least two fewer. Of those
+ * that it could give to the process with the fewest, it gives up the first by name, half of the difference. What nobody
+ * leads at the moment counts for everyone who waits for it, so that no more is given up than will stay given up.
+ */
+export function givesUp(
+  sessions: readonly LeaderSession[],
+  { name, process }: { name: string; process: string },
+): boolean {
+  const led = new Set(sessions.filter(({ leads }) => leads).map((each) => each.name));
+  const waitsFor = (waiting: string, wanted: string) =>
+    sessions.some((each) => each.process === waiting && each.name === wanted && !each.leads);
+  const leadsOf = (of: string) =>
+    sessions.filter((each) => each.process === of && (each.leads || !led.has(each.name))).length;
+  const [fewest] = [...new Set(sessions.map((each) => each.process))]
+    .filter((each) => each !== process && waitsFor(each, name))
+    .toSorted((a, b) => leadsOf(a) - leadsOf(b));
+  if (fewest === undefined) return false;
+  const mine = sessions.filter((each) => each.process === process && each.leads);
+  const before = mine.filter((each) => each.name < name && waitsFor(fewest, each.name)).length;
+  return before < Math.floor((mine.length - leadsOf(fewest)) / 2);
+}
+
+const findSessions = `
+  select split_part(application_name, ' ', 3) as name, split_part(application_name, ' ', 4) as process,
+    exists (select from pg_locks where pg_locks.pid = pg_stat_activity.pid and locktype = 'advisory' and granted) as leads
+  from pg_stat_activity where datname = current_database() and application_name like 'ledger leader % _%'`;
+
+/**
+ * Runs `work` once this process leads `name`; its signal aborts when the lock is lost or `signal` aborts. It also aborts
+ * when the lead is given to another process; then the work is begun again when this process leads again. Resolves to true
  * when the work is done, and to false without it: when `signal` aborts first, or another process leads and this one does
  * not wait. Throws what `work` throws, and the connection's error when the lock could not be taken or was lost.
  */
 export async function withLeaderLock(
-  { databaseUrl, name, signal, runtime, waits = true }: LeaderLock,
+  { databaseUrl, name, signal, runtime, waits = true, process }: LeaderLock,
   work: (leading: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
-  const client = createClient(databaseUrl, `ledger leader ${name}`, deadAfterMs);
+  const client = createClient(databaseUrl, `ledger leader ${name} ${process ?? ''}`.trim(), deadAfterMs);
+  const key = [`projection ${name}`];
   const lost = new AbortController();
   let hasFailed = false;
   client.on('error', (error) => lost.abort(error));
@@ -41,15 +76,23 @@ export async function withLeaderLock(
     while (!(waits && signal.aborted)) {
       const { rows } = await client.query<{ leads: boolean }>(
         'select pg_try_advisory_lock(hashtextextended($1, 0)) as leads',
-        [`projection ${name}`],
+        key,
       );
       if (rows[0]?.leads) {
         const beating = new AbortController();
-        const heart = keepAlive(client, beating.signal, runtime).catch((error) => lost.abort(error));
-        await work(AbortSignal.any([signal, lost.signal])).finally(() => beating.abort());
+        const giving = new AbortController();
+        const heart = keepAlive(client, beating.signal, runtime, async () => {
+          if (process === undefined) return;
+          const { rows: sessions } = await client.query<LeaderSession>(findSessions);
+          if (givesUp(sessions, { name, process })) giving.abort();
+        }).catch((error) => lost.abort(error));
+        await work(AbortSignal.any([signal, lost.signal, giving.signal])).finally(() => beating.abort());
         await heart;
         lost.signal.throwIfAborted();
-        return true;
+        if (!giving.signal.aborted) return true;
+        await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', key);
+        await runtime.sleep(yieldMs, signal);
+        continue;
       }
       if (!waits) break;
       await runtime.sleep(retryMs, signal);
@@ -69,10 +112,18 @@ export async function withLeaderLock(
   }
 }
 
-/** Rejects when the session has ended. */
-async function keepAlive(client: Client, signal: AbortSignal, runtime: LeaderLock['runtime']): Promise<void> {
-  while (!signal.aborted) {
-    await client.query('select 1');
+/** Calls `onBeat` from the second heartbeat on. Rejects when the session has ended. */
+async function keepAlive(
+  client: Client,
+  signal: AbortSignal,
+  runtime: LeaderLock['runtime'],
+  onBeat: () => Promise<void>,
+): Promise<void> {
+  await client.query('select 1');
+  for (;;) {
     await runtime.sleep(heartbeatMs, signal);
+    if (signal.aborted) return;
+    await client.query('select 1');
+    await onBeat();
   }
 }

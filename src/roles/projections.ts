@@ -2,6 +2,7 @@
 import { startHourlyCheck } from '../audit/check/hourly.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
+import { streamPrefixes } from '../events/streams.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
@@ -25,8 +26,9 @@ export function startProjections({
   const db = connectPostgres({ url: databaseUrl, log });
   const runs = new Map<string, ProjectionRun>();
   const halted = new Set<string>();
-  const reader = createSharedReader(eventStore, allProjections);
-  const following = { eventStore: reader, db, databaseUrl, personalData, log, runtime };
+  const reader = createSharedReader(eventStore, { streamPrefixes });
+  const process = runtime.uuid().slice(0, 8);
+  const following = { eventStore: reader, db, databaseUrl, personalData, log, runtime, process };
   const launch = (projection: Projection) => {
     const run = runProjection({ projection, ...following });
     runs.set(projection.name, run);

@@ -21,9 +21,9 @@ import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.
 import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
-import { createToDoList } from '../to-do/projection.ts';
+import { createToDoList, toDoList } from '../to-do/projection.ts';
 import { createDeliveryQueue } from '../to-do/queue.ts';
-import { requeries } from '../to-do/requeries.ts';
+import { requeries, requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
 import { dueChannel } from '../to-do/table.ts';
 import { createEraser } from './eraser.ts';
@@ -66,9 +66,11 @@ export function startReactors({
   const workers = new Map(
     tasksOf({ config, log, runtime }).map((task) => [task.kind, startDeliveryWorker({ ...common, ...task })]),
   );
-  const reader = createSharedReader(eventStore, [projection, requeries]);
-  const following = { eventStore: reader, personalData, db, databaseUrl, log, runtime };
-  const requeryList = runProjection({ projection: requeries, ...following });
+  const eventTypes = [...toDoList.eventTypes, ...requeryList.eventTypes];
+  const reader = createSharedReader(eventStore, { eventTypes });
+  const process = announcer.slice(0, 8);
+  const following = { eventStore: reader, personalData, db, databaseUrl, log, runtime, process };
+  const requeryRun = runProjection({ projection: requeries, ...following });
   const list = runProjection({
     projection,
     ...following,
@@ -118,7 +120,7 @@ export function startReactors({
         retention.stop(),
       ];
       stopping.abort();
-      await Promise.all([listener.stop(), list.stop(), requeryList.stop(), ...stopped]);
+      await Promise.all([listener.stop(), list.stop(), requeryRun.stop(), ...stopped]);
       await db.destroy();
     },
   };

@@ -2,9 +2,13 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import fc from 'fast-check';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
-import { withLeaderLock } from '../../src/postgres/leader-lock.ts';
+import { givesUp, type LeaderSession, withLeaderLock } from '../../src/postgres/leader-lock.ts';
+import { until } from '../embedded/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { runs } from '../support/property-runs.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 test('a leader that is stopped loses the lead, and does not take it for kept when it continues', async (t) => {
   t.timeout(90_000);
@@ -24,4 +28,98 @@ test('a leader that is stopped loses the lead, and does not take it for kept whe
   const lost = once(child, 'message');
   child.kill('SIGCONT');
   t.deepEqual((await lost)[0], 'lost');
+});
+
+const names = ['details', 'journal', 'payments', 'projects', 'unmatched', 'users'];
+
+test('leads spread evenly over the processes that wait for them, and then stay', (t) => {
+  const scenario = fc.record({
+    joined: fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 4 }),
+    choices: fc.infiniteStream(fc.nat()),
+  });
+  fc.assert(
+    fc.property(scenario, ({ joined, choices }) => {
+      const leaders = new Map(names.map((name) => [name, 'first']));
+      const processes = ['first', ...new Set(joined)];
+      const sessions = () =>
+        processes.flatMap((process) =>
+          names.map((name): LeaderSession => ({ name, process, leads: leaders.get(name) === process })),
+        );
+      /** Every leader of a process looks at the same moment. */
+      const beat = (process: string) => {
+        const seen = sessions();
+        const led = names.filter((name) => leaders.get(name) === process);
+        const given = led.filter((name) => givesUp(seen, { name, process }));
+        for (const name of given) leaders.delete(name);
+        return given;
+      };
+      const pick = <Value>(values: readonly Value[]) => values[(choices.next().value ?? 0) % values.length];
+      const take = (givenUpBy: string) => {
+        for (const name of names) {
+          if (leaders.has(name)) continue;
+          const taker = pick(processes.filter((process) => process !== givenUpBy));
+          if (taker) leaders.set(name, taker);
+        }
+      };
+      const counts = () =>
+        processes.map((process) => [...leaders.values()].filter((leader) => leader === process).length);
+      const isEven = () => Math.max(...counts()) - Math.min(...counts()) <= 1;
+      for (let round = 0; round < 200 && !isEven(); round += 1)
+        for (const process of processes) {
+          const before = counts();
+          beat(process);
+          take(process);
+          const index = processes.indexOf(process);
+          t.true(
+            (counts()[index] ?? 0) >=
+              Math.min(before[index] ?? 0, Math.floor(names.length / processes.length)),
+          );
+        }
+      t.true(isEven(), String(counts()));
+      for (const process of processes) t.deepEqual(beat(process), [], 'nothing moves any more');
+      // Who leaves is replaced by those who stay.
+      processes.pop();
+      for (const [name, leader] of leaders) if (!processes.includes(leader)) leaders.delete(name);
+      take('');
+      t.is(leaders.size, names.length);
+    }),
+    { numRuns: runs(200) },
+  );
+});
+
+test('a process that joins is given half of the leads, one at a time has each, and they come back when it leaves', async (t) => {
+  const { url } = await createDatabase();
+  const runtime = testRuntime({ sleep: (ms, signal) => systemRuntime.sleep(ms / 20, signal) });
+  const leading = new Map<string, string[]>(names.map((name) => [name, []]));
+  let changes = 0;
+  const join = (process: string) => {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const all = names.map((name) =>
+      withLeaderLock({ databaseUrl: url, name, signal, runtime, process }, async (lead) => {
+        const leaders = leading.get(name) ?? [];
+        leaders.push(process);
+        changes += 1;
+        t.is(leaders.length, 1, `${name}: ${leaders}`);
+        if (!lead.aborted) await once(lead, 'abort');
+        leaders.splice(leaders.indexOf(process), 1);
+      }),
+    );
+    const leave = async () => {
+      leaving.abort();
+      await Promise.all(all);
+    };
+    t.teardown(leave);
+    return leave;
+  };
+  const count = (process: string) => [...leading.values()].filter(([leader]) => leader === process).length;
+  join('one');
+  await until(() => count('one') === 6);
+  const leave = join('two');
+  await until(() => count('one') === 3 && count('two') === 3);
+  const before = changes;
+  await systemRuntime.sleep(1_000);
+  t.is(changes, before, 'several heartbeats later nothing has moved');
+  await leave();
+  await until(() => count('one') === 6);
 });

@@ -34,6 +34,8 @@ type Dependencies = {
   /** The schema of the tables and the name of the checkpoint, if not the projection's name. */
   schema?: string;
   onCommitted?: () => void;
+  /** A name of this process, if it shares the projections with other processes: see LeaderLock. */
+  process?: string;
 };
 
 /**
@@ -50,8 +52,8 @@ export function runProjection(dependencies: Dependencies): ProjectionRun {
 type Run = Dependencies & { schema: string };
 
 async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
-  const { databaseUrl, schema, log, runtime } = run;
-  const lock = { databaseUrl, name: schema, signal, runtime };
+  const { databaseUrl, schema, log, runtime, process } = run;
+  const lock = { databaseUrl, name: schema, signal, runtime, process };
   try {
     await retry((onProgress) => withLeaderLock(lock, (leading) => follow(run, leading, onProgress)), {
       runtime,

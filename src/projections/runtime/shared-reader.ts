@@ -21,13 +21,12 @@ const usualSize = 1_000;
 /** After so many events of others a projection is told how far it has come, as the event store itself does. */
 const checkpointEvery = 512;
 
-/** The same event store, whose `subscribe` shares one subscription; `selections` are all that it will be asked for. */
+/** The same event store, whose `subscribe` shares one subscription; `all` covers every selection that it is asked for. */
 export function createSharedReader<Store extends Pick<EventStore, 'subscribe'>>(
   eventStore: Store,
-  selections: readonly Selection[],
+  all: Selection,
   size = usualSize,
 ): Store {
-  const all = union(selections);
   let tail: Tail | null = null;
   let readers = 0;
 
@@ -163,13 +162,4 @@ function selector(selection: Selection): (event: RecordedEvent) => boolean {
     return ({ streamName }) => selection.streamPrefixes.some((prefix) => streamName.startsWith(prefix));
   const types = new Set(selection.eventTypes);
   return ({ type }) => types.has(type);
-}
-
-/** What any of them selects; all have to select by the same. */
-function union(selections: readonly Selection[]): Selection {
-  const prefixes = selections.flatMap((each) => ('streamPrefixes' in each ? each.streamPrefixes : []));
-  const types = selections.flatMap((each) => ('eventTypes' in each ? each.eventTypes : []));
-  if (prefixes.length > 0 && types.length > 0)
-    throw new Error('Selections by stream and by event type have no union');
-  return types.length > 0 ? { eventTypes: [...new Set(types)] } : { streamPrefixes: [...new Set(prefixes)] };
 }

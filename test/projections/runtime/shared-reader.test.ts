@@ -92,8 +92,8 @@ test('each reader gets its events in order and once, whatever the pace, the size
         () => from(paces),
         () => from(breaks),
       );
-      const selections = readers.map(({ prefix }): Selection => ({ streamPrefixes: [prefix] }));
-      const shared = createSharedReader<Subscribe>(log, selections, size);
+      const selection: Selection = { streamPrefixes: readers.map(({ prefix }) => prefix) };
+      const shared = createSharedReader<Subscribe>(log, selection, size);
       const stopping = new AbortController();
       const found = readers.map((): number[] => []);
       const all = readers.map(async ({ prefix, pace, start }, index) => {
@@ -149,14 +149,14 @@ test('at the head there is one subscription for all, and none when all have left
       open -= 1;
     }
   }
-  const selections = ['payment-', 'user-', 'project-'].map((prefix) => ({ streamPrefixes: [prefix] }));
-  const shared = createSharedReader<Subscribe>({ subscribe }, selections);
+  const streamPrefixes = ['payment-', 'user-', 'project-'];
+  const shared = createSharedReader<Subscribe>({ subscribe }, { streamPrefixes });
   await append(eventStore, 'A', [paymentRequested()]);
   const stopping = new AbortController();
   const { signal } = stopping;
   const got: string[] = [];
-  const reading = selections.map(async (selection) => {
-    for await (const message of shared.subscribe({ ...selection, after: null, signal }))
+  const reading = streamPrefixes.map(async (prefix) => {
+    for await (const message of shared.subscribe({ streamPrefixes: [prefix], after: null, signal }))
       if (message.kind === 'event') got.push(message.event.type);
   });
   await until(() => open === 1 && got.length === 1);
