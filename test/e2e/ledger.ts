@@ -130,7 +130,8 @@ export async function startDeployment(
     eventStore,
     postgres: {
       async crash() {
-        const { postmaster } = await postgresPids(dataDir);
+        // After an earlier crash its file may still name a process that has ended.
+        const { postmaster } = await until(() => postgresPids(dataDir).catch(() => undefined));
         process.kill(postmaster, 'SIGKILL');
         await until(() => !isAlive(postmaster));
         await until(async () => (await postgresPids(dataDir).catch(() => null))?.postmaster !== postmaster);
