@@ -55,6 +55,15 @@ module.exports = {
       from: { path: '^src/', pathNot: '^src/(main\\.ts|roles/|cli/)' },
       to: { path: '^src/kernel/system-runtime\\.ts$' },
     },
+    {
+      name: 'templates-are-behind-one-file',
+      severity: 'error',
+      from: {
+        path: '^(src|packages)/',
+        pathNot: '^(src/http/server/views\\.ts|packages/sandbox/pages\\.ts)$',
+      },
+      to: { path: library('nunjucks', 'koa-views') },
+    },
     only('src/kernel', anyLibrary),
     only('src/config', ...folders('kernel'), 'content/', anyLibrary),
     only('src/events', ...folders('kernel'), ...library('superstruct', 'uuid')),
