@@ -11,7 +11,7 @@ import { type Environment, type EnvironmentReader, readEnvironment } from './env
 import { loadMerchants } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
 import { readDataKeys, readRetention } from './personal-data.ts';
-import type { VariableName } from './variables.ts';
+import { checkEventStore, checkPostgres, checkSecrets } from './security.ts';
 import { ConfigError } from './yaml-file.ts';
 
 export type Config = ReturnType<typeof readConfig>;
@@ -28,6 +28,7 @@ export function loadConfig(
 ): Config {
   const env = readEnvironment(environment, provided);
   const config = readConfig(env, seals);
+  checkSecurity(env, config);
   if (env.faults.length > 0) throw new ConfigError(env.faults);
   return config;
 }
@@ -57,7 +58,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     databaseUrl: env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true }),
     merchants,
     methods,
-    transactionIdKey: readSecret(env, 'TRANSACTION_ID_KEY'),
+    transactionIdKey: env.text('TRANSACTION_ID_KEY', { required: true }),
     dataKeys: readDataKeys(env),
     /** Null: personal data are erased only on request. */
     retention: readRetention(env),
@@ -69,7 +70,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     gateway: {
       // A payer's name and the amount go there through a browser.
       url: env.url('GATEWAY_URL', production ? ['https:'] : ['http:', 'https:'], { required: true }),
-      secret: readSecret(env, 'GATEWAY_SECRET'),
+      secret: env.text('GATEWAY_SECRET', { required: true }),
       /** From when on a result must be labelled as one; null: never. */
       labelledFrom: readLabelledFrom(env),
       /** Development without a secret of its own: a result without CHECKSUM is accepted, and marked unverified. */
@@ -94,7 +95,36 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       port: env.integer('SANDBOX_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : port + 1) }),
     },
     logLevel: env.oneOf('LOG_LEVEL', logLevels),
+    /** What production should refuse and ALLOW_INSECURE names, each with what is insecure. */
+    exceptions: env.exceptions,
   };
+}
+
+function checkSecurity(env: EnvironmentReader, config: Config): void {
+  const { registry, sandbox, gateway, dataKeys, landRegistry } = config;
+  checkEventStore(env, config.esdbUrl);
+  checkPostgres(env, config.databaseUrl);
+  const isEncrypted = registry.url === '' || registry.url.startsWith('https:');
+  env.mustInProduction('registry', 'REGISTRY_URL', isEncrypted, 'begin with https://');
+  env.mustInProduction('sandbox', 'SANDBOX', !sandbox.enabled, 'be false');
+  checkSecrets(env, [
+    ['TRANSACTION_ID_KEY', [config.transactionIdKey]],
+    ['DATA_KEY', [dataKeys.current]],
+    ['DATA_KEY_PREVIOUS', dataKeys.previous],
+    ['SEAL_KEY', [config.sealKey]],
+    ['GATEWAY_SECRET', [gateway.secret]],
+    ['REGISTRY_TOKEN', [registry.token]],
+    ['LANDREG_ACCESS_KEY', [config.landregAccessKey]],
+    ['LANDREG_ACCESS_TOKEN', [landRegistry?.accessToken ?? '']],
+    ['API_KEYS', config.apiKeys],
+    ...[...config.merchants.values()].flatMap(
+      ({ code, apiKeys, webhookSecrets }) =>
+        [
+          [`merchants.${code}.api_keys`, apiKeys],
+          [`merchants.${code}.webhook_secret`, webhookSecrets],
+        ] as const,
+    ),
+  ]);
 }
 
 function readBaseUrl(env: EnvironmentReader, fallback: string): string {
@@ -108,11 +138,6 @@ function readBaseUrl(env: EnvironmentReader, fallback: string): string {
 function linkHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return hostname();
   return host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-}
-
-function readSecret(env: EnvironmentReader, name: VariableName): string {
-  const form = env.production ? /.{32}/s : /./s;
-  return env.matching(name, form, 'have at least 32 characters in production', { required: true });
 }
 
 function readLabelledFrom(env: EnvironmentReader): Date | null {
@@ -140,14 +165,15 @@ function readApprovalAbove(env: EnvironmentReader): Sen | null {
   return amount;
 }
 
+const keyForm = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
+
 /** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, which production refuses. */
 function readApiKeys(env: EnvironmentReader): readonly string[] {
   const keys = env.list('API_KEYS', { required: env.production });
-  const { form, least } = keyForm(env);
   env.must(
     'API_KEYS',
-    keys.every((key) => form.test(key)) && (keys.length > 0 || !env.given('API_KEYS')),
-    `be a comma list of sha256:<64 hex digits> or keys of at least ${least} characters`,
+    keys.every((key) => keyForm.test(key)) && (keys.length > 0 || !env.given('API_KEYS')),
+    'be a comma list of sha256:<64 hex digits> or keys of at least 6 characters',
   );
   return keys;
 }
@@ -159,12 +185,6 @@ function readApiKeys(env: EnvironmentReader): readonly string[] {
 function readLandregAccessKey(env: EnvironmentReader, hasAgencies: boolean): string {
   const { production } = env;
   const fallback = production ? '' : 'landreg-key';
-  const { form, least } = keyForm(env);
-  const what = `be sha256:<64 hex digits> or a key of at least ${least} characters, without blanks`;
-  return env.matching('LANDREG_ACCESS_KEY', form, what, { fallback, required: production && hasAgencies });
-}
-
-function keyForm({ production }: EnvironmentReader) {
-  const least = production ? 32 : 6;
-  return { form: new RegExp(`^(sha256:[0-9a-f]{64}|(?!sha256:)\\S{${least},200})$`), least };
+  const what = 'be sha256:<64 hex digits> or a key of at least 6 characters, without blanks';
+  return env.matching('LANDREG_ACCESS_KEY', keyForm, what, { fallback, required: production && hasAgencies });
 }

@@ -13,6 +13,17 @@ type Reading = {
   required?: boolean;
 };
 
+/** What production refuses unless ALLOW_INSECURE names it; security.ts checks for each. */
+const insecurities = [
+  'eventstore',
+  'postgres',
+  'registry',
+  'sandbox',
+  'shared-secrets',
+  'short-secrets',
+] as const;
+type Insecurity = (typeof insecurities)[number];
+
 /**
  * `provided` holds what the embedded parts of `ledger serve` supply (store addresses, generated keys); a
  * variable that is set wins over it. An empty variable counts as not set.
@@ -85,5 +96,36 @@ export function readEnvironment(environment: Environment, provided: Environment)
   };
 
   const production = oneOf('NODE_ENV', ['development', 'production', 'test']) === 'production';
-  return { production, faults, given, must, text, matching, url, oneOf, integer, list, file };
+  const allowed = list('ALLOW_INSECURE');
+  must(
+    'ALLOW_INSECURE',
+    allowed.every((name) => insecurities.some((insecurity) => insecurity === name)),
+    `be a comma list of ${insecurities.join(', ')}`,
+  );
+  const exceptions = new Map<Insecurity, string[]>();
+
+  /** In production it is a fault if this is not so, and where ALLOW_INSECURE names the insecurity, an exception. */
+  const mustInProduction = (insecurity: Insecurity, name: string, isSo: boolean, what: string): void => {
+    if (!production || isSo) return;
+    const fault = `${name} must ${what} in production`;
+    if (allowed.includes(insecurity))
+      exceptions.set(insecurity, [...(exceptions.get(insecurity) ?? []), fault]);
+    else faults.push(`${fault}, unless ALLOW_INSECURE names ${insecurity}`);
+  };
+
+  return {
+    production,
+    faults,
+    exceptions: exceptions as ReadonlyMap<Insecurity, readonly string[]>,
+    given,
+    must,
+    mustInProduction,
+    text,
+    matching,
+    url,
+    oneOf,
+    integer,
+    list,
+    file,
+  };
 }

@@ -3,8 +3,10 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { type Command, text, UsageError } from '../cli/command.ts';
+import { type EnvironmentReader, readEnvironment } from '../config/environment-reader.ts';
+import { ConfigError } from '../config/yaml-file.ts';
 import { createLog } from '../kernel/log.ts';
-import { runUntilSignal } from './lifecycle.ts';
+import { runUntilSignal, warnOfExceptions } from './lifecycle.ts';
 
 export const eventstore: Command = {
   summary: 'the embedded event store alone; or prints the rights that the ledger needs in an EventStoreDB',
@@ -23,6 +25,7 @@ export const eventstore: Command = {
     const log = createLog('info', 'eventstore');
     const passwordFile = files['password-file'];
     const password = passwordFile === undefined ? null : readFileSync(passwordFile, 'utf8').trim();
+    if (!password) warnOfExceptions(openStoreAllowed(), log);
     // Only this account may read its files.
     process.umask(0o077);
     mkdirSync(dirname(data), { recursive: true });
@@ -34,6 +37,14 @@ export const eventstore: Command = {
     });
   },
 };
+
+/** Without a password every account of the machine could write money facts: production throws ConfigError. */
+function openStoreAllowed(): EnvironmentReader {
+  const env = readEnvironment(process.env, {});
+  env.mustInProduction('eventstore', '--password-file', false, 'name a file that holds a password');
+  if (env.faults.length > 0) throw new ConfigError(env.faults);
+  return env;
+}
 
 /**
  * What a user who is no administrator needs, by the stream that it is written to: `$all` is read for subscriptions; the

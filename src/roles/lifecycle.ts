@@ -105,6 +105,7 @@ export function roleCommand({
     run() {
       const config = loadRoleConfig({ seals });
       const log = createLog(config.logLevel, name);
+      warnOfExceptions(config, log);
       return runUntilSignal(log, async () => {
         await assertStores(config);
         const stores = openStores(config, log);
@@ -113,6 +114,12 @@ export function roleCommand({
       });
     },
   };
+}
+
+/** One line for each insecurity that ALLOW_INSECURE has production accept. */
+export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log: Log): void {
+  for (const [insecurity, faults] of exceptions)
+    log.warn({ insecurity, faults }, 'production runs with an insecurity that ALLOW_INSECURE names');
 }
 
 /** Throws ConfigError if a store cannot serve or refuses us. One that does not answer is waited for later. */

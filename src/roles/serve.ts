@@ -18,7 +18,14 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { startHttp } from './http.ts';
-import { assertStores, openStores, type Running, runUntilSignal, stopAll } from './lifecycle.ts';
+import {
+  assertStores,
+  openStores,
+  type Running,
+  runUntilSignal,
+  stopAll,
+  warnOfExceptions,
+} from './lifecycle.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
 import { welcome } from './welcome.ts';
@@ -31,6 +38,7 @@ export const serve: Command = {
     // Reports every fault of the configuration before anything is started.
     const plan = loadConfig(process.env, placeholders(), { seals: true });
     const log = createLog(plan.logLevel, 'serve');
+    warnOfExceptions(plan, log);
     // Only this account may read what this process and its children write.
     process.umask(0o077);
     return runUntilSignal(log, () => start(plan, log));
@@ -41,8 +49,8 @@ export const serve: Command = {
 function placeholders(): Variables {
   const isProduction = process.env.NODE_ENV === 'production';
   return {
-    ESDB_URL: 'esdb://embedded',
-    DATABASE_URL: 'postgres://embedded',
+    ESDB_URL: 'esdb://ledger:embedded@127.0.0.1?tls=false',
+    DATABASE_URL: 'postgres://127.0.0.1',
     ...(!isProduction && {
       TRANSACTION_ID_KEY: 'embedded',
       GATEWAY_SECRET: 'embedded',

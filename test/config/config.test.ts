@@ -1,4 +1,5 @@
 // The configuration: what is read, and that every fault is named at once and never with its value.
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,14 +11,14 @@ import { ConfigError } from '../../src/config/yaml-file.ts';
 
 const secret = '0123456789abcdef0123456789abcdef';
 const complete = {
-  ESDB_URL: 'esdb://127.0.0.1:2113?tls=false',
-  DATABASE_URL: 'postgres://127.0.0.1/ledger',
-  TRANSACTION_ID_KEY: secret,
+  ESDB_URL: 'esdb://node1:2113,node2:2113,node3:2113?tls=true',
+  DATABASE_URL: 'postgres://ledger@db.example/ledger?sslmode=verify-full',
+  TRANSACTION_ID_KEY: 'a secret that only transaction ids are made with',
   DATA_KEY: Buffer.alloc(32, 'a').toString('base64'),
   GATEWAY_SECRET: secret,
   GATEWAY_URL: 'https://gateway.example/pay',
   REGISTRY_URL: 'https://registry.example',
-  REGISTRY_TOKEN: 'a token of the registry',
+  REGISTRY_TOKEN: 'a token of the registry with 32 characters',
 };
 
 function faultsOf(t: ExecutionContext, environment: Record<string, string>): readonly string[] {
@@ -120,27 +121,134 @@ test('production refuses insecure defaults, naming every one', (t) => {
   t.false(faults.join().includes('too short'));
 });
 
-test('production starts with what it asks for, and without the sandbox', (t) => {
-  const merchants = file(
-    t,
-    `merchants: { council: { name: Council, id: 7, api_keys: ["sha256:${'a'.repeat(64)}"] } }`,
-  );
-  const config = loadConfig({
+/** A whole configuration of production that has no fault. */
+function production(t: ExecutionContext, merchant = `api_keys: ["sha256:${'a'.repeat(64)}"]`) {
+  return {
     ...complete,
     NODE_ENV: 'production',
     BASE_URL: 'https://pay.example/',
-    MERCHANTS_FILE: merchants,
+    MERCHANTS_FILE: file(t, `merchants: { council: { name: Council, id: 7, ${merchant} } }`),
     SMTP_URL: 'smtps://ledger:password@mail.example',
     MAIL_FROM: 'Payments <no-reply@agency.example>',
-    API_KEYS: `${secret}, sha256:${'b'.repeat(64)}`,
-  });
+    API_KEYS: `a-key-that-is-of-the-interface-alone, sha256:${'b'.repeat(64)}`,
+  };
+}
+
+test('production starts with what it asks for, and without the sandbox', (t) => {
+  const config = loadConfig(production(t));
   t.is(config.landregAccessKey, '', 'no agency, no land registry');
-  t.deepEqual(config.apiKeys, [secret, `sha256:${'b'.repeat(64)}`]);
+  t.deepEqual(config.apiKeys, ['a-key-that-is-of-the-interface-alone', `sha256:${'b'.repeat(64)}`]);
   t.is(config.baseUrl, 'https://pay.example');
   t.false(config.sandbox.enabled);
   t.false(config.gateway.acceptUnsigned);
   t.is(config.mail.smtpUrl, 'smtps://ledger:password@mail.example');
   t.deepEqual(config.mail.from, { name: 'Payments', address: 'no-reply@agency.example' });
+  t.is(config.exceptions.size, 0);
+});
+
+/** What production must not run with, by what allows it, and what the fault begins with. */
+const insecure: readonly (readonly [
+  insecurity: string,
+  environment: Record<string, string>,
+  fault: string,
+])[] = [
+  ['registry', { REGISTRY_URL: 'http://registry.example' }, 'REGISTRY_URL must begin with https://'],
+  ['sandbox', { SANDBOX: 'true' }, 'SANDBOX must be false'],
+  ...[
+    'postgres://ledger@db.example/ledger',
+    'postgres://ledger@db.example/ledger?sslmode=require',
+    'postgres://ledger@db.example/ledger?ssl=true',
+    'postgres://ledger@db.example/ledger?sslmode=verify-full&sslmode=no-verify',
+    'postgres://ledger@127.0.0.1/ledger?host=db.example',
+    'postgres://ledger@localhost.evil.example/ledger',
+  ].map(
+    (DATABASE_URL) => ['postgres', { DATABASE_URL }, 'DATABASE_URL must say sslmode=verify-full'] as const,
+  ),
+  ...[
+    'esdb://ledger:secret@node1:2113?tls=false',
+    'esdb://ledger:secret@node1:2113?TLS=false',
+    'esdb://ledger:secret@node1:2113?connectionName=a&t_l-s=false',
+    'esdb://ledger:secret@node1:2113?tls=true&tls=false',
+    // The embedded event store as it was before it had a password.
+    'esdb://127.0.0.1:2113?tls=false',
+    'esdb://ledger:secret@127.0.0.1:2113,node1:2113?tls=false',
+    'esdb://ledger:secret@127.0.0.1.evil.example:2113?tls=false',
+    'esdb+discover://ledger:secret@127.0.0.1:2113?tls=false',
+  ].map((ESDB_URL) => ['eventstore', { ESDB_URL }, 'ESDB_URL must not say tls=false'] as const),
+  ...['TRANSACTION_ID_KEY', 'GATEWAY_SECRET', 'REGISTRY_TOKEN', 'LANDREG_ACCESS_KEY', 'API_KEYS'].map(
+    (name) => ['short-secrets', { [name]: 'x'.repeat(31) }, `${name} must have at least 32`] as const,
+  ),
+  [
+    'shared-secrets',
+    { REGISTRY_TOKEN: secret },
+    'GATEWAY_SECRET and REGISTRY_TOKEN must have different values',
+  ],
+  [
+    'shared-secrets',
+    {
+      API_KEYS: complete.TRANSACTION_ID_KEY.replaceAll(' ', '-'),
+      TRANSACTION_ID_KEY: complete.TRANSACTION_ID_KEY.replaceAll(' ', '-'),
+    },
+    'TRANSACTION_ID_KEY and API_KEYS must have different values',
+  ],
+  [
+    'shared-secrets',
+    { API_KEYS: `sha256:${createHash('sha256').update(secret).digest('hex')}` },
+    'GATEWAY_SECRET and API_KEYS must have different values',
+  ],
+];
+
+for (const [insecurity, environment, begins] of insecure)
+  test(`production refuses, unless told to accept ${insecurity}: ${JSON.stringify(environment)}`, (t) => {
+    const attacked = { ...production(t), ...environment };
+    const [fault = '', ...more] = faultsOf(t, attacked);
+    t.true(fault.startsWith(begins), fault);
+    t.true(fault.endsWith(`in production, unless ALLOW_INSECURE names ${insecurity}`), fault);
+    t.deepEqual(more, []);
+    const { exceptions } = loadConfig({ ...attacked, ALLOW_INSECURE: insecurity });
+    t.deepEqual([...exceptions.keys()], [insecurity]);
+    t.true(exceptions.get(insecurity as 'postgres')?.[0]?.startsWith(begins));
+    t.notThrows(() => loadConfig({ ...attacked, NODE_ENV: 'test' }));
+  });
+
+test('an exception allows what it names alone, and must have a name that exists', (t) => {
+  const attacked = { ...production(t), SANDBOX: 'true', REGISTRY_URL: 'http://registry.example' };
+  t.deepEqual(faultsOf(t, { ...attacked, ALLOW_INSECURE: 'registry' }), [
+    'SANDBOX must be false in production, unless ALLOW_INSECURE names sandbox',
+  ]);
+  t.is(loadConfig({ ...attacked, ALLOW_INSECURE: 'registry, sandbox' }).exceptions.size, 2);
+  for (const ALLOW_INSECURE of ['all', '*', 'registry sandbox'])
+    t.true(
+      faultsOf(t, { ...attacked, ALLOW_INSECURE })[0]?.startsWith('ALLOW_INSECURE must be a comma list of'),
+    );
+});
+
+test('production takes the embedded stores, and a database on this machine', (t) => {
+  for (const stores of [
+    {
+      ESDB_URL: 'esdb://ledger:secret@127.0.0.1:2113?tls=false',
+      DATABASE_URL: 'postgres://127.0.0.1/ledger',
+    },
+    { DATABASE_URL: 'postgres://ledger@%2Frun%2Fpostgresql/ledger' },
+    { DATABASE_URL: 'postgres://ledger@db.example/ledger?host=/run/postgresql' },
+  ])
+    t.notThrows(() => loadConfig({ ...production(t), ...stores }));
+});
+
+test("a merchant's keys and secrets are long, and nobody else's", (t) => {
+  const faults = faultsOf(
+    t,
+    production(t, `api_keys: ["${'k'.repeat(31)}", "${secret}"], webhook_secret: ["${'w'.repeat(31)}"]`),
+  );
+  t.deepEqual(
+    faults.map((fault) => fault.split(' in production')[0]),
+    [
+      'merchants.council.api_keys must have at least 32 characters',
+      'merchants.council.webhook_secret must have at least 32 characters',
+      'GATEWAY_SECRET and merchants.council.api_keys must have different values',
+    ],
+  );
+  t.notRegex(faults.join(), new RegExp(`${secret}|kkk|www`));
 });
 
 test('the keys of personal data have 32 bytes each', (t) => {
@@ -246,10 +354,10 @@ test('a land registry needs a path and a token; production with agencies needs o
     ['LANDREG_CALLBACK_PATH', 'LANDREG_ACCESS_TOKEN'],
   );
   const MERCHANTS_FILE = file(t, 'merchants: { office: { name: Office, id: 7, branch_code: "00" } }');
-  const production = { ...complete, NODE_ENV: 'production', MERCHANTS_FILE };
+  const agencies = { ...complete, NODE_ENV: 'production', MERCHANTS_FILE };
   const inProduction = (more: Record<string, string>) =>
-    faultsOf(t, { ...production, ...more }).filter((it) => it.startsWith('LANDREG_B'));
-  t.true(faultsOf(t, production).some((fault) => fault.startsWith('LANDREG_ACCESS_KEY is not set')));
+    faultsOf(t, { ...agencies, ...more }).filter((it) => it.startsWith('LANDREG_B'));
+  t.true(faultsOf(t, agencies).some((fault) => fault.startsWith('LANDREG_ACCESS_KEY is not set')));
   t.regex(inProduction({}).join(), /^LANDREG_BASE_URL is not set/);
   t.deepEqual(inProduction(landRegistry), []);
   const plain = { ...landRegistry, LANDREG_BASE_URL: 'http://10.1.2.3/' };
@@ -329,14 +437,15 @@ test('the land registry has a public key in development, and a secret in product
   t.is(loadConfig({ LANDREG_ACCESS_KEY: 'another' }, complete).landregAccessKey, 'another');
   const hashed = `sha256:${'b'.repeat(64)}`;
   t.is(loadConfig({ LANDREG_ACCESS_KEY: hashed }, complete).landregAccessKey, hashed);
-  const fault = (least: number) =>
-    `LANDREG_ACCESS_KEY must be sha256:<64 hex digits> or a key of at least ${least} characters, without blanks`;
+  const fault =
+    'LANDREG_ACCESS_KEY must be sha256:<64 hex digits> or a key of at least 6 characters, without blanks';
   for (const LANDREG_ACCESS_KEY of ['short', 'sha256:abc', `${secret} with blanks`])
-    t.deepEqual(faultsOf(t, { ...complete, LANDREG_ACCESS_KEY }), [fault(6)]);
-  const production = { ...complete, NODE_ENV: 'production' };
-  t.true(faultsOf(t, { ...production, LANDREG_ACCESS_KEY: 'landreg-key' }).includes(fault(32)));
-  for (const LANDREG_ACCESS_KEY of [secret, hashed])
-    t.false(faultsOf(t, { ...production, LANDREG_ACCESS_KEY }).includes(fault(32)));
+    t.deepEqual(faultsOf(t, { ...complete, LANDREG_ACCESS_KEY }), [fault]);
+  const inProduction = (key: string) =>
+    faultsOf(t, { ...production(t), SANDBOX: 'true', LANDREG_ACCESS_KEY: key });
+  t.regex(inProduction('landreg-key').join(), /LANDREG_ACCESS_KEY must have at least 32 characters/);
+  for (const key of ['a key that nobody else has'.replaceAll(' ', '-').repeat(2), hashed.replace('b', 'c')])
+    t.notRegex(inProduction(key).join(), /LANDREG_ACCESS_KEY/);
 });
 
 test('a method that the file leaves out is not offered', (t) => {

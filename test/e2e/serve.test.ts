@@ -1,4 +1,5 @@
 // `npm start` as a newcomer and as an accident meets it.
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -27,6 +28,9 @@ const serve = await startRole(wholeFile, ['serve'], environment, async (output) 
   firstAnswer ??= await fetch(projects).catch(() => undefined);
   return output.includes('is running');
 });
+
+/** An account of every Linux machine that owns nothing. */
+const nobody = 65_534;
 
 async function readStart(client: EventStoreDBClient): Promise<void> {
   for await (const _ of client.subscribeToAll()) return;
@@ -70,6 +74,9 @@ test.serial(
       await t.throwsAsync(readEnd(client, false), { instanceOf: AccessDeniedError });
       await t.throwsAsync(readStart(client), { instanceOf: AccessDeniedError });
     }
+    if (process.getuid?.() === 0)
+      for (const name of ['eventstore-password', 'endpoints.json', 'eventstore.db', 'keys.json'])
+        t.not(spawnSync('cat', [join(folder, name)], { uid: nobody, gid: nobody, cwd: '/' }).status, 0, name);
     const { code, stdout } = await runLedger(['users', 'list'], environment);
     t.is(code, 0);
     t.regex(stdout, /aminah@agency\.example/);

@@ -29,12 +29,23 @@ test('acl prints the rights of a user who is no administrator', async (t) => {
   t.like(rights.$settings.$systemStreamAcl, { $r: '$admins', $w: '$admins' });
 });
 
-test('a missing folder is created; a file or a port in use is reported in a sentence', async (t) => {
+test('production refuses a store without a password; a missing folder is created; a file or a port in use is reported in a sentence', async (t) => {
   t.timeout(60_000);
   const folder = join(await temporaryFolder(t), 'not', 'there');
   const file = join(folder, 'events.db');
   const isUp = (output: string) => output.includes('listening');
-  const first = await startRole(t, ['eventstore', '--port', '0', '--data', file], {}, isUp);
+  const production = { NODE_ENV: 'production' };
+  const args = ['eventstore', '--port', '0', '--data', file];
+  const open = await run(args, production);
+  t.is(open.code, 78);
+  t.is(
+    open.output,
+    `The configuration is at fault:
+  - --password-file must name a file that holds a password in production, unless ALLOW_INSECURE names eventstore
+`,
+  );
+  const first = await startRole(t, args, { ...production, ALLOW_INSECURE: 'eventstore' }, isUp);
+  t.is(first.output().match(/an insecurity that ALLOW_INSECURE names/g)?.length, 1);
   t.is((await stat(folder)).mode & 0o777, 0o700);
   t.is((await stat(file)).mode & 0o777, 0o600);
 

@@ -1,0 +1,68 @@
+/** What production refuses unless ALLOW_INSECURE names it: unencrypted stores, weak secrets, the sandbox. */
+import { createHash } from 'node:crypto';
+import type { EnvironmentReader } from './environment-reader.ts';
+
+const shortestSecret = 32;
+
+/** Only TLS with a verified certificate counts. On this machine the embedded event store may do without, not without its password. */
+export function checkEventStore(env: EnvironmentReader, url: string): void {
+  const isEncrypted = [...url.matchAll(/[?&]([^=&]+)=([^&?]*)/g)].every(
+    // The client reads the names of options in any case, and with - or _ in them.
+    ([, name = '', value]) => name.replace(/[\s_-]/g, '').toLowerCase() !== 'tls' || value === 'true',
+  );
+  const isLocalWithPassword = /^esdb:\/\/[^/?@,:]+:[^/?@,]+@(127\.0\.0\.1|localhost)(:\d+)?\/?\?/.test(url);
+  env.mustInProduction(
+    'eventstore',
+    'ESDB_URL',
+    url === '' || isEncrypted || isLocalWithPassword,
+    'not say tls=false, except with user and password to an event store on this machine,',
+  );
+}
+
+/** On this machine, which includes Unix sockets, PostgreSQL may do without TLS. */
+export function checkPostgres(env: EnvironmentReader, databaseUrl: string): void {
+  const url = URL.parse(databaseUrl);
+  // As the driver does, the last of a repeated parameter counts, and `host` takes precedence over the address.
+  const last = (name: string) => url?.searchParams.getAll(name).at(-1);
+  const host = last('host') || decodeURIComponent(url?.hostname ?? '');
+  const isLocal = host.startsWith('/') || ['127.0.0.1', 'localhost', '[::1]'].includes(host);
+  env.mustInProduction(
+    'postgres',
+    'DATABASE_URL',
+    url === null || isLocal || last('sslmode') === 'verify-full',
+    'say sslmode=verify-full, except to a PostgreSQL on this machine,',
+  );
+}
+
+/** The values of a secret, plain or `sha256:<64 hex digits>`; the empty ones are not set. */
+export type Secret = readonly [name: string, values: readonly string[]];
+
+/** Every secret is long enough, and none has a value of another. */
+export function checkSecrets(env: EnvironmentReader, secrets: readonly Secret[]): void {
+  const namesByDigest = new Map<string, Set<string>>();
+  for (const [name, values] of secrets) {
+    const present = values.filter((value) => value !== '');
+    env.mustInProduction(
+      'short-secrets',
+      name,
+      present.every((value) => value.length >= shortestSecret),
+      `have at least ${shortestSecret} characters`,
+    );
+    for (const value of present) {
+      const digest = digestOf(value);
+      namesByDigest.set(digest, (namesByDigest.get(digest) ?? new Set()).add(name));
+    }
+  }
+  for (const names of namesByDigest.values())
+    env.mustInProduction(
+      'shared-secrets',
+      [...names].join(' and '),
+      names.size === 1,
+      'have different values',
+    );
+}
+
+function digestOf(secret: string): string {
+  const [, digest] = /^sha256:([0-9a-f]{64})$/.exec(secret) ?? [];
+  return digest ?? createHash('sha256').update(secret).digest('hex');
+}
