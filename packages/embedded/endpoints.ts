@@ -46,13 +46,14 @@ function keep(dataDir: string, keys: Variables): Variables {
 }
 
 /**
- * `user:password` of the embedded event store, and the file of the password, which the first start generates; it is for
- * its owner alone.
+ * Sets a new password of the embedded event store, to be called before each of its starts: `user:password`, and the file,
+ * which is for its owner alone. After a crash another account can listen at the address of the store that ended, and a
+ * command run meanwhile sends it the password: with the next start it is worth nothing.
  */
-export function eventStoreCredentials(dataDir: string): { file: string; credentials: string } {
-  const file = join(dataDir, 'eventstore-password');
-  if (!existsSync(file)) replaceFile(dataDir, 'eventstore-password', newKey());
-  return { file, credentials: `${USER}:${readFileSync(file, 'utf8').trim()}` };
+export function newEventStoreCredentials(dataDir: string): { file: string; credentials: string } {
+  const password = newKey();
+  replaceFile(dataDir, 'eventstore-password', password);
+  return { file: join(dataDir, 'eventstore-password'), credentials: `${USER}:${password}` };
 }
 
 /** Writes the addresses of the stores that `ledger serve` runs, for other commands. */

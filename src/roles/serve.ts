@@ -5,7 +5,7 @@ import { superviseChild } from '@ledger/embedded/child.ts';
 import { lockDataFolder } from '@ledger/embedded/data-folder.ts';
 import {
   developmentKeys,
-  eventStoreCredentials,
+  newEventStoreCredentials,
   type Variables,
   writeEndpoints,
 } from '@ledger/embedded/endpoints.ts';
@@ -144,7 +144,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
 /** The embedded event store in a process of its own, which is restarted at the same address when it ends. */
 async function startEmbeddedEventStore(dataDir: string, log: Log): Promise<Running & { url: string }> {
   const port = await freePort();
-  const { file, credentials } = eventStoreCredentials(dataDir);
+  const { file, credentials } = newEventStoreCredentials(dataDir);
   const child = await superviseChild({
     name: 'event store',
     modulePath: fileURLToPath(new URL('../main.ts', import.meta.url)),

@@ -127,11 +127,20 @@ test.serial(
   async (t) => {
     const before = await transactionId();
     const { postmaster } = await postgresPids(folder);
+    const { ESDB_URL: old = '' } = readEndpoints(folder);
     await serve.crash();
     await until(() => !isAlive(postmaster));
     t.is(await transactionId(), before, 'the key that ids are derived from is kept');
     const receipt = await fetch(`http://localhost:${port}/generic/receipt/${before}`);
     t.is(receipt.status, 200);
+    // What an account got that listened at the old address and waited for a command to send the password.
+    const { ESDB_URL: url = '' } = readEndpoints(folder);
+    const client = createClient(
+      url.replace(/\/\/.*@/, `//${old.slice('esdb://'.length, old.indexOf('@'))}@`),
+    );
+    t.teardown(() => client.dispose());
+    const forged = client.appendToStream('payment-FORGED', jsonEvent({ type: 'Paid', data: {} }));
+    await t.throwsAsync(forged, { message: /UNAUTHENTICATED/ });
   },
 );
 
