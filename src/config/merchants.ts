@@ -1,10 +1,13 @@
 /** The merchants: who may request payments, with which keys. Read from a file and validated at startup. */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import {
   array,
   boolean,
   enums,
   type Infer,
   integer,
+  is,
   min,
   nonempty,
   object,
@@ -32,6 +35,7 @@ const MerchantsFile = object({
       api_keys: optional(nonempty(array(pattern(string(), /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/)))),
       branch_code: optional(pattern(string(), /^\d{2}$/)),
       webhook_secret: optional(nonempty(array(webhookSecret))),
+      webhook_secret_file: optional(nonempty(string())),
       callback_format: optional(enums(['json', 'form'])),
       callback_events: optional(nonempty(array(enums(['reversed', 'refunded'])))),
       partial_payments: optional(boolean()),
@@ -49,19 +53,42 @@ export function loadMerchants(path: string, production: boolean): ReadonlyMap<st
   const { merchants } = readYamlFile(path, MerchantsFile);
   const entries = Object.entries(merchants);
   const faults = [...sharedValues(entries, 'id'), ...sharedValues(entries, 'branch_code')];
-  for (const [merchantCode, { api_keys = [], branch_code }] of entries) {
+  const secretsOfFiles = new Map<string, readonly string[]>();
+  for (const [merchantCode, { api_keys = [], branch_code, webhook_secret, webhook_secret_file }] of entries) {
+    if (webhook_secret_file !== undefined) {
+      const secrets = readSecrets(resolve(dirname(path), webhook_secret_file));
+      if (secrets === null)
+        faults.push(
+          `merchants.${merchantCode}.webhook_secret_file must name a file with one secret in each line`,
+        );
+      else secretsOfFiles.set(merchantCode, secrets);
+      if (webhook_secret !== undefined)
+        faults.push(`merchants.${merchantCode} has both webhook_secret and webhook_secret_file`);
+    }
     if (api_keys.length === 0 && branch_code === undefined)
       faults.push(`merchants.${merchantCode} needs api_keys or a branch_code`);
     if (production && api_keys.some((key) => publicKeys.includes(key)))
       faults.push(`merchants.${merchantCode}.api_keys holds a development key; production refuses it`);
   }
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${path}: ${fault}`));
-  return new Map(entries.map((entry) => [entry[0], merchantOf(entry)]));
+  return new Map(entries.map((entry) => [entry[0], merchantOf(entry, secretsOfFiles.get(entry[0]))]));
+}
+
+/** The secrets in a file, one in each line; null if it cannot be read or has a line that is no secret. */
+function readSecrets(file: string): readonly string[] | null {
+  try {
+    const lines = readFileSync(file, 'utf8')
+      .trim()
+      .split(/\s*\n\s*/);
+    return lines.every((line) => is(line, webhookSecret)) ? lines : null;
+  } catch {
+    return null;
+  }
 }
 
 type Entry = [code: string, Infer<typeof MerchantsFile>['merchants'][string]];
 
-function merchantOf([merchantCode, merchant]: Entry) {
+function merchantOf([merchantCode, merchant]: Entry, secretsOfFile: readonly string[] = []) {
   return {
     code: merchantCode,
     name: merchant.name,
@@ -71,7 +98,7 @@ function merchantOf([merchantCode, merchant]: Entry) {
     /** kod_cawangan, by which the land registry names this agency; `''` where it does not. */
     branchCode: merchant.branch_code ?? '',
     /** Its callbacks are signed with each of these; empty: not signed. */
-    webhookSecrets: (merchant.webhook_secret ?? []) as readonly string[],
+    webhookSecrets: (merchant.webhook_secret ?? secretsOfFile) as readonly string[],
     callbackFormat: merchant.callback_format ?? 'json',
     /** The adjustments that its callbacks report; without them, the status alone. */
     toldOf: [

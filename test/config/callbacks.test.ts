@@ -69,10 +69,11 @@ for (const host of ['https://intranet.example', 'intranet.example:8080', '10.0.0
     t.regex(read({ CALLBACK_ALLOW_HOSTS: host }).faults.join(), /^CALLBACK_ALLOW_HOSTS must be/);
   });
 
-async function merchant(t: ExecutionContext, more: string) {
+async function merchant(t: ExecutionContext, more: string, secrets?: string) {
   const folder = await mkdtemp(join(tmpdir(), 'ledger-merchants-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const file = join(folder, 'merchants.yaml');
+  if (secrets !== undefined) await writeFile(join(folder, 'secrets'), secrets);
   await writeFile(file, `merchants: { m: { name: M, id: 1, api_keys: [some-key], ${more} } }`);
   return loadMerchants(file, true).get('m');
 }
@@ -86,6 +87,35 @@ test('secrets of Standard Webhooks and plain ones, beside each other', async (t)
   t.like(await merchant(t, `webhook_secret: ["${secrets.join('", "')}"], callback_format: form`), {
     webhookSecrets: secrets,
     callbackFormat: 'form',
+  });
+});
+
+test('secrets of a file beside the merchants file, one in each line', async (t) => {
+  const secrets = ['the-newer-secret-of-the-file', 'the-older-secret-of-the-file'];
+  const read = await merchant(t, 'webhook_secret_file: secrets', `${secrets.join('\r\n')}\n`);
+  t.deepEqual(read?.webhookSecrets, secrets);
+});
+
+for (const content of [
+  undefined,
+  '',
+  '\n',
+  'private',
+  'the-newer-secret-of-the-file\nprivate with blanks, not a secret',
+])
+  test(`refused: a file of secrets with ${JSON.stringify(content)}`, async (t) => {
+    const refusal = await t.throwsAsync(merchant(t, 'webhook_secret_file: secrets', content), {
+      instanceOf: ConfigError,
+      message: /merchants\.m\.webhook_secret_file must name a file with one secret in each line$/,
+    });
+    t.notRegex(refusal?.message ?? '', /private|newer-secret/);
+  });
+
+test('refused: secrets in the merchants file and in another', async (t) => {
+  const secret = 'the-newer-secret-of-the-file';
+  await t.throwsAsync(merchant(t, `webhook_secret: [${secret}], webhook_secret_file: secrets`, secret), {
+    instanceOf: ConfigError,
+    message: /merchants\.m has both webhook_secret and webhook_secret_file$/,
   });
 });
 
