@@ -1,6 +1,6 @@
 # The production image: one role per container, `docker run … payment-ledger http | projections | …`.
 # `docker-compose.yml` runs the roles with their stores.
-# The digest is that of the index of all platforms; it changes together with the tag.
+# The digest changes together with the tag.
 FROM node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 
 ENV NODE_ENV=production HOST=0.0.0.0
@@ -19,7 +19,7 @@ EXPOSE 5173
 
 # For the role http. The others serve no address: run them with --no-healthcheck, and ask http's health for them.
 HEALTHCHECK --interval=10s --timeout=5s --retries=3 --start-period=20s \
-  CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.PORT || 5173}/api/v1/health`).then((it) => process.exit(it.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "--eval", "fetch('http://127.0.0.1:' + (process.env.PORT || 5173) + '/api/v1/health').then((it) => process.exit(it.ok ? 0 : 1), () => process.exit(1))"]
 
 ENTRYPOINT ["node", "src/main.ts"]
 CMD ["http"]
