@@ -76,7 +76,7 @@ export async function* subscribe(
       }
     } catch (error) {
       reason = describe(error);
-      if (error instanceof LogReplaced) missing += 1;
+      missing = error instanceof LogReplaced ? missing + 1 : 0;
       if (missing >= maxMissing) throw error;
     } finally {
       signal.removeEventListener('abort', release);

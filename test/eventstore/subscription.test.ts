@@ -295,3 +295,16 @@ test.serial('a log that ends before what was read of it is another one', async (
   t.is((await first(store, position, mark)).value?.kind, 'checkpoint');
   t.is((await first(empty, { commit: 0n, prepare: 0n }, null)).value?.kind, 'checkpoint');
 });
+
+test.serial('a log that seemed to lack an event and then cannot be read counts as unreachable', async (t) => {
+  const server = await startServerProcess(t);
+  const store = open(t, server.port);
+  const { position } = await store.append('payment-1', [newEvent()], 'no_stream');
+  const processed = { id: newEvent().id, position };
+  const asking = { streamPrefixes: [''], after: position, processed, signal: never, maxFailures: 4 };
+  const first = store.subscribe(asking)[Symbol.asyncIterator]().next();
+  const thrown = t.throwsAsync(first, { instanceOf: EventStoreUnavailable });
+  await until(() => store.logged.length > 0);
+  await server.end('SIGTERM');
+  await thrown;
+});
