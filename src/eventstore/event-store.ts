@@ -37,7 +37,7 @@ export class AppendRefused extends Error {
 /** An event by which a log is recognised. */
 export type LogMark = Pick<RecordedEvent, 'id' | 'position'>;
 
-/** The log lacks an event that was read from it before: it is an older copy, or another log. */
+/** The log lacks an event that was read from it before, or ends before it: it is an older copy, or another log. */
 export class LogReplaced extends Error {
   override name = 'LogReplaced';
 }
@@ -65,8 +65,11 @@ export type Selection = { streamPrefixes: readonly string[] } | { eventTypes: re
 type SubscribeOptions = Selection & {
   /** The first event is the one after it; null: from the start. */
   after: Position | null;
-  /** The last event that was processed, if any: the log must still have it. */
-  processed?: LogMark | null;
+  /**
+   * The last event that was processed, null if there was none: the log must still have it, and still reach to `after`.
+   * Not given, neither is checked before the first event.
+   */
+  processed?: LogMark | null | undefined;
   signal: AbortSignal;
   maxFailures?: number;
 };

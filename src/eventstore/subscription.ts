@@ -23,7 +23,8 @@ import {
   type Selection,
   type SubscriptionMessage,
 } from './event-store.ts';
-import { readAt, toRecordedEvent } from './read.ts';
+import { isAfter } from './position.ts';
+import { readAt, readEnd, toRecordedEvent } from './read.ts';
 
 /** A checkpoint every 512 events considered; the server considers them in windows of 32. */
 const checkpointInterval = 16;
@@ -31,6 +32,8 @@ const maxPauseMs = 2000;
 const lookWithinMs = 2_500;
 /** A leader that has been replaced may lack an event for a while: it is missing after so many looks in a row, about 10 s. */
 const maxMissing = 9;
+/** An empty log was read up to here. */
+const beginning: Position = { commit: 0n, prepare: 0n };
 
 type Options = Parameters<EventStore['subscribe']>[0];
 type SubscriptionRuntime = Pick<Runtime, 'sleep' | 'random' | 'setTimer'>;
@@ -40,7 +43,7 @@ type SubscriptionRuntime = Pick<Runtime, 'sleep' | 'random' | 'setTimer'>;
  * its own, not kernel/retry.ts, as it hands over messages between two failures.
  */
 export async function* subscribe(
-  { after, processed = null, signal, maxFailures = Number.POSITIVE_INFINITY, ...selection }: Options,
+  { after, processed, signal, maxFailures = Number.POSITIVE_INFINITY, ...selection }: Options,
   {
     client,
     runtime,
@@ -56,7 +59,7 @@ export async function* subscribe(
     let reason = 'ended by the server';
     let release = async () => {};
     try {
-      if (mark) await withinDeadline(assertHas(client, mark));
+      if (mark !== undefined) await withinDeadline(assertRead(client, mark, position));
       // Opened only now: an error that comes before the loop is heard by nobody.
       const subscription = open(client, selection, position);
       release = () => subscription.unsubscribe().catch(() => {}); // rejects when it never got a connection
@@ -73,7 +76,7 @@ export async function* subscribe(
       }
     } catch (error) {
       reason = describe(error);
-      if (error instanceof LogReplaced) missing += 1;
+      missing = error instanceof LogReplaced ? missing + 1 : 0;
       if (missing >= maxMissing) throw error;
     } finally {
       signal.removeEventListener('abort', release);
@@ -92,9 +95,19 @@ export async function* subscribe(
   }
 }
 
-async function assertHas(client: EventStoreDBClient, { id, position }: LogMark): Promise<void> {
-  const [found] = await readAt(client, position);
-  if (found?.id !== id) throw new LogReplaced(`The log has no event ${id} at position ${position.commit}`);
+/** Throws LogReplaced if the log lacks the event, or ends before the position up to which it was read. */
+async function assertRead(
+  client: EventStoreDBClient,
+  mark: LogMark | null,
+  position: Position | null,
+): Promise<void> {
+  const [found] = mark ? await readAt(client, mark.position) : [];
+  if (mark && found?.id !== mark.id)
+    throw new LogReplaced(`The log has no event ${mark.id} at position ${mark.position.commit}`);
+  if (!position || !isAfter(position, mark?.position ?? beginning)) return;
+  const [last] = await readEnd(client, true);
+  if (isAfter(position, last?.position ?? beginning))
+    throw new LogReplaced(`The log was read up to position ${position.commit}, and ends before it`);
 }
 
 /** `firstAfter` of an event store; `client` is for these calls alone. Failures go to the caller, not to the log. */

@@ -11,6 +11,8 @@ const heartbeatMs = 5_000;
 const deadAfterMs = 20_000;
 const yieldMs = 2 * retryMs;
 const closeWithinMs = 1_000;
+/** What has failed may fail again: for so long a process that stands by is given no lead, but takes one that is free. */
+const doubtMs = 60_000;
 
 export type LeaderLock = {
   databaseUrl: string;
@@ -21,6 +23,8 @@ export type LeaderLock = {
   waits?: boolean;
   /** A name of this process, of letters and digits, if its leads are shared with the other processes that have one. */
   process?: string | undefined;
+  /** Whether the work has failed in this process, and made no progress since. */
+  isInDoubt?: boolean;
 };
 
 /** A connection that holds the lock of this name, or waits for it. */
@@ -61,10 +65,12 @@ const findSessions = `
  * not wait. Throws what `work` throws, and the connection's error when the lock could not be taken or was lost.
  */
 export async function withLeaderLock(
-  { databaseUrl, name, signal, runtime, waits = true, process }: LeaderLock,
+  { databaseUrl, name, signal, runtime, waits = true, process, isInDoubt = false }: LeaderLock,
   work: (leading: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
-  const client = createClient(databaseUrl, `ledger leader ${name} ${process ?? ''}`.trim(), deadAfterMs);
+  const sessionName = (shown = '') => `ledger leader ${name} ${shown}`.trim();
+  const client = createClient(databaseUrl, sessionName(isInDoubt ? '' : process), deadAfterMs);
+  const show = () => client.query(`select set_config('application_name', $1, false)`, [sessionName(process)]);
   const key = [`projection ${name}`];
   const lost = new AbortController();
   let hasFailed = false;
@@ -73,7 +79,8 @@ export async function withLeaderLock(
   try {
     await client.connect();
     // Polls, because a query that waits would hold back vacuum.
-    while (!(waits && signal.aborted)) {
+    for (let waitedMs = 0; !(waits && signal.aborted); waitedMs += retryMs) {
+      if (waitedMs === doubtMs) await show();
       const { rows } = await client.query<{ leads: boolean }>(
         'select pg_try_advisory_lock(hashtextextended($1, 0)) as leads',
         key,
@@ -83,6 +90,7 @@ export async function withLeaderLock(
         const giving = new AbortController();
         const heart = keepAlive(client, beating.signal, runtime, async () => {
           if (process === undefined) return;
+          await show();
           const { rows: sessions } = await client.query<LeaderSession>(findSessions);
           if (givesUp(sessions, { name, process })) giving.abort();
         }).catch((error) => lost.abort(error));

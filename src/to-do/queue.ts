@@ -40,7 +40,10 @@ export type DeliveryQueue = ReturnType<typeof createDeliveryQueue>;
 
 export function createDeliveryQueue(db: Knex) {
   return {
-    /** Claims what is due, the longest due of each receiver first; nothing if the projection has never run. */
+    /**
+     * Claims what is due: of each merchant what has been due longest, and first for those with the least under way.
+     * Nothing if the projection has never run.
+     */
     async claim({ receiverLimits, merchantLimits, ...claim }: Claim): Promise<ClaimedDelivery[]> {
       const query = db.raw<{ rows: ClaimedDelivery[] }>(claimSql, {
         ...claim,
@@ -77,8 +80,10 @@ const row = 'transaction_id, ordering_key, receiver, merchant_code, due_at';
 // Merchants, and receivers of each, are found by skipping along an index, so that a long queue costs no more than a short
 // one. A merchant with more receivers than a claim looks at gets what has been due longest. The limit of a merchant
 // applies before that of a receiver, so that a merchant at its limit uses up none of a receiver's places that others
-// need. Only what is chosen is locked, so the lease is checked again: another claim may have been first. The receiver is
-// asked for as a range, because the planner would otherwise take the index without it while it has no statistics.
+// need. What a merchant has under way lowers its limit, so the lowest `turn` is of those with the least under way: nobody
+// waits for the end of another merchant's queue. Only what is chosen is locked, so the lease is checked again: another
+// claim may have been first. The receiver is asked for as a range, because the planner would otherwise take the index
+// without it while it has no statistics.
 const claimSql = `
   with recursive merchants as (
     (select merchant_code from ${table} where ${isWaiting} order by merchant_code limit 1)
@@ -127,12 +132,13 @@ const claimSql = `
     from of_both where place <= receiver_limit
   ),
   at_receivers as (
-    select *, row_number() over (partition by receiver order by due_at) as receiver_place
+    select *, merchant_place - merchant_limit as turn,
+      row_number() over (partition by receiver order by merchant_place - merchant_limit, due_at) as receiver_place
     from of_merchants where merchant_place <= merchant_limit
   ),
   first as materialized (
     select transaction_id, ordering_key from at_receivers where receiver_place <= receiver_limit
-    order by due_at
+    order by turn, due_at
     limit :limit
   ),
   chosen as materialized (

@@ -4,6 +4,7 @@ import test from 'ava';
 import {
   type EventStore,
   EventStoreUnavailable,
+  LogReplaced,
   type Position,
   type SubscriptionMessage,
 } from '../../src/eventstore/event-store.ts';
@@ -271,4 +272,39 @@ test.serial('with maxFailures it gives up after so many, and says why', async (t
   });
   t.regex(thrown?.message ?? '', /^The log cannot be read on: ./);
   t.is(store.logged.filter(({ message }) => message === 'Subscription broken, will resume').length, 2);
+});
+
+test.serial('a log that ends before what was read of it is another one', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const empty = open(t, (await startServer(t)).port);
+  const event = newEvent();
+  const { position } = await store.append('payment-1', [event], 'no_stream');
+  const mark = { id: event.id, position };
+  const beyond = { commit: position.commit + 600n, prepare: position.prepare + 600n };
+  const first = (from: EventStore, after: Position, processed: typeof mark | null) =>
+    from
+      .subscribe({ streamPrefixes: ['payment-'], after, processed, signal: never })
+      [Symbol.asyncIterator]()
+      .next();
+  // Events of other streams have moved the position on, or there was none of these streams yet.
+  await Promise.all(
+    [mark, null].map((processed) =>
+      t.throwsAsync(first(store, beyond, processed), { instanceOf: LogReplaced, message: /ends before it/ }),
+    ),
+  );
+  t.is((await first(store, position, mark)).value?.kind, 'checkpoint');
+  t.is((await first(empty, { commit: 0n, prepare: 0n }, null)).value?.kind, 'checkpoint');
+});
+
+test.serial('a log that seemed to lack an event and then cannot be read counts as unreachable', async (t) => {
+  const server = await startServerProcess(t);
+  const store = open(t, server.port);
+  const { position } = await store.append('payment-1', [newEvent()], 'no_stream');
+  const processed = { id: newEvent().id, position };
+  const asking = { streamPrefixes: [''], after: position, processed, signal: never, maxFailures: 4 };
+  const first = store.subscribe(asking)[Symbol.asyncIterator]().next();
+  const thrown = t.throwsAsync(first, { instanceOf: EventStoreUnavailable });
+  await until(() => store.logged.length > 0);
+  await server.end('SIGTERM');
+  await thrown;
 });

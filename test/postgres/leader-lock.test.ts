@@ -123,3 +123,33 @@ test('a process that joins is given half of the leads, one at a time has each, a
   await leave();
   await until(() => count('one') === 6);
 });
+
+test('nobody gives a lead to a process whose work has failed, until a minute has passed', async (t) => {
+  const { url } = await createDatabase();
+  let minuteIsOver = false;
+  const runtime = testRuntime({
+    sleep: (ms, signal) => systemRuntime.sleep(ms / (minuteIsOver ? 200 : 20), signal),
+  });
+  const leading = new AbortController();
+  t.teardown(() => leading.abort());
+  const leaders: string[] = [];
+  const join = (process: string, name: string, isInDoubt: boolean) =>
+    withLeaderLock(
+      { databaseUrl: url, name, signal: leading.signal, runtime, process, isInDoubt },
+      async (lead) => {
+        leaders.push(process);
+        if (!lead.aborted) await once(lead, 'abort');
+      },
+    );
+  const pair = ['details', 'journal'];
+  const all = pair.map((name) => join('well', name, false));
+  await until(() => leaders.length === 2);
+  all.push(...pair.map((name) => join('ill', name, true)));
+  // At this pace a heartbeat takes a quarter of a second.
+  await systemRuntime.sleep(1_000);
+  t.deepEqual(leaders, ['well', 'well']);
+  minuteIsOver = true;
+  await until(() => leaders.includes('ill'));
+  leading.abort();
+  await Promise.all(all);
+});

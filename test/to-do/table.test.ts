@@ -189,17 +189,35 @@ test.serial(
       await write(db, `M${index}`, paidTo('many', `https://m${index}.example/`, failed(1, later(-2000))));
       await write(db, `S${index}`, paidTo('many', 'https://shared.example/', failed(1, later(-3000))));
     }
-    for (let index = 0; index < 3; index += 1)
+    for (let index = 0; index < 4; index += 1)
       await write(db, `F${index}`, paidTo('few', 'https://shared.example/', failed(1, later(-1000))));
     const claimed = await queue.claim(claim({ limitPerMerchant: 4, limitPerReceiver: 6 }));
     const ids = claimed.map(({ transactionId }) => transactionId.slice(0, 1)).toSorted();
-    t.is(ids.join(''), 'FFSSSS', 'the longest due of each');
+    t.is(ids.join(''), 'FFFSSS', 'in turn, although those of one have been due longer');
     const merchantLimits = new Map([['many', 0]]);
     const [rest, ...more] = await queue.claim(claim({ merchantLimits }));
     t.like(rest, { merchantCode: 'few' });
     t.deepEqual(more, []);
   },
 );
+
+test.serial('a merchant does not wait for the end of the queues of others', async (t) => {
+  const { db } = await emptyList(t);
+  const queue = createDeliveryQueue(db);
+  for (const merchant of ['A', 'B'])
+    await waiting(db, { what: merchant, count: 50, receiver: 'the only one', merchant });
+  const own = { limitPerReceiver: 8, limitPerMerchant: 32 };
+  const merchants = async (over: Partial<Claim>) =>
+    (await queue.claim(claim({ ...own, ...over }))).map(({ merchantCode }) => merchantCode).toSorted();
+  t.deepEqual(await merchants({ limit: 4 }), ['A', 'A', 'B', 'B']);
+  await write(db, 'N', paidTo('new', 'https://new.example/', failed(1, now)));
+  await waiting(db, { what: 'L', count: 1, receiver: 'the only one', merchant: 'late' });
+  const merchantLimits = new Map([
+    ['A', 30],
+    ['B', 30],
+  ]);
+  t.deepEqual(await merchants({ merchantLimits, limit: 2 }), ['late', 'new']);
+});
 
 /** Rows `<what>1`, `<what>2`, … that have been due for an hour, each a millisecond longer than the next. */
 async function waiting(db: Knex, rows: { what: string; count: number; receiver: string; merchant: string }) {

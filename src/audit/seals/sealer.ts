@@ -36,6 +36,8 @@ type Dependencies = {
 };
 
 const usualPace = { everyEvents: 10_000, everyMs: 10 * 60_000 };
+/** After so many failures to read in a row the lead is given up: another process may reach the log. */
+const maxFailures = 4;
 /** Each time is a line in the program's log. */
 const lookAgainMs = 60_000;
 
@@ -102,7 +104,8 @@ async function sealWhile(
   async function count(signal: AbortSignal): Promise<void> {
     const covered = last.seal?.streams ?? [];
     const prefixes = [...new Set([...covered, ...streamPrefixes])];
-    for await (const message of eventStore.subscribe({ streamPrefixes: prefixes, after, signal })) {
+    const reading = { streamPrefixes: prefixes, after, signal, maxFailures };
+    for await (const message of eventStore.subscribe(reading)) {
       if (message.kind === 'caught_up') {
         if (tally.count < recounted.count) throw disagreement(last);
         await sealNow();

@@ -29,14 +29,14 @@ const gatherMs = 1_000;
 
 /**
  * Ends when the signal aborts; events collected but not yielded by then are dropped. With `upTo`, a position that the
- * log has already reached, it also ends once everything up to it has been yielded. Throws LogReplaced, what else `subscribe` throws, and when the subscription ended by
- * itself.
+ * log has already reached, it also ends once everything up to it has been yielded. Throws what `subscribe` throws, and
+ * when the subscription ended by itself.
  */
 export async function* readBatches({
   eventStore,
   selection,
   after,
-  processed = null,
+  processed,
   upTo,
   maxEvents = 5_000,
   runtime,
@@ -45,7 +45,7 @@ export async function* readBatches({
   eventStore: Pick<EventStore, 'subscribe'>;
   selection: Selection;
   after: Position | null;
-  /** The last event that was processed: the log must still have it. */
+  /** As `subscribe` takes it. */
   processed?: LogMark | null;
   upTo?: Position;
   maxEvents?: number | undefined;

@@ -54,16 +54,26 @@ type Run = Dependencies & { schema: string };
 async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
   const { databaseUrl, schema, log, runtime, process } = run;
   const lock = { databaseUrl, name: schema, signal, runtime, process };
+  let isInDoubt = false;
+  const lead = (onProgress: () => void) =>
+    withLeaderLock({ ...lock, isInDoubt }, (leading) =>
+      follow(run, leading, () => {
+        isInDoubt = false;
+        onProgress();
+      }),
+    );
   try {
-    await retry((onProgress) => withLeaderLock(lock, (leading) => follow(run, leading, onProgress)), {
+    await retry(lead, {
       runtime,
       signal,
       shouldRetry: (error) => !(error instanceof ProjectionHalted),
-      onFailure: (error, failures) =>
+      onFailure(error, failures) {
+        isInDoubt = true;
         log.warn(
           { reason: reasonOf(error), failures },
           'projection interrupted; continues at its checkpoint',
-        ),
+        );
+      },
     });
   } catch (error) {
     // Any other error means that it was stopped.

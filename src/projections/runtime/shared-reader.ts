@@ -31,7 +31,7 @@ export function createSharedReader<Store extends Pick<EventStore, 'subscribe'>>(
   let readers = 0;
 
   async function* subscribe(options: Options): AsyncGenerator<SubscriptionMessage, void, void> {
-    let { after: position, processed: mark = null } = options;
+    let { after: position, processed: mark } = options;
     let isCaughtUp = false;
     const note = (message: SubscriptionMessage) => {
       if (message.kind === 'event') mark = message.event;
@@ -56,8 +56,9 @@ export function createSharedReader<Store extends Pick<EventStore, 'subscribe'>>(
         if (tail?.follows(position)) continue;
         // The others change to the new tail, which begins before theirs.
         const replaced = tail;
-        const { signal: _, ...reading } = options;
-        tail = openTail(eventStore, { ...reading, ...all, after: position, processed: mark }, size);
+        const { maxFailures } = options;
+        const reading = { ...all, after: position, processed: mark, ...(maxFailures && { maxFailures }) };
+        tail = openTail(eventStore, reading, size);
         replaced?.close();
       }
     } finally {

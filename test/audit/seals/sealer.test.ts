@@ -10,11 +10,14 @@ import { startSealer } from '../../../src/audit/seals/sealer.ts';
 import { readSeal } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { countIn, emptyTally, sealsStream } from '../../../src/events/seals.ts';
+import { connectEventStore } from '../../../src/eventstore/client.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { until } from '../../embedded/helpers.ts';
 import {
   append,
   end,
+  log,
   methodChosen,
   paymentRequested,
   type RunningStore,
@@ -132,6 +135,24 @@ test.serial('two sealers that both lead make one chain of seals', async (t) => {
   await sealedUpTo(store.eventStore, 30);
   for (const sealer of sealers) await sealer.stop();
   await checkSeals(t, store, 30);
+});
+
+test.serial('a sealer that cannot read the log leaves it to another', async (t) => {
+  const store = await startStore(t);
+  const databaseUrl = await newDatabase();
+  const away = connectEventStore({ url: 'esdb://127.0.0.1:1?tls=false', log, runtime: systemRuntime });
+  t.teardown(() => away.close());
+  let leads = false;
+  const subscribe: EventStore['subscribe'] = (options) => {
+    leads = true;
+    return away.subscribe(options);
+  };
+  await runSealer(t, { ...store.eventStore, subscribe }, { databaseUrl });
+  await until(() => leads);
+  await runSealer(t, store.eventStore, { databaseUrl });
+  await addPayments(store.eventStore, 1, 3);
+  await sealedUpTo(store.eventStore, 3);
+  await checkSeals(t, store, 3);
 });
 
 test.serial(
