@@ -56,8 +56,7 @@ test('guessing an API key pauses the address, which then learns nothing, and nob
   await isRefused(t, await ask('/generic/check', from, right), { status: false, message });
   await isRefused(t, await ask('/generic/requery/INV-1', from, right), { success: false, message });
   t.is((await ask('/generic/check', newAddress(), right)).status, 200);
-  const line = app.logged.findLast(({ status }) => status === 429);
-  t.is(line?.address, from);
+  t.true(app.logged.some((line) => line.status === 429 && line.address === from));
 });
 
 test('a program with a wrong key keeps neither payers nor results of its address out', async (t) => {
@@ -82,7 +81,6 @@ for (const [name, path, init, body] of [
     {},
     { status: false, message },
   ],
-  ['the check code of a receipt', '/verify/R-1?c=guess', {}, { status: false, message }],
   ['a link to sign in', '/console/sign-in/guess-guess-guess-guess', {}, { status: false, message }],
 ] as const) {
   test(`guessing ${name} pauses the address`, async (t) => {
