@@ -252,7 +252,7 @@ test('credentials and refusals are those of /generic/check', async (t) => {
 });
 
 test('a registry that cannot be asked: 502 or 504, and the failure is recorded', async (t) => {
-  const { app, registry, requery } = await start(t, 400);
+  const { app, registry, requery } = await start(t, 2_000);
   const id = await paymentAtTheBank(app, 'DOWN-1');
   registry.answer((_, response) => response.end('<html>Please log in</html>'));
   t.deepEqual(await requery('DOWN-1'), {
