@@ -3,7 +3,9 @@ import type { DefaultContext, ParameterizedContext } from 'koa';
 import type texts from '../../../content/texts/pay.en.json';
 import type { Cause } from '../../events/envelope.ts';
 import { type Language, languages } from '../../kernel/languages.ts';
-import type { RateLimit } from './rate-limits.ts';
+
+/** What rate-limits.ts counts besides failures. */
+export type RateLimit = 'calls' | 'pages' | 'attempts' | 'signIns' | 'links';
 
 export type RequestState = {
   /** In the answer's X-Request-Id, in every log line and in the events that this request causes. */

@@ -2,7 +2,7 @@
 import type { Next } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { Refused } from '../../commands/decider.ts';
-import { type Context, HttpProblem } from './context.ts';
+import { type Context, HttpProblem, type RateLimit } from './context.ts';
 import { networkOf } from './source-address.ts';
 
 export type RateLimitConfig = {
@@ -13,9 +13,6 @@ export type RateLimitConfig = {
   /** Payers' pages for one address. */
   pagesPerMinute: number;
 };
-
-/** What is counted besides failures. */
-export type RateLimit = 'calls' | 'pages' | 'attempts' | 'signIns' | 'links';
 
 const minute = 60;
 const longestPause = 60 * minute;
