@@ -100,6 +100,9 @@ async function startHttp(
       MAIL_FROM: 'no-reply@agency.example',
       API_KEYS: secret,
       LOG_LEVEL: 'warn',
+      // All requests come from one address.
+      RATE_LIMIT_PAGES: '1000000',
+      RATE_LIMIT_CALLS: '1000000',
     },
     stdio: ['ignore', 'inherit', 'inherit'],
   });

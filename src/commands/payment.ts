@@ -51,8 +51,12 @@ export type PaymentCommand =
   | ErasePersonalData
   | DeliveryCommand;
 
-/** Limits the length of the stream. A payer who still cannot pay by then needs help from a person. */
+/** A payer who still cannot pay by then needs help from a person. */
 export const maxAttempts = 50;
+/** Limits the length of the stream. */
+export const maxAttemptsEver = 500;
+/** An attempt that the gateway has said nothing about counts for so long: whoever has the link can make it. */
+const unusedCountsMs = 24 * 60 * 60_000;
 
 export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
   initial: noPayment,
@@ -108,12 +112,18 @@ function choosePaymentMethod(
   if (chosenAttempt(state, command)) return [];
   if (isUnconfirmed(command, state))
     return new Refused('attempt_open', 'An earlier attempt is open: the payer has to confirm another');
-  if (state.attempts.length >= maxAttempts)
+  if (countedAttempts(state, at) >= maxAttempts || state.attempts.length >= maxAttemptsEver)
     return new Refused('too_many_attempts', `A payment can be attempted ${maxAttempts} times`);
   const attempt = state.attempts.length + 1;
   const sellerOrderNo = `${state.request.transactionId}-${attempt}`;
   const data = { at, attempt, mode, bankCode, chargeSen, sellerOrderNo, lang };
   return [{ type: 'PaymentMethodChosen', data }];
+}
+
+function countedAttempts({ attempts, results }: RequestedPayment, at: string): number {
+  const used = new Set(results.map(({ sellerOrderNo }) => sellerOrderNo));
+  const since = Date.parse(at) - unusedCountsMs;
+  return attempts.filter((each) => used.has(each.sellerOrderNo) || Date.parse(each.at) > since).length;
 }
 
 /** Whether an attempt is open that the payer did not see on the page, or after which the payer did not ask for another. */

@@ -94,6 +94,12 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
       port: env.integer('SANDBOX_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : port + 1) }),
     },
+    rateLimits: {
+      failuresPerMinute: env.integer('RATE_LIMIT_FAILURES', 1, 1_000_000),
+      callsPerSecond: env.integer('RATE_LIMIT_CALLS', 1, 1_000_000),
+      pagesPerMinute: env.integer('RATE_LIMIT_PAGES', 1, 1_000_000),
+    },
+    trustedProxies: env.integer('TRUSTED_PROXIES', 0, 10),
     logLevel: env.oneOf('LOG_LEVEL', logLevels),
     /** What production should refuse and ALLOW_INSECURE names, each with what is insecure. */
     exceptions: env.exceptions,

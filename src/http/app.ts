@@ -26,6 +26,7 @@ import { createVerify, type VerifyDependencies } from './pay/verify-receipt.ts';
 import type { Context, RequestState } from './server/context.ts';
 import { createErrorAnswers } from './server/errors.ts';
 import { refuseCostly } from './server/limits.ts';
+import { createRateLimits, type RateLimitConfig } from './server/rate-limits.ts';
 import { createRequestLog } from './server/request-log.ts';
 import { createSecurityHeaders } from './server/security-headers.ts';
 import { createViews } from './server/views.ts';
@@ -35,6 +36,7 @@ export type Dependencies = Omit<GenericDependencies & LandregDependencies, 'quar
   VerifyDependencies &
   ApiDependencies &
   ConsoleDependencies & {
+    config: { rateLimits: RateLimitConfig; trustedProxies: number };
     eventStore: Pick<EventStore, 'append'>;
     personalData: { seal: SealEvents };
   };
@@ -67,7 +69,9 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
     return isApiPath(path) ? presentApiError : presentError;
   };
 
-  const app = new Koa<RequestState>();
+  const { rateLimits, trustedProxies } = config;
+  // Koa takes the last `maxIpsCount` addresses of X-Forwarded-For, and the first of these is the source.
+  const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(createRequestLog({ log, runtime }));
   app.use(createSecurityHeaders(config));
   app.use((ctx: Context, next: Next) => {
@@ -77,6 +81,7 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   app.use(createViews(texts));
   app.use(createErrorAnswers({ log, presenterOf }));
   app.use(refuseCostly);
+  app.use(createRateLimits(rateLimits));
   app.use(router.routes());
   app.use(router.allowedMethods());
   // What fails outside the error answers: a connection that breaks, an error page that cannot be rendered.

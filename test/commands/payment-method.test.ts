@@ -4,6 +4,7 @@ import {
   type ChoosePaymentMethod,
   chosenAttempt,
   maxAttempts,
+  maxAttemptsEver,
   paymentDecider,
 } from '../../src/commands/payment.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
@@ -24,6 +25,7 @@ import { checkSpec, type Spec } from '../support/spec.ts';
 
 const card = { mode: 'cc', bankCode: '' } as const;
 const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(1) }));
+const nextDay = '2027-01-01T00:00:00.000Z';
 const otherBank = { bankCode: 'BIMB0340' };
 
 for (const channel of channels) {
@@ -156,6 +158,21 @@ for (const channel of channels) {
       when: choose(51),
       expect: 'too_many_attempts',
     },
+    'attempts of the day before that the gateway knows nothing of do not count': {
+      given: [start, ...attempts(maxAttempts)],
+      when: choose(51, { at: nextDay }),
+      expect: [chosen(51, { at: nextDay })],
+    },
+    'attempts of the day before that have failed do': {
+      given: [start, ...attempts(maxAttempts).flatMap(failing)],
+      when: choose(51, { at: nextDay }),
+      expect: 'too_many_attempts',
+    },
+    'there is an end to all attempts': {
+      given: [start, ...attempts(maxAttemptsEver)],
+      when: choose(maxAttemptsEver + 1, { at: nextDay }),
+      expect: 'too_many_attempts',
+    },
     'the last page sent twice is no attempt too many': {
       given: [start, ...attempts(maxAttempts)],
       when: choose(50),
@@ -165,6 +182,10 @@ for (const channel of channels) {
   for (const [name, spec] of Object.entries(cases)) {
     test(`${channel}: ${name}`, (t) => checkSpec(t, paymentDecider, spec));
   }
+}
+
+function failing(attempt: PaymentEvent, index: number): PaymentEvent[] {
+  return [attempt, applied(result(index + 1, 'failed'))];
 }
 
 function attempts(count: number): PaymentEvent[] {

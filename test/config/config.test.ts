@@ -36,6 +36,8 @@ test('development needs only what the embedded parts provide', (t) => {
   const config = loadConfig({}, complete);
   t.is(config.baseUrl, 'http://localhost:5173');
   t.is(config.maxAmountSen as number, 100_000_000);
+  t.deepEqual(config.rateLimits, { failuresPerMinute: 10, callsPerSecond: 500, pagesPerMinute: 1_200 });
+  t.is(config.trustedProxies, 0);
   t.true(config.sandbox.enabled);
   t.is(config.sandbox.port, 5174);
   t.true(config.gateway.acceptUnsigned, 'a generated secret signs, and unsigned results are taken');

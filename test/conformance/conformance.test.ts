@@ -11,7 +11,7 @@ import { startService } from '../http/api/helpers.ts';
 import { createPayment, resultFields, signed, tokenOf } from '../http/generic/helpers.ts';
 import { createLandPayment, landResult } from '../http/landreg/helpers.ts';
 
-import { apiKey, landregAccessKey, type TestApp } from '../support/app.ts';
+import { apiKey, landregAccessKey, startApp, type TestApp } from '../support/app.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { registryRecord, startRegistry } from '../support/registry.ts';
 import { testRuntime } from '../support/runtime.ts';
@@ -259,11 +259,15 @@ const notMet = [
   'landregSendReceipt 303',
 ];
 
+/** After one wrong credential, everything from this address is refused. */
+const rateLimits = { failuresPerMinute: 1, callsPerSecond: 1_000, pagesPerMinute: 1_000 };
+
 test('every answer matches the description', async (t) => {
   const registry = await startRegistry(t);
   const log = pino({ level: 'silent' });
+  const config = { apiKeys: [usersKey], sandbox: { enabled: true } };
   const service = await startService(t, postgres, {
-    config: { apiKeys: [usersKey], sandbox: { enabled: true } },
+    config,
     registry: createTransactionRegistry({
       runtime: testRuntime(),
       url: registry.url,
@@ -277,6 +281,9 @@ test('every answer matches the description', async (t) => {
   const { rightOf, landPaidId } = await prepare(service);
   registry.answer(knowingRegistry(landPaidId));
   const check = createCheck(description);
+  const pausing = await startApp({ config: { ...config, rateLimits } }, service);
+  t.teardown(pausing.close);
+  for (const guess of ['/generic/check', '/landreg/pay/0']) await fetch(`${pausing.url}${guess}`);
   const missed: string[] = [];
 
   for (const [path, operations] of Object.entries(description.paths))
@@ -300,6 +307,13 @@ test('every answer matches the description', async (t) => {
           includeErrorInReport: true,
         },
       );
+      if (operation.responses['429'])
+        for (const accept of ['application/json', 'text/html']) {
+          const call = callOf(path, method, operation, { ...right, accept }, rightOf);
+          const answer = await send(pausing, call);
+          t.is(check(operation, answer), null);
+          met.add(String(answer.status));
+        }
       missed.push(
         ...Object.keys(operation.responses)
           .filter((status) => Number(status) < 500 && !met.has(status))

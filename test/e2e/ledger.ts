@@ -113,6 +113,7 @@ export async function startDeployment(
     CALLBACK_RETRY_SCHEDULE: `0s${',1s'.repeat(60)}`,
     SEAL_KEY: '5ea1'.repeat(16),
     LOG_LEVEL: 'info',
+    RATE_LIMIT_PAGES: '1000000',
     ...changes,
   };
   const projections = await startRole(t, ['projections'], environment, (output) =>

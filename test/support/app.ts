@@ -182,6 +182,8 @@ export async function startApp(
       apiKeys: [],
       landregAccessKey,
       sandbox: { enabled: false },
+      rateLimits: { failuresPerMinute: 1e6, callsPerSecond: 1e6, pagesPerMinute: 1e6 },
+      trustedProxies: 0,
       ...changes.config,
     },
     execute,

@@ -4,16 +4,17 @@ import { bearerOf, digestOf, digestOfConfigured, isOneOf } from '../server/beare
 import type { Context } from '../server/context.ts';
 import { apiProblem } from './errors.ts';
 
-/** Koa middleware; throws HttpProblem 401. */
+/** Koa middleware; throws HttpProblem 401 and 429. */
 export function createApiKeyCheck(apiKeys: readonly string[]) {
   const digests = apiKeys.map(digestOfConfigured);
-  return (ctx: Context<{ apiCaller?: string }>, next: Next): Promise<unknown> => {
+  return async (ctx: Context<{ apiCaller?: string }>, next: Next): Promise<unknown> => {
     if (digests.length === 0) return next();
     const key = bearerOf(ctx);
     if (!isOneOf(digests, key))
       throw apiProblem(401, 'unauthorized', 'An API key is needed: Authorization: Bearer <key>');
     // Events name the key by the beginning of its digest, which does not disclose it.
     ctx.state.apiCaller = `api:${digestOf(key).toString('hex').slice(0, 8)}`;
+    await ctx.state.spend('calls', ctx.state.apiCaller);
     return next();
   };
 }

@@ -76,6 +76,7 @@ export const errorCodes = [
   'method_not_allowed',
   'payload_too_large',
   'unsupported_media_type',
+  'rate_limited',
   'internal_error',
   'unavailable',
 ] as const;

@@ -14,6 +14,7 @@ const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   405: 'method_not_allowed',
   413: 'payload_too_large',
   415: 'unsupported_media_type',
+  429: 'rate_limited',
   503: 'unavailable',
 };
 

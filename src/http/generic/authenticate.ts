@@ -7,12 +7,12 @@ import { type Context, HttpProblem } from '../server/context.ts';
 
 export type FromMerchant = { merchant: Merchant };
 
-/** Koa middleware that finds the merchant. Throws HttpProblem 401 with the documented messages. */
+/** Koa middleware that finds the merchant. Throws HttpProblem 401 with the documented messages, and 429. */
 export function createAuthenticateMerchant(merchants: ReadonlyMap<string, Merchant>) {
   const digests = new Map(
     Array.from(merchants.values(), ({ code, apiKeys }) => [code, apiKeys.map(digestOfConfigured)]),
   );
-  return (ctx: Context<FromMerchant>, next: Next): Promise<unknown> => {
+  return async (ctx: Context<FromMerchant>, next: Next): Promise<unknown> => {
     const code = agreed(ctx.get('X-Merchant-Code').trim(), bodyText(ctx, 'merchant_code'));
     const key = agreed(bearerOf(ctx), bodyText(ctx, 'api_key'));
     if (code === '' || key === '') throw new HttpProblem(401, 'Missing merchant_code or API key');
@@ -22,6 +22,7 @@ export function createAuthenticateMerchant(merchants: ReadonlyMap<string, Mercha
       throw new HttpProblem(401, 'Unauthorized - invalid API key for merchant');
     ctx.state.merchant = merchant;
     ctx.state.logFields = { merchant: merchant.code };
+    await ctx.state.spend('calls', `merchant ${merchant.code}`);
     return next();
   };
 }

@@ -18,9 +18,10 @@ export function createLandregAuth(dependencies: {
   const checkLink = createLinkCheck(transactionIdKey);
   const hasKey = (ctx: Context) => isOneOf(digests, bearerOf(ctx));
 
-  const authenticateSystem = (ctx: Context, next: Next): Promise<unknown> => {
-    if (hasKey(ctx)) return next();
-    throw new HttpProblem(401, 'Unauthorized - missing or invalid access key');
+  const authenticateSystem = async (ctx: Context, next: Next): Promise<unknown> => {
+    if (!hasKey(ctx)) throw new HttpProblem(401, 'Unauthorized - missing or invalid access key');
+    await ctx.state.spend('calls', 'landreg');
+    return next();
   };
 
   const authenticatePayer =

@@ -52,6 +52,8 @@ export function createChooseMethod(dependencies: ChooseDependencies) {
     if ('error' in choice) return drawFault(400, choice);
     const { offer, bankCode } = choice;
     const chosen = { attempt, mode: offer.mode, bankCode };
+    // The same page sent twice is no other attempt.
+    if (!chosenAttempt(payment, chosen)) await ctx.state.spend('attempts', transactionId);
     const again = bodyText(ctx, 'again') !== '';
     const more = { at, chargeSen: offer.chargeSen, lang: languageOf(ctx), again };
     const recorded = await carryOut(ctx, { type: 'ChoosePaymentMethod', ...chosen, ...more }, dependencies);

@@ -4,9 +4,16 @@ import type texts from '../../../content/texts/pay.en.json';
 import type { Cause } from '../../events/envelope.ts';
 import { type Language, languages } from '../../kernel/languages.ts';
 
+/** What rate-limits.ts counts besides failures. */
+export type RateLimit = 'calls' | 'pages' | 'attempts' | 'signIns' | 'links';
+
 export type RequestState = {
   /** In the answer's X-Request-Id, in every log line and in the events that this request causes. */
   requestId: string;
+  /** Where it comes from (source-address.ts). */
+  address: string;
+  /** Counts towards a limit on `name`. Rejects with HttpProblem 429 beyond it. */
+  spend(limit: RateLimit, name: string): Promise<void>;
   /** A new id for each command that this request gives. */
   newId(): string;
   /** What an interface adds to this request's line in the log, such as who the caller is. */
@@ -58,6 +65,8 @@ export type ErrorAnswer = {
   kind: ErrorKind;
   /** For /api/v1, where the status alone is not specific enough. */
   code?: string | undefined;
+  /** For 429: in the answer's Retry-After. */
+  retryAfterSeconds?: number | undefined;
   /** Where the button of the error page leads. */
   actionUrl?: string | undefined;
 };
@@ -71,12 +80,14 @@ export class HttpProblem extends Error implements ErrorAnswer {
   readonly kind: ErrorKind;
   readonly code: string | undefined;
   readonly actionUrl: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
   constructor(status: number, message: string, more: Partial<Omit<ErrorAnswer, 'status' | 'message'>> = {}) {
     super(message);
     this.status = status;
     this.kind = more.kind ?? kinds[status] ?? 'badRequest';
     this.code = more.code;
     this.actionUrl = more.actionUrl;
+    this.retryAfterSeconds = more.retryAfterSeconds;
   }
 }
 
@@ -86,6 +97,7 @@ const kinds: Readonly<Record<number, ErrorKind>> = {
   409: 'conflict',
   410: 'linkExpired',
   413: 'tooLarge',
+  429: 'tooManyRequests',
   500: 'internal',
   502: 'unavailable',
   503: 'unavailable',

@@ -37,7 +37,7 @@ const registryFaults: Readonly<Record<RegistryFault, [status: number, message: s
 
 const unavailable = 'The service is not available at the moment; try again in a few seconds';
 
-const retryAfterSeconds = '5';
+const unavailableSeconds = 5;
 
 /**
  * Koa middleware around everything that can fail. Logs what was not expected; the answer says nothing about it.
@@ -52,7 +52,8 @@ export function createErrorAnswers({
 }) {
   const answerWith = async (ctx: Context, answer: ErrorAnswer): Promise<void> => {
     ctx.status = answer.status;
-    if (answer.status === 503) ctx.set('Retry-After', retryAfterSeconds);
+    const retryAfter = answer.status === 503 ? unavailableSeconds : answer.retryAfterSeconds;
+    if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
     await presenterOf(ctx.path)(ctx, answer);
   };
   return async (ctx: Context, next: Next): Promise<void> => {

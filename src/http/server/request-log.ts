@@ -3,6 +3,7 @@ import type { Next } from 'koa';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { Context } from './context.ts';
+import { sourceAddress } from './source-address.ts';
 
 /** An id that a caller may send: it can contain nothing that would break a log line or a header. */
 const requestIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
@@ -24,6 +25,7 @@ export function createRequestLog({
     const requestId = requestIdPattern.test(given) ? given : runtime.uuid();
     ctx.state.requestId = requestId;
     ctx.state.newId = runtime.uuid;
+    ctx.state.address = sourceAddress(ctx);
     ctx.set('X-Request-Id', requestId);
     try {
       await next();
@@ -31,6 +33,7 @@ export function createRequestLog({
       log.info(
         {
           requestId,
+          address: ctx.state.address,
           method: ctx.method,
           route: ctx._matchedRoute,
           id: ctx.params?.id?.slice(0, shownIdLength),

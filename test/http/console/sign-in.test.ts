@@ -118,8 +118,6 @@ test.serial('links to one address are limited, and others are still sent', async
   await askForLink(app, other.email);
   const sentTo = app.mails.slice(count).map(({ to }) => to);
   t.is(sentTo.filter((to) => to === one.email).length, 3);
-  now += 16 * minuteMs;
-  await askForLink(app, one.email);
 });
 
 test.serial('many requests from one network address keep no other user from their link', async (t) => {
@@ -317,9 +315,10 @@ test.serial('neither tokens nor sessions nor addresses are in the log', async (t
 });
 
 test.serial('signing in leads to the page that was asked for, and to no other site', async (t) => {
-  const { email } = await addUser(app.eventStore, 'member');
-  const comesTo = async (cookie: string) =>
-    (await press(app, await askForLink(app, email), { cookie })).headers.get('location');
+  const comesTo = async (cookie: string) => {
+    const { email } = await addUser(app.eventStore, 'member');
+    return (await press(app, await askForLink(app, email), { cookie })).headers.get('location');
+  };
   const asked = await fetch(`${app.url}/console/payments?q=A%3BB&status=failed`, {
     headers: { accept: 'text/html' },
     redirect: 'manual',
@@ -341,11 +340,9 @@ test.serial('signing in leads to the page that was asked for, and to no other si
     'javascript:alert(1)',
     '/console\r\nSet-Cookie: a=b',
   ]) {
-    now += 16 * minuteMs;
     const location = await comesTo(`console-return=${encodeURIComponent(elsewhere)}`);
     t.regex(location ?? '', /^\/console(Set-Cookie:%20a=b)?$/, elsewhere);
   }
-  now += 16 * minuteMs;
   t.is(await comesTo('console-return=%E0%A4%A'), '/console');
 });
 

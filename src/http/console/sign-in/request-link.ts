@@ -10,16 +10,9 @@ import { readForm } from '../frame/forms-and-lists.ts';
 import { leadTo, type PageDependencies } from '../frame/page.ts';
 import { loadAccount } from '../frame/session.ts';
 import { linkEmail } from './link-email.ts';
-import { createRequestLimit } from './request-limit.ts';
 
 const linkLifetimeMs = 15 * 60_000;
 const sendWithinMs = 30_000;
-
-/**
- * Counted per user and not per network address: behind a proxy everybody has the same address, and too many requests by
- * one person must not block the others. Links that were sent before still work.
- */
-const limit = { most: 3, withinMs: linkLifetimeMs };
 
 /** The session that a link can open. The id is derived, so that the name of a stream reveals nothing about its link. */
 export function sessionIdOf(transactionIdKey: string, token: string): string {
@@ -28,14 +21,14 @@ export function sessionIdOf(transactionIdKey: string, token: string): string {
 
 export function createRequestLink(dependencies: PageDependencies) {
   const { config, eventStore, executeSession, log, mailer, runtime } = dependencies;
-  const isWithinLimit = createRequestLimit(limit, runtime);
 
   async function sendLink(ctx: Context): Promise<void> {
     const { email = '' } = readForm(ctx);
     const address = email.trim().toLowerCase();
     if (address === '' || address.length > maxEmailLength) return;
     const account = await loadAccount(eventStore, userIdOf(config.transactionIdKey, address));
-    if (!account || !maySignIn(account) || !isWithinLimit(account.id)) return;
+    if (!account || !maySignIn(account)) return;
+    await ctx.state.spend('links', account.id);
     const token = runtime.randomBytes(16).toString('base64url');
     const now = runtime.now();
     await executeSession(
@@ -59,7 +52,8 @@ export function createRequestLink(dependencies: PageDependencies) {
   }
 
   /** Answers at once, so that neither the answer nor its timing shows whether the address is known. */
-  return (ctx: Context): void => {
+  return async (ctx: Context): Promise<void> => {
+    await ctx.state.spend('signIns', '');
     sendLink(ctx).catch((err: unknown) =>
       log.warn({ err, requestId: ctx.state.requestId }, 'a link to sign in could not be sent'),
     );

@@ -1,0 +1,95 @@
+/** How often one address and one credential may ask. content/docs/decisions/0033-rate-limits.md has the reasons. */
+import type { Next } from 'koa';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { Refused } from '../../commands/decider.ts';
+import { type Context, HttpProblem, type RateLimit } from './context.ts';
+import { networkOf } from './source-address.ts';
+
+export type RateLimitConfig = {
+  /** Wrong credentials of one address within a minute. */
+  failuresPerMinute: number;
+  /** Requests with one right credential, over ten seconds. */
+  callsPerSecond: number;
+  /** Payers' pages for one address. */
+  pagesPerMinute: number;
+};
+
+const minute = 60;
+const longestPause = 60 * minute;
+/** For how long an address is known for its pauses, so that the next one is longer. In seconds, as all of this. */
+const pausesKept = 4 * longestPause;
+
+/**
+ * Requests that present a credential, by what presents it: a program's key that is wrong must not keep the payers of the
+ * same office from their pages. Results of the gateway are in none: they are signed and must always arrive.
+ */
+const areas: Readonly<Record<string, RegExp>> = {
+  keys: /^\/(?:generic|landreg)\/(?:check|request|requery)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/,
+  pages: /^\/(?:verify|(?:generic|landreg)\/(?:pay|receipt|download))\//,
+  signIn: /^\/console\/sign-in(?:\/|$)/,
+};
+
+export function createRateLimits({ failuresPerMinute, callsPerSecond, pagesPerMinute }: RateLimitConfig) {
+  const limiter = (keyPrefix: string, points: number, duration: number) =>
+    new RateLimiterMemory({ keyPrefix, points, duration });
+  const failures = limiter('failures', failuresPerMinute, minute);
+  const pauses = limiter('pauses', 1, pausesKept);
+  const limits = {
+    calls: { limiter: limiter('calls', callsPerSecond * 10, 10), isPerAddress: false },
+    pages: { limiter: limiter('pages', pagesPerMinute, minute), isPerAddress: true },
+    // Less than a payment has in a day, so that one address cannot use them up.
+    attempts: { limiter: limiter('attempts', 20, 24 * 60 * minute), isPerAddress: true },
+    // A whole agency may sit behind one address.
+    signIns: { limiter: limiter('sign-ins', 300, 15 * minute), isPerAddress: true },
+    // For one user, whoever asks. Links that were sent before still work.
+    links: { limiter: limiter('links', 3, 15 * minute), isPerAddress: false },
+  } satisfies Record<RateLimit, { limiter: RateLimiterMemory; isPerAddress: boolean }>;
+
+  async function recordFailure(key: string): Promise<void> {
+    const { consumedPoints } = await failures.penalty(key);
+    // Later ones were under way when the pause began.
+    if (consumedPoints !== failuresPerMinute) return;
+    const { consumedPoints: count } = await pauses.penalty(key);
+    await failures.block(key, pauseSeconds(count));
+  }
+
+  /** Koa middleware. Throws HttpProblem 429 while the address is paused, even with a right credential. */
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const network = networkOf(ctx.state.address);
+    ctx.state.spend = async (limit, name) => {
+      const { limiter: counted, isPerAddress } = limits[limit];
+      await counted.consume(isPerAddress ? `${network} ${name}` : name).catch((error: unknown) => {
+        throw error instanceof RateLimiterRes ? tooManyRequests(error) : error;
+      });
+    };
+    const area = Object.keys(areas).find((name) => areas[name]?.test(ctx.path));
+    if (area === undefined) return next();
+    const key = `${area} ${network}`;
+    const failed = await failures.get(key);
+    if (failed && failed.consumedPoints >= failuresPerMinute && failed.msBeforeNext > 0)
+      throw tooManyRequests(failed);
+    if (area === 'pages') await ctx.state.spend('pages', '');
+    try {
+      await next();
+    } catch (error) {
+      if (isWrongCredential(error)) await recordFailure(key);
+      throw error;
+    }
+  };
+}
+
+/** A minute, then each time twice as long, up to an hour. `count` is 1 for the first pause. */
+export function pauseSeconds(count: number): number {
+  return Math.min(minute * 2 ** (count - 1), longestPause);
+}
+
+/** A genuine link that has expired is none. */
+function isWrongCredential(error: unknown): boolean {
+  if (error instanceof Refused) return error.code === 'unknown_link';
+  return error instanceof HttpProblem && ['unauthorized', 'receiptNotFound'].includes(error.kind);
+}
+
+function tooManyRequests({ msBeforeNext }: RateLimiterRes): HttpProblem {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1_000));
+  return new HttpProblem(429, 'Too many requests; try again later', { retryAfterSeconds });
+}

@@ -1,0 +1,164 @@
+// Guessing credentials, floods of requests, and an invented source address. The library reads the clock itself, so
+// pauses are taken as the answers name them.
+import test, { type ExecutionContext } from 'ava';
+import { pauseSeconds } from '../../../src/http/server/rate-limits.ts';
+import { networkOf } from '../../../src/http/server/source-address.ts';
+import { landregAccessKey, startApp, type TestApp } from '../../support/app.ts';
+import {
+  chooseMethod,
+  createPayment,
+  merchantHeaders,
+  postResult,
+  resultFields,
+  signed,
+} from '../generic/helpers.ts';
+
+const rateLimits = { failuresPerMinute: 5, callsPerSecond: 2, pagesPerMinute: 40 };
+const key = 'an-api-key-of-the-tests';
+const app = await startApp({ config: { rateLimits, trustedProxies: 1, apiKeys: [key] } });
+test.after.always(() => app.close());
+
+let addresses = 0;
+/** Another source for each test. */
+function newAddress(): string {
+  addresses += 1;
+  return `198.51.100.${addresses}`;
+}
+
+const ask = (path: string, from: string, init: RequestInit = {}, to: TestApp = app) =>
+  fetch(to.url + path, {
+    redirect: 'manual',
+    ...init,
+    headers: { accept: 'application/json', ...init.headers, 'x-forwarded-for': from },
+  });
+
+const right = { headers: merchantHeaders };
+const wrong = { headers: { ...merchantHeaders, authorization: 'Bearer guess' } };
+
+async function guess(path: string, from: string, init: RequestInit = wrong): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let time = 0; time < 7; time += 1) statuses.push((await ask(path, from, init)).status);
+  return statuses;
+}
+
+async function isRefused(t: ExecutionContext, response: Response, body: object, least = 55): Promise<void> {
+  t.is(response.status, 429);
+  const seconds = Number(response.headers.get('retry-after'));
+  t.true(seconds >= least && seconds <= 60, `Retry-After: ${seconds}`);
+  t.deepEqual(await response.json(), body);
+}
+
+const message = 'Too many requests; try again later';
+
+test('guessing an API key pauses the address, which then learns nothing, and nobody else', async (t) => {
+  const from = newAddress();
+  t.deepEqual(await guess('/generic/check', from), [401, 401, 401, 401, 401, 429, 429]);
+  await isRefused(t, await ask('/generic/check', from, right), { status: false, message });
+  await isRefused(t, await ask('/generic/requery/INV-1', from, right), { success: false, message });
+  t.is((await ask('/generic/check', newAddress(), right)).status, 200);
+  t.true(app.logged.some((line) => line.status === 429 && line.address === from));
+});
+
+test('a program with a wrong key keeps neither payers nor results of its address out', async (t) => {
+  const from = newAddress();
+  const id = await createPayment(app);
+  await guess('/generic/check', from);
+  t.is((await ask(`/generic/pay/${id}`, from)).status, 200);
+  const result = await postResult(app, signed(resultFields(id)), { 'x-forwarded-for': from });
+  t.is(result.status, 303);
+  const pages = await guess('/landreg/pay/WHATEVER?sig=1.guess', from, {});
+  t.is(pages.at(-1), 429);
+  const late = await postResult(app, signed(resultFields(id)), { 'x-forwarded-for': from });
+  t.is(late.status, 303);
+});
+
+for (const [name, path, init, body] of [
+  ['the key of the land registry', '/landreg/check', wrong, { status: false, message }],
+  ['a key of /api/v1', '/api/v1/users', wrong, { code: 'rate_limited', message }],
+  [
+    'the signature of a link',
+    '/landreg/receipt/WHATEVER?sig=99999999999.guess',
+    {},
+    { status: false, message },
+  ],
+  ['a link to sign in', '/console/sign-in/guess-guess-guess-guess', {}, { status: false, message }],
+] as const) {
+  test(`guessing ${name} pauses the address`, async (t) => {
+    const from = newAddress();
+    t.is((await guess(path, from, init)).filter((status) => status !== 429).length, 5);
+    await isRefused(t, await ask(path, from, init), body);
+  });
+}
+
+test('people see a page about it', async (t) => {
+  const from = newAddress();
+  await guess('/landreg/pay/WHATEVER?sig=1.guess', from, {});
+  const page = await ask('/landreg/pay/WHATEVER?lang=ms', from, { headers: { accept: 'text/html' } });
+  t.is(page.status, 429);
+  t.regex(await page.text(), /Terlalu banyak permintaan/);
+});
+
+test('what a caller writes into X-Forwarded-For gives it no other address', async (t) => {
+  const from = newAddress();
+  const statuses: number[] = [];
+  for (let time = 0; time < 7; time += 1)
+    statuses.push((await ask('/generic/check', `203.0.113.${time}, ${from}`, wrong)).status);
+  t.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429]);
+
+  const direct = await startApp({ config: { rateLimits } }, app);
+  t.teardown(direct.close);
+  for (let time = 0; time < 6; time += 1) await ask('/generic/check', newAddress(), wrong, direct);
+  t.is((await ask('/generic/check', newAddress(), wrong, direct)).status, 429);
+  t.is(direct.logged.at(-1)?.address, '127.0.0.1');
+});
+
+test('calls with one right credential are limited together, whatever their address', async (t) => {
+  const init = { headers: { authorization: `Bearer ${landregAccessKey}` } };
+  const answers: Response[] = [];
+  for (let time = 0; time < 21; time += 1) answers.push(await ask('/landreg/check', newAddress(), init));
+  t.deepEqual(new Set(answers.slice(0, 20).map(({ status }) => status)), new Set([200]));
+  const [last] = answers.slice(-1);
+  t.is(last?.status, 429);
+  t.true(Number(last?.headers.get('retry-after')) <= 10);
+  t.is((await ask('/generic/check', newAddress(), right)).status, 200, 'another credential');
+});
+
+test('a flood of pages from one address is refused', async (t) => {
+  const from = newAddress();
+  const answers: number[] = [];
+  for (let time = 0; time < 41; time += 1) answers.push((await ask('/generic/pay/UNKNOWN', from)).status);
+  t.deepEqual([answers.at(-2), answers.at(-1)], [404, 429]);
+  t.is((await ask('/generic/pay/UNKNOWN', newAddress())).status, 404);
+});
+
+test('whoever has the link of a payment cannot use up its attempts from one address', async (t) => {
+  const open = await startApp({}, app);
+  t.teardown(open.close);
+  const id = await createPayment(open);
+  const statuses: number[] = [];
+  for (let time = 0; time < 22; time += 1)
+    statuses.push((await chooseMethod(open, id, { method: 'cc', again: 'yes' })).status);
+  t.deepEqual(statuses, [...Array.from({ length: 20 }, () => 200), 429, 429]);
+  t.is((await open.events(id)).length, 21);
+  const other = await startApp({}, app);
+  t.teardown(other.close);
+  t.is((await chooseMethod(other, id, { method: 'cc', again: 'yes' })).status, 200, 'the payer');
+});
+
+test('each pause is twice as long as the one before, up to an hour', (t) => {
+  t.deepEqual(
+    [1, 2, 3, 4, 5, 6, 7, 8, 2_000].map(pauseSeconds),
+    [60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600],
+  );
+});
+
+for (const [address, network] of [
+  ['192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+  ['2001:0DB8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+] as const) {
+  test(`${address} counts as ${network}`, (t) => t.is(networkOf(address), network));
+}
