@@ -116,7 +116,8 @@ export function createEventStoreCluster({
         const isDeposed = node.believes === node.name && leader !== node.name;
         // A leader that is none any more finds no majority: the append is never answered.
         if (isDeposed || leader === null) return new Promise(() => {});
-        if (full) throw new Error('database or disk is full');
+        // As SQLite says it.
+        if (full) throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
         const result = await storage.append(request);
         spread();
         return result;
