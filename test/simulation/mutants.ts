@@ -163,7 +163,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'older-log-unnoticed': {
     what: 'A projection reads on although the log is older than its rows',
     file: 'eventstore/subscription.ts',
-    code: 'if (mark) await withinDeadline(assertHas(client, mark));',
+    code: 'if (mark !== undefined) await withinDeadline(assertRead(client, mark, position));',
     becomes: '',
     seenBy: ['health-lies'],
     plan: 'older-log',
