@@ -41,7 +41,7 @@ async function guess(path: string, from: string, init: RequestInit = wrong): Pro
   return statuses;
 }
 
-async function isRefused(t: ExecutionContext, response: Response, body: object, least = 55): Promise<void> {
+async function isRefused(t: ExecutionContext, response: Response, body: object, least = 30): Promise<void> {
   t.is(response.status, 429);
   const seconds = Number(response.headers.get('retry-after'));
   t.true(seconds >= least && seconds <= 60, `Retry-After: ${seconds}`);
