@@ -16,7 +16,7 @@ const roles = { http: startHttp, projections: startProjections, reactors: startR
 export type Role = keyof typeof roles;
 
 /** Errors that only say that a store is away. */
-const outages = new Set(['EventStoreUnavailable', 'KnexTimeoutError']);
+const outages = new Set(['EventStoreUnavailable', 'EventStoreFull', 'KnexTimeoutError']);
 
 export type Nodes = {
   names: readonly string[];
