@@ -44,10 +44,16 @@ type Found = {
   metadata: unknown;
 };
 
-/** SHA-256, lower-case hex, over all that is stored of the event. Null if it is nested too deep to be hashed. */
-export function contentHashOf({ data, id, metadata, revision, streamName, type }: Found): string | null {
+/**
+ * SHA-256, lower-case hex, over all that is stored of the event and the hash of the event before it in its stream: nobody
+ * can rewrite what came before and have the break explained. Null if it is nested too deep to be hashed.
+ */
+export function contentHashOf(
+  { data, id, metadata, revision, streamName, type }: Found,
+  hashBefore: string,
+): string | null {
   try {
-    const content = canonicalJson({ streamName, revision, id, type, data, metadata });
+    const content = canonicalJson({ streamName, revision, id, type, data, metadata, hashBefore });
     return createHash('sha256').update(content).digest('hex');
   } catch (error) {
     if (error instanceof RangeError) return null;

@@ -28,7 +28,10 @@ export function startHourlyCheck(dependencies: Dependencies): Background {
     const lock = { databaseUrl, name: 'hourly-check', runtime, signal, waits: false };
     while (!signal.aborted) {
       await runtime.sleep(lookMs, signal);
-      await withLeaderLock(lock, (leading) => checkIfDue(dependencies, leading)).catch((error) =>
+      // A process that cannot reach the log must not keep the lock: another may.
+      const check = (leading: AbortSignal) =>
+        checkIfDue(dependencies, AbortSignal.any([leading, runtime.timeout(hourMs)]));
+      await withLeaderLock(lock, check).catch((error) =>
         log.warn({ reason: reasonOf(error) }, 'the hourly check was interrupted'),
       );
     }

@@ -8,7 +8,7 @@ import { type Cause, chain, hashIn } from '../../events/envelope.ts';
 import { signedText } from '../../events/seals.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { SealKey } from '../seals/key.ts';
-import { faultsOf, noEvents } from './log.ts';
+import { faultsOf, hashBefore, noEvents } from './log.ts';
 
 /**
  * Appends an acknowledgement of each fault of an event; resolves to a sentence on each fault, none if nothing is wrong with
@@ -23,8 +23,9 @@ export async function acknowledge(
   const event = loaded.find(({ revision }) => revision === place.revision);
   if (!event) return [];
   const before = loaded.find(({ revision }) => revision < place.revision);
-  const faults = faultsOf(event, before ? { revision: before.revision, hash: hashIn(before) } : noEvents);
-  const contentHash = contentHashOf(event);
+  const head = before ? { revision: before.revision, hash: hashIn(before) } : noEvents;
+  const faults = faultsOf(event, head);
+  const contentHash = contentHashOf(event, hashBefore(event, head));
   if (faults.length === 0 || contentHash === null) return [];
   const events = faults.map(({ kind }): FaultAcknowledgedEvent => {
     const said = { at: at.toISOString(), ...place, fault: kind, contentHash, reason };

@@ -39,11 +39,11 @@ export async function loadAcknowledgements(
   const byPlace = Map.groupBy(said, nameOf);
   const explained: string[] = [];
   return {
-    take(event: RecordedEvent): void {
+    take(event: RecordedEvent, hashBefore: string): void {
       const place = nameOf({ stream: event.streamName, revision: event.revision });
       const found = byPlace.get(place);
       if (!found) return;
-      const contentHash = contentHashOf(event);
+      const contentHash = contentHashOf(event, hashBefore);
       const fitting = found.filter((each) => each.contentHash === contentHash);
       byPlace.set(place, fitting);
       if (fitting.length < found.length)

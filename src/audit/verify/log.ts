@@ -47,7 +47,7 @@ export async function verifyLog({
       last = message.event;
       const head = heads.get(last.streamName) ?? noEvents;
       checkPlace(last, head, violations);
-      acknowledgements.take(last);
+      acknowledgements.take(last, hashBefore(last, head));
       for (const { kind, sentence } of faultsOf(last, head))
         acknowledgements.report(kind, { stream: last.streamName, revision: last.revision }, sentence);
       heads.set(last.streamName, { revision: last.revision, hash: hashIn(last) });
@@ -69,6 +69,10 @@ export async function verifyLog({
 export type Head = { revision: number; hash: string };
 
 export const noEvents: Head = { revision: -1, hash: genesisHash };
+
+/** Of the event right before one in its stream; the genesis hash if there is none, or it is missing. */
+export const hashBefore = ({ revision }: RecordedEvent, head: Head): string =>
+  head.revision === revision - 1 ? head.hash : genesisHash;
 
 /** Checks that the event is the next in its stream. */
 function checkPlace(event: RecordedEvent, head: Head, violations: Violations): void {

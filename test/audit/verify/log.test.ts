@@ -443,4 +443,12 @@ test('an acknowledgement that somebody forged, altered or moved does not count, 
     const { eventStore } = await tampered(t, path, (db) => change(db, revision, edit, name));
     t.deepEqual(await kindsIn(eventStore), ['acknowledgements', unreadable], title);
   }
+
+  const { close, path } = await acknowledged(t);
+  await close();
+  const rewritten = await tampered(t, path, (db) =>
+    change(db, 3, (it) => forge(it, (data) => Object.assign(data, { at: 'then' })).message, stream),
+  );
+  const kinds = await kindsIn(rewritten.eventStore);
+  t.true(kinds.includes('acknowledgements') && kinds.includes(unreadable), 'another event before it');
 });
