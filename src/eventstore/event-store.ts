@@ -55,8 +55,8 @@ export class EventStoreFull extends EventStoreUnavailable {
 /** A message of a subscription; they come in the order of the log. */
 export type SubscriptionMessage =
   | { kind: 'event'; event: RecordedEvent }
-  /** Everything up to here was considered: safe to store as a checkpoint. */
-  | { kind: 'checkpoint'; position: Position }
+  /** Everything up to here was considered: safe to store as a checkpoint. `passed` is the last event before, if known. */
+  | { kind: 'checkpoint'; position: Position; passed?: LogMark | undefined }
   | { kind: 'caught_up' };
 
 /** Which events of $all the server sends. It filters by the name of the stream or by the type of event, not by both. */

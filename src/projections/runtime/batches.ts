@@ -18,6 +18,8 @@ export type Batch = {
   events: readonly RecordedEvent[];
   /** Everything up to here has been considered. */
   position: Position;
+  /** The last event up to there, whoever it is for, if known: it tells this log from another. */
+  last?: LogMark | null;
 };
 
 /** A batch of events with long texts ends sooner, to limit memory. */
@@ -56,6 +58,7 @@ export async function* readBatches({
   const until = AbortSignal.any([signal, left.signal]);
   let events: RecordedEvent[] = [];
   let position: Position | null = null;
+  let last: LogMark | null = null;
   let length = 0;
   let ended = false;
   let isBehind = true;
@@ -80,6 +83,7 @@ export async function* readBatches({
       const place = message.kind === 'event' ? message.event.position : message.position;
       if (upTo && isAfter(place, upTo)) return;
       position = place;
+      last = (message.kind === 'event' ? message.event : message.passed) ?? last;
       if (message.kind === 'event') {
         events.push(message.event);
         length += textLength(message.event.data);
@@ -105,7 +109,7 @@ export async function* readBatches({
       await runtime.yieldToIo();
       if (until.aborted) break;
       const isLast = ended;
-      const batch = position && { events, position };
+      const batch = position && { events, position, last };
       events = [];
       position = null;
       length = 0;

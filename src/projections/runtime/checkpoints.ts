@@ -3,7 +3,7 @@
  * writes the tables' rows, so that neither can be ahead of the other.
  */
 import type { Knex } from 'knex';
-import type { LogMark, Position, RecordedEvent } from '../../eventstore/event-store.ts';
+import type { LogMark, Position } from '../../eventstore/event-store.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import type { Batch } from './batches.ts';
 import type { Fault, ParkedStream } from './failures.ts';
@@ -17,7 +17,7 @@ export type ProjectionStatus = {
   events: number;
   /** Null before the first event. */
   position: Position | null;
-  /** The last event that the tables have taken; null if that is not known. */
+  /** An event up to the position, as near to it as is known, by which the log is recognised; null if none is. */
   lastEvent: LogMark | null;
   updatedAt: Date;
   fault: Fault | null;
@@ -141,7 +141,7 @@ export async function advance(
   trx: Knex.Transaction,
   { projection, schema }: { projection: Pick<Projection, 'version'>; schema: string },
   from: Position | null,
-  { events, position: to }: Batch,
+  { events, position: to, last = events.at(-1) }: Batch,
 ): Promise<readonly ParkedStream[]> {
   const { rows } = await trx.raw<{ rows: Pick<ProjectionStatus, 'parked'>[] }>(
     `update checkpoints
@@ -154,7 +154,7 @@ export async function advance(
       commit: to.commit.toString(),
       prepare: to.prepare.toString(),
       events: events.length,
-      lastEvent: lastEventOf(events.at(-1)),
+      lastEvent: lastEventOf(last),
       schema,
       version: projection.version,
       fromCommit: from?.commit.toString() ?? null,
@@ -202,7 +202,7 @@ export async function discard(db: Knex, schema: string, lockTimeoutMs = 10_000):
   });
 }
 
-function lastEventOf(event: RecordedEvent | undefined): string | null {
+function lastEventOf(event: LogMark | null | undefined): string | null {
   if (!event) return null;
   const { id, position } = event;
   return JSON.stringify({ id, commit: String(position.commit), prepare: String(position.prepare) });

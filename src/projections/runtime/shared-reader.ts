@@ -35,6 +35,7 @@ export function createSharedReader<Store extends Pick<EventStore, 'subscribe'>>(
     let isCaughtUp = false;
     const note = (message: SubscriptionMessage) => {
       if (message.kind === 'event') mark = message.event;
+      if (message.kind === 'checkpoint') mark = message.passed ?? mark;
       if (message.kind !== 'caught_up') position = placeOf(message);
       return message;
     };
@@ -96,9 +97,11 @@ function openTail(
   };
 
   async function gather(): Promise<void> {
+    let passed: RecordedEvent | undefined;
     for await (const message of eventStore.subscribe({ ...options, signal: closing.signal })) {
       if (message.kind === 'caught_up') continue;
-      kept.push(message);
+      if (message.kind === 'event') passed = message.event;
+      kept.push(message.kind === 'event' ? message : { ...message, passed });
       // Dropped many at a time, because those that stay are moved.
       if (kept.length >= 2 * size) {
         from = placeOf(kept[size - 1] ?? message);
@@ -144,7 +147,7 @@ function openTail(
           const isOurs = message.kind === 'checkpoint' || isSelected(message.event);
           if (!isOurs && others < checkpointEvery) continue;
           others = 0;
-          yield isOurs ? message : { kind: 'checkpoint', position };
+          yield isOurs ? message : { kind: 'checkpoint', position, passed: message.event };
         }
         if (failure instanceof EventStoreUnavailable) throw failure;
       } finally {

@@ -138,6 +138,32 @@ test('each reader gets its events in order and once, whatever the pace, the size
   );
 });
 
+test('a reader whose events are rare is told by which event of others the log can be recognised', async (t) => {
+  const log = growingLog(
+    () => 0,
+    () => 1_000_000,
+  );
+  const streamPrefixes = ['payment-', 'user-'];
+  const shared = createSharedReader<Subscribe>(log, { streamPrefixes });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const passed: (readonly [position: bigint, id: string | undefined])[] = [];
+  const reading = (async () => {
+    for await (const message of shared.subscribe({ streamPrefixes: ['user-'], after: null, signal }))
+      if (message.kind === 'checkpoint') passed.push([message.position.commit, message.passed?.id]);
+  })();
+  // It has caught up with an empty log.
+  await turns(20);
+  for (let place = 1; place <= 1_100; place += 1) log.events.push(eventAt(place, 0));
+  await until(() => passed.length === 2);
+  stopping.abort();
+  await reading;
+  t.deepEqual(passed, [
+    [512n, '512'],
+    [1_024n, '1024'],
+  ]);
+});
+
 test('at the head there is one subscription for all, and none when all have left', async (t) => {
   const { eventStore } = await startStore(t);
   let open = 0;
