@@ -4,7 +4,7 @@
  */
 import groups from '../../content/variables.json' with { type: 'json' };
 
-export type Variable = {
+type Variable = {
   /** The value when the variable is not set; `''` by default. */
   fallback?: string;
   /** The default on the reference page, where it depends on something. */

@@ -50,9 +50,9 @@ export const adjustmentEvents = {
   PaymentRefunded: object({ ...returned, gatewayReference: string(), reason: string() }),
 };
 
-export type AdjustmentEvent = EventOf<typeof adjustmentEvents>;
+type AdjustmentEvent = EventOf<typeof adjustmentEvents>;
 
-export type Adjustment = { at: string; amountSen: Sen } & (
+type Adjustment = { at: string; amountSen: Sen } & (
   | { kind: 'credited'; resultNo: number; effect: CreditEffect }
   | { kind: 'reversed'; chargeNo: number }
   | { kind: 'refunded'; chargeNo: number; gatewayReference: string }

@@ -18,7 +18,7 @@ import {
 import { type EventOf, utc } from '../kernel/structs.ts';
 
 /** What a callback reports beside the status; absent where it is the status alone. */
-export const callbackSubjects = ['partlyPaid', 'reversed', 'refunded'] as const;
+const callbackSubjects = ['partlyPaid', 'reversed', 'refunded'] as const;
 export type CallbackSubject = (typeof callbackSubjects)[number];
 
 const plannedByKind = {

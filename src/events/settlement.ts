@@ -20,7 +20,7 @@ import { boundsOfDay } from '../kernel/malaysian-time.ts';
 import { type EventOf, sen, utc } from '../kernel/structs.ts';
 import type { Account, Entry, Posting } from './postings.ts';
 
-export const settlementKinds = ['payout', 'remittance'] as const;
+const settlementKinds = ['payout', 'remittance'] as const;
 export type SettlementKind = (typeof settlementKinds)[number];
 
 /** A Malaysian day. */

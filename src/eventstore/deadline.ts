@@ -6,7 +6,7 @@ export class DeadlineExceeded extends Error {
 }
 
 /** Settles as `work` does, or rejects with DeadlineExceeded; `work` itself continues, and its result is ignored. */
-export type WithinDeadline = <T>(work: Promise<T>) => Promise<T>;
+type WithinDeadline = <T>(work: Promise<T>) => Promise<T>;
 
 export function createDeadline(runtime: Pick<Runtime, 'setTimer'>, deadlineMs: number): WithinDeadline {
   return async (work) => {

@@ -21,7 +21,7 @@ export type HistoryEntry = { at: string } & (
 );
 
 /** Money that was charged and does not pay the payment: instead of the amount asked for, or besides it. */
-export type OtherCharge = {
+type OtherCharge = {
   kind: 'wrongAmount' | 'furtherCharge';
   /** `''` where the report could not be read. */
   received: string;

@@ -19,7 +19,7 @@ export const listedKinds = [
   'difference',
   'parked',
 ] as const;
-export type ListedKind = (typeof listedKinds)[number];
+type ListedKind = (typeof listedKinds)[number];
 
 // With the same columns. The id begins with the source and identifies the exception.
 const sources = [

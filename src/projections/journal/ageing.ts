@@ -6,7 +6,7 @@ import { journal } from './projection.ts';
 /** In whole Malaysian days up to the day of the as-of time, which is day 0. */
 export const ages = ['0–1', '2–3', '4–7', '8–30', 'over 30'] as const;
 
-export type AgedAccount = {
+type AgedAccount = {
   /** `gateway:<method>`, `merchant:<code>` or a suspense account. */
   account: string;
   /**

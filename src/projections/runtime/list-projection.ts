@@ -18,7 +18,7 @@ export function listProjection<State>(
   });
 }
 
-export type FoundEntry<Entry> = { revision: number; state: Entry; updatedAt: Date };
+type FoundEntry<Entry> = { revision: number; state: Entry; updatedAt: Date };
 
 /** Every query rejects within a few seconds when Postgres is down. */
 export function createListQueries<Entry>(db: Knex, projectionName: string) {
