@@ -17,11 +17,11 @@ import { cpuMsOf, path, startModule, stopProcess } from './processes.ts';
 import { quantile, type Row } from './row.ts';
 
 const loads = [
-  { inFlight: 64, payments: 800, rounds: 3 },
-  { inFlight: 32, payments: 500, rounds: 3 },
-  { inFlight: 1, payments: 150, rounds: 3 },
+  { inFlight: 64, payments: 600, rounds: 3 },
+  { inFlight: 32, payments: 400, rounds: 3 },
+  { inFlight: 1, payments: 100, rounds: 3 },
 ] as const;
-const warmUp = 1_000;
+const warmUp = 800;
 
 type Figures = Record<string, number>;
 /** A server that payments are made with. `cpuMs` is by kind of process; `settled` resolves once nothing is left to do. */
