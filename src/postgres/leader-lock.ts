@@ -86,18 +86,7 @@ export async function withLeaderLock(
         key,
       );
       if (rows[0]?.leads) {
-        const beating = new AbortController();
-        const giving = new AbortController();
-        const heart = keepAlive(client, beating.signal, runtime, async () => {
-          if (process === undefined) return;
-          await show();
-          const { rows: sessions } = await client.query<LeaderSession>(findSessions);
-          if (givesUp(sessions, { name, process })) giving.abort();
-        }).catch((error) => lost.abort(error));
-        await work(AbortSignal.any([signal, lost.signal, giving.signal])).finally(() => beating.abort());
-        await heart;
-        lost.signal.throwIfAborted();
-        if (!giving.signal.aborted) return true;
+        if (await leadOnce({ client, name, process, signal, lost, runtime, show }, work)) return true;
         await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', key);
         await runtime.sleep(yieldMs, signal);
         continue;
@@ -118,6 +107,40 @@ export async function withLeaderLock(
     // Whoever could not do the work lets those who stand by try it first.
     if (hasFailed && waits) await runtime.sleep(yieldMs, signal);
   }
+}
+
+/**
+ * Works while this process leads. Resolves to false if the lead is to be given to another process; aborts `lost` when the
+ * lock is lost, and throws its reason.
+ */
+async function leadOnce(
+  {
+    client,
+    name,
+    process,
+    signal,
+    lost,
+    runtime,
+    show,
+  }: Pick<LeaderLock, 'name' | 'process' | 'signal' | 'runtime'> & {
+    client: Client;
+    lost: AbortController;
+    show(): Promise<unknown>;
+  },
+  work: (leading: AbortSignal) => Promise<void>,
+): Promise<boolean> {
+  const beating = new AbortController();
+  const giving = new AbortController();
+  const heart = keepAlive(client, beating.signal, runtime, async () => {
+    if (process === undefined) return;
+    await show();
+    const { rows: sessions } = await client.query<LeaderSession>(findSessions);
+    if (givesUp(sessions, { name, process })) giving.abort();
+  }).catch((error) => lost.abort(error));
+  await work(AbortSignal.any([signal, lost.signal, giving.signal])).finally(() => beating.abort());
+  await heart;
+  lost.signal.throwIfAborted();
+  return !giving.signal.aborted;
 }
 
 /** Calls `onBeat` from the second heartbeat on. Rejects when the session has ended. */

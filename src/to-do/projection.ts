@@ -78,10 +78,16 @@ export function createToDoList({
     // Of payments of version 1 it loads the request, and Postgres ends a transaction that is idle for long.
     maxEvents: 1_000,
     createTables: (db) => createTables(db, paymentsTable, deliveriesTable),
-    async eventsAhead(db, fresh) {
+    async holdRowsAhead(db) {
       await db.raw(`lock table ${toDoSchema}.payments in share mode`);
-      const { rows } = await db.raw<{ rows: Ahead[] }>(paymentsAhead, [fresh]);
-      return await loadAhead(rows, eventStore);
+    },
+    async *eventsAhead(db, fresh) {
+      let last: Ahead | undefined;
+      do {
+        const found: { rows: Ahead[] } = await db.raw(paymentsAhead, [fresh, last?.transactionId ?? '']);
+        yield await loadAhead(found.rows, eventStore);
+        last = found.rows.at(-1);
+      } while (last);
     },
     async project(events, db) {
       const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
@@ -201,7 +207,8 @@ const paymentsAhead = `
     select transaction_id as "transactionId", coalesce(${revisionIn('fresh.known')}, -1) as after,
       ${revisionIn('serving.known')} as "upTo"
     from ${toDoSchema}.payments as serving left join ??.payments as fresh using (transaction_id)
-  ) as known where "upTo" > after`;
+    where transaction_id > ?
+  ) as known where "upTo" > after order by "transactionId" limit 500`;
 
 async function loadAhead(
   payments: readonly Ahead[],

@@ -31,9 +31,11 @@ type StatusRow = Omit<ProjectionStatus, 'position' | 'lastEvent'> & {
   lastEvent: { id: string; commit: string; prepare: string } | null;
 };
 
-// Positions are 64 bits wide: they travel as text, never as a number.
+// Positions are 64 bits wide: they travel as text, never as a number. The column `parked` is missing until a role that
+// writes rows has run: http may be started before it.
 const columns = `name, version, events, commit_position::text as commit, prepare_position::text as prepare,
-  last_event as "lastEvent", updated_at as "updatedAt", fault, parked`;
+  last_event as "lastEvent", updated_at as "updatedAt", fault,
+  coalesce(to_json(checkpoints) -> 'parked', '[]') as parked`;
 
 /** Makes the schema, tables and checkpoint where they are missing or of an older version; returns the status. */
 export async function prepare(db: Knex, projection: Projection, schema: string): Promise<ProjectionStatus> {

@@ -20,10 +20,16 @@ export type Target = {
   db: Knex;
   personalData: PersonalDataReader;
   runtime: Pick<Runtime, 'now'>;
+  /** How often an event has overloaded Postgres although the rest of its batch did not. Not given, it parks nothing. */
+  overloads?: Map<string, number>;
 };
 
 /** If a projection cannot process events of more streams, the fault is in the program or its tables, not in the events. */
 const maxParked = 100;
+/** So often an event must overload Postgres before its stream is parked. */
+const maxOverloads = 3;
+/** If single events of more streams overload Postgres, it is busy, and the events are not at fault. */
+const maxOverloaded = 3;
 
 /** A batch cannot be written as it is: one of its events is at fault, or there are too many at a time. */
 export class BatchRefused extends Error {
@@ -53,7 +59,9 @@ export async function projectAll(
 
 /**
  * Writes the rows of these events, except for those at fault and what follows them in their streams, which it parks in
- * addition to `before`; resolves to the streams that it has parked. Throws ProjectionHalted when they become too many.
+ * addition to `before`; resolves to the streams that it has parked. An event that overloads Postgres is at fault once it
+ * has done so three times while others of its batch passed; until then, its error is thrown. Throws ProjectionHalted when
+ * the streams become too many.
  */
 export async function projectOrPark(
   trx: Knex.Transaction,
@@ -63,17 +71,30 @@ export async function projectOrPark(
   parkedAt = target.runtime.now().toISOString(),
 ): Promise<ParkedStream[]> {
   const added: ParkedStream[] = [];
+  const overloaded: { event: RecordedEvent; cause: unknown }[] = [];
+  let passed = 0;
 
   /** Halves the events until the one at fault is alone. */
   async function take(given: readonly RecordedEvent[]): Promise<void> {
-    const some = given.filter(({ streamName }) => added.every(({ stream }) => stream !== streamName));
+    const leftOut = new Set([
+      ...added.map(({ stream }) => stream),
+      ...overloaded.map(({ event: { streamName } }) => streamName),
+    ]);
+    const some = given.filter(({ streamName }) => !leftOut.has(streamName));
     const [event] = some;
     if (!event) return;
     try {
       await trx.transaction((savepoint) => projectAll(savepoint, target, some));
+      passed += some.length;
     } catch (error) {
       if (!(error instanceof BatchRefused)) throw error;
-      if (some.length === 1) return park(event, error.cause);
+      const { cause } = error;
+      if (some.length === 1 && isOverload(cause)) {
+        overloaded.push({ event, cause });
+        if (overloaded.length > maxOverloaded) throw cause;
+        return;
+      }
+      if (some.length === 1) return park(event, cause);
       const middle = Math.floor(some.length / 2);
       await take(some.slice(0, middle));
       await take(some.slice(middle));
@@ -81,7 +102,6 @@ export async function projectOrPark(
   }
 
   function park(event: RecordedEvent, cause: unknown): void {
-    if (isOverload(cause)) throw cause;
     const message = describeFailure(cause);
     const { revision, streamName: stream, type } = event;
     if (before.length + added.length >= maxParked)
@@ -92,6 +112,13 @@ export async function projectOrPark(
   }
 
   await take(events);
+  const { overloads } = target;
+  if (passed > 0)
+    for (const { event } of overloaded) overloads?.set(event.id, (overloads.get(event.id) ?? 0) + 1);
+  for (const { event, cause } of overloaded) {
+    if ((overloads?.get(event.id) ?? 0) < maxOverloads) throw cause;
+    park(event, cause);
+  }
   await trx.raw('set local search_path to default');
   await saveParked(trx, target.schema, [...before, ...added]);
   return added;
@@ -99,7 +126,7 @@ export async function projectOrPark(
 
 /**
  * Tries parked streams again, each in a transaction of its own: all, or the one named `only`. Resolves to those that stay
- * parked. Does nothing while the tables have another version. Throws the stores' errors.
+ * parked. Does nothing while the tables have another version. Throws the stores' errors: the first, once all were tried.
  */
 export async function tryParkedAgain(
   target: Target & { eventStore: Pick<EventStore, 'load'> },
@@ -109,8 +136,11 @@ export async function tryParkedAgain(
   const find = async () => (await projectionStatus(db)).find(({ name }) => name === schema);
   const status = await find();
   if (!status || status.version !== projection.version) return status?.parked ?? [];
+  const failures: unknown[] = [];
   for (const { stream } of status.parked)
-    if (only === null || stream === only) await tryAgain(target, stream);
+    if (only === null || stream === only)
+      await tryAgain(target, stream).catch((error) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
   return (await find())?.parked ?? [];
 }
 

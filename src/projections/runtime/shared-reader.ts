@@ -12,12 +12,13 @@ import {
   type SubscriptionMessage,
 } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
+import { textLength } from './batches.ts';
 
 type Options = Parameters<EventStore['subscribe']>[0];
 type Placed = Exclude<SubscriptionMessage, { kind: 'caught_up' }>;
 
-/** How many of the newest messages are kept, or up to twice as many. */
-const usualSize = 1_000;
+/** How many of the newest messages are kept, or up to twice as many; and how many characters of text they hold at most. */
+const usualSize = { messages: 1_000, text: 16_000_000 };
 /** After so many events of others a projection is told how far it has come, as the event store itself does. */
 const checkpointEvery = 512;
 
@@ -77,10 +78,12 @@ type Tail = ReturnType<typeof openTail>;
 function openTail(
   eventStore: Pick<EventStore, 'subscribe'>,
   options: Omit<Options, 'signal'> & Selection,
-  size: number,
+  size: typeof usualSize,
 ) {
   const closing = new AbortController();
   let kept: Placed[] = [];
+  /** Of the text in what is kept. */
+  let length = 0;
   /** The number of the first message that is kept, and the position before it. */
   let first = 0;
   let from = options.after;
@@ -96,18 +99,27 @@ function openTail(
     wake();
   };
 
+  /** Many at a time, because those that stay are moved. */
+  function dropOldest(): void {
+    let dropped = 0;
+    for (const message of kept) {
+      if (kept.length - dropped <= size.messages && length <= size.text / 2) break;
+      length -= lengthOf(message);
+      from = placeOf(message);
+      dropped += 1;
+    }
+    kept = kept.slice(dropped);
+    first += dropped;
+  }
+
   async function gather(): Promise<void> {
     let passed: RecordedEvent | undefined;
     for await (const message of eventStore.subscribe({ ...options, signal: closing.signal })) {
       if (message.kind === 'caught_up') continue;
       if (message.kind === 'event') passed = message.event;
       kept.push(message.kind === 'event' ? message : { ...message, passed });
-      // Dropped many at a time, because those that stay are moved.
-      if (kept.length >= 2 * size) {
-        from = placeOf(kept[size - 1] ?? message);
-        kept = kept.slice(size);
-        first += size;
-      }
+      length += lengthOf(message);
+      if (kept.length >= 2 * size.messages || length > size.text) dropOldest();
       wake();
     }
   }
@@ -159,6 +171,10 @@ function openTail(
 
 function placeOf(message: Placed): Position {
   return message.kind === 'event' ? message.event.position : message.position;
+}
+
+function lengthOf(message: Placed): number {
+  return message.kind === 'event' ? textLength([message.event.data, message.event.metadata]) : 0;
 }
 
 function selector(selection: Selection): (event: RecordedEvent) => boolean {
