@@ -65,9 +65,10 @@ const findSessions = `
  * not wait. Throws what `work` throws, and the connection's error when the lock could not be taken or was lost.
  */
 export async function withLeaderLock(
-  { databaseUrl, name, signal, runtime, waits = true, process, isInDoubt = false }: LeaderLock,
+  lock: LeaderLock,
   work: (leading: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
+  const { databaseUrl, name, signal, runtime, waits = true, process, isInDoubt = false } = lock;
   const sessionName = (shown = '') => `ledger leader ${name} ${shown}`.trim();
   const client = createClient(databaseUrl, sessionName(isInDoubt ? '' : process), deadAfterMs);
   const show = () => client.query(`select set_config('application_name', $1, false)`, [sessionName(process)]);
@@ -86,7 +87,7 @@ export async function withLeaderLock(
         key,
       );
       if (rows[0]?.leads) {
-        if (await leadOnce({ client, name, process, signal, lost, runtime, show }, work)) return true;
+        if (await leadOnce(lock, { client, lost, show }, work)) return true;
         await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', key);
         await runtime.sleep(yieldMs, signal);
         continue;
@@ -114,19 +115,8 @@ export async function withLeaderLock(
  * lock is lost, and throws its reason.
  */
 async function leadOnce(
-  {
-    client,
-    name,
-    process,
-    signal,
-    lost,
-    runtime,
-    show,
-  }: Pick<LeaderLock, 'name' | 'process' | 'signal' | 'runtime'> & {
-    client: Client;
-    lost: AbortController;
-    show(): Promise<unknown>;
-  },
+  { name, process, signal, runtime }: LeaderLock,
+  { client, lost, show }: { client: Client; lost: AbortController; show(): Promise<unknown> },
   work: (leading: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
   const beating = new AbortController();

@@ -78,16 +78,12 @@ export function createToDoList({
     // Of payments of version 1 it loads the request, and Postgres ends a transaction that is idle for long.
     maxEvents: 1_000,
     createTables: (db) => createTables(db, paymentsTable, deliveriesTable),
-    async holdRowsAhead(db) {
-      await db.raw(`lock table ${toDoSchema}.payments in share mode`);
-    },
-    async *eventsAhead(db, fresh) {
-      let last: Ahead | undefined;
-      do {
-        const found: { rows: Ahead[] } = await db.raw(paymentsAhead, [fresh, last?.transactionId ?? '']);
-        yield await loadAhead(found.rows, eventStore);
-        last = found.rows.at(-1);
-      } while (last);
+    async *eventsAhead(db, fresh, holds) {
+      if (holds) await db.raw(`lock table ${toDoSchema}.payments in share mode`);
+      const page = async (after = '') =>
+        (await db.raw<{ rows: Ahead[] }>(paymentsAhead, [fresh, after])).rows;
+      for (let rows = await page(); rows.length > 0; rows = await page(rows.at(-1)?.transactionId))
+        yield await loadAhead(rows, eventStore);
     },
     async project(events, db) {
       const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));

@@ -8,7 +8,6 @@ import { type Cause, chain, hashIn } from '../../events/envelope.ts';
 import { signedText } from '../../events/seals.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { SealKey } from '../seals/key.ts';
-import { untrusted } from './acknowledgements.ts';
 import { faultsOf, hashBefore, noEvents } from './log.ts';
 
 /**
@@ -25,7 +24,7 @@ export async function acknowledge(
   if (!event) return [];
   const before = loaded.find(({ revision }) => revision < place.revision);
   const head = before ? { revision: before.revision, hash: hashIn(before) } : noEvents;
-  const faults = [...faultsOf(event, head), untrusted(event, [key.publicKey]) ?? []].flat();
+  const faults = faultsOf(event, head, [key.publicKey]);
   const contentHash = contentHashOf(event, hashBefore(event, head));
   if (faults.length === 0 || contentHash === null) return [];
   const events = faults.map(({ kind }): FaultAcknowledgedEvent => {

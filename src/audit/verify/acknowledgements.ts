@@ -16,24 +16,16 @@ const nameOf = ({ stream, revision }: Place) => `${stream} revision ${revision}`
 
 export type Acknowledgements = Awaited<ReturnType<typeof loadAcknowledgements>>;
 
-/** What an event of the stream acknowledges; null unless one of these keys has signed it. */
-function signedBy(trusted: readonly string[], stored: RecordedEvent): FaultAcknowledged | null {
+/** What an event acknowledges; null unless one of these keys has signed it. */
+export function acknowledgedIn(stored: RecordedEvent, trusted: readonly string[]): FaultAcknowledged | null {
   const read = tryRead(readAcknowledgement, stored);
   const isValid = !(read instanceof UnreadableEvent) && isSigned(read.data);
   return isValid && trusted.includes(read.data.publicKey) ? read.data : null;
 }
 
-/** What is wrong with an acknowledgement that none of these keys has signed; null for any other event. */
-export function untrusted(stored: RecordedEvent, trusted: readonly string[]) {
-  if (stored.streamName !== acknowledgementsStream || signedBy(trusted, stored)) return null;
-  const sentence = `Acknowledgement ${stored.revision} is not what a trusted key has signed`;
-  return { kind: 'acknowledgements', sentence } as const;
-}
-
 /**
- * Those that a trusted key has signed; any other is a violation, which one of them may explain. With null no key is
- * trusted, and none counts. `take` is called with every event of the log, because one counts only for the event as it was
- * found.
+ * Those that a trusted key has signed. With null no key is trusted, and none counts. `take` is called with every event of
+ * the log, because one counts only for the event as it was found.
  */
 export async function loadAcknowledgements(
   eventStore: Pick<EventStore, 'load'>,
@@ -41,37 +33,29 @@ export async function loadAcknowledgements(
   violations: Violations,
 ) {
   const stored = trusted ? await eventStore.load(acknowledgementsStream) : [];
-  const said = stored.flatMap((event) => (trusted && signedBy(trusted, event)) ?? []);
+  const said = stored.flatMap((event) => (trusted && acknowledgedIn(event, trusted)) ?? []);
   const byPlace = Map.groupBy(said, nameOf);
   const explained: string[] = [];
-
-  /** A violation, unless it is explained; any fault of an event explains that its stream is parked there. */
-  function report(fault: EventFault | 'parked streams', place: Place, sentence: string): void {
-    const given = byPlace.get(nameOf(place)) ?? [];
-    const fitting = given.find((each) => each.fault === fault || fault === 'parked streams');
-    if (fitting)
-      explained.push(`${sentence}. Explained by ${fitting.by} on ${fitting.at}: ${fitting.reason}`);
-    else violations.add(fault, sentence);
-  }
-
   return {
+    trusted,
     take(event: RecordedEvent, hashBefore: string): void {
-      const at = { stream: event.streamName, revision: event.revision };
-      keepFitting(event, nameOf(at), hashBefore);
-      const fault = trusted && untrusted(event, trusted);
-      if (fault) report(fault.kind, at, fault.sentence);
+      const place = nameOf({ stream: event.streamName, revision: event.revision });
+      const found = byPlace.get(place);
+      if (!found) return;
+      const contentHash = contentHashOf(event, hashBefore);
+      const fitting = found.filter((each) => each.contentHash === contentHash);
+      byPlace.set(place, fitting);
+      if (fitting.length < found.length)
+        violations.add('acknowledgements', `${place} is not the event that was acknowledged`);
     },
-    report,
+    /** A violation, unless it is explained; any fault of an event explains that its stream is parked there. */
+    report(fault: EventFault | 'parked streams', place: Place, sentence: string): void {
+      const given = byPlace.get(nameOf(place)) ?? [];
+      const fitting = given.find((each) => each.fault === fault || fault === 'parked streams');
+      if (fitting)
+        explained.push(`${sentence}. Explained by ${fitting.by} on ${fitting.at}: ${fitting.reason}`);
+      else violations.add(fault, sentence);
+    },
     explained,
   };
-
-  function keepFitting(event: RecordedEvent, place: string, hashBefore: string): void {
-    const found = byPlace.get(place);
-    if (!found) return;
-    const contentHash = contentHashOf(event, hashBefore);
-    const fitting = found.filter((each) => each.contentHash === contentHash);
-    byPlace.set(place, fitting);
-    if (fitting.length < found.length)
-      violations.add('acknowledgements', `${place} is not the event that was acknowledged`);
-  }
 }

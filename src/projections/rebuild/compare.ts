@@ -114,7 +114,6 @@ async function compareLocked(
       if (position) await shadow.feed(position);
       const fresh = (await projectionStatus(db)).find(({ name }) => name === schema);
       assertParkedAlike(parked, fresh?.parked ?? []);
-      await projection.holdRowsAhead?.(trx);
       await foldAhead(options, trx);
       // The first query takes the snapshot.
       await snapshot.raw('select 1');
@@ -135,14 +134,13 @@ async function foldAhead(
   db: Knex,
 ): Promise<void> {
   const { patient, projection, schema } = options;
-  for await (const events of projection.eventsAhead?.(db, schema) ?? [])
-    if (events.length > 0)
-      await patient.transaction(async (trx) => {
-        const parked = (await holdCheckpoint(trx, schema))?.parked ?? [];
-        await projectOrPark(trx, options, events, parked);
-        // Nothing is parked before the checkpoint comes to it.
-        await saveParked(trx, schema, parked);
-      });
+  for await (const events of projection.eventsAhead?.(db, schema, db !== patient) ?? [])
+    await patient.transaction(async (trx) => {
+      const parked = (await holdCheckpoint(trx, schema))?.parked ?? [];
+      await projectOrPark(trx, options, events, parked);
+      // Nothing is parked before the checkpoint comes to it.
+      await saveParked(trx, schema, parked);
+    });
 }
 
 /** Otherwise rows of a stream that is parked on one side only would look like rows that somebody has changed. */

@@ -70,17 +70,15 @@ export async function projectOrPark(
   before: readonly ParkedStream[],
   parkedAt = target.runtime.now().toISOString(),
 ): Promise<ParkedStream[]> {
-  const added: ParkedStream[] = [];
-  const overloaded: { event: RecordedEvent; cause: unknown }[] = [];
+  const atFault: { event: RecordedEvent; cause: unknown }[] = [];
+  const { overloads } = target;
   let passed = 0;
 
   /** Halves the events until the one at fault is alone. */
   async function take(given: readonly RecordedEvent[]): Promise<void> {
-    const leftOut = new Set([
-      ...added.map(({ stream }) => stream),
-      ...overloaded.map(({ event: { streamName } }) => streamName),
-    ]);
-    const some = given.filter(({ streamName }) => !leftOut.has(streamName));
+    const some = given.filter(({ streamName }) =>
+      atFault.every(({ event }) => event.streamName !== streamName),
+    );
     const [event] = some;
     if (!event) return;
     try {
@@ -88,37 +86,33 @@ export async function projectOrPark(
       passed += some.length;
     } catch (error) {
       if (!(error instanceof BatchRefused)) throw error;
-      const { cause } = error;
-      if (some.length === 1 && isOverload(cause)) {
-        overloaded.push({ event, cause });
-        if (overloaded.length > maxOverloaded) throw cause;
-        return;
-      }
-      if (some.length === 1) return park(event, cause);
+      if (some.length === 1) return leaveOut(event, error.cause);
       const middle = Math.floor(some.length / 2);
       await take(some.slice(0, middle));
       await take(some.slice(middle));
     }
   }
 
-  function park(event: RecordedEvent, cause: unknown): void {
-    const message = describeFailure(cause);
-    const { revision, streamName: stream, type } = event;
-    if (before.length + added.length >= maxParked)
+  function leaveOut(event: RecordedEvent, cause: unknown): void {
+    atFault.push({ event, cause });
+    if (isOverload(cause) && atFault.filter((each) => isOverload(each.cause)).length > maxOverloaded)
+      throw cause;
+    if (before.length + atFault.length > maxParked)
       throw new ProjectionHalted(
-        `More than ${maxParked} streams cannot be processed, such as ${stream} at revision ${revision}: ${message}`,
+        `More than ${maxParked} streams cannot be processed, such as ${event.streamName} at revision ${event.revision}: ${describeFailure(cause)}`,
       );
-    added.push({ stream, revision, type: indexable(type), message: indexable(message), parkedAt });
   }
 
   await take(events);
-  const { overloads } = target;
-  if (passed > 0)
-    for (const { event } of overloaded) overloads?.set(event.id, (overloads.get(event.id) ?? 0) + 1);
-  for (const { event, cause } of overloaded) {
-    if ((overloads?.get(event.id) ?? 0) < maxOverloads) throw cause;
-    park(event, cause);
-  }
+  const added = atFault.map(({ event, cause }): ParkedStream => {
+    const times = (overloads?.get(event.id) ?? 0) + 1;
+    if (isOverload(cause)) {
+      if (passed > 0) overloads?.set(event.id, times);
+      if (passed === 0 || !overloads || times < maxOverloads) throw cause;
+    }
+    const { revision, streamName: stream, type } = event;
+    return { stream, revision, type: indexable(type), message: indexable(describeFailure(cause)), parkedAt };
+  });
   await trx.raw('set local search_path to default');
   await saveParked(trx, target.schema, [...before, ...added]);
   return added;

@@ -17,8 +17,8 @@ import { textLength } from './batches.ts';
 type Options = Parameters<EventStore['subscribe']>[0];
 type Placed = Exclude<SubscriptionMessage, { kind: 'caught_up' }>;
 
-/** How many of the newest messages are kept, or up to twice as many; and how many characters of text they hold at most. */
-const usualSize = { messages: 1_000, text: 16_000_000 };
+/** So many of the newest messages are kept, as long as they hold no more characters of text. */
+const usualSize = { messages: 2_000, text: 16_000_000 };
 /** After so many events of others a projection is told how far it has come, as the event store itself does. */
 const checkpointEvery = 512;
 
@@ -81,7 +81,7 @@ function openTail(
   size: typeof usualSize,
 ) {
   const closing = new AbortController();
-  let kept: Placed[] = [];
+  const kept: Placed[] = [];
   /** Of the text in what is kept. */
   let length = 0;
   /** The number of the first message that is kept, and the position before it. */
@@ -99,19 +99,6 @@ function openTail(
     wake();
   };
 
-  /** Many at a time, because those that stay are moved. */
-  function dropOldest(): void {
-    let dropped = 0;
-    for (const message of kept) {
-      if (kept.length - dropped <= size.messages && length <= size.text / 2) break;
-      length -= lengthOf(message);
-      from = placeOf(message);
-      dropped += 1;
-    }
-    kept = kept.slice(dropped);
-    first += dropped;
-  }
-
   async function gather(): Promise<void> {
     let passed: RecordedEvent | undefined;
     for await (const message of eventStore.subscribe({ ...options, signal: closing.signal })) {
@@ -119,7 +106,12 @@ function openTail(
       if (message.kind === 'event') passed = message.event;
       kept.push(message.kind === 'event' ? message : { ...message, passed });
       length += lengthOf(message);
-      if (kept.length >= 2 * size.messages || length > size.text) dropOldest();
+      while (kept.length > size.messages || length > size.text) {
+        const oldest = kept.shift() ?? message;
+        from = placeOf(oldest);
+        length -= lengthOf(oldest);
+        first += 1;
+      }
       wake();
     }
   }

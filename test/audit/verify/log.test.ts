@@ -412,7 +412,9 @@ test('an acknowledgement that somebody forged, altered or moved does not count, 
   const forgery = { stream: acknowledgementsStream, revision: 0 };
   await explain(forgery, { ...key, sign: otherKey.sign });
   t.deepEqual(await kindsIn(other.eventStore), ['acknowledgements', unreadable], 'explained by a forgery');
-  t.deepEqual(await explain(forgery), ['Acknowledgement 0 is not what a trusted key has signed']);
+  t.deepEqual(await explain(forgery), [
+    'verify-acknowledgements revision 0 (FaultAcknowledged) is not what a trusted key has signed',
+  ]);
   t.deepEqual(await kindsIn(other.eventStore), ['acknowledgements', unreadable], 'the second one is left');
   await explain({ ...forgery, revision: 1 });
   t.deepEqual(await kindsIn(other.eventStore), [unreadable]);

@@ -173,7 +173,7 @@ test('a reader that stands still is kept a limited amount of text, and reads the
     () => 1_000_000,
   );
   const streamPrefixes = ['payment-', 'user-'];
-  const shared = createSharedReader<Subscribe>(log, { streamPrefixes }, { messages: 1_000, text: 200 });
+  const shared = createSharedReader<Subscribe>(log, { streamPrefixes }, { messages: 2_000, text: 200 });
   const stopping = new AbortController();
   const { signal } = stopping;
   const got: number[] = [];
