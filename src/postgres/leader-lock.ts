@@ -121,30 +121,21 @@ async function leadOnce(
 ): Promise<boolean> {
   const beating = new AbortController();
   const giving = new AbortController();
-  const heart = keepAlive(client, beating.signal, runtime, async () => {
-    if (process === undefined) return;
-    await show();
-    const { rows: sessions } = await client.query<LeaderSession>(findSessions);
-    if (givesUp(sessions, { name, process })) giving.abort();
-  }).catch((error) => lost.abort(error));
+  async function keepAlive(): Promise<void> {
+    await client.query('select 1');
+    for (;;) {
+      await runtime.sleep(heartbeatMs, beating.signal);
+      if (beating.signal.aborted) return;
+      await client.query('select 1');
+      if (process === undefined) continue;
+      await show();
+      const { rows: sessions } = await client.query<LeaderSession>(findSessions);
+      if (givesUp(sessions, { name, process })) giving.abort();
+    }
+  }
+  const heart = keepAlive().catch((error) => lost.abort(error));
   await work(AbortSignal.any([signal, lost.signal, giving.signal])).finally(() => beating.abort());
   await heart;
   lost.signal.throwIfAborted();
   return !giving.signal.aborted;
-}
-
-/** Calls `onBeat` from the second heartbeat on. Rejects when the session has ended. */
-async function keepAlive(
-  client: Client,
-  signal: AbortSignal,
-  runtime: LeaderLock['runtime'],
-  onBeat: () => Promise<void>,
-): Promise<void> {
-  await client.query('select 1');
-  for (;;) {
-    await runtime.sleep(heartbeatMs, signal);
-    if (signal.aborted) return;
-    await client.query('select 1');
-    await onBeat();
-  }
 }

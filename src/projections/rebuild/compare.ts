@@ -41,6 +41,7 @@ export type Comparison = {
 export const comparedSchema = (name: string) => `${name}_compare`;
 
 type CompareOptions = RebuildOptions & { limit: number };
+type LockedOptions = CompareOptions & { schema: string; patient: Knex };
 
 /**
  * Makes shadow tables from the whole log, up to the position of the serving tables, and compares the two row by row.
@@ -92,9 +93,7 @@ async function compareOnce(options: CompareOptions): Promise<Comparison> {
   return comparison;
 }
 
-async function compareLocked(
-  options: CompareOptions & { schema: string; patient: Knex },
-): Promise<Comparison> {
+async function compareLocked(options: LockedOptions): Promise<Comparison> {
   const { projection, db, patient, schema } = options;
   const shadow = await openShadowTables(options);
   await shadow.catchUp(async () => {
@@ -129,10 +128,7 @@ async function compareLocked(
 }
 
 /** What cannot be folded is left out, and its rows will differ. */
-async function foldAhead(
-  options: CompareOptions & { schema: string; patient: Knex },
-  db: Knex,
-): Promise<void> {
+async function foldAhead(options: LockedOptions, db: Knex): Promise<void> {
   const { patient, projection, schema } = options;
   for await (const events of projection.eventsAhead?.(db, schema, db !== patient) ?? [])
     await patient.transaction(async (trx) => {

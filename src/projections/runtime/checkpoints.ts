@@ -81,20 +81,14 @@ async function createCheckpoints(trx: Knex.Transaction): Promise<void> {
   // Earlier releases had none of these columns. Looked up first, because altering the table waits for its readers.
   await trx.raw(`
     do $$ begin
-      if not exists (
-        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'events'
-      ) then
-        alter table checkpoints add column events bigint not null default 0;
-      end if;
-      if not exists (
-        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'last_event'
-      ) then
-        alter table checkpoints add column last_event json;
-      end if;
-      if not exists (
-        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'parked'
-      ) then
-        alter table checkpoints add column parked json not null default '[]';
+      if (
+        select count(*) from pg_attribute
+        where attrelid = to_regclass('checkpoints') and attname in ('events', 'last_event', 'parked')
+      ) < 3 then
+        alter table checkpoints
+          add column if not exists events bigint not null default 0,
+          add column if not exists last_event json,
+          add column if not exists parked json not null default '[]';
       end if;
     end $$`);
 }

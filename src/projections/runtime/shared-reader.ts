@@ -105,11 +105,11 @@ function openTail(
       if (message.kind === 'caught_up') continue;
       if (message.kind === 'event') passed = message.event;
       kept.push(message.kind === 'event' ? message : { ...message, passed });
-      length += lengthOf(message);
+      length += textLength(message);
       while (kept.length > size.messages || length > size.text) {
         const oldest = kept.shift() ?? message;
         from = placeOf(oldest);
-        length -= lengthOf(oldest);
+        length -= textLength(oldest);
         first += 1;
       }
       wake();
@@ -163,10 +163,6 @@ function openTail(
 
 function placeOf(message: Placed): Position {
   return message.kind === 'event' ? message.event.position : message.position;
-}
-
-function lengthOf(message: Placed): number {
-  return message.kind === 'event' ? textLength([message.event.data, message.event.metadata]) : 0;
 }
 
 function selector(selection: Selection): (event: RecordedEvent) => boolean {
