@@ -5,7 +5,7 @@ import { retry } from '../../kernel/retry.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { connectPostgres } from '../../postgres/pool.ts';
 import { quoteIdentifier } from '../../postgres/table.ts';
-import { discard, holdCheckpoint, projectionStatus, saveParked } from '../runtime/checkpoints.ts';
+import { discard, holdCheckpoint, projectionStatus } from '../runtime/checkpoints.ts';
 import type { ParkedStream } from '../runtime/failures.ts';
 import { parkedOnlyIn, projectOrPark } from '../runtime/parking.ts';
 import type { ComparedRows, Projection } from '../runtime/projection.ts';
@@ -134,8 +134,6 @@ async function foldAhead(options: LockedOptions, db: Knex): Promise<void> {
     await patient.transaction(async (trx) => {
       const parked = (await holdCheckpoint(trx, schema))?.parked ?? [];
       await projectOrPark(trx, options, events, parked);
-      // Nothing is parked before the checkpoint comes to it.
-      await saveParked(trx, schema, parked);
     });
 }
 

@@ -170,9 +170,10 @@ export async function recordFault(db: Knex, schema: string, message: string): Pr
 export async function saveParked(
   trx: Knex.Transaction,
   schema: string,
-  parked: Iterable<ParkedStream>,
+  parked: readonly ParkedStream[],
 ): Promise<void> {
-  await trx.raw('update checkpoints set parked = ? where name = ?', [JSON.stringify([...parked]), schema]);
+  await trx.raw('set local search_path to default');
+  await trx.raw('update checkpoints set parked = ? where name = ?', [JSON.stringify(parked), schema]);
 }
 
 /** The status of every projection and rebuild that ever ran. Rejects within a few seconds when Postgres is down. */

@@ -32,12 +32,12 @@ const maxOverloads = 3;
 const maxOverloaded = 3;
 
 /** A batch cannot be written as it is: one of its events is at fault, or there are too many at a time. */
-export class BatchRefused extends Error {
+class BatchRefused extends Error {
   override name = 'BatchRefused';
 }
 
 /** Writes the rows of all these events. Throws BatchRefused, and what an outage throws. */
-export async function projectAll(
+async function projectAll(
   trx: Knex.Transaction,
   { projection, schema, personalData }: Target,
   events: readonly RecordedEvent[],
@@ -58,8 +58,8 @@ export async function projectAll(
 }
 
 /**
- * Writes the rows of these events, except for those at fault and what follows them in their streams, which it parks in
- * addition to `before`; resolves to the streams that it has parked. An event that overloads Postgres is at fault once it
+ * Writes the rows of these events, except for those at fault and what follows them in their streams; resolves to these
+ * streams, which are to be parked in addition to `before`. An event that overloads Postgres is at fault once it
  * has done so three times while others of its batch passed; until then, its error is thrown. Throws ProjectionHalted when
  * the streams become too many.
  */
@@ -104,7 +104,7 @@ export async function projectOrPark(
   }
 
   await take(events);
-  const added = atFault.map(({ event, cause }): ParkedStream => {
+  return atFault.map(({ event, cause }): ParkedStream => {
     const times = (overloads?.get(event.id) ?? 0) + 1;
     if (isOverload(cause)) {
       if (passed > 0) overloads?.set(event.id, times);
@@ -113,9 +113,6 @@ export async function projectOrPark(
     const { revision, streamName: stream, type } = event;
     return { stream, revision, type: indexable(type), message: indexable(describeFailure(cause)), parkedAt };
   });
-  await trx.raw('set local search_path to default');
-  await saveParked(trx, target.schema, [...before, ...added]);
-  return added;
 }
 
 /**
@@ -157,7 +154,8 @@ async function tryAgain(
       (event) => !isAfter(event.position, position) && (types?.includes(event.type) ?? true),
     );
     const others = status.parked.filter(({ stream }) => stream !== streamName);
-    await projectOrPark(trx, target, events, others, parked.parkedAt);
+    const added = await projectOrPark(trx, target, events, others, parked.parkedAt);
+    await saveParked(trx, schema, [...others, ...added]);
   });
 }
 

@@ -104,10 +104,11 @@ function openTail(
     for await (const message of eventStore.subscribe({ ...options, signal: closing.signal })) {
       if (message.kind === 'caught_up') continue;
       if (message.kind === 'event') passed = message.event;
-      kept.push(message.kind === 'event' ? message : { ...message, passed });
-      length += textLength(message);
+      const newest = message.kind === 'event' ? message : { ...message, passed };
+      kept.push(newest);
+      length += textLength(newest);
       while (kept.length > size.messages || length > size.text) {
-        const oldest = kept.shift() ?? message;
+        const oldest = kept.shift() ?? newest;
         from = placeOf(oldest);
         length -= textLength(oldest);
         first += 1;
