@@ -273,6 +273,7 @@ export function post(
   accept = 'application/json',
 ): Promise<string> {
   const text = JSON.stringify(body);
+  const again = () => post(port, requestPath, body, accept);
   return new Promise((resolve, reject) => {
     const headers = {
       accept,
@@ -287,16 +288,18 @@ export function post(
         response.setEncoding('utf8').on('data', (chunk) => {
           answer += chunk;
         });
-        response.on('end', () =>
-          response.statusCode === 200 || response.statusCode === 303
-            ? resolve(answer)
-            : reject(new Error(`answered ${response.statusCode}: ${answer}`)),
-        );
+        response.on('end', () => {
+          const { statusCode = 0 } = response;
+          if (statusCode === 200 || statusCode === 303) resolve(answer);
+          // On a machine that is busy with other things it may ask to try again.
+          else if (statusCode === 503) sleep(500).then(again).then(resolve, reject);
+          else reject(new Error(`answered ${statusCode}: ${answer}`));
+        });
       },
     );
     sending.on('error', (error) => {
       // The server has just closed this connection, because it was idle for seconds. Asking twice makes one payment.
-      if (sending.reusedSocket) post(port, requestPath, body, accept).then(resolve, reject);
+      if (sending.reusedSocket) again().then(resolve, reject);
       else reject(error);
     });
     sending.end(text);

@@ -16,12 +16,15 @@ import {
 import { cpuMsOf, path, startModule, stopProcess } from './processes.ts';
 import { quantile, type Row } from './row.ts';
 
+/** A smaller share for a shorter run: BENCH_SHARE=0.2 npm run bench life */
+const share = Number(process.env.BENCH_SHARE ?? 1);
 const loads = [
-  { inFlight: 64, payments: 600, rounds: 3 },
-  { inFlight: 32, payments: 400, rounds: 3 },
-  { inFlight: 1, payments: 100, rounds: 3 },
+  { inFlight: 64, payments: 1_000 * share },
+  { inFlight: 32, payments: 600 * share },
+  { inFlight: 1, payments: 150 * share },
 ] as const;
-const warmUp = 800;
+const rounds = 3;
+const warmUp = 1_500 * share;
 
 type Figures = Record<string, number>;
 /** A server that payments are made with. `cpuMs` is by kind of process; `settled` resolves once nothing is left to do. */
@@ -45,7 +48,7 @@ export async function benchLife(withPeers = process.argv.includes('--peers')): P
     if (withPeers) servers.push(await startPeer('emmett', stores), await startPeer('plain', stores));
     for (const server of servers) await measure(server, merchants, 64, warmUp);
     const rows: Row[] = [];
-    for (const { inFlight, payments, rounds } of loads) {
+    for (const { inFlight, payments } of loads) {
       const all = new Map<string, Measured[]>(servers.map(({ name }) => [name, []]));
       for (let round = 0; round < rounds; round += 1)
         for (const server of servers)

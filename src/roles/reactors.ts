@@ -42,7 +42,7 @@ export function startReactors({
   void clock.start();
   // The answers of the registry are sealed.
   void personalData.start();
-  const db = connectPostgres({ url: databaseUrl, log });
+  const db = connectPostgres({ url: databaseUrl, log, keepsPlans: true });
   const stopping = new AbortController();
   const announcer = runtime.uuid();
   const { projection, takeDue } = createToDoList({ eventStore, announcer });

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import { emptyIfUndefined } from '../postgres/error-codes.ts';
+import { prepared } from '../postgres/prepared.ts';
 import { foldStream, type PlacedEvent } from './projection.ts';
 import { settleDeliveries, toDoSchema } from './table.ts';
 
@@ -45,7 +46,7 @@ export function createDeliveryQueue(db: Knex) {
      * Nothing if the projection has never run.
      */
     async claim({ receiverLimits, merchantLimits, ...claim }: Claim): Promise<ClaimedDelivery[]> {
-      const query = db.raw<{ rows: ClaimedDelivery[] }>(claimSql, {
+      const query = prepared<{ rows: ClaimedDelivery[] }>(db, claimSql, {
         ...claim,
         receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
         merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
@@ -64,7 +65,7 @@ export function createDeliveryQueue(db: Knex) {
 
     /** Gives a row back: it can be claimed again from `until` on, or at once when it has changed. */
     async postpone(claimed: ClaimedDelivery, holder: string, until: Date): Promise<void> {
-      await db.raw(postponeSql, { ...claimed, holder, until }).timeout(5_000);
+      await prepared(db, postponeSql, { ...claimed, holder, until }).timeout(5_000);
     },
   };
 }

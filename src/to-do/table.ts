@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
+import { prepared } from '../postgres/prepared.ts';
 import { indexable, insertGiven, type Row, type Table } from '../postgres/table.ts';
 
 /** The schema of the list's tables, and the name of the projection that fills them. */
@@ -78,7 +79,11 @@ export async function writeDeliveries(
   const rows = payments.flatMap(rowsOf);
   if (rows.length === 0) return [];
   const parameters = [JSON.stringify(rows), announcer, dueChannel, announcer];
-  const { rows: due } = await db.raw<{ rows: { kind: DeliveryKind }[] }>(upsertAndAnnounce, parameters);
+  const { rows: due } = await prepared<{ rows: { kind: DeliveryKind }[] }>(
+    db,
+    upsertAndAnnounce,
+    parameters,
+  );
   return due.map(({ kind }) => kind);
 }
 
@@ -93,7 +98,7 @@ export async function settleDeliveries(
 ): Promise<void> {
   const moved = [JSON.stringify(known), known.transactionId, known.revision, orderingKey, holder];
   const written = [JSON.stringify(rowsOf(known)), holder, dueChannel, holder];
-  await db.raw(settle, [...moved, ...written]).timeout(5_000);
+  await prepared(db, settle, [...moved, ...written]).timeout(5_000);
 }
 
 /** The newest delivery of each ordering key. */
