@@ -53,13 +53,19 @@ function read(file: string): string {
   }
 }
 
+/** Options of Node that write a CPU profile when the process ends: BENCH_PROFILE=<folder> npm run bench life */
+function profile(name: string): string[] {
+  const folder = process.env.BENCH_PROFILE;
+  return folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${name}.cpuprofile`] : [];
+}
+
 /** Starts a module that reports `{ port }` once it listens. */
 export async function startModule(
   file: string,
   args: readonly string[],
   execArgv: readonly string[] = [],
 ): Promise<{ child: ChildProcess; port: number }> {
-  const child = fork(path(file), args, { execArgv: [...execArgv] });
+  const child = fork(path(file), args, { execArgv: [...execArgv, ...profile(file)] });
   const [message] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
   if (typeof message !== 'object' || message === null) throw new Error(`${file} did not start`);
   return { child, port: message.port };
@@ -67,10 +73,7 @@ export async function startModule(
 
 /** Starts a command of the ledger; its log goes nowhere, but is written. */
 export function startLedgerProcess(command: string, env: Readonly<Record<string, string>>): ChildProcess {
-  const args = process.env.BENCH_PROFILE
-    ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`, `--cpu-prof-name=${command}.cpuprofile`]
-    : [];
-  return spawn(process.execPath, [...args, path('../src/main.ts'), command], {
+  return spawn(process.execPath, [...profile(command), path('../src/main.ts'), command], {
     env: { PATH: process.env.PATH, ...env },
     // It ends when this process does.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

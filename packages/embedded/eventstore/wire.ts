@@ -93,34 +93,6 @@ export function parseProposedEvent(
   };
 }
 
-/** The complete ReadResp that readers of this event will receive. */
-export function encodeEvent(
-  event: ProposedEvent,
-  at: { stream: string; revision: number; position: number; created: Date },
-): Uint8Array {
-  const position = String(at.position);
-  const recorded = new streams.ReadResp.ReadEvent.RecordedEvent();
-  recorded.setId(uuidMessage(event.id));
-  recorded.setStreamIdentifier(streamIdentifier(at.stream));
-  recorded.setStreamRevision(String(at.revision));
-  recorded.setPreparePosition(position);
-  recorded.setCommitPosition(position);
-  recorded
-    .getMetadataMap()
-    .set('type', event.type)
-    .set('content-type', event.contentType)
-    // In ticks of 100 ns: 10,000 to a millisecond.
-    .set('created', `${at.created.getTime()}0000`);
-  recorded.setCustomMetadata(event.metadata);
-  recorded.setData(event.data);
-  const read = new streams.ReadResp.ReadEvent();
-  read.setEvent(recorded);
-  read.setCommitPosition(position);
-  const response = new streams.ReadResp();
-  response.setEvent(read);
-  return response.serializeBinary();
-}
-
 /** SQLITE_FULL, and SQLITE_IOERR_WRITE for a quota or a limit on the size of files. */
 const DISK_FULL: readonly unknown[] = [13, 778];
 
