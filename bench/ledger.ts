@@ -47,7 +47,8 @@ export async function startStores(fill?: (file: string) => void) {
     query: async (sql: string): Promise<number> => Number((await client.query(sql)).rows[0].value),
     async stop() {
       await client.end();
-      await stopProcess(store.child);
+      store.child.disconnect(); // it then closes the log
+      await once(store.child, 'exit');
       await stopProcess(postmaster, 'SIGINT');
       await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     },

@@ -17,7 +17,7 @@ export async function benchRebuild(): Promise<Row[]> {
   return [...(await benchRequestsDuringRebuilds()), ...(await benchSpeed())];
 }
 
-async function benchSpeed(): Promise<Row[]> {
+export async function benchSpeed(): Promise<Row[]> {
   const stores = await startStores((file) => fill(file, events));
   const measure = (what: string) =>
     run([what, String(events), stores.esdbUrl, stores.databaseUrl], [stores.store.pid, stores.postmaster.pid]);

@@ -28,7 +28,9 @@ export function startProjections({
   const halted = new Set<string>();
   const reader = createSharedReader(eventStore, { streamPrefixes });
   const process = runtime.uuid().slice(0, 8);
-  const following = { eventStore: reader, db, databaseUrl, personalData, log, runtime, process };
+  // Rows may be so far behind while much happens: a page then reads the stream. Most of a batch's cost is the same for many events.
+  const everyMs = 100;
+  const following = { eventStore: reader, db, databaseUrl, personalData, log, runtime, process, everyMs };
   const launch = (projection: Projection) => {
     const run = runProjection({ projection, ...following });
     runs.set(projection.name, run);

@@ -70,7 +70,7 @@ export function startReactors({
   const reader = createSharedReader(eventStore, { eventTypes });
   const process = announcer.slice(0, 8);
   const following = { eventStore: reader, personalData, db, databaseUrl, log, runtime, process };
-  const requeryRun = runProjection({ projection: requeries, ...following });
+  const requeryRun = runProjection({ projection: requeries, ...following, everyMs: 100 });
   const list = runProjection({
     projection,
     ...following,

@@ -54,6 +54,19 @@ export function createDeliveryQueue(db: Knex) {
       return await emptyIfUndefined(query.timeout(5_000));
     },
 
+    /** Which of these rows are still held: the list has not come to what was recorded of them. */
+    async stillHeld(rows: readonly ClaimedDelivery[], holder: string): Promise<ClaimedDelivery[]> {
+      const ids = rows.map(({ transactionId }) => transactionId);
+      const query = prepared<{ rows: Pick<ClaimedDelivery, 'transactionId' | 'orderingKey'>[] }>(
+        db,
+        `select transaction_id as "transactionId", ordering_key as "orderingKey" from ${table}
+         where transaction_id = any(?) and leased_by = ?`,
+        [ids, holder],
+      );
+      const held = (await query.timeout(5_000)).rows.map(keyOf);
+      return rows.filter((row) => held.includes(keyOf(row)));
+    },
+
     /** Moves a row that is still held to where its whole stream leaves it, as the list will once it comes to the last event. */
     async settle(
       { transactionId, orderingKey }: ClaimedDelivery,
@@ -69,6 +82,9 @@ export function createDeliveryQueue(db: Knex) {
     },
   };
 }
+
+const keyOf = ({ transactionId, orderingKey }: Pick<ClaimedDelivery, 'transactionId' | 'orderingKey'>) =>
+  `${transactionId} ${orderingKey}`;
 
 /** Of one merchant, a claim looks at so many receivers, and at its rows that have been due longest, so many times its limit. */
 const receiversOfMerchant = 256;

@@ -19,7 +19,7 @@ export type DeliveryWorker = {
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
 type Dependencies = WorkerTask &
-  Omit<AttemptDependencies, 'giveBack' | 'settle'> & {
+  Omit<AttemptDependencies, 'giveBack' | 'settle' | 'settleLater'> & {
     queue: DeliveryQueue;
     /** The most attempts at a time; a merchant may name any number of receivers, which together get no more than its part. */
     concurrency: { total: number; perReceiver: number; perMerchant: number };
@@ -32,12 +32,16 @@ type Dependencies = WorkerTask &
 /** How often it polls, for retries that become due. */
 const pollMs = 1_000;
 const drainMs = 10_000;
+/** How long the list has to come to what an attempt recorded before the worker itself settles the row. */
+const settleAfterMs = 250;
 
 export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
   const { concurrency, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
   const log = dependencies.log.child({ reactor: name });
   const holder = runtime.uuid();
   const breaker = createBreaker(runtime);
+  const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
+  let settling: Promise<void> | undefined;
   const attempts = new Map<Promise<void>, ClaimedDelivery>();
   const interrupting = new AbortController();
   let wakeUp = new AbortController();
@@ -74,7 +78,13 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   }
 
   function begin(claimed: ClaimedDelivery): void {
-    const attempt = attemptDelivery(claimed, interrupting.signal, { ...dependencies, log, giveBack, settle })
+    const attempt = attemptDelivery(claimed, interrupting.signal, {
+      ...dependencies,
+      log,
+      giveBack,
+      settle,
+      settleLater,
+    })
       .then((outcome) => {
         if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
       })
@@ -96,6 +106,21 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     await queue.settle(claimed, holder, stream).catch(() => {});
   }
 
+  function settleLater(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): void {
+    unsettled.set(claimed, stream);
+    settling ??= settleLeft();
+  }
+
+  /** Usually the list comes to the end of a stream within milliseconds: only the rows that it leaves are written. */
+  async function settleLeft(): Promise<void> {
+    await runtime.sleep(settleAfterMs, interrupting.signal);
+    const waiting = new Map(unsettled);
+    unsettled.clear();
+    settling = undefined;
+    const left = await queue.stillHeld([...waiting.keys()], holder).catch(() => []);
+    await Promise.all(left.map((row) => settle(row, waiting.get(row) ?? [])));
+  }
+
   const working = work();
   return {
     wake: () => wakeUp.abort(),
@@ -105,6 +130,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       await working;
       const cancelTimer = runtime.setTimer(drainMs, () => interrupting.abort());
       await Promise.all(attempts.keys());
+      await settling;
       cancelTimer();
     },
   };
