@@ -124,7 +124,8 @@ const targets: Readonly<Record<string, string>> = {
 
 /** What a peer does not do. */
 const notes: Readonly<Record<string, string>> = {
-  emmett: 'a durable callback (it tries once), hash chain, sealing, journal, to-do list, a store apart from the rows',
+  emmett:
+    'a durable callback (it tries once), hash chain, sealing, journal, to-do list, a store apart from the rows',
   plain: 'events (a row is overwritten), a durable callback (it tries once), journal, audit, sealing',
 };
 

@@ -20,7 +20,10 @@ export async function benchRebuild(): Promise<Row[]> {
 export async function benchSpeed(): Promise<Row[]> {
   const stores = await startStores((file) => fill(file, events));
   const measure = (what: string) =>
-    run([what, String(events), stores.esdbUrl, stores.databaseUrl], [stores.store.pid, stores.postmaster.pid]);
+    run(
+      [what, String(events), stores.esdbUrl, stores.databaseUrl],
+      [stores.store.pid, stores.postmaster.pid],
+    );
   try {
     const rows: Row[] = [];
     // Read before and after each, so that other load on the machine affects both.

@@ -80,7 +80,12 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     await Promise.all([users, projects].map((list) => untilCaughtUp(list, sources)));
   }
   const { seal } = personalData;
-  const execute = createExecute({ eventStore, decider: paymentDecider, seal, remembered: rememberedPayments });
+  const execute = createExecute({
+    eventStore,
+    decider: paymentDecider,
+    seal,
+    remembered: rememberedPayments,
+  });
   const app = await createApp({
     config,
     execute,

@@ -82,8 +82,11 @@ export function startReactors({
     databaseUrl,
     channel: dueChannel,
     onNotification(payload) {
+      const [by, kind] = payload?.split(' ') ?? [];
       // This process has woken its own workers already.
-      if (payload !== announcer) for (const worker of workers.values()) worker.wake();
+      if (by === announcer) return;
+      // Without a kind after a new connection, and from a process of an earlier release.
+      for (const [of, worker] of workers) if (kind === undefined || kind === of) worker.wake();
     },
     log,
     runtime,

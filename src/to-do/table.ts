@@ -10,7 +10,7 @@ import { indexable, insertGiven, type Row, type Table } from '../postgres/table.
 /** The schema of the list's tables, and the name of the projection that fills them. */
 export const toDoSchema = 'reactor_deliveries';
 
-/** The Postgres channel that announces rows that are due; the payload is who announces them. */
+/** The Postgres channel that announces rows that are due; the payload is who announces them, and their kind. */
 export const dueChannel = 'deliveries_due';
 
 const derivedColumns = {
@@ -79,11 +79,7 @@ export async function writeDeliveries(
   const rows = payments.flatMap(rowsOf);
   if (rows.length === 0) return [];
   const parameters = [JSON.stringify(rows), announcer, dueChannel, announcer];
-  const { rows: due } = await prepared<{ rows: { kind: DeliveryKind }[] }>(
-    db,
-    upsertAndAnnounce,
-    parameters,
-  );
+  const { rows: due } = await prepared<{ rows: { kind: DeliveryKind }[] }>(db, upsertAndAnnounce, parameters);
   return due.map(({ kind }) => kind);
 }
 
@@ -143,7 +139,7 @@ const upsertInto = (deliveries: string, condition: string) => `
         excluded.attempts, excluded.settled_at)
     returning kind, state
   )
-  select kind, case when ? <> '' then pg_notify(?, ?) end from (
+  select kind, case when ? <> '' then pg_notify(?, ? || ' ' || kind) end from (
     select distinct kind from written where state = 'due'
   ) as due`;
 

@@ -84,21 +84,30 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       giveBack,
       settle,
       settleLater,
-    })
-      .then((outcome) => {
-        if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
-      })
-      .finally(() => {
-        attempts.delete(attempt);
-        wakeUp.abort();
-      });
+    }).then((outcome) => {
+      const hadNoRoom = hasNoRoom(claimed);
+      if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
+      attempts.delete(attempt);
+      if (hadNoRoom) wakeUp.abort();
+    });
     attempts.set(attempt, claimed);
+  }
+
+  /** Whether a claim may have left something because of what is under way, so that the end of an attempt makes room for it. */
+  function hasNoRoom({ receiver, merchantCode }: ClaimedDelivery): boolean {
+    const { total, perReceiver, perMerchant } = concurrency;
+    const underWay = [...attempts.values()];
+    const atReceiver = underWay.filter((each) => each.receiver === receiver).length;
+    const ofMerchant = underWay.filter((each) => each.merchantCode === merchantCode).length;
+    const limit = breaker.limits().get(receiver) ?? perReceiver;
+    return underWay.length >= total || atReceiver >= limit || ofMerchant >= perMerchant;
   }
 
   async function giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void> {
     const until = new Date(runtime.now().getTime() + afterMs);
     // If this fails, the lease ends by itself.
     await queue.postpone(claimed, holder, until).catch(() => {});
+    if (afterMs === 0) wakeUp.abort();
   }
 
   async function settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
