@@ -1,0 +1,63 @@
+/** `npm run fuzz`: content/docs/fuzzing.md. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { fuzz } from './run.ts';
+import { type Memory, startService } from './service.ts';
+
+const text = { type: 'string' } as const;
+const { values } = parseArgs({ options: { requests: text, seed: text, case: text } });
+const [seed, requests] = [Number(values.seed ?? 1), Number(values.requests ?? 10_000)];
+
+const slowMs = 2_000;
+const mebibyte = 2 ** 20;
+/** By how much the process may have grown between the middle of the run and its end. */
+const mayGrow: Memory = { heapUsed: 32 * mebibyte, rss: 128 * mebibyte };
+
+const folder = await mkdtemp(join(tmpdir(), 'ledger-fuzz-'));
+const service = await startService(folder);
+process.once('SIGINT', () => void service.stop().then(() => process.exit(1)));
+try {
+  process.exitCode = (await fuzzAndReport()) ? 0 : 1;
+} finally {
+  await service.stop();
+  await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+}
+
+async function fuzzAndReport(): Promise<boolean> {
+  const only = values.case === undefined ? undefined : Number(values.case);
+  const { faults, figures } = await fuzz(service, { seed, requests, only, slowMs });
+  const { middle, end } = figures;
+  print(`${figures.sent.toLocaleString('en')} requests, seed ${seed}`);
+  for (const [kind, count] of [...figures.requests].sort()) printRow(kind, count);
+  print('Answers by status');
+  for (const [status, count] of [...figures.statuses].sort()) printRow(status, count);
+  print('Slowest answers, in milliseconds');
+  for (const { kind, tookMs } of figures.slowest) printRow(kind, tookMs);
+  printRow(`beyond ${slowMs} ms only once`, figures.slowOnce);
+  print('Memory in the middle and at the end, in MiB');
+  for (const [name, { heapUsed, rss }] of Object.entries({ middle, end })) {
+    printRow(`heap, ${name}`, heapUsed / mebibyte);
+    printRow(`resident, ${name}`, rss / mebibyte);
+  }
+  if (end.heapUsed - middle.heapUsed > mayGrow.heapUsed || end.rss - middle.rss > mayGrow.rss)
+    faults.push({ number: 0, text: 'the memory of the process grows' });
+  const { isClean, report } = await service.verify();
+  print(report.trim());
+  if (!isClean) faults.push({ number: 0, text: 'ledger verify has found violations' });
+  for (const { number, text: fault } of faults)
+    print(
+      `\nFAULT ${fault}\n  npm run fuzz -- --seed ${seed} ${number ? `--case ${number}` : `--requests ${requests}`}`,
+    );
+  print(faults.length === 0 ? 'No fault was found.' : `\n${faults.length} faults were found.`);
+  return faults.length === 0;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function printRow(name: string, value: number): void {
+  print(`  ${name.padEnd(28)}${Math.round(value).toLocaleString('en').padStart(10)}`);
+}

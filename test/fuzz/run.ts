@@ -1,0 +1,105 @@
+// A run: many cases at a time, what is checked after each answer, and the figures.
+import { createCheck, type Description } from '../conformance/answers.ts';
+import { type CaseContext, runCase, shown } from './cases.ts';
+import { createChance } from './chance.ts';
+import { exchange, send } from './client.ts';
+import { operationsOf } from './operations.ts';
+import { createScene, learn } from './scene.ts';
+import { apiKey, gatewaySecret, type Memory, type Service } from './service.ts';
+
+export type Options = {
+  seed: number;
+  /** At least so many, counting every request of each case. */
+  requests: number;
+  /** The number of the only case to run. */
+  only?: number | undefined;
+  /** A slower answer is asked for twice more, and is a fault if it is as slow each time. Without it, no answer is too slow. */
+  slowMs?: number;
+};
+
+/** `number` is that of the case; 0 if the fault belongs to none. */
+export type Fault = { number: number; text: string };
+
+const inFlight = 8;
+const maxFaults = 20;
+
+/** Rejects if the service ends. */
+export async function fuzz(service: Service, options: Options) {
+  const description = (await (await fetch(`${service.url}/openapi.json`)).json()) as Description;
+  const check = createCheck(description);
+  const operations = operationsOf(description);
+  const faults: Fault[] = [];
+  const counts = { requests: new Map<string, number>(), statuses: new Map<string, number>(), slowOnce: 0 };
+  let slowest: { tookMs: number; kind: string }[] = [];
+  let sent = 0;
+  const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
+
+  /** Sends until an answer is in time, three times at most. Null if there is none in time. */
+  async function timed<A extends { tookMs: number }>(kind: string, request: () => Promise<A>): Promise<A> {
+    const { slowMs = Number.POSITIVE_INFINITY } = options;
+    for (let attempt = 1; ; attempt += 1) {
+      sent += 1;
+      count(counts.requests, kind);
+      const answer = await request();
+      slowest = [...slowest, { tookMs: answer.tookMs, kind }]
+        .sort((a, b) => b.tookMs - a.tookMs)
+        .slice(0, 10);
+      const isSlow = answer.tookMs > slowMs;
+      if (!isSlow && attempt > 1) counts.slowOnce += 1;
+      if (!isSlow) return answer;
+      if (attempt === 3) throw new Error(`slow each of three times, at last ${Math.round(answer.tookMs)} ms`);
+    }
+  }
+
+  const contextOf = (number: number): CaseContext => ({
+    ...{ service, description, operations },
+    fault: (text) => void faults.push({ number, text }),
+    async ask(scene, { described }, call) {
+      const kind = described.operationId;
+      try {
+        const answer = await timed(kind, () => send(service.url, call));
+        count(counts.statuses, String(answer.status));
+        const isBusy = answer.status === 503 && described.responses[503] !== undefined;
+        const wrong = isBusy ? null : check(described, answer);
+        if (wrong) throw new Error(wrong);
+        learn(scene, call.path, answer);
+        return answer;
+      } catch (error) {
+        faults.push({ number, text: `${kind}: ${error}: ${shown(call)}` });
+        return null;
+      }
+    },
+    async askRaw(kind, bytes) {
+      try {
+        const { statuses } = await timed(`raw: ${kind}`, () => exchange(service.port, bytes));
+        for (const status of statuses) count(counts.statuses, String(status));
+        const wrong = statuses.find((status) => status >= 500 && status !== 503);
+        if (wrong) throw new Error(`status ${wrong}`);
+      } catch (error) {
+        const sentBytes = JSON.stringify(bytes.parts.map((part) => String(part).slice(0, 300))).slice(0, 700);
+        faults.push({ number, text: `raw: ${kind}: ${error}: ${sentBytes}` });
+      }
+    },
+  });
+
+  let next = options.only ?? 1;
+  const runNext = (): Promise<void> => {
+    const number = next;
+    next += 1;
+    const scene = createScene(createChance(options.seed, number), `${options.seed}-${number}`);
+    return runCase(scene, contextOf(number));
+  };
+  const runUntil = async (limit: number): Promise<Memory> => {
+    const worker = async () => {
+      while (sent < limit && faults.length < maxFaults) await runNext();
+    };
+    await Promise.race([Promise.all(Array.from({ length: inFlight }, worker)), service.exited]);
+    return service.memory();
+  };
+  if (options.only !== undefined) await runNext();
+  const middle = await runUntil(options.only === undefined ? options.requests / 2 : 0);
+  const end = await runUntil(options.only === undefined ? options.requests : 0);
+  if ([gatewaySecret, apiKey].some((secret) => service.output().includes(secret)))
+    faults.push({ number: 0, text: 'a secret is in the log' });
+  return { faults, figures: { ...counts, sent, slowest, middle, end } };
+}
