@@ -1,6 +1,6 @@
 // Sends requests: proper ones with Node's client, anything else as bytes on a connection.
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,28 +11,20 @@ export type Answer = { status: number; headers: Record<string, unknown>; body: s
 /** After this time an answer counts as one that never comes. */
 const neverMs = 60_000;
 
-const agent = new Agent({ keepAlive: true, maxSockets: 32 });
-
 /** Rejects if there is no answer. Not with fetch, which sends no body with GET. */
 export async function send(url: string, { method, path, headers, body }: Call): Promise<Answer> {
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
   const startedAt = performance.now();
   const outgoing = request(url + path, {
-    agent,
+    // A connection of its own: one that is kept may be closed in the moment in which the next request is sent.
+    agent: false,
     method: method.toUpperCase(),
     headers: { ...headers, ...length },
     signal: AbortSignal.timeout(neverMs),
   }).end(body);
-  try {
-    const [incoming] = await once(outgoing, 'response');
-    const answer = { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
-    return { ...answer, tookMs: performance.now() - startedAt };
-  } catch (error) {
-    // The server closes an idle connection in the moment in which the next request is sent.
-    const isClosed = outgoing.reusedSocket && Reflect.get(Object(error), 'code') === 'ECONNRESET';
-    if (!isClosed) throw error;
-    return send(url, { method, path, headers, ...(body !== undefined && { body }) });
-  }
+  const [incoming] = await once(outgoing, 'response');
+  const answer = { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
+  return { ...answer, tookMs: performance.now() - startedAt };
 }
 
 export type Bytes = {
@@ -66,10 +58,11 @@ export async function exchange(port: number, bytes: Bytes): Promise<{ statuses: 
   }
   if (pauseMs > 0) startedAt = performance.now();
   if (end === 'half') socket.end();
-  const limit = sleep(neverMs, null, { ref: false }).then(() =>
-    Promise.reject(new Error('no answer, and no end')),
-  );
-  await (end === 'cut' ? sleep(1) : Promise.race([done, limit]));
+  const never = async () => {
+    await sleep(neverMs, null, { ref: false });
+    throw new Error('no answer, and no end');
+  };
+  await (end === 'cut' ? sleep(1) : Promise.race([done, never()]));
   socket.destroy();
   return { statuses: statuses(), tookMs: performance.now() - startedAt };
 }

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { fuzz } from './run.ts';
 import { type Memory, startService } from './service.ts';
 
@@ -11,9 +11,8 @@ const { values } = parseArgs({ options: { requests: text, seed: text, case: text
 const [seed, requests] = [Number(values.seed ?? 1), Number(values.requests ?? 10_000)];
 
 const slowMs = 2_000;
-const mebibyte = 2 ** 20;
 /** By how much the process may have grown between the middle of the run and its end. */
-const mayGrow: Memory = { heapUsed: 32 * mebibyte, rss: 128 * mebibyte };
+const mayGrow: Memory = { heapUsed: 32 * 2 ** 20, rss: 128 * 2 ** 20 };
 
 const folder = await mkdtemp(join(tmpdir(), 'ledger-fuzz-'));
 const service = await startService(folder);
@@ -29,18 +28,7 @@ async function fuzzAndReport(): Promise<boolean> {
   const only = values.case === undefined ? undefined : Number(values.case);
   const { faults, figures } = await fuzz(service, { seed, requests, only, slowMs });
   const { middle, end } = figures;
-  print(`${figures.sent.toLocaleString('en')} requests, seed ${seed}`);
-  for (const [kind, count] of [...figures.requests].sort()) printRow(kind, count);
-  print('Answers by status');
-  for (const [status, count] of [...figures.statuses].sort()) printRow(status, count);
-  print('Slowest answers, in milliseconds');
-  for (const { kind, tookMs } of figures.slowest) printRow(kind, tookMs);
-  printRow(`beyond ${slowMs} ms only once`, figures.slowOnce);
-  print('Memory in the middle and at the end, in MiB');
-  for (const [name, { heapUsed, rss }] of Object.entries({ middle, end })) {
-    printRow(`heap, ${name}`, heapUsed / mebibyte);
-    printRow(`resident, ${name}`, rss / mebibyte);
-  }
+  print(inspect(figures, { sorted: true, maxArrayLength: null, numericSeparator: true }));
   if (end.heapUsed - middle.heapUsed > mayGrow.heapUsed || end.rss - middle.rss > mayGrow.rss)
     faults.push({ number: 0, text: 'the memory of the process grows' });
   const { isClean, report } = await service.verify();
@@ -56,8 +44,4 @@ async function fuzzAndReport(): Promise<boolean> {
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
-}
-
-function printRow(name: string, value: number): void {
-  print(`  ${name.padEnd(28)}${Math.round(value).toLocaleString('en').padStart(10)}`);
 }

@@ -122,7 +122,8 @@ function rightFields(path: string, scene: Scene, { service }: RequestContext): R
   const callback = { callback_url: `${service.sandboxUrl}/merchant/callback` };
   const attempt = chance.pick([1, 1, 2, 9]);
   if (path === '/api/v1/users') return { email: `${name}-${count}@agency.example` };
-  if (path === '/generic/request') return { trans_id: reference, ...callback };
+  if (path === '/generic/request')
+    return { trans_id: reference, ...callback, ...(chance.happens(0.8) && { email: '' }) };
   if (path === '/landreg/request') return { transaksi_id: reference };
   if (path === '/generic/simulate')
     return { trans_id: `S-${name}-${count}`, send: chance.pick(['json', 'page', 'nothing']), ...callback };

@@ -1,5 +1,5 @@
 // What no HTTP client would send: each kind makes the bytes of one connection.
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Chance } from './chance.ts';
 import type { Bytes } from './client.ts';
 import { oddTexts } from './values.ts';
@@ -19,14 +19,9 @@ const length = (bytes: number | string) => `Content-Length: ${bytes}`;
 const body = '{"trans_id":"RAW","amount":"1.00"}';
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 const chunked = 'Transfer-Encoding: chunked';
-const randomBytes = (chance: Chance) => Buffer.from(Array.from({ length: 300 }, () => chance.below(256)));
 
 const zeros = Buffer.alloc(10_000_000);
-const compressed: Readonly<Record<string, Buffer>> = {
-  br: brotliCompressSync(zeros),
-  gzip: gzipSync(zeros),
-  deflate: deflateSync(zeros),
-};
+const bombs = { br: brotliCompressSync(zeros), gzip: gzipSync(zeros) };
 
 export const raws: Readonly<Record<string, (chance: Chance) => Bytes>> = {
   'long query': (chance) => {
@@ -40,19 +35,14 @@ export const raws: Readonly<Record<string, (chance: Chance) => Bytes>> = {
   },
   'content encoding': (chance) => {
     const encoding = chance.pick(['br', 'gzip', 'deflate', 'zstd', 'identity', 'gzip, br', 'chunked', '']);
-    const bytes = compressed[encoding] ?? Buffer.from(body);
+    const bytes = bombs[chance.pick(['br', 'gzip'] as const)];
     return { parts: [post(length(bytes.length), `Content-Encoding: ${encoding}`), bytes] };
   },
-  'slow body': (chance) => ({
-    parts: [post(length(body.length)), ...body],
-    pauseMs: chance.pick([1, 5, 20]),
-  }),
-  'slow headers': () => ({ parts: post(length(0)).match(/.{1,9}/gs) ?? [], pauseMs: 5 }),
-  'cut body': (chance) => ({ parts: [post(length(34)), body.slice(0, chance.below(34))], end: 'cut' }),
-  'cut headers': (chance) => ({
-    parts: [post(length(1)).slice(0, chance.below(90))],
-    end: chance.pick(['cut', 'half']),
-  }),
+  slow: () => ({ parts: `${post(length(34))}${body}`.match(/.{1,9}/gs) ?? [], pauseMs: 5 }),
+  cut: (chance) => {
+    const whole = `${post(length(34))}${body}`;
+    return { parts: [whole.slice(0, chance.below(whole.length))], end: chance.pick(['cut', 'half']) };
+  },
   'answer not read': (chance) => ({ parts: [head('GET', chance.pick(paths)).repeat(20)], end: 'cut' }),
   'wrong length': (chance) => {
     const wrong = chance.pick('0|5|1000|-1|+34|0x22|1e1|abc||99999999999999999999|34, 35| 34'.split('|'));
@@ -62,7 +52,7 @@ export const raws: Readonly<Record<string, (chance: Chance) => Bytes>> = {
     const depth = chance.pick([100, 5_000, 30_000]);
     const list = `${'['.repeat(depth)}${']'.repeat(depth)}`;
     const object = `{"extra":${'{"a":'.repeat(depth / 4)}1${'}'.repeat(depth / 4)}}`;
-    const deep = chance.pick([list, object, `{"extra":${'['.repeat(depth)}`]);
+    const deep = chance.pick([list, object]);
     return { parts: [post(length(deep.length)), deep] };
   },
   'header flood': (chance) => {
@@ -73,15 +63,15 @@ export const raws: Readonly<Record<string, (chance: Chance) => Bytes>> = {
     return get(chance.pick(paths), headers);
   },
   'two lengths': (chance) => {
-    const conflicts = [
-      [length(34), chunked],
-      [chunked, length(0)],
-      [length(34), length(35)],
-      ...['chunked, identity', 'identity', 'xchunked', ' \tchunked'].map((each) => [
-        `Transfer-Encoding: ${each}`,
-      ]),
+    const headers = [
+      length(34),
+      length(0),
+      chunked,
+      'Transfer-Encoding: identity',
+      'Transfer-Encoding: xchunked',
     ];
-    return { parts: [post(...chance.pick(conflicts)), chunk(body), chunk('')], end: 'half' };
+    const two = post(chance.pick(headers), chance.pick(headers));
+    return { parts: [two, chunk(body), chunk('')], end: 'half' };
   },
   chunks: (chance) => {
     const chunks = chance.pick([
@@ -95,7 +85,7 @@ export const raws: Readonly<Record<string, (chance: Chance) => Bytes>> = {
     return { parts: [post(chunked), chunks], end: 'half' };
   },
   pipelining: (chance) => {
-    const answers = chance.pick([2, 10, 50]);
+    const answers = chance.pick([2, 10, 20]);
     const one = chance.pick([head('GET', chance.pick(paths)), post(length(34)) + body]);
     return { parts: [one.repeat(answers)], answers };
   },
@@ -106,14 +96,12 @@ export const raws: Readonly<Record<string, (chance: Chance) => Bytes>> = {
   },
   'other protocol': (chance) => {
     const lines =
-      'GET /|GET / HTTP/0.9|GET / HTTP/1.0|GET / HTTP/3.0|GET / HTTP/1.1|PRI * HTTP/2.0|SSH-2.0-x|EHLO a|\0\0';
-    const tls = Buffer.from('1603010200010001fc0303', 'hex');
-    return { parts: [chance.pick([...lines.split('|'), tls, randomBytes(chance)]), '\r\n\r\n'], end: 'half' };
+      'GET /|GET / HTTP/0.9|GET / HTTP/1.0|GET / HTTP/1.1|PRI * HTTP/2.0|SSH-2.0-x|EHLO a|\x16\x03\x01';
+    const bytes = Buffer.from(Array.from({ length: 300 }, () => chance.below(256)));
+    return { parts: [chance.pick([...lines.split('|'), bytes]), '\r\n\r\n'], end: 'half' };
   },
-  expectations: (chance) =>
-    chance.pick([
-      { parts: [post(length(34), `Expect: ${chance.pick(['100-continue', '200-ok'])}`), body] },
-      get('/', ['Connection: Upgrade', `Upgrade: ${chance.pick(['websocket', 'h2c'])}`]),
-      get('/docs', ['Range: bytes=0-0,1-1,2-2', 'If-None-Match: *', 'If-Modified-Since: never']),
-    ]),
+  expectations: (chance) => {
+    const expected = ['Expect: 100-continue', 'Expect: 200-ok', 'Upgrade: websocket', 'Upgrade: h2c'];
+    return { parts: [post(length(34), 'Connection: Upgrade', chance.pick(expected)), body] };
+  },
 };
