@@ -16,7 +16,8 @@ const mayGrow: Memory = { heapUsed: 32 * 2 ** 20, rss: 128 * 2 ** 20 };
 
 const folder = await mkdtemp(join(tmpdir(), 'ledger-fuzz-'));
 const service = await startService(folder);
-process.once('SIGINT', () => void service.stop().then(() => process.exit(1)));
+const interrupted = new AbortController();
+process.once('SIGINT', () => interrupted.abort());
 try {
   process.exitCode = (await fuzzAndReport()) ? 0 : 1;
 } finally {
@@ -26,7 +27,13 @@ try {
 
 async function fuzzAndReport(): Promise<boolean> {
   const only = values.case === undefined ? undefined : Number(values.case);
-  const { faults, figures } = await fuzz(service, { seed, requests, only, slowMs });
+  const { faults, figures } = await fuzz(service, {
+    seed,
+    requests,
+    only,
+    slowMs,
+    signal: interrupted.signal,
+  });
   const { middle, end } = figures;
   print(inspect(figures, { sorted: true, maxArrayLength: null, numericSeparator: true }));
   if (end.heapUsed - middle.heapUsed > mayGrow.heapUsed || end.rss - middle.rss > mayGrow.rss)

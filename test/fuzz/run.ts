@@ -15,6 +15,8 @@ export type Options = {
   only?: number | undefined;
   /** A case with a slower answer runs again alone, and then such an answer is a fault. */
   slowMs: number;
+  /** Ends the run early. */
+  signal?: AbortSignal;
 };
 
 /** `number` is that of the case; 0 if the fault belongs to none. */
@@ -88,7 +90,7 @@ export async function fuzz(service: Service, { slowMs, ...options }: Options) {
     runCase(createScene(createChance(options.seed, number), name), contextOf(number));
   const runUntil = async (limit: number): Promise<Memory> => {
     const worker = async () => {
-      while (sent < limit && faults.length < maxFaults) await run(next++);
+      while (sent < limit && faults.length < maxFaults && !options.signal?.aborted) await run(next++);
     };
     await Promise.race([Promise.all(Array.from({ length: inFlight }, worker)), service.exited]);
     return service.memory();

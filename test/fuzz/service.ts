@@ -34,7 +34,12 @@ export async function startService(dataDir: string) {
     RATE_LIMIT_PAGES: '1000000',
   };
   const args = ['--expose-gc', '--import', memoryProbe, main, 'serve'];
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  // Ctrl-C is for the fuzzer alone.
+  const child = spawn(process.execPath, args, {
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
   let output = '';
   const listening = Promise.withResolvers<void>();
   for (const stream of [child.stdout, child.stderr])
