@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { exchange, send } from '../test/fuzz/client.ts';
-import { type Service, startService } from '../test/fuzz/service.ts';
+import { exchange, send } from '../test/support/http-client.ts';
+import { type Service, startService } from '../test/support/served-ledger.ts';
 import type { Row } from './row.ts';
 
 const rounds = 3;

@@ -15,6 +15,7 @@ export function createChance(seed: number, number: number) {
   return {
     below,
     happens: (probability: number): boolean => next() < probability,
+    bytes: (length: number): Buffer => Buffer.from(Array.from({ length }, () => below(256))),
     pick: <T>(values: readonly T[]): T => values[below(values.length)] as T,
   };
 }

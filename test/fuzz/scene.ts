@@ -1,31 +1,44 @@
-// What a case knows: its payments, one for each channel, and what the answers have told of them.
+// A case at work: its chance, its payments, one for each channel, what the answers have told of them, and how it asks.
+import type { DescribedOperation, Description } from '../conformance/answers.ts';
+import type { Answer, Bytes, Call } from '../support/http-client.ts';
+import type { Service } from '../support/served-ledger.ts';
 import type { Chance } from './chance.ts';
-import type { Answer } from './client.ts';
 
-export type Channel = 'generic' | 'landreg';
+export type Operation = { path: string; method: string; described: DescribedOperation };
+
 type Payment = {
   reference: string;
   id: string;
-  /** Of the forms on its pages, by the name of the page. */
-  tokens: Record<string, string>;
+  /** Of the forms on its pages. */
+  tokens: { pay: string; receipt: string };
   /** The form that takes its payer to the gateway; null before a method was chosen. */
   handOver: Record<string, string> | null;
 };
 
-export type Scene = ReturnType<typeof createScene>;
-
-const unknownId = '00000000000000000000000000';
-
-/** `name` is in every reference of the case, so that no other case has it. */
-export function createScene(chance: Chance, name: string) {
-  const payment = (reference: string): Payment => ({ reference, id: unknownId, tokens: {}, handOver: null });
-  const payments: Record<Channel, Payment> = { generic: payment(`G-${name}`), landreg: payment(`L-${name}`) };
+export type Scene = {
+  chance: Chance;
+  /** In every reference of the case, so that no other case has it. */
+  name: string;
+  service: Service;
+  description: Description;
+  operations: readonly Operation[];
+  payments: { generic: Payment; landreg: Payment };
   /** The queries of the signed links that were seen, by path. */
-  const links = new Map<string, string>();
-  return { chance, name, payments, links, userId: unknownId, count: 0 };
+  links: Map<string, string>;
+  userId: string;
+  /** Sends, checks, counts and learns; null if something was wrong with the answer. */
+  ask(operation: Operation, call: Call): Promise<Answer | null>;
+  askRaw(kind: string, bytes: Bytes): Promise<void>;
+  fault(text: string): void;
+};
+
+export const unknownId = '00000000000000000000000000';
+
+export function newPayment(reference: string): Payment {
+  return { reference, id: unknownId, tokens: { pay: '', receipt: '' }, handOver: null };
 }
 
-export const channelOf = (path: string): Channel => (path.startsWith('/landreg') ? 'landreg' : 'generic');
+export const channelOf = (path: string) => (path.startsWith('/landreg') ? 'landreg' : 'generic');
 
 /** Takes ids, tokens, links and forms from an answer. */
 export function learn(scene: Scene, path: string, { body, headers, status }: Answer): void {
@@ -36,8 +49,8 @@ export function learn(scene: Scene, path: string, { body, headers, status }: Ans
   if (status >= 300) return;
   if (path.endsWith('/request')) payment.id = /\/pay\/([0-9A-Z]{26})/.exec(text)?.[1] ?? payment.id;
   if (path.startsWith('/api/v1/users')) scene.userId = /"id":"(\w+)"/.exec(body)?.[1] ?? scene.userId;
-  const [, page = ''] = /\/(receipt)\//.exec(path) ?? [null, 'pay'];
-  payment.tokens[page] = /name="token" value="([^"]+)"/.exec(body)?.[1] ?? payment.tokens[page] ?? '';
+  const token = /name="token" value="([^"]+)"/.exec(body)?.[1];
+  if (token) payment.tokens[path.includes('/receipt/') ? 'receipt' : 'pay'] = token;
   const hidden = text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g);
   const fields = Object.fromEntries(Array.from(hidden, ([, name = '', value = '']) => [name, value]));
   if (fields.CHECKSUM) payment.handOver = fields;
