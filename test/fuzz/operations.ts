@@ -96,10 +96,10 @@ function rightFields(path: string, { chance, name, payments, service }: Scene): 
   const attempt = chance.pick([1, 1, 2, 9]);
   const callback = { callback_url: `${service.sandboxUrl}/merchant/callback` };
   // A receipt that is sent takes as long as fifty pages.
-  const email = chance.happens(0.8) ? { email: '' } : {};
+  const email = chance.happens(0.8) && { email: '' };
   if (path === '/api/v1/users') return { email: `${other}@agency.example` };
   if (path === '/generic/request') return { trans_id: reference, ...callback, ...email };
-  if (path === '/landreg/request') return { transaksi_id: reference };
+  if (path === '/landreg/request') return { transaksi_id: reference, ...(email && { extra: {} }) };
   if (path === '/generic/simulate')
     return { trans_id: other, send: chance.pick(['json', 'page', 'nothing']), ...callback, ...email };
   if (path.includes('/receipt/')) return { token: tokens.receipt };

@@ -20,7 +20,7 @@ const body = '{"trans_id":"RAW","amount":"1.00"}';
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 const chunked = 'Transfer-Encoding: chunked';
 
-const zeros = Buffer.alloc(10_000_000);
+const zeros = Buffer.alloc(1_000_000);
 const bombs = { br: brotliCompressSync(zeros), gzip: gzipSync(zeros) };
 
 export const raws: Readonly<Record<string, (chance: Chance) => Bytes>> = {
