@@ -8,7 +8,7 @@ test('odd requests get documented answers, and leave the stores consistent', asy
   t.timeout(300_000);
   const service = await startService(await folderWithCluster(t));
   t.teardown(() => service.stop());
-  const options = { seed: 1, from: 1, requests: 200, inFlight: 4, slowMs: Number.POSITIVE_INFINITY };
+  const options = { seed: 1, from: 1, requests: 150, inFlight: 4, slowMs: Number.POSITIVE_INFINITY };
   const { faults, figures } = await fuzz(service, options);
   t.deepEqual(faults, []);
   for (const status of ['200', '303', '400', '401', '404']) t.true(figures.statuses.has(status), status);
