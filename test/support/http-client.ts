@@ -15,7 +15,9 @@ const neverMs = 60_000;
 export async function send(url: string, { method, path, headers, body }: Call): Promise<Answer> {
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
   const startedAt = performance.now();
-  const outgoing = request(url + path, {
+  const outgoing = request(url, {
+    // As it is: a URL would resolve the dots in it.
+    path,
     // A connection of its own: one that is kept may be closed in the moment in which the next request is sent.
     agent: false,
     method: method.toUpperCase(),
