@@ -1,6 +1,7 @@
-/** `ledger users`: adds users of the console, changes their roles, lets them into it, deactivates and reactivates them. */
+/** `ledger users`: adds users of the console, changes their roles, lets them into it, deactivates and reactivates them, removes lost passkeys. */
 import { createExecute } from '../commands/execute.ts';
 import { email, oneOf, readFields } from '../commands/fields.ts';
+import { passkeyDecider } from '../commands/passkeys.ts';
 import { NewUser, type UserCommand, userDecider, userIdOf } from '../commands/user.ts';
 import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, roles, userStream, userStreamPrefix } from '../events/user.ts';
@@ -46,6 +47,13 @@ const actions: Readonly<Record<string, (context: Context, options: Options) => P
     const id = await executeOnUser(context, email, (at) => ({ type: 'ReactivateUser', at, by: null }));
     return `User ${id} may sign in again.`;
   },
+  async 'remove-passkeys'({ config, eventStore, runtime }, options) {
+    const id = userIdOf(config.transactionIdKey, readFields(options, Addressed).email);
+    const command = { type: 'RemovePasskeys', at: runtime.now().toISOString(), by: null } as const;
+    const execute = createExecute({ eventStore, decider: passkeyDecider });
+    const { events } = await execute(userStream(id), command, staffCause());
+    return `User ${id} has no passkey any more; ${events.length} removed.`;
+  },
   async list({ eventStore }) {
     const accounts = await allAccounts(eventStore);
     const line = (...[id, role, state, console, ...rest]: string[]) =>
@@ -60,9 +68,9 @@ const actions: Readonly<Record<string, (context: Context, options: Options) => P
 
 export const users: Command = {
   summary:
-    'adds a user, changes the role, grants access to the console, deactivates, reactivates, or lists all',
+    'adds a user, changes the role, grants access to the console, deactivates, reactivates, removes passkeys, or lists all',
   usage:
-    'add --email ADDRESS [--role admin|member|viewer] [--name NAME] | role --email ADDRESS --role ROLE | grant --email ADDRESS | deactivate --email ADDRESS | reactivate --email ADDRESS | list',
+    'add --email ADDRESS [--role admin|member|viewer] [--name NAME] | role --email ADDRESS --role ROLE | grant --email ADDRESS | deactivate --email ADDRESS | reactivate --email ADDRESS | remove-passkeys --email ADDRESS | list',
   options: { name: text, email: text, role: text },
   takesArguments: true,
   async run(values, [name = '', ...more]) {

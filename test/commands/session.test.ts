@@ -12,7 +12,7 @@ const secretHash = 'h';
 const signedIn: SessionEvent = { type: 'SignedIn', data: { at, userId: 'U', endsAt, secretHash } };
 const signedOut: SessionEvent = { type: 'SignedOut', data: { at } };
 const issue: SessionCommand = { type: 'IssueSignInLink', at, userId: 'U', expiresAt };
-const signIn: SessionCommand = { type: 'SignIn', at, endsAt, secretHash };
+const signIn: SessionCommand = { type: 'SignIn', at, endsAt, secretHash, passkey: null };
 const signOut: SessionCommand = { type: 'SignOut', at };
 const view: SessionCommand = {
   type: 'ViewPersonalData',

@@ -3,9 +3,11 @@
  * that signing out, a new role or a deactivated account takes effect at once and everywhere.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { type Head, headOf, loadHead } from '../../../commands/execute.ts';
+import { type Head, headOf } from '../../../commands/execute.ts';
+import { passkeyDecider } from '../../../commands/passkeys.ts';
 import { loadSessionEnds, sessionDecider } from '../../../commands/session.ts';
 import { userDecider } from '../../../commands/user.ts';
+import type { Passkey } from '../../../events/passkeys.ts';
 import { type Session, sessionStream } from '../../../events/session.ts';
 import { type Account, maySignIn, type User, userStream } from '../../../events/user.ts';
 import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
@@ -42,12 +44,12 @@ type Streams = Pick<EventStore, 'load' | 'loadLast'>;
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(dependencies: {
-  config: { baseUrl: string; transactionIdKey: string };
+  config: { baseUrl: string; transactionIdKey: string; passkeysRequired: boolean };
   eventStore: Streams;
   runtime: Pick<Runtime, 'now'>;
 }) {
   const {
-    config: { baseUrl, transactionIdKey },
+    config: { baseUrl, passkeysRequired, transactionIdKey },
     eventStore,
     runtime,
   } = dependencies;
@@ -78,11 +80,14 @@ export function createSessions(dependencies: {
       const found = await loadSession(eventStore, sessionId);
       if (found?.session.status !== 'open' || !isSecretOf(found.session, secret)) return null;
       if (now.toISOString() >= found.session.endsAt) return null;
-      const account = await loadHolder(eventStore, found);
-      if (!account) return null;
+      const holder = await loadHolder(eventStore, found);
+      const { passkey } = found.session;
+      if (!holder || (passkey !== null && !holder.passkeys.some(({ id }) => id === passkey))) return null;
+      // Such as a member who was made an admin.
+      if (passkey === null && passkeysRequired && holder.account.role === 'admin') return null;
       const isDue = Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
       if (isDue) issue(ctx, ticket, found.session.endsAt);
-      const { active: _, console: __, ...user } = account;
+      const { active: _, console: __, ...user } = holder.account;
       return { ...user, ticket, session: found.session, head: found.head };
     },
 
@@ -105,19 +110,26 @@ export async function loadSession(eventStore: Streams, id: string): Promise<Foun
   return session && events[0] ? { session, begun: events[0], head } : null;
 }
 
+export type Holder = { account: Account; passkeys: readonly Passkey[] };
+
 /**
- * The account that a session or link belongs to. Null if it is deactivated, or was since the link was issued: by now
+ * Whom a session or link belongs to. Null if it is deactivated, or was since the link was issued: by now
  * somebody else may hold that link or cookie, so a reactivated user signs in again. Throws EventStoreUnavailable.
  */
 export async function loadHolder(
   eventStore: Pick<EventStore, 'load'>,
   { begun, session }: FoundSession,
-): Promise<Account | null> {
+): Promise<Holder | null> {
   const history = await eventStore.load(userStream(session.userId));
-  const { state: account } = headOf(history, userDecider);
+  const holder = holderOf(history);
   const deactivated = history.findLast(({ type }) => type === 'UserDeactivated');
   const wasDeactivatedSince = deactivated !== undefined && isAfter(deactivated.position, begun.position);
-  return account && maySignIn(account) && !wasDeactivatedSince ? account : null;
+  return holder && maySignIn(holder.account) && !wasDeactivatedSince ? holder : null;
+}
+
+function holderOf(history: readonly RecordedEvent[]): Holder | null {
+  const { state: account } = headOf(history, userDecider);
+  return account && { account, passkeys: headOf(history, passkeyDecider).state?.held ?? [] };
 }
 
 /** What the session's stream keeps of the secret in the cookie. */
@@ -130,5 +142,13 @@ function isSecretOf({ secretHash }: Session, secret: string): boolean {
 
 /** Null where there is no such user. Throws EventStoreUnavailable. */
 export async function loadAccount(eventStore: Pick<EventStore, 'load'>, id: string): Promise<Account | null> {
-  return (await loadHead(eventStore, userStream(id), userDecider)).state;
+  return (await loadAccountWithPasskeys(eventStore, id))?.account ?? null;
+}
+
+/** Likewise, whether or not they may sign in. */
+export async function loadAccountWithPasskeys(
+  eventStore: Pick<EventStore, 'load'>,
+  id: string,
+): Promise<Holder | null> {
+  return holderOf(await eventStore.load(userStream(id)));
 }

@@ -5,7 +5,7 @@ import { HttpProblem } from '../../server/context.ts';
 import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
-import { loadAccount } from '../frame/session.ts';
+import { loadAccountWithPasskeys } from '../frame/session.ts';
 
 const path = '/console/staff';
 const size = 100;
@@ -22,11 +22,11 @@ export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show,
   const page = { size, path, isFirst: after === null };
   const { rows, ...links } = pageOf(found, page, ({ id }) => ({ after: id }));
   // From their streams, so that the page shows a change at once.
-  const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
+  const holders = await Promise.all(rows.map(({ id }) => loadAccountWithPasskeys(eventStore, id)));
   await show(ctx, 'staff/staff.njk', {
     title: 'Staff',
     ...links,
-    rows: accounts.filter((account) => account !== null),
+    rows: holders.flatMap((it) => (it ? [{ ...it.account, passkeys: it.passkeys.length }] : [])),
     roles,
   });
 };
@@ -43,17 +43,29 @@ export const deactivate = change('deactivated', () => ({ type: 'DeactivateUser' 
 
 export const reactivate = change('reactivated', () => ({ type: 'ReactivateUser' }));
 
+export const removePasskeysOf: Page = async (ctx, { passkeys, runtime }) => {
+  const command = {
+    type: 'RemovePasskeys',
+    at: runtime.now().toISOString(),
+    by: ctx.state.staff.id,
+  } as const;
+  await passkeys.execute(streamOf(ctx), command, staffCause(ctx));
+  leadTo(ctx, path, 'passkeys-removed');
+};
+
 type Change =
   | { type: 'ChangeUserRole'; role: Role }
   | { type: 'GrantConsoleAccess' | 'DeactivateUser' | 'ReactivateUser' };
 
 function change(notice: NoticeCode, readChange: (ctx: StaffContext) => Change): Page {
   return async (ctx, { executeUser, runtime }) => {
-    const what = readChange(ctx);
-    const { id = '' } = ctx.params;
-    if (!derivedIdPattern.test(id)) throw new HttpProblem(404, 'There is no such user');
-    const command = { ...what, at: runtime.now().toISOString(), by: ctx.state.staff.id };
-    await executeUser(userStream(id), command, staffCause(ctx));
+    const command = { ...readChange(ctx), at: runtime.now().toISOString(), by: ctx.state.staff.id };
+    await executeUser(streamOf(ctx), command, staffCause(ctx));
     leadTo(ctx, path, notice);
   };
+}
+
+function streamOf({ params: { id = '' } }: StaffContext): string {
+  if (!derivedIdPattern.test(id)) throw new HttpProblem(404, 'There is no such user');
+  return userStream(id);
 }
