@@ -36,6 +36,12 @@ test('a link makes one session, however often it is used', (t) => {
   t.deepEqual(decide([issued, signedIn], issue), []);
 });
 
+test('a session names the passkey that opened it', (t) => {
+  const withPasskey = { ...signedIn, data: { ...signedIn.data, passkey: 'P' } } as SessionEvent;
+  t.deepEqual(decide([issued], { ...signIn, passkey: 'P' } as SessionCommand), [withPasskey]);
+  t.is(sessionDecider.evolve(null, withPasskey)?.passkey, 'P');
+});
+
 test('a link that was not issued, or that has expired, makes no session', (t) => {
   t.is(decide([], signIn), 'unknown_link');
   t.is(decide([issued], { ...signIn, at: expiresAt }), 'link_over');
