@@ -88,7 +88,7 @@ test.serial('an admin registers a passkey on the way in, and needs it from then 
   const { get, create, page, none } = await open(next);
   t.is(create, undefined);
   t.regex(page, /the link alone does not sign you in/);
-  t.regex(page, /scripts are switched off.*ledger users remove-passkeys/s, 'for whoever has no scripts');
+  t.regex(page, /scripts are switched off.*<code>ledger users remove-passkeys/s, 'for whoever has no scripts');
   await isRefused(t, await press(next), 403, 'the link alone');
   const answer = await press(next, { response: device.get(get ?? none) });
   t.is(answer.headers.get('location'), '/console');
