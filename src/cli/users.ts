@@ -32,25 +32,14 @@ const actions: Readonly<Record<string, (context: Context, options: Options) => P
     const id = await executeOnUser(context, email, (at) => ({ type: 'ChangeUserRole', at, by: null, role }));
     return `User ${id} now has the role ${role}.`;
   },
-  async grant(context, options) {
-    const { email } = readFields(options, Addressed);
-    const id = await executeOnUser(context, email, (at) => ({ type: 'GrantConsoleAccess', at, by: null }));
-    return `User ${id} may sign in to the console.`;
-  },
-  async deactivate(context, options) {
-    const { email } = readFields(options, Addressed);
-    const id = await executeOnUser(context, email, (at) => ({ type: 'DeactivateUser', at, by: null }));
-    return `User ${id} is deactivated: every session stops at its next request.`;
-  },
-  async reactivate(context, options) {
-    const { email } = readFields(options, Addressed);
-    const id = await executeOnUser(context, email, (at) => ({ type: 'ReactivateUser', at, by: null }));
-    return `User ${id} may sign in again.`;
-  },
+  grant: change('GrantConsoleAccess', 'may sign in to the console'),
+  deactivate: change('DeactivateUser', 'is deactivated: every session stops at its next request'),
+  reactivate: change('ReactivateUser', 'may sign in again'),
   async 'remove-passkeys'({ config, eventStore, runtime }, options) {
     const id = userIdOf(config.transactionIdKey, readFields(options, Addressed).email);
-    const command = { type: 'RemovePasskeys', at: runtime.now().toISOString(), by: null } as const;
+    const at = runtime.now().toISOString();
     const execute = createExecute({ eventStore, decider: passkeyDecider });
+    const command = { type: 'RemovePasskeys', at, id: null, keepsOne: false } as const;
     const { events } = await execute(userStream(id), command, staffCause());
     return `User ${id} has no passkey any more; ${events.length} removed.`;
   },
@@ -65,6 +54,17 @@ const actions: Readonly<Record<string, (context: Context, options: Options) => P
     return [line('id', 'role', 'state', 'console', 'email', 'name'), ...lines].join('\n');
   },
 };
+
+function change(
+  type: 'GrantConsoleAccess' | 'DeactivateUser' | 'ReactivateUser',
+  effect: string,
+): (context: Context, options: Options) => Promise<string> {
+  return async (context, options) => {
+    const { email } = readFields(options, Addressed);
+    const id = await executeOnUser(context, email, (at) => ({ type, at, by: null }));
+    return `User ${id} ${effect}.`;
+  };
+}
 
 export const users: Command = {
   summary:

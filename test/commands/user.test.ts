@@ -86,13 +86,13 @@ test('passkeys are registered once, and removed by their holder or another', (t)
   t.is(decide([created, registered('P')], register), 'passkey_refused');
   t.is(decide([created, registered('P'), removed('P')], register), 'passkey_refused');
   const two = [created, registered('P'), registered('Q')];
-  const remove = { type: 'RemovePasskey', at, id: 'P' } as const;
+  const remove = { type: 'RemovePasskeys', at, id: 'P' } as const;
   t.deepEqual(decide(two, { ...remove, keepsOne: true }), [removed('P')]);
   t.is(decide([...two, removed('Q')], { ...remove, keepsOne: true }), 'last_passkey');
   t.deepEqual(decide([...two, removed('Q')], { ...remove, keepsOne: false }), [removed('P')]);
   t.deepEqual(decide([...two, removed('P')], { ...remove, keepsOne: true }), []);
-  t.deepEqual(decide(two, { type: 'RemovePasskeys', at, by: null }), [removed('P'), removed('Q')]);
-  t.is(decide(two, { type: 'RemovePasskeys', at, by: 'U' }), 'own_account');
+  t.deepEqual(decide(two, { ...remove, id: null, keepsOne: false }), [removed('P'), removed('Q')]);
+  t.is(decide(two, { ...remove, id: null, keepsOne: true }), 'last_passkey');
 });
 
 test('passkeys fold from any events in any order: each is held, was removed or is unknown', (t) => {

@@ -2,170 +2,165 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { Refused } from '../../../commands/decider.ts';
 import { createExecute } from '../../../commands/execute.ts';
-import { name, readFields } from '../../../commands/fields.ts';
-import { createExecutePasskeyUse, passkeyDecider } from '../../../commands/passkeys.ts';
+import { InvalidFields, name, readFields } from '../../../commands/fields.ts';
+import { passkeyDecider, passkeyUseDecider } from '../../../commands/passkeys.ts';
 import type { Cause } from '../../../events/envelope.ts';
-import { passkeyUseStream } from '../../../events/passkeys.ts';
+import { type Passkey, passkeyUseStream } from '../../../events/passkeys.ts';
 import { userStream } from '../../../events/user.ts';
 import { EventStoreUnavailable } from '../../../eventstore/event-store.ts';
 import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
 import { reasonOf } from '../../../kernel/reason-of.ts';
 import { maskable } from '../../../kernel/structs.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
+import type { Fields } from './forms-and-lists.ts';
 import type { Holder } from './session.ts';
+
+/** What a page asks for: that a passkey is used, or registered. */
+type Demand = 'use' | 'register' | 'nothing';
+
+/** The form that a page sends, and the session that its question was for. */
+type Answer = { form: Fields; sessionId: string; holder: Holder; cause: Cause };
+
+type Dependencies = Pick<ConsoleDependencies, 'config' | 'eventStore' | 'log' | 'runtime'>;
+
+/** EdDSA, ES256 and RS256: named, because the library's default depends on the version of Node.js. */
+const algorithms = [-8, -7, -257];
+const knownTransports = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
+const timeout = 5 * 60_000;
+
+export function createPasskeys(dependencies: Dependencies) {
+  const { config, eventStore, log, runtime } = dependencies;
+  const rpId = new URL(config.baseUrl).hostname;
+  const challenges = createChallenges(dependencies);
+  const execute = createExecute({ eventStore, decider: passkeyDecider });
+  const loadLastUse = async (stream: string) =>
+    [await eventStore.loadLast(stream)].filter((it) => it !== null);
+  const executeUse = createExecute({ eventStore, decider: passkeyUseDecider, load: loadLastUse });
+
+  async function use({ form, sessionId, holder, cause }: Answer): Promise<string> {
+    const response = JSON.parse(form.response ?? '') as AuthenticationResponseJSON;
+    const passkey = holder.passkeys.find(({ id }) => id === response.id);
+    if (!passkey) throw new Error('the user has no such passkey');
+    const counter = await checkUse(response, passkey, challenges.expected(sessionId));
+    const at = runtime.now().toISOString();
+    const used = { at, userId: holder.id, sessionId, counter, registeredCounter: passkey.counter };
+    await executeUse(passkeyUseStream(holder.id, passkey.id), used, cause);
+    return passkey.id;
+  }
+
+  async function register({ form, sessionId, holder, cause }: Answer): Promise<string> {
+    const response = JSON.parse(form.response ?? '') as RegistrationResponseJSON;
+    const named = readFields({ name: form.name }, maskable({ name }));
+    const passkey = { ...(await checkNew(response, challenges.expected(sessionId))), ...named };
+    const at = runtime.now().toISOString();
+    await execute(userStream(holder.id), { type: 'RegisterPasskey', at, passkey }, cause);
+    return passkey.id;
+  }
+
+  return {
+    /** For commands that remove passkeys. */
+    execute,
+
+    /** What the holder must do before a session opens. */
+    demandOn({ passkeys, role }: Holder): Demand {
+      if (passkeys.length > 0) return 'use';
+      return config.passkeysRequired && role === 'admin' ? 'register' : 'nothing';
+    },
+
+    /** The options of `navigator.credentials.get` or `create`, in JSON; neither where nothing is demanded. */
+    ask(demand: Demand, sessionId: string, { id, name, email, passkeys }: Holder) {
+      const known = passkeys.map(({ id, transports }) => ({ id, transports, type: 'public-key' }));
+      const common = { challenge: challenges.create(sessionId), timeout };
+      if (demand === 'use')
+        return { get: { ...common, rpId, allowCredentials: known, userVerification: 'required' } };
+      if (demand === 'nothing') return {};
+      const create = {
+        ...common,
+        rp: { id: rpId, name: 'Payment ledger' },
+        user: { id: Buffer.from(id).toString('base64url'), name: email, displayName: name },
+        pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
+        excludeCredentials: known,
+        authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+        attestation: 'none',
+      };
+      return { create };
+    },
+
+    /**
+     * Resolves to the id of the passkey that was used or registered, null if none was demanded. Throws EventStoreUnavailable,
+     * InvalidFields for the name, and Refused. For whatever the library finds wrong its words are the same, and the log has more.
+     */
+    async take(demand: Demand, answer: Answer): Promise<string | null> {
+      if (demand === 'nothing') return null;
+      try {
+        return await (demand === 'use' ? use(answer) : register(answer));
+      } catch (error) {
+        if (error instanceof EventStoreUnavailable || error instanceof InvalidFields) throw error;
+        log.warn({ staff: answer.holder.id, reason: reasonOf(error) }, 'a passkey was refused');
+        if (error instanceof Refused) throw error;
+        throw new Refused('passkey_refused', 'The passkey was not accepted. Open the page again and retry');
+      }
+    },
+  };
+}
+
+/** Challenges are signed and not stored. Each serves once, because what it opens or registers does so once. */
+function createChallenges({ config: { baseUrl, transactionIdKey }, runtime }: Dependencies) {
+  const signatures = createExpiringSignatures(transactionIdKey, 'console passkey');
+  const { hostname, origin } = new URL(baseUrl);
+  return {
+    create(sessionId: string): string {
+      const nonce = runtime.randomBytes(16).toString('base64url');
+      const signature = signatures.sign(`${sessionId}.${nonce}`, runtime.now().getTime() + timeout);
+      return Buffer.from(`${nonce}.${signature}`).toString('base64url');
+    },
+    /** What the library is to expect of an answer. */
+    expected: (sessionId: string) => ({
+      expectedOrigin: origin,
+      expectedRPID: hostname,
+      requireUserVerification: true,
+      expectedChallenge(challenge: string): boolean {
+        const [, nonce = '', signature = ''] =
+          /^([\w-]{22})\.(.+)$/.exec(Buffer.from(challenge, 'base64url').toString()) ?? [];
+        return signatures.check(signature, `${sessionId}.${nonce}`, runtime.now()) === 'valid';
+      },
+    }),
+  };
+}
+
+type Expected = ReturnType<ReturnType<typeof createChallenges>['expected']>;
 
 /** Loaded when it is first needed: its packages take 0.2 s. */
 const library = () => import('@simplewebauthn/server');
 
-/** EdDSA, ES256 and RS256: named, because the library's default depends on the version of Node.js. */
-const supportedAlgorithmIDs = [-8, -7, -257];
-const transports = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
-const timeout = 5 * 60_000;
-
-/** An answer of a browser, as the form has it; `sessionId` is the session that the question was for. */
-export type Answer = { sessionId: string; holder: Holder; cause: Cause; response: string | undefined };
-
-export function createPasskeys(
-  dependencies: Pick<ConsoleDependencies, 'config' | 'eventStore' | 'log' | 'runtime'>,
+/** Resolves to the counter. The decision to record the use compares it, so that one of two uses at once is refused. */
+async function checkUse(
+  response: AuthenticationResponseJSON,
+  { id, publicKey }: Passkey,
+  expected: Expected,
 ) {
-  const { config, eventStore, log, runtime } = dependencies;
-  const { hostname: rpID, origin } = new URL(config.baseUrl);
-  const signatures = createExpiringSignatures(config.transactionIdKey, 'console passkey');
-  const execute = createExecute({ eventStore, decider: passkeyDecider });
-  const executeUse = createExecutePasskeyUse(eventStore);
-  const now = () => runtime.now().toISOString();
-
-  /** Signed instead of stored. It serves once, because what it opens or registers does so once. */
-  function challengeFor(sessionId: string): string {
-    const nonce = runtime.randomBytes(16).toString('base64url');
-    const expiresAtMs = runtime.now().getTime() + timeout;
-    return `${nonce}.${signatures.sign(`${sessionId}.${nonce}`, expiresAtMs)}`;
-  }
-
-  /** What the library is to expect of an answer. */
-  const expected = (sessionId: string) => ({
-    expectedOrigin: origin,
-    expectedRPID: rpID,
-    requireUserVerification: true,
-    expectedChallenge(encoded: string): boolean {
-      const challenge = Buffer.from(encoded, 'base64url').toString();
-      const [nonce = '', signature = ''] = [challenge.slice(0, 22), challenge.slice(23)];
-      return signatures.check(signature, `${sessionId}.${nonce}`, runtime.now()) === 'valid';
-    },
-  });
-
-  /** Whatever is wrong with an answer is refused in the same words; the log says what it was. */
-  async function accept<Response, Result>(
-    { response, holder }: Answer,
-    check: (response: Response) => Promise<Result>,
-  ): Promise<Result> {
-    try {
-      return await check(JSON.parse(response ?? '') as Response);
-    } catch (error) {
-      if (error instanceof EventStoreUnavailable) throw error;
-      log.warn({ staff: holder.account.id, reason: reasonOf(error) }, 'a passkey was refused');
-      throw new Refused('passkey_refused', 'The passkey was not accepted. Open the page again and retry');
-    }
-  }
-
-  return {
-    /** What the holder must do with a passkey before a session opens. */
-    demandOn: ({ account, passkeys }: Holder): 'use' | 'register' | 'nothing' => {
-      if (passkeys.length > 0) return 'use';
-      return config.passkeysRequired && account.role === 'admin' ? 'register' : 'nothing';
-    },
-
-    /** The options of `navigator.credentials.get`. */
-    async askForUse(sessionId: string, { passkeys }: Holder) {
-      const { generateAuthenticationOptions } = await library();
-      return await generateAuthenticationOptions({
-        rpID,
-        allowCredentials: passkeys.map(({ id, transports }) => ({ id, transports })),
-        challenge: challengeFor(sessionId),
-        timeout,
-        userVerification: 'required',
-      });
-    },
-
-    /** The options of `navigator.credentials.create`. */
-    async askForNew(sessionId: string, { account, passkeys }: Holder) {
-      const { generateRegistrationOptions } = await library();
-      return await generateRegistrationOptions({
-        rpName: 'Payment ledger',
-        rpID,
-        userID: Buffer.from(account.id),
-        userName: account.email,
-        userDisplayName: account.name,
-        challenge: challengeFor(sessionId),
-        timeout,
-        excludeCredentials: passkeys.map(({ id, transports }) => ({ id, transports })),
-        authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
-        supportedAlgorithmIDs,
-      });
-    },
-
-    /** Records the use of a passkey; resolves to its id. Throws Refused and EventStoreUnavailable. */
-    use: (answer: Answer): Promise<string> =>
-      accept(answer, async (response: AuthenticationResponseJSON) => {
-        const { cause, holder, sessionId } = answer;
-        const passkey = holder.passkeys.find(({ id }) => id === response.id);
-        if (!passkey) throw new Error('the user has no such passkey');
-        const { id, counter: registeredCounter } = passkey;
-        const publicKey = Buffer.from(passkey.publicKey, 'base64url');
-        const { verifyAuthenticationResponse } = await library();
-        const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-          ...expected(sessionId),
-          response,
-          // The decision to record the use compares the counter, so that of two uses at once only one is accepted.
-          credential: { id, publicKey, counter: 0 },
-        });
-        if (!verified) throw new Error('the signature is wrong');
-        const { newCounter: counter } = authenticationInfo;
-        const userId = holder.account.id;
-        const use = { at: now(), userId, sessionId, counter, registeredCounter };
-        await executeUse(passkeyUseStream(userId, id), use, cause);
-        return id;
-      }),
-
-    /** Registers a passkey of the holder; resolves to its id. Throws InvalidFields, Refused and EventStoreUnavailable. */
-    async register(answer: Answer, called: string | undefined): Promise<string> {
-      const fields = readFields({ name: called }, maskable({ name }));
-      const passkey = await accept(answer, async (response: RegistrationResponseJSON) => {
-        await assertNoCertificate(response);
-        const { verifyRegistrationResponse } = await library();
-        const found = await verifyRegistrationResponse({
-          ...expected(answer.sessionId),
-          response,
-          supportedAlgorithmIDs,
-        });
-        if (!found.verified) throw new Error('the attestation is wrong');
-        const { id, publicKey, counter } = found.registrationInfo.credential;
-        const said = response.response.transports ?? [];
-        return {
-          id,
-          publicKey: Buffer.from(publicKey).toString('base64url'),
-          counter,
-          transports: transports.filter((each) => said.some((it) => it === each)),
-          ...fields,
-        };
-      });
-      const { account } = answer.holder;
-      await execute(userStream(account.id), { type: 'RegisterPasskey', at: now(), passkey }, answer.cause);
-      return passkey.id;
-    },
-
-    /** For commands that remove passkeys. */
-    execute,
-  };
+  const { verifyAuthenticationResponse } = await library();
+  const credential = { id, publicKey: Buffer.from(publicKey, 'base64url'), counter: 0 };
+  const found = await verifyAuthenticationResponse({ ...expected, response, credential });
+  if (!found.verified) throw new Error('the signature is wrong');
+  return found.authenticationInfo.newCounter;
 }
 
-/**
- * No attestation is asked for. The library would follow the addresses of revocation lists in the certificates of one that is
- * sent nevertheless.
- */
-async function assertNoCertificate({ response }: RegistrationResponseJSON): Promise<void> {
+async function checkNew(response: RegistrationResponseJSON, expected: Expected) {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
-  const attestation = decodeAttestationObject(Buffer.from(response.attestationObject, 'base64url'));
+  const attestation = decodeAttestationObject(Buffer.from(response.response.attestationObject, 'base64url'));
   const isSelf = attestation.get('fmt') === 'packed' && attestation.get('attStmt').get('x5c') === undefined;
+  // None was asked for, and the library would follow the addresses of revocation lists in it.
   if (attestation.get('fmt') !== 'none' && !isSelf) throw new Error('it has a certificate');
+  const { verifyRegistrationResponse } = await library();
+  const found = await verifyRegistrationResponse({
+    ...expected,
+    response,
+    supportedAlgorithmIDs: algorithms,
+  });
+  if (!found.verified) throw new Error('the attestation is wrong');
+  const { id, publicKey, counter } = found.registrationInfo.credential;
+  const said: readonly unknown[] = response.response.transports ?? [];
+  const transports = knownTransports.filter((each) => said.includes(each));
+  return { id, publicKey: Buffer.from(publicKey).toString('base64url'), counter, transports };
 }

@@ -20,7 +20,10 @@ import { createCookie } from '../../server/cookie.ts';
 /** What the cookie says. The secret is stored nowhere else: the session's stream has its hash. */
 type Ticket = { sessionId: string; secret: string };
 
-export type Staff = User & {
+/** A user with the passkeys they hold. */
+export type Holder = User & { passkeys: readonly Passkey[] };
+
+export type Staff = Holder & {
   ticket: Ticket;
   session: Session;
   /** The end of the session's stream when the request came in. */
@@ -80,14 +83,15 @@ export function createSessions(dependencies: {
       const found = await loadSession(eventStore, sessionId);
       if (found?.session.status !== 'open' || !isSecretOf(found.session, secret)) return null;
       if (now.toISOString() >= found.session.endsAt) return null;
-      const holder = await loadHolder(eventStore, found);
+      const account = await loadHolder(eventStore, found);
+      if (!account) return null;
       const { passkey } = found.session;
-      if (!holder || (passkey !== null && !holder.passkeys.some(({ id }) => id === passkey))) return null;
-      // Such as a member who was made an admin.
-      if (passkey === null && passkeysRequired && holder.account.role === 'admin') return null;
+      // Removed since; or none, such as that of a member who was made an admin.
+      if (passkey !== null && !account.passkeys.some(({ id }) => id === passkey)) return null;
+      if (passkey === null && passkeysRequired && account.role === 'admin') return null;
       const isDue = Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
       if (isDue) issue(ctx, ticket, found.session.endsAt);
-      const { active: _, console: __, ...user } = holder.account;
+      const { active: _, console: __, ...user } = account;
       return { ...user, ticket, session: found.session, head: found.head };
     },
 
@@ -110,26 +114,19 @@ export async function loadSession(eventStore: Streams, id: string): Promise<Foun
   return session && events[0] ? { session, begun: events[0], head } : null;
 }
 
-export type Holder = { account: Account; passkeys: readonly Passkey[] };
-
 /**
- * Whom a session or link belongs to. Null if it is deactivated, or was since the link was issued: by now
+ * The account that a session or link belongs to. Null if it is deactivated, or was since the link was issued: by now
  * somebody else may hold that link or cookie, so a reactivated user signs in again. Throws EventStoreUnavailable.
  */
 export async function loadHolder(
   eventStore: Pick<EventStore, 'load'>,
   { begun, session }: FoundSession,
-): Promise<Holder | null> {
+): Promise<(Account & Holder) | null> {
   const history = await eventStore.load(userStream(session.userId));
-  const holder = holderOf(history);
+  const account = accountOf(history);
   const deactivated = history.findLast(({ type }) => type === 'UserDeactivated');
   const wasDeactivatedSince = deactivated !== undefined && isAfter(deactivated.position, begun.position);
-  return holder && maySignIn(holder.account) && !wasDeactivatedSince ? holder : null;
-}
-
-function holderOf(history: readonly RecordedEvent[]): Holder | null {
-  const { state: account } = headOf(history, userDecider);
-  return account && { account, passkeys: headOf(history, passkeyDecider).state?.held ?? [] };
+  return account && maySignIn(account) && !wasDeactivatedSince ? account : null;
 }
 
 /** What the session's stream keeps of the secret in the cookie. */
@@ -141,14 +138,11 @@ function isSecretOf({ secretHash }: Session, secret: string): boolean {
 }
 
 /** Null where there is no such user. Throws EventStoreUnavailable. */
-export async function loadAccount(eventStore: Pick<EventStore, 'load'>, id: string): Promise<Account | null> {
-  return (await loadAccountWithPasskeys(eventStore, id))?.account ?? null;
+export async function loadAccount(eventStore: Pick<EventStore, 'load'>, id: string) {
+  return accountOf(await eventStore.load(userStream(id)));
 }
 
-/** Likewise, whether or not they may sign in. */
-export async function loadAccountWithPasskeys(
-  eventStore: Pick<EventStore, 'load'>,
-  id: string,
-): Promise<Holder | null> {
-  return holderOf(await eventStore.load(userStream(id)));
+function accountOf(history: readonly RecordedEvent[]): (Account & Holder) | null {
+  const { state: account } = headOf(history, userDecider);
+  return account && { ...account, passkeys: headOf(history, passkeyDecider).state?.held ?? [] };
 }

@@ -1,4 +1,4 @@
-/** Signing in with an emailed link and, where there is one or must be one, a passkey; and signing out. */
+/** Signing in with an emailed link and, where there is or must be one, a passkey; and signing out. */
 import { Refused } from '../../../commands/decider.ts';
 import type { Head } from '../../../commands/execute.ts';
 import { offerOf } from '../../../commands/session.ts';
@@ -18,38 +18,24 @@ export async function showSignIn(ctx: Context, { show }: PageDependencies): Prom
 /** Asks for the passkey, if one is needed. Opening the link does not sign anybody in, because mail scanners open links. */
 export async function showLink(ctx: Context, dependencies: PageDependencies): Promise<void> {
   const { passkeys, show } = dependencies;
-  const { holder, sessionId } = await readLink(ctx, dependencies);
-  const demand = {
-    use: async () => ({ get: await passkeys.askForUse(sessionId, holder) }),
-    register: async () => ({ create: await passkeys.askForNew(sessionId, holder) }),
-    nothing: async () => ({}),
-  }[passkeys.demandOn(holder)];
-  const { email } = holder.account;
-  await show(ctx, 'sign-in/confirm.njk', {
-    title: 'Sign in',
-    email,
-    words: texts.passkeys,
-    demand: await demand(),
-  });
+  const { account, sessionId } = await readLink(ctx, dependencies);
+  const { email } = account;
+  const demand = passkeys.ask(passkeys.demandOn(account), sessionId, account);
+  await show(ctx, 'sign-in/confirm.njk', { title: 'Sign in', email, demand, words: texts.passkeys });
 }
 
 export async function signIn(ctx: Context, dependencies: PageDependencies): Promise<void> {
   const { executeSession, passkeys, returnTo, runtime, sessions } = dependencies;
-  const { holder, sessionId, head } = await readLink(ctx, dependencies);
-  const actor = `staff:${holder.account.id}`;
-  const { name, response } = readForm(ctx);
-  const answer = { sessionId, holder, cause: causeOf(ctx, actor), response };
-  const demand = passkeys.demandOn(holder);
-  const passkey =
-    demand === 'nothing'
-      ? null
-      : await (demand === 'use' ? passkeys.use(answer) : passkeys.register(answer, name));
+  const { account, sessionId, head } = await readLink(ctx, dependencies);
+  const cause = () => causeOf(ctx, `staff:${account.id}`);
+  const answer = { form: readForm(ctx), sessionId, holder: account, cause: cause() };
+  const passkey = await passkeys.take(passkeys.demandOn(account), answer);
   const now = runtime.now();
   const at = now.toISOString();
   const endsAt = new Date(now.getTime() + longestSessionMs).toISOString();
   const secret = runtime.randomBytes(32).toString('base64url');
   const command = { type: 'SignIn', at, endsAt, secretHash: secretHashOf(secret), passkey } as const;
-  await executeSession(sessionStream(sessionId), command, causeOf(ctx, actor), { from: head });
+  await executeSession(sessionStream(sessionId), command, cause(), { from: head });
   sessions.issue(ctx, { sessionId, secret }, endsAt);
   seeOther(ctx, returnTo.take(ctx));
 }
@@ -58,14 +44,14 @@ export async function signIn(ctx: Context, dependencies: PageDependencies): Prom
 async function readLink(
   ctx: Context,
   { config, eventStore, runtime }: PageDependencies,
-): Promise<{ sessionId: string; holder: Holder; head: Head<Session | null> }> {
+): Promise<{ sessionId: string; account: Holder; head: Head<Session | null> }> {
   const sessionId = sessionIdOf(config.transactionIdKey, ctx.params.token ?? '');
   const found = await loadSession(eventStore, sessionId);
   const offer = offerOf(found?.session ?? null, runtime.now().toISOString());
   if (offer instanceof Refused) throw offer;
-  const holder = found && (await loadHolder(eventStore, found));
-  if (!holder) throw new HttpProblem(404, 'This link is no longer valid');
-  return { sessionId, holder, head: found.head };
+  const account = found && (await loadHolder(eventStore, found));
+  if (!account) throw new HttpProblem(404, 'This link is no longer valid');
+  return { sessionId, account, head: found.head };
 }
 
 export const signOut: Page = async (ctx, { executeSession, runtime, sessions }) => {

@@ -5,7 +5,7 @@ import { HttpProblem } from '../../server/context.ts';
 import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
-import { loadAccountWithPasskeys } from '../frame/session.ts';
+import { loadAccount } from '../frame/session.ts';
 
 const path = '/console/staff';
 const size = 100;
@@ -22,11 +22,11 @@ export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show,
   const page = { size, path, isFirst: after === null };
   const { rows, ...links } = pageOf(found, page, ({ id }) => ({ after: id }));
   // From their streams, so that the page shows a change at once.
-  const holders = await Promise.all(rows.map(({ id }) => loadAccountWithPasskeys(eventStore, id)));
+  const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
   await show(ctx, 'staff/staff.njk', {
     title: 'Staff',
     ...links,
-    rows: holders.flatMap((it) => (it ? [{ ...it.account, passkeys: it.passkeys.length }] : [])),
+    rows: accounts.filter((account) => account !== null),
     roles,
   });
 };
@@ -44,11 +44,8 @@ export const deactivate = change('deactivated', () => ({ type: 'DeactivateUser' 
 export const reactivate = change('reactivated', () => ({ type: 'ReactivateUser' }));
 
 export const removePasskeysOf: Page = async (ctx, { passkeys, runtime }) => {
-  const command = {
-    type: 'RemovePasskeys',
-    at: runtime.now().toISOString(),
-    by: ctx.state.staff.id,
-  } as const;
+  const keepsOne = ctx.params.id === ctx.state.staff.id;
+  const command = { type: 'RemovePasskeys', at: runtime.now().toISOString(), id: null, keepsOne } as const;
   await passkeys.execute(streamOf(ctx), command, staffCause(ctx));
   leadTo(ctx, path, 'passkeys-removed');
 };
