@@ -119,6 +119,10 @@ export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /** What a page asks a passkey for. */
 export function demandOf(page: string): { get?: Options; create?: Options } {
-  const [, demand = '{}'] = / data-passkey="([^"]+)"/.exec(page) ?? [];
-  return JSON.parse(demand.replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&#39;', "'"));
+  const [, asked = '{}'] = / data-passkey="([^"]+)"/.exec(page) ?? [];
+  const { demand, ...options } = JSON.parse(
+    asked.replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&#39;', "'"),
+  );
+  if (demand === undefined) return {};
+  return demand === 'use' ? { get: options } : { create: options };
 }

@@ -11,19 +11,26 @@ const textOf = (buffer) =>
     .replaceAll('/', '_')
     .replaceAll('=', '');
 
-const withBytes = (credentials) => credentials?.map((each) => ({ ...each, id: bytesOf(each.id) }));
-
-// As PublicKeyCredential.parseCreationOptionsFromJSON and its like do, which not every browser has yet.
-const ask = async ({ get, create }) => {
-  const options = get ?? create;
-  const publicKey = { ...options, challenge: bytesOf(options.challenge) };
-  if (get)
+// The server checks that the user was verified, and the algorithm, whatever is asked here.
+const ask = ({ demand, algorithms, rpId, user, ...asked }) => {
+  const challenge = bytesOf(asked.challenge);
+  const held = asked.held.map((each) => ({ ...each, id: bytesOf(each.id) }));
+  const common = { challenge, timeout: asked.timeout };
+  if (demand === 'use')
     return navigator.credentials.get({
-      publicKey: { ...publicKey, allowCredentials: withBytes(options.allowCredentials) },
+      publicKey: { ...common, rpId, allowCredentials: held, userVerification: 'required' },
     });
-  const user = { ...options.user, id: bytesOf(options.user.id) };
-  const excludeCredentials = withBytes(options.excludeCredentials);
-  return navigator.credentials.create({ publicKey: { ...publicKey, user, excludeCredentials } });
+  return navigator.credentials.create({
+    publicKey: {
+      ...common,
+      rp: { id: rpId, name: 'Payment ledger' },
+      user: { ...user, id: bytesOf(user.id) },
+      pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
+      excludeCredentials: held,
+      authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+      attestation: 'none',
+    },
+  });
 };
 
 const answerOf = ({ id, type, response }) => {

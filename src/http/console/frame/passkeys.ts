@@ -67,24 +67,16 @@ export function createPasskeys(dependencies: Dependencies) {
       return config.passkeysRequired && role === 'admin' ? 'register' : 'nothing';
     },
 
-    /** The options of `navigator.credentials.get` or `create`, in JSON; neither where nothing is demanded. */
-    ask(demand: Demand, sessionId: string, { id, name, email, passkeys }: Holder) {
-      const known = passkeys.map(({ id, transports }) => ({ id, transports, type: 'public-key' }));
-      const common = { challenge: challenges.create(sessionId), timeout };
-      if (demand === 'use')
-        return { get: { ...common, rpId, allowCredentials: known, userVerification: 'required' } };
-      if (demand === 'nothing') return {};
-      const create = {
-        ...common,
-        rp: { id: rpId, name: 'Payment ledger' },
-        user: { id: Buffer.from(id).toString('base64url'), name: email, displayName: name },
-        pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
-        excludeCredentials: known,
-        authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
-        attestation: 'none',
-      };
-      return { create };
-    },
+    /** What views/console/sign-in/passkeys.js asks the browser with. */
+    ask: (demand: Demand, sessionId: string, { id, name, email, passkeys }: Holder) => ({
+      demand,
+      challenge: challenges.create(sessionId),
+      timeout,
+      rpId,
+      user: { id: Buffer.from(id).toString('base64url'), name: email, displayName: name },
+      algorithms,
+      held: passkeys.map(({ id, transports }) => ({ id, transports, type: 'public-key' })),
+    }),
 
     /**
      * Resolves to the id of the passkey that was used or registered, null if none was demanded. Throws EventStoreUnavailable,

@@ -20,7 +20,7 @@ export const showOwnAccount: Page = async (ctx, { eventStore, passkeys, show }) 
     words: texts.passkeys,
     account: { name: staff.name, email: staff.email, role: staff.role },
     rows: await Promise.all(rows),
-    demand: passkeys.ask('register', staff.ticket.sessionId, staff),
+    asked: passkeys.ask('register', staff.ticket.sessionId, staff),
   });
 };
 

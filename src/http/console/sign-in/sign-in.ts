@@ -20,8 +20,8 @@ export async function showLink(ctx: Context, dependencies: PageDependencies): Pr
   const { passkeys, show } = dependencies;
   const { account, sessionId } = await readLink(ctx, dependencies);
   const { email } = account;
-  const demand = passkeys.ask(passkeys.demandOn(account), sessionId, account);
-  await show(ctx, 'sign-in/confirm.njk', { title: 'Sign in', email, demand, words: texts.passkeys });
+  const asked = passkeys.ask(passkeys.demandOn(account), sessionId, account);
+  await show(ctx, 'sign-in/confirm.njk', { title: 'Sign in', email, asked, words: texts.passkeys });
 }
 
 export async function signIn(ctx: Context, dependencies: PageDependencies): Promise<void> {
