@@ -173,6 +173,7 @@ export async function startApp(
       transactionIdKey,
       maxAmountSen: sen(100_000_000),
       approvalAboveSen: null,
+      passkeysRequired: false,
       gateway: {
         url: 'https://gateway.example/pay',
         secret: gatewaySecret,
