@@ -5,6 +5,7 @@ import { createMailer } from '../clients/mail/mailer.ts';
 import { createOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
+import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { createRecordAnswer } from '../commands/record-requery.ts';
 import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
@@ -44,16 +45,21 @@ export function startReactors({
   void personalData.start();
   const db = connectPostgres({ url: databaseUrl, log });
   const stopping = new AbortController();
+  const { signal } = stopping;
   const announcer = runtime.uuid();
   const { projection, takeDue } = createToDoList({ eventStore, announcer });
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const common = {
-    ready: untilCaughtUp(projection, {
-      eventStore,
-      projectionStatus: () => projectionStatus(db),
-      runtime,
-      signal: stopping.signal,
-    }),
+    ready: Promise.all([
+      untilCaughtUp(projection, {
+        eventStore,
+        projectionStatus: () => projectionStatus(db),
+        runtime,
+        signal,
+      }),
+      // Links in emails must be good for years. Refused, nobody catches it: the process ends.
+      assertKeys(config, { eventStore, runtime, signal }),
+    ]),
     queue: createDeliveryQueue(db),
     eventStore,
     execute,
