@@ -118,7 +118,7 @@ else
     await Promise.all(links.map(opens));
     links.push(await landLink('T-OLD'));
     await oldHttp.stop();
-    await start('http', false, { LINK_KEY: 'a link key of the tests' });
+    await start('http', false, { LINK_KEY: 'a-link-key-of-the-tests' });
     links.push(await landLink('T-NEWEST'));
     await Promise.all(links.map(opens));
     await round('ALL-NEW-AGAIN', third);

@@ -207,7 +207,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'keys-uncompared': {
     what: 'A process with another TRANSACTION_ID_KEY takes payments',
     file: 'commands/key-fingerprint.ts',
-    code: 'if (state === data.fingerprint) return [];',
+    code: "return new Refused('wrong_key', otherwise);",
     becomes: 'return [];',
     seenBy: ['two-payments', 'false-not-found'],
     plan: 'wrong-key',
