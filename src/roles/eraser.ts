@@ -28,13 +28,9 @@ export function createEraser(
       if (config.mail.smtpUrl === null)
         for (const transactionId of subjects.filter((each) => unmatchedIn(each) === null))
           await rm(join(config.dataDir, 'outbox', `${transactionId}-email.eml`), { force: true });
-      await dropLeftovers(allProjections, leftovers);
+      return await dropLeftovers(allProjections, leftovers);
     },
     runtime,
   });
-  return {
-    erase,
-    erasures: store.erasures,
-    dropLeftovers: (unlessSince: Date) => dropLeftovers(allProjections, { ...leftovers, unlessSince }),
-  };
+  return { erase, erasures: store.erasures };
 }

@@ -5,6 +5,7 @@ import { startSealer } from '../audit/seals/sealer.ts';
 import { streamPrefixes } from '../events/streams.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
+import { startDroppingLeftovers } from '../projections/rebuild/leftovers.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../projections/runtime/run.ts';
 import { createSharedReader } from '../projections/runtime/shared-reader.ts';
@@ -48,12 +49,23 @@ export function startProjections({
     },
   });
   const sealer = startSealer({ eventStore, databaseUrl, key: sealKeyOf(config.sealKey), runtime, log });
+  const leftovers = startDroppingLeftovers({
+    projections: allProjections,
+    async isErasing() {
+      const begun = { after: '', limit: 1 };
+      return (await personalData.store.erasures.begunBefore(runtime.now(), begun)).length > 0;
+    },
+    db,
+    databaseUrl,
+    runtime,
+    log,
+  });
   const hourly = startHourlyCheck({ eventStore, db, databaseUrl, personalData, runtime, log });
   return {
     async stop() {
       // First, because it may start projections.
       await rebuilds.stop();
-      await Promise.all([...runs.values(), sealer, hourly].map((each) => each.stop()));
+      await Promise.all([...runs.values(), sealer, leftovers, hourly].map((each) => each.stop()));
       await db.destroy();
     },
   };

@@ -12,6 +12,7 @@ import { requeryEvents } from '../events/requery.ts';
 import { type AskedPayment, nextRequeryAt } from '../events/requery-schedule.ts';
 import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
+import { accountIn } from '../postgres/accounts.ts';
 import { createTables, insertGiven, type Table } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
 
@@ -77,11 +78,22 @@ const paceTable: Table = {
   primaryKey: ['id'],
 };
 
+/** `ledger http` counts answers too, and writes nothing else here. To be run where the search path leads to the table. */
+export const countingGrant = `
+  do $$ begin
+    if to_regclass('requeries') is not null and to_regrole(quote_ident(${accountIn('http')})) is not null then
+      execute format(
+        'grant update (counted, counted_status, counted_at, wake_at) on requeries to %I', ${accountIn('http')}
+      );
+    end if;
+  end $$`;
+
 export const requeries: Projection = {
   ...requeryList,
   async createTables(db) {
     await createTables(db, requeriesTable, paceTable);
     await db.raw(`insert into pace values (1, 'epoch')`);
+    await db.raw(countingGrant);
   },
   indexes: ['requeries_by_wake on requeries (wake_at) where wake_at is not null'],
   notDerived: {

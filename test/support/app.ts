@@ -217,7 +217,7 @@ export async function startApp(
         eventStore: parts,
         execute: createExecute({ eventStore: parts, decider: paymentDecider }),
         executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
-        onErased: async () => undefined,
+        onErased: async () => true,
         runtime: testRuntime(changes.clock && { now: changes.clock }),
       }),
       executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),

@@ -67,18 +67,23 @@ export async function lockTables(trx: Knex.Transaction): Promise<void> {
 }
 
 async function createCheckpoints(trx: Knex.Transaction): Promise<void> {
-  await trx.raw(`
-    create table if not exists checkpoints (
-      name text primary key,
-      version integer not null,
-      commit_position bigint,
-      prepare_position bigint,
-      updated_at timestamptz not null default now(),
-      fault json
-    )`);
-  // Earlier releases had none of these columns. Looked up first, because altering the table waits for its readers.
-  await trx.raw(`
+  await trx.raw(checkpointsSql);
+}
+
+// Earlier releases had none of the columns below. All is looked up first, because altering the table waits for its
+// readers, and because an account of a role may not create it, not even if it exists.
+export const checkpointsSql = `
     do $$ begin
+      if to_regclass('checkpoints') is null then
+        create table checkpoints (
+          name text primary key,
+          version integer not null,
+          commit_position bigint,
+          prepare_position bigint,
+          updated_at timestamptz not null default now(),
+          fault json
+        );
+      end if;
       if not exists (
         select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'events'
       ) then
@@ -94,8 +99,7 @@ async function createCheckpoints(trx: Knex.Transaction): Promise<void> {
       ) then
         alter table checkpoints add column parked json not null default '[]';
       end if;
-    end $$`);
-}
+    end $$`;
 
 /** A schema without a checkpoint was not made by a projection: it is left alone. */
 async function dropFormer(trx: Knex.Transaction, name: string): Promise<void> {
@@ -106,11 +110,19 @@ async function dropFormer(trx: Knex.Transaction, name: string): Promise<void> {
 /** Makes the new tables next to the old ones, so that the projection can still read those, and swaps them. */
 async function createTables(trx: Knex.Transaction, projection: Projection, schema: string): Promise<void> {
   const next = `${schema}_being_made`;
+  // Whoever rebuilds, such as the owner of the database, the tables stay those of the role's account.
+  const { rows } = await trx.raw(
+    `select pg_get_userbyid(nspowner) as owner from pg_namespace
+     where nspname = ? and nspowner <> to_regrole(quote_ident(current_user))`,
+    [projection.name],
+  );
+  if (rows[0]) await trx.raw('set local role ??', [rows[0].owner]);
   await trx.raw('create schema ??', [next]);
   await trx.raw('set local search_path to ??', [next]);
   await projection.createTables(trx);
   await createIndexes(trx, projection);
   await trx.raw('set local search_path to default');
+  await trx.raw('set local role none');
   await trx.raw('drop schema if exists ?? cascade', [schema]);
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
 }
