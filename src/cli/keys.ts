@@ -22,11 +22,9 @@ export const keys: Command = {
       const { store } = personalData;
       if (action === 'replace-link-key') {
         const { signal } = new AbortController();
-        const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null, otherwise: '' };
+        const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };
         await assertKey(link, { eventStore, runtime, signal });
-        print(
-          'LINK_KEY is now the key that links are signed with. Processes that do not know it will not start.',
-        );
+        print('The log names the present LINK_KEY now. A process that does not know it does not start.');
         return 0;
       }
       if (action === 'rewrap') {

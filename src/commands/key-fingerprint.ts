@@ -11,80 +11,57 @@ import { createExecute } from './execute.ts';
 
 type RecordFingerprint = {
   at: string;
+  name: string;
   fingerprint: string;
   /** Fingerprints of the keys that this one may replace; null: any. */
   replaces: readonly string[] | null;
-  /** What is wrong if the log names another key. */
-  otherwise: string;
 };
 
 export const keyFingerprintDecider: Decider<string | null, RecordFingerprint, KeyFingerprintEvent> = {
   initial: null,
   read: readKeyFingerprintEvent,
   evolve: (_, { data }) => data.fingerprint,
-  decide({ at, fingerprint, replaces, otherwise }, state) {
+  decide({ at, name, fingerprint, replaces }, state) {
     if (state === fingerprint) return [];
     if (state === null || replaces === null || replaces.includes(state))
       return [{ type: 'KeyFingerprintRecorded', data: { at, fingerprint } }];
-    return new Refused('wrong_key', otherwise);
+    return new Refused('wrong_key', `The log names another ${name}, which this process does not know`);
   },
 };
 
+type Key = {
+  name: string;
+  key: string;
+  /** Keys that it may replace as the one that the log names; null: any. */
+  others: readonly string[] | null;
+};
 type Dependencies = { eventStore: EventStore; runtime: Runtime; signal: AbortSignal };
 
-/**
- * Resolves once the key is known to be the right one: the one that the log names, or the first, or one of a process that
- * has the key that the log names among its `others`; then the log names this one. Waits out outages. Throws Refused with
- * `wrong_key` and the text `otherwise`.
- */
+/** Resolves once the log names this key. Waits out outages. Throws Refused with `wrong_key`. */
 export async function assertKey(
-  {
-    name,
-    key,
-    others,
-    otherwise,
-  }: { name: string; key: string; others: readonly string[] | null; otherwise: string },
+  { name, key, others }: Key,
   { eventStore, runtime, signal }: Dependencies,
 ): Promise<void> {
   const execute = createExecute({ eventStore, decider: keyFingerprintDecider });
   const fingerprintOf = (secret: string) => derivedId(secret, ['fingerprint']);
-  const command = {
-    fingerprint: fingerprintOf(key),
-    replaces: others?.map(fingerprintOf) ?? null,
-    otherwise,
-  };
+  const compared = { name, fingerprint: fingerprintOf(key), replaces: others?.map(fingerprintOf) ?? null };
   const commandId = runtime.uuid();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'system' };
   const attempt = () =>
-    execute(keyFingerprintStream(name), { at: runtime.now().toISOString(), ...command }, cause);
+    execute(keyFingerprintStream(name), { at: runtime.now().toISOString(), ...compared }, cause);
   await retry(attempt, { runtime, signal, shouldRetry: (error) => !(error instanceof Refused) });
 }
 
-/**
- * Compares the keys that all processes must share with those that the log names. Resolves also when `signal` aborts.
- * Throws Refused with `wrong_key`.
- */
+/** Asserts the keys that all processes share. Resolves also when `signal` aborts. Throws Refused with `wrong_key`. */
 export async function assertKeys(
   { transactionIdKey, linkKeys }: { transactionIdKey: string; linkKeys: LinkKeys },
   dependencies: Dependencies,
 ): Promise<void> {
-  const transactionIds = {
-    name: 'TRANSACTION_ID_KEY',
-    key: transactionIdKey,
-    others: [],
-    otherwise: 'TRANSACTION_ID_KEY is not the key that this log was begun with',
-  };
-  const links = {
-    name: 'LINK_KEY',
-    key: linkKeys.current,
-    others: [...linkKeys.others, linkKeys.original],
-    otherwise:
-      'The key that the other processes sign links with is neither LINK_KEY nor in LINK_KEY_PREVIOUS',
-  };
+  const { current, others, original } = linkKeys;
   try {
     // One after the other: a process with a wrong first key must not record its second.
-    await assertKey(transactionIds, dependencies);
-    await assertKey(links, dependencies);
+    await assertKey({ name: 'TRANSACTION_ID_KEY', key: transactionIdKey, others: [] }, dependencies);
+    await assertKey({ name: 'LINK_KEY', key: current, others: [...others, original] }, dependencies);
   } catch (error) {
     if (!dependencies.signal.aborted) throw error;
   }

@@ -178,4 +178,4 @@ export const keyTablesSql = `
         reason text not null,
         actor text not null,
         begun_at timestamptz not null default now()
-      );`;
+      )`;

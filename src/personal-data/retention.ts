@@ -19,6 +19,8 @@ import { type Erasure, type Erasures, unmatchedIn, unmatchedSubject } from './ke
 type Dependencies = {
   erase: Erase;
   erasures: Pick<Erasures, 'begunBefore'>;
+  /** Drops tables that an interrupted rebuild has left and that took no event since. */
+  dropLeftovers: (unlessSince: Date) => Promise<unknown>;
   /** Null: nothing is erased for its age. */
   retention: Period | null;
   db: Knex;
@@ -29,6 +31,8 @@ type Dependencies = {
 const pollMs = 60_000;
 /** An erasure that began longer ago is not under way any more. */
 const staleMs = 60_000;
+/** An interrupted rebuild can be continued for as long (content/docs/rebuilding.md). */
+const leftoverMs = 3_600_000;
 const pageSize = 100;
 
 /** Nothing that has changed since then is erased. */
@@ -54,11 +58,11 @@ export function startRetention(dependencies: Dependencies & { databaseUrl: strin
 }
 
 /**
- * One pass completes what was begun, and erases all that is due. What cannot be erased is logged and keeps nothing else
- * waiting. Rejects when a store cannot be reached.
+ * One pass completes what was begun, erases all that is due, and drops what interrupted rebuilds have left. What cannot be
+ * erased is logged and keeps nothing else waiting. Rejects when a store cannot be reached.
  */
 export function createRetentionPass(dependencies: Dependencies) {
-  const { erase, erasures, retention, db, log, runtime } = dependencies;
+  const { erase, erasures, dropLeftovers, retention, db, log, runtime } = dependencies;
   async function erasePage(
     page: readonly Erasure[],
     unlessSince: Until,
@@ -119,5 +123,6 @@ export function createRetentionPass(dependencies: Dependencies) {
       };
       await eraseAll(results, { unlessSince: before }, signal);
     }
+    await dropLeftovers(earlier(leftoverMs));
   };
 }

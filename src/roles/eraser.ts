@@ -32,5 +32,9 @@ export function createEraser(
     },
     runtime,
   });
-  return { erase, erasures: store.erasures };
+  return {
+    erase,
+    erasures: store.erasures,
+    dropLeftovers: (unlessSince: Date) => dropLeftovers(allProjections, { ...leftovers, unlessSince }),
+  };
 }

@@ -52,11 +52,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   const { clock, config, log, personalData, runtime } = dependencies;
   const heads = createKnownHeads(runtime);
   const closing = new AbortController();
-  const checked = assertKeys(config, {
-    eventStore: dependencies.eventStore,
-    runtime,
-    signal: closing.signal,
-  });
+  const checked = assertKeys(config, { ...dependencies, signal: closing.signal });
   const eventStore = heads.watch(appendOnceChecked(dependencies.eventStore, checked));
   await Promise.race([
     Promise.all([checked, clock.start(), personalData.start()]),

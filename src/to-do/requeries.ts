@@ -12,7 +12,6 @@ import { requeryEvents } from '../events/requery.ts';
 import { type AskedPayment, nextRequeryAt } from '../events/requery-schedule.ts';
 import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
-import { accountIn } from '../postgres/accounts.ts';
 import { createTables, insertGiven, type Table } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
 
@@ -80,11 +79,9 @@ const paceTable: Table = {
 
 /** `ledger http` counts answers too, and writes nothing else here. To be run where the search path leads to the table. */
 export const countingGrant = `
-  do $$ begin
-    if to_regclass('requeries') is not null and to_regrole(quote_ident(${accountIn('http')})) is not null then
-      execute format(
-        'grant update (counted, counted_status, counted_at, wake_at) on requeries to %I', ${accountIn('http')}
-      );
+  do $$ declare http text := quote_ident(current_database() || '_http'); begin
+    if to_regclass('requeries') is not null and to_regrole(http) is not null then
+      execute 'grant update (counted, counted_status, counted_at, wake_at) on requeries to ' || http;
     end if;
   end $$`;
 

@@ -96,6 +96,7 @@ async function start(t: ExecutionContext) {
     eventStore,
     personalData,
     erasures: keyStore.erasures,
+    dropLeftovers: async () => undefined,
     parts,
     copies,
     execute,

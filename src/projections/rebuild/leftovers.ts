@@ -1,8 +1,5 @@
 /** Tables that were left behind when a rebuild or a comparison was interrupted. */
 import type { Knex } from 'knex';
-import type { Logger } from 'pino';
-import { reasonOf } from '../../kernel/reason-of.ts';
-import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { emptyIfUndefined, isPostgresError } from '../../postgres/error-codes.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
@@ -48,34 +45,4 @@ export async function dropLeftovers(
       }),
     );
   return isClean;
-}
-
-const pollMs = 60_000;
-/** An interrupted rebuild can be continued for as long (content/docs/rebuilding.md). */
-const leftoverMs = 3_600_000;
-
-/** Drops them every minute, until stopped: those that are old, and all of them while an erasure waits for it. */
-export function startDroppingLeftovers({
-  projections,
-  isErasing,
-  log,
-  ...dependencies
-}: Omit<Parameters<typeof dropLeftovers>[1], 'unlessSince' | 'signal'> & {
-  projections: readonly Projection[];
-  isErasing: () => Promise<boolean>;
-  log: Logger;
-}): Background {
-  const { runtime } = dependencies;
-  return runUntilStopped(async (signal) => {
-    while (!signal.aborted) {
-      try {
-        const oldest = new Date(runtime.now().getTime() - leftoverMs);
-        const unlessSince = (await isErasing()) ? null : oldest;
-        await dropLeftovers(projections, { ...dependencies, signal, unlessSince });
-      } catch (error) {
-        log.warn({ reason: reasonOf(error) }, 'tables of interrupted rebuilds cannot be dropped');
-      }
-      await runtime.sleep(pollMs, signal);
-    }
-  });
 }
