@@ -162,6 +162,16 @@ test('from an empty database: every role does its work with its own account, and
   const counted = await query(urls.http, 'update reactor_requeries.requeries set counted = 1 returning 1');
   t.is(counted.length, 1, 'the answers of the registry are counted');
 
+  const made = await runLedger(
+    ['merchants', 'details-table', 'demo-app'],
+    environmentOf(urls.owner, dataDir),
+  );
+  t.is(made.code, 0, made.output);
+  await query(urls.owner, 'alter table details."demo-app_details" add column lots integer');
+  const next = await pay('SECOND');
+  const details = `select from details."demo-app_details" where transaction_id = '${next}'`;
+  await until(async () => (await query(urls.http, details)).length === 1);
+
   // Rebuilds, by whomever: the tables stay those of the role, its readers may read, and the role goes on.
   for (const url of [urls.projections, urls.owner]) {
     const { code, output } = await runLedger(['rebuild', 'payments'], environmentOf(url, dataDir));

@@ -110,13 +110,7 @@ async function dropFormer(trx: Knex.Transaction, name: string): Promise<void> {
 /** Makes the new tables next to the old ones, so that the projection can still read those, and swaps them. */
 async function createTables(trx: Knex.Transaction, projection: Projection, schema: string): Promise<void> {
   const next = `${schema}_being_made`;
-  // Whoever rebuilds, such as the owner of the database, the tables stay those of the role's account.
-  const { rows } = await trx.raw(
-    `select pg_get_userbyid(nspowner) as owner from pg_namespace
-     where nspname = ? and nspowner <> to_regrole(quote_ident(current_user))`,
-    [projection.name],
-  );
-  if (rows[0]) await trx.raw('set local role ??', [rows[0].owner]);
+  await actAsOwner(trx, projection.name);
   await trx.raw('create schema ??', [next]);
   await trx.raw('set local search_path to ??', [next]);
   await projection.createTables(trx);
@@ -125,6 +119,16 @@ async function createTables(trx: Knex.Transaction, projection: Projection, schem
   await trx.raw('set local role none');
   await trx.raw('drop schema if exists ?? cascade', [schema]);
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
+}
+
+/** Whoever makes tables, such as the owner of the database, they belong to the account that owns the schema, if it exists. */
+export async function actAsOwner(trx: Knex.Transaction, schema: string): Promise<void> {
+  const { rows } = await trx.raw(
+    `select pg_get_userbyid(nspowner) as owner from pg_namespace
+     where nspname = ? and nspowner <> to_regrole(quote_ident(current_user))`,
+    [schema],
+  );
+  if (rows[0]) await trx.raw('set local role ??', [rows[0].owner]);
 }
 
 /** For tables that an earlier release made. Looked up first, because making an index waits for who writes. */
