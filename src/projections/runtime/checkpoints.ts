@@ -41,7 +41,7 @@ const columns = `name, version, events, commit_position::text as commit, prepare
 export async function prepare(db: Knex, projection: Projection, schema: string): Promise<ProjectionStatus> {
   return await db.transaction(async (trx) => {
     await lockTables(trx);
-    await createCheckpoints(trx);
+    await trx.raw(checkpointsSql);
     const { rows: made } = await trx.raw(
       `insert into checkpoints (name, version) values (?, ?)
        on conflict (name) do update
@@ -66,10 +66,6 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
  */
 export async function lockTables(trx: Knex.Transaction): Promise<void> {
   await trx.raw(`select pg_advisory_xact_lock(hashtextextended('checkpoints', 0))`);
-}
-
-async function createCheckpoints(trx: Knex.Transaction): Promise<void> {
-  await trx.raw(checkpointsSql);
 }
 
 // Earlier releases had none of the columns below. All is looked up first, because altering the table waits for its
@@ -209,7 +205,7 @@ export async function discard(db: Knex, schema: string, lockTimeoutMs = 10_000):
   await db.transaction(async (trx) => {
     await lockTables(trx);
     await trx.raw(`select set_config('lock_timeout', ?, true)`, [`${lockTimeoutMs}ms`]);
-    await createCheckpoints(trx);
+    await trx.raw(checkpointsSql);
     await trx.raw('drop schema if exists ?? cascade', [schema]);
     await trx.raw('delete from checkpoints where name = ?', [schema]);
   });
