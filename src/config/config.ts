@@ -2,6 +2,7 @@
  * The environment, read once at startup. All faults are reported at once, by the variable's name and never with its
  * value; production refuses insecure defaults.
  */
+import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import type { LinkKeys } from '../kernel/expiring-signature.ts';
 import { logLevels } from '../kernel/log.ts';
@@ -102,6 +103,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       callsPerSecond: env.integer('RATE_LIMIT_CALLS', 1, 1_000_000),
       pagesPerMinute: env.integer('RATE_LIMIT_PAGES', 1, 1_000_000),
     },
+    /** Of admins, to sign in to the console. */
+    passkeysRequired: env.insistsOn('passkeys', 'admins may sign in to the console without a passkey'),
     trustedProxies: env.integer('TRUSTED_PROXIES', 0, 10),
     logLevel: env.oneOf('LOG_LEVEL', logLevels),
     /** What production should refuse and ALLOW_INSECURE names, each with what is insecure. */
@@ -116,6 +119,8 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
   const isEncrypted = registry.url === '' || registry.url.startsWith('https:');
   env.mustInProduction('registry', 'REGISTRY_URL', isEncrypted, 'begin with https://');
   env.mustInProduction('sandbox', 'SANDBOX', !sandbox.enabled, 'be false');
+  const isNamed = isIP((URL.parse(config.baseUrl)?.hostname ?? '').replace(/^\[|\]$/g, '')) === 0;
+  env.mustInProduction('passkeys', 'BASE_URL', isNamed, 'have a name as its host, which passkeys need,');
   checkSecrets(env, [
     ['TRANSACTION_ID_KEY', [config.transactionIdKey]],
     ['LINK_KEY', [env.text('LINK_KEY')]],

@@ -212,6 +212,8 @@ const insecure: readonly (readonly [
     { LINK_KEY: spaceless, TRANSACTION_ID_KEY: spaceless },
     'TRANSACTION_ID_KEY and LINK_KEY must have different values',
   ],
+  ['passkeys', { BASE_URL: 'https://10.0.0.7' }, 'BASE_URL must have a name as its host'],
+  ['passkeys', { BASE_URL: 'https://[fd00::7]' }, 'BASE_URL must have a name as its host'],
   [
     'shared-secrets',
     { REGISTRY_TOKEN: secret },
@@ -241,9 +243,17 @@ for (const [insecurity, environment, begins] of insecure)
     t.deepEqual(more, []);
     const { exceptions } = loadConfig({ ...attacked, ALLOW_INSECURE: insecurity });
     t.deepEqual([...exceptions.keys()], [insecurity]);
-    t.true(exceptions.get(insecurity as 'postgres')?.[0]?.startsWith(begins));
+    t.true(exceptions.get(insecurity as 'postgres')?.some((fault) => fault.startsWith(begins)));
     t.notThrows(() => loadConfig({ ...attacked, NODE_ENV: 'test' }));
   });
+
+test('production asks admins for passkeys, unless told that they may do without', (t) => {
+  t.true(loadConfig(production(t)).passkeysRequired);
+  const { exceptions, passkeysRequired } = loadConfig({ ...production(t), ALLOW_INSECURE: 'passkeys' });
+  t.false(passkeysRequired);
+  t.deepEqual([...exceptions.keys()], ['passkeys']);
+  t.false(loadConfig({}, complete).passkeysRequired);
+});
 
 test('an exception allows what it names alone, and must have a name that exists', (t) => {
   const attacked = { ...production(t), SANDBOX: 'true', REGISTRY_URL: 'http://registry.example' };

@@ -175,6 +175,7 @@ export async function startApp(
       linkKeys,
       maxAmountSen: sen(100_000_000),
       approvalAboveSen: null,
+      passkeysRequired: false,
       gateway: {
         url: 'https://gateway.example/pay',
         secret: gatewaySecret,
