@@ -21,9 +21,8 @@ export const keys: Command = {
     return await withStores('keys', async ({ config, eventStore, personalData, runtime }) => {
       const { store } = personalData;
       if (action === 'replace-link-key') {
-        const { signal } = new AbortController();
         const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };
-        await assertKey(link, { eventStore, runtime, signal });
+        await assertKey(link, { eventStore, runtime, signal: new AbortController().signal });
         print('The log names the present LINK_KEY now. A process that does not know it does not start.');
         return 0;
       }

@@ -2,10 +2,14 @@ import test from 'ava';
 import { assertKey, assertKeys } from '../../src/commands/key-fingerprint.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { startServer } from '../support/event-store.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
+import { createDatabase } from '../support/postgres.ts';
 
 test('the first key that is used is the key of the log; any other is refused; LINK_KEY can be replaced', async (t) => {
+  t.timeout(120_000);
   const { url, close } = await startServer();
   const eventStore = connectEventStore({ url, log, runtime: systemRuntime });
   t.teardown(async () => {
@@ -38,4 +42,18 @@ test('the first key that is used is the key of the log; any other is refused; LI
   await check('the key', 'a new one');
   await t.throwsAsync(check('the key', 'next key'), refused);
   t.is((await eventStore.load('key-fingerprint-LINK_KEY')).length, 3);
+
+  // The program itself: roles that sign links do not run with another key, and the command makes it the right one.
+  const environment = {
+    ...settingsFor({ esdbUrl: url, databaseUrl: (await createDatabase()).url }),
+    ...{ TRANSACTION_ID_KEY: 'the key', LINK_KEY: 'another-link-key' },
+    ...{ PORT: '0', DATA_DIR: await temporaryFolder(t) },
+  };
+  for (const role of ['http', 'reactors']) {
+    const { code, output } = await runLedger([role], environment);
+    t.not(code, 0);
+    t.regex(output, /The log names another LINK_KEY/, role);
+  }
+  t.is((await runLedger(['keys', 'replace-link-key'], environment)).code, 0);
+  await check('the key', 'another-link-key');
 });

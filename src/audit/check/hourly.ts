@@ -56,7 +56,6 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   else log.info({ checked: result.checked }, 'the hourly check found that all agrees');
 }
 
-// Looked up first: an account of a role may not create it, not even if it exists.
 export const lastCheckSql = `
   do $$ begin
     if to_regclass('last_check') is null then

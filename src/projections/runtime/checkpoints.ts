@@ -113,7 +113,7 @@ async function createTables(trx: Knex.Transaction, projection: Projection, schem
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
 }
 
-/** Whoever makes tables, such as the owner of the database, they belong to the account that owns the schema, if it exists. */
+/** Whoever makes tables, they belong to the account that owns the schema, if there is one. */
 export async function actAsOwner(trx: Knex.Transaction, schema: string): Promise<void> {
   const { rows } = await trx.raw(
     `select pg_get_userbyid(nspowner) as owner from pg_namespace
