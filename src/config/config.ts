@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
+import type { LinkKeys } from '../kernel/expiring-signature.ts';
 import { logLevels } from '../kernel/log.ts';
 import { boundsOfDay } from '../kernel/malaysian-time.ts';
 import { parseAmount, readAmount, type Sen } from '../kernel/money.ts';
@@ -42,6 +43,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
   const methods = env.file(() => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')), new Map());
   const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
   const callbacks = readCallbacks(env);
+  const transactionIdKey = env.text('TRANSACTION_ID_KEY', { required: true });
   return {
     production,
     /** The running environment's name, as /generic/check reports it. */
@@ -59,7 +61,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     databaseUrl: env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true }),
     merchants,
     methods,
-    transactionIdKey: env.text('TRANSACTION_ID_KEY', { required: true }),
+    transactionIdKey,
+    linkKeys: readLinkKeys(env, transactionIdKey),
     dataKeys: readDataKeys(env),
     /** Null: personal data are erased only on request. */
     retention: readRetention(env),
@@ -110,7 +113,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
 }
 
 function checkSecurity(env: EnvironmentReader, config: Config): void {
-  const { registry, sandbox, gateway, dataKeys, landRegistry } = config;
+  const { registry, sandbox, gateway, dataKeys, landRegistry, linkKeys } = config;
   checkEventStore(env, config.esdbUrl);
   checkPostgres(env, config.databaseUrl);
   const isEncrypted = registry.url === '' || registry.url.startsWith('https:');
@@ -120,6 +123,8 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
   env.mustInProduction('passkeys', 'BASE_URL', isNamed, 'have a name as its host, which passkeys need,');
   checkSecrets(env, [
     ['TRANSACTION_ID_KEY', [config.transactionIdKey]],
+    ['LINK_KEY', [env.text('LINK_KEY')]],
+    ['LINK_KEY_PREVIOUS', linkKeys.others.filter((key) => key !== linkKeys.original)],
     ['DATA_KEY', [dataKeys.current]],
     ['DATA_KEY_PREVIOUS', dataKeys.previous],
     ['SEAL_KEY', [config.sealKey]],
@@ -136,6 +141,13 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
         ] as const,
     ),
   ]);
+}
+
+/** Without LINK_KEY, TRANSACTION_ID_KEY signs, as in earlier releases. */
+function readLinkKeys(env: EnvironmentReader, original: string): LinkKeys {
+  const current = env.matching('LINK_KEY', /^[^\s,]+$/, 'have no blanks or commas');
+  env.mustInProduction('link-key', 'LINK_KEY', current !== '', 'be set');
+  return { current: current || original, others: env.list('LINK_KEY_PREVIOUS'), original };
 }
 
 function readBaseUrl(env: EnvironmentReader, fallback: string): string {

@@ -16,6 +16,7 @@ type Reading = {
 /** What production refuses unless ALLOW_INSECURE names it; security.ts checks for each. */
 const insecurities = [
   'eventstore',
+  'link-key',
   'passkeys',
   'postgres',
   'registry',

@@ -25,7 +25,7 @@ import type { Followed } from '../../projections/runtime/projection.ts';
 export type ConsoleDependencies = {
   config: Pick<
     Config,
-    'approvalAboveSen' | 'baseUrl' | 'merchants' | 'passkeysRequired' | 'transactionIdKey'
+    'approvalAboveSen' | 'baseUrl' | 'linkKeys' | 'merchants' | 'passkeysRequired' | 'transactionIdKey'
   >;
   execute: ExecuteOf<typeof paymentDecider>;
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;

@@ -97,8 +97,8 @@ export function createPasskeys(dependencies: Dependencies) {
 }
 
 /** Challenges are signed and not stored. Each serves once, because what it opens or registers does so once. */
-function createChallenges({ config: { baseUrl, transactionIdKey }, runtime }: Dependencies) {
-  const signatures = createExpiringSignatures(transactionIdKey, 'console passkey');
+function createChallenges({ config: { baseUrl, linkKeys }, runtime }: Dependencies) {
+  const signatures = createExpiringSignatures(linkKeys, 'console passkey');
   const { hostname, origin } = new URL(baseUrl);
   return {
     create(sessionId: string): string {

@@ -12,7 +12,7 @@ import { type Session, sessionStream } from '../../../events/session.ts';
 import { type Account, maySignIn, type User, userStream } from '../../../events/user.ts';
 import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
 import { isAfter } from '../../../eventstore/position.ts';
-import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
+import { createExpiringSignatures, type LinkKeys } from '../../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../../kernel/runtime.ts';
 import type { Context, RequestState } from '../../server/context.ts';
 import { createCookie } from '../../server/cookie.ts';
@@ -47,19 +47,19 @@ type Streams = Pick<EventStore, 'load' | 'loadLast'>;
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(dependencies: {
-  config: { baseUrl: string; transactionIdKey: string; passkeysRequired: boolean };
+  config: { baseUrl: string; linkKeys: LinkKeys; passkeysRequired: boolean };
   eventStore: Streams;
   runtime: Pick<Runtime, 'now'>;
 }) {
   const {
-    config: { baseUrl, passkeysRequired, transactionIdKey },
+    config: { baseUrl, linkKeys, passkeysRequired },
     eventStore,
     runtime,
   } = dependencies;
   const cookie = createCookie(baseUrl, 'console', '/console');
   // The secret gives access; the signature only limits how long the cookie may go unused.
-  const cookies = createExpiringSignatures(transactionIdKey, 'console session');
-  const forms = createExpiringSignatures(transactionIdKey, 'console form');
+  const cookies = createExpiringSignatures(linkKeys, 'console session');
+  const forms = createExpiringSignatures(linkKeys, 'console form');
   const textOf = ({ sessionId, secret }: Ticket) => `${sessionId}.${secret}`;
 
   function issue(ctx: Context, ticket: Ticket, endsAt: string): void {
