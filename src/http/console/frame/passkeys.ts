@@ -142,7 +142,7 @@ async function checkNew(response: RegistrationResponseJSON, expected: Expected) 
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
   const attestation = decodeAttestationObject(Buffer.from(response.response.attestationObject, 'base64url'));
   const isSelf = attestation.get('fmt') === 'packed' && attestation.get('attStmt').get('x5c') === undefined;
-  // None was asked for, and the library would follow the addresses of revocation lists in it.
+  // None was asked for, and the library can fetch the revocation lists that it names.
   if (attestation.get('fmt') !== 'none' && !isSelf) throw new Error('it has a certificate');
   const { verifyRegistrationResponse } = await library();
   const found = await verifyRegistrationResponse({
