@@ -2,6 +2,7 @@
 // they can be, because machines differ and are noisy. Exit code 1: a target is missed.
 // npm run bench [name…] [-- --peers] [-- --save], which writes the baseline
 import { readFileSync, writeFileSync } from 'node:fs';
+import { benchAttack } from './attack.ts';
 import { benchCallbacks } from './callbacks.ts';
 import { benchDocs } from './docs.ts';
 import { benchEventStore } from './eventstore.ts';
@@ -23,6 +24,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
   docs: benchDocs,
   pdf: benchPdf,
   rebuild: benchRebuild,
+  attack: benchAttack,
 };
 
 const baselineFile = new URL('baseline.json', import.meta.url);

@@ -3,16 +3,18 @@ import { startHourlyCheck } from '../audit/check/hourly.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { streamPrefixes } from '../events/streams.ts';
+import { startRetention } from '../personal-data/retention.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../projections/runtime/run.ts';
 import { createSharedReader } from '../projections/runtime/shared-reader.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
+import { createEraser } from './eraser.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 import { rebuildInProcess } from './start-rebuild-child.ts';
 
-/** Starts every projection, the sealer and the hourly check. Each waits for its stores, and stands by while another process leads. */
+/** Starts every projection, the sealer, the hourly check, and what erases by itself. Each waits for its stores, and stands by while another process leads. */
 export function startProjections({
   clock,
   config,
@@ -28,9 +30,10 @@ export function startProjections({
   const halted = new Set<string>();
   const reader = createSharedReader(eventStore, { streamPrefixes });
   const process = runtime.uuid().slice(0, 8);
-  // Rows may be so far behind while much happens: a page then reads the stream. Most of a batch's cost is the same for many events.
+  const common = { eventStore, db, databaseUrl, personalData, log, runtime };
+  // Rows are so far behind while much happens, because most of a batch's cost is the same for one event and for many.
   const everyMs = 100;
-  const following = { eventStore: reader, db, databaseUrl, personalData, log, runtime, process, everyMs };
+  const following = { ...common, eventStore: reader, process, everyMs };
   const launch = (projection: Projection) => {
     const run = runProjection({ projection, ...following });
     runs.set(projection.name, run);
@@ -49,13 +52,16 @@ export function startProjections({
       if (projection && halted.delete(name)) launch(projection);
     },
   });
-  const sealer = startSealer({ eventStore, databaseUrl, key: sealKeyOf(config.sealKey), runtime, log });
-  const hourly = startHourlyCheck({ eventStore, db, databaseUrl, personalData, runtime, log });
+  const sealer = startSealer({ ...common, key: sealKeyOf(config.sealKey) });
+  // Here, because only the owner of the tables may drop what a rebuild has left.
+  const eraser = createEraser({ ...common, config }, db);
+  const retention = startRetention({ ...common, ...eraser, retention: config.retention });
+  const hourly = startHourlyCheck(common);
   return {
     async stop() {
       // First, because it may start projections.
       await rebuilds.stop();
-      await Promise.all([...runs.values(), sealer, hourly].map((each) => each.stop()));
+      await Promise.all([...runs.values(), sealer, hourly, retention].map((each) => each.stop()));
       await db.destroy();
     },
   };

@@ -1,6 +1,5 @@
 /** Writes a batch of events into a projection's tables, together with the checkpoint; parks the streams that it cannot process. */
-import type { Knex } from 'knex';
-import type { Position, RecordedEvent } from '../../eventstore/event-store.ts';
+import type { Position } from '../../eventstore/event-store.ts';
 import type { Batch } from './batches.ts';
 import { advance, saveParked } from './checkpoints.ts';
 import type { ParkedStream } from './failures.ts';
@@ -24,38 +23,24 @@ export async function writeBatch(
   from: Position | null,
   batch: Batch,
 ): Promise<readonly ParkedStream[]> {
-  try {
-    return await commit(target, from, batch, async (trx, events) => {
-      await projectAll(trx, target, events);
-      return [];
+  const commit = (project: typeof projectOrPark) =>
+    target.db.transaction(async (trx) => {
+      if (target.commitsLater) await trx.raw('set local synchronous_commit = off');
+      // First, because it locks the row: a second runner waits here and then finds the checkpoint moved.
+      const parked = await advance(trx, target, from, batch);
+      const leftOut = new Set(parked.map(({ stream }) => stream));
+      const events = batch.events.filter(({ streamName }) => !leftOut.has(streamName));
+      const added = events.length > 0 ? await project(trx, target, events, parked) : [];
+      if (added.length > 0) await saveParked(trx, target.schema, [...parked, ...added]);
+      return added;
     });
-  } catch (error) {
-    if (!(error instanceof BatchRefused)) throw error;
-  }
-  // Only now with savepoints, which would be a quarter of the statements of every batch.
-  return await commit(target, from, batch, async (trx, events, parked) => {
-    const added = await projectOrPark(trx, target, events, parked);
-    if (added.length > 0) await saveParked(trx, target.schema, [...parked, ...added]);
-    return added;
+  // First without a savepoint, which would cost each batch two more round trips.
+  const plain = commit(async (trx, _, events) => {
+    await projectAll(trx, target, events);
+    return [];
   });
-}
-
-async function commit(
-  target: WriteTarget,
-  from: Position | null,
-  batch: Batch,
-  project: (
-    trx: Knex.Transaction,
-    events: readonly RecordedEvent[],
-    parked: readonly ParkedStream[],
-  ) => Promise<readonly ParkedStream[]>,
-): Promise<readonly ParkedStream[]> {
-  return await target.db.transaction(async (trx) => {
-    if (target.commitsLater) await trx.raw('set local synchronous_commit = off');
-    // First, because it locks the row: a second runner waits here and then finds the checkpoint moved.
-    const parked = await advance(trx, target, from, batch);
-    const leftOut = new Set(parked.map(({ stream }) => stream));
-    const events = batch.events.filter(({ streamName }) => !leftOut.has(streamName));
-    return events.length > 0 ? await project(trx, events, parked) : [];
+  return await plain.catch((error) => {
+    if (!(error instanceof BatchRefused)) throw error;
+    return commit(projectOrPark);
   });
 }
