@@ -32,11 +32,6 @@ export type PostOutbound = (request: {
 }) => Promise<OutboundAnswer>;
 
 const maxBodyBytes = 64 * 1024;
-/**
- * Connections serve several requests, but no new one after so long: the name of the receiver may then have another address.
- * This saves most of what a callback costs, which is to set up TLS.
- */
-const keptForMs = 4_000;
 
 /**
  * Makes the function that posts. `allowHosts` may be in our own network; all other hosts need a public address, and
@@ -45,7 +40,7 @@ const keptForMs = 4_000;
 export function createOutbound(options: {
   allowHosts: readonly string[];
   httpsOnly: boolean;
-  runtime: Pick<Runtime, 'monotonicMs' | 'setTimer'>;
+  runtime: Pick<Runtime, 'setTimer'>;
   connectTimeoutMs?: number;
   /** For the request and its answer. */
   timeoutMs?: number;
@@ -60,8 +55,9 @@ export function createOutbound(options: {
     followRedirect: false,
     throwHttpErrors: false,
     decompress: false,
-    // Called for each new connection.
     dnsLookup: createGuardedLookup(allowed, options.resolve),
+    // A kept connection could lead to an address that the name no longer has.
+    agent: { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) },
     timeout: {
       lookup: connectTimeoutMs,
       connect: connectTimeoutMs,
@@ -70,20 +66,10 @@ export function createOutbound(options: {
     },
   });
 
-  let kept = { agent: createAgents(true), sinceMs: runtime.monotonicMs() };
-  const keptAgents = () => {
-    const nowMs = runtime.monotonicMs();
-    if (nowMs - kept.sinceMs >= keptForMs) kept = { agent: createAgents(true), sinceMs: nowMs };
-    return kept.agent;
-  };
-
-  const send = async (
-    target: URL,
-    outgoing: Parameters<PostOutbound>[0],
-    agent = keptAgents(),
-  ): Promise<OutboundAnswer> => {
-    const { headers, body, signal } = outgoing;
-    const request = client.stream.post(target, { headers: { ...headers }, body, signal, agent });
+  return async ({ url, headers, body, signal }) => {
+    const target = new URL(url);
+    checkUrl(target, allowed, options.httpsOnly);
+    const request = client.stream.post(target, { headers: { ...headers }, body, signal });
     try {
       const { statusCode, headers: answered } = await responseOf(request);
       const { 'retry-after': retryAfter = '' } = answered;
@@ -91,29 +77,11 @@ export function createOutbound(options: {
       const body = await readBody(request).finally(cancelTimer);
       return { status: statusCode, retryAfter, body };
     } catch (error) {
-      if (!(error instanceof RequestError)) throw error;
-      // The receiver has closed a connection that was idle. If it did read the request, it gets the same one again.
-      if (request.reusedSocket && closed.has(error.code))
-        return await send(target, outgoing, createAgents(false));
-      throw asOutboundError(error, target);
+      throw error instanceof RequestError ? asOutboundError(error, target) : error;
     } finally {
       request.destroy();
     }
   };
-
-  return async (request) => {
-    const target = new URL(request.url);
-    checkUrl(target, allowed, options.httpsOnly);
-    return await send(target, request);
-  };
-}
-
-const closed = new Set(['ECONNRESET', 'EPIPE']);
-
-function createAgents(keepAlive: boolean) {
-  // `timeout` is how long a connection may be idle.
-  const settings = keepAlive ? { keepAlive, timeout: keptForMs, maxFreeSockets: 8 } : { keepAlive };
-  return { http: new HttpAgent(settings), https: new HttpsAgent(settings) };
 }
 
 /** Resolves once the status is known, rejects with a RequestError when there is none. */
