@@ -17,7 +17,7 @@ const only = (folder, ...allowed) => ({
 /** What every interface of the HTTP role may import outside http/. */
 const belowHttp = [
   ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
-  ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit', 'personal-data'),
+  ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit', 'personal-data', 'monitoring'),
   'packages/markdown/',
   'content/texts/',
   anyLibrary,
@@ -115,6 +115,11 @@ module.exports = {
       'src/audit',
       ...folders('kernel', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'to-do'),
       ...library('csv-stringify', 'knex', 'pino', 'superstruct'),
+    ),
+    only(
+      'src/monitoring',
+      ...folders('kernel', 'events', 'eventstore', 'postgres', 'projections', 'to-do', 'audit'),
+      ...library('knex', 'prom-client'),
     ),
     only(
       'src/reactors',

@@ -47,6 +47,12 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     environment: env.text('ENVIRONMENT_NAME', { fallback: production ? 'production' : 'development' }),
     host,
     port,
+    /** Where /metrics, /livez and /readyz are; `anyPort`: where the port is taken, another one will do. */
+    admin: {
+      host: env.text('ADMIN_HOST'),
+      port: env.integer('ADMIN_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : (port + 2) % 65_536) }),
+      anyPort: env.given('ADMIN_PORT') === undefined,
+    },
     baseUrl: readBaseUrl(env, `http://${linkHost(host)}:${port}`),
     dataDir: env.text('DATA_DIR'),
     esdbUrl: env.matching(

@@ -9,7 +9,8 @@ import type { Projection } from '../projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../projections/runtime/run.ts';
 import { createSharedReader } from '../projections/runtime/shared-reader.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
-import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
+import type { RoleDependencies, Running } from './lifecycle.ts';
+import { roleCommand } from './role-command.ts';
 import { rebuildInProcess } from './start-rebuild-child.ts';
 
 /** Starts every projection, the sealer and the hourly check. Each waits for its stores, and stands by while another process leads. */

@@ -27,7 +27,8 @@ import { requeries, requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
 import { dueChannel } from '../to-do/table.ts';
 import { createEraser } from './eraser.ts';
-import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
+import type { RoleDependencies, Running } from './lifecycle.ts';
+import { roleCommand } from './role-command.ts';
 
 /** Starts the to-do list, every reactor and what erases by itself; each waits for its stores. */
 export function startReactors({

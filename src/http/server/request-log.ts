@@ -2,6 +2,7 @@
 import type { Next } from 'koa';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import type { AnsweredRequest } from '../../monitoring/metrics.ts';
 import type { Context } from './context.ts';
 import { sourceAddress } from './source-address.ts';
 
@@ -13,9 +14,11 @@ const shownIdLength = 6;
 
 /** Koa middleware; accepts the caller's X-Request-Id when it has the form of an id. */
 export function createRequestLog({
+  countRequest,
   log,
   runtime,
 }: {
+  countRequest?: ((answered: AnsweredRequest) => void) | undefined;
   log: Log;
   runtime: Pick<Runtime, 'monotonicMs' | 'uuid'>;
 }) {
@@ -30,6 +33,9 @@ export function createRequestLog({
     try {
       await next();
     } finally {
+      const durationMs = runtime.monotonicMs() - startedMs;
+      const route = ctx._matchedRoute === undefined ? null : String(ctx._matchedRoute);
+      countRequest?.({ method: ctx.method, route, status: ctx.status, durationMs });
       log.info(
         {
           requestId,
@@ -39,7 +45,7 @@ export function createRequestLog({
           id: ctx.params?.id?.slice(0, shownIdLength),
           ...ctx.state.logFields,
           status: ctx.status,
-          durationMs: Math.round(runtime.monotonicMs() - startedMs),
+          durationMs: Math.round(durationMs),
         },
         'request',
       );

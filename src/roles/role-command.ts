@@ -1,0 +1,51 @@
+/** The command that runs one role in a process of its own. */
+import type { Command } from '../cli/command.ts';
+import { createLog } from '../kernel/log.ts';
+import {
+  assertStores,
+  loadRoleConfig,
+  openStores,
+  type RoleDependencies,
+  type Running,
+  runUntilSignal,
+  stopAll,
+  warnOfExceptions,
+} from './lifecycle.ts';
+import { type RoleName, startMonitoring } from './monitoring.ts';
+
+export function roleCommand({
+  name,
+  summary,
+  seals = false,
+  start,
+}: {
+  name: RoleName;
+  summary: string;
+  /** Whether the role seals the log and therefore needs the key. */
+  seals?: boolean;
+  start(dependencies: RoleDependencies): Running | Promise<Running>;
+}): Command {
+  return {
+    summary,
+    usage: '',
+    options: {},
+    run() {
+      const config = loadRoleConfig({ seals });
+      const log = createLog(config.logLevel, name);
+      warnOfExceptions(config, log);
+      return runUntilSignal(log, async () => {
+        await assertStores(config);
+        const stores = openStores(config, log);
+        const monitoring = await startMonitoring(stores, { name, roles: [name] });
+        const role = await start(monitoring.role);
+        monitoring.is('running');
+        return {
+          stop() {
+            monitoring.is('stopping');
+            return stopAll([stores, monitoring, role]);
+          },
+        };
+      });
+    },
+  };
+}
