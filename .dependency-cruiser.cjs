@@ -120,11 +120,13 @@ module.exports = {
       'src/monitoring',
       ...folders('kernel', 'events', 'eventstore', 'postgres', 'projections', 'to-do', 'audit'),
       ...library('knex', 'prom-client'),
+      'packages/observability/',
     ),
     only(
       'src/reactors',
       ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections'),
       ...folders('to-do', 'receipts', 'clients'),
+      'content/texts/',
       anyLibrary,
     ),
     // Inside http: the server knows no interface, and no interface knows another. Both payment channels build on pay/.
@@ -139,6 +141,7 @@ module.exports = {
     only('src/http', ...belowHttp),
     only('packages/embedded', anyLibrary),
     only('packages/sandbox', anyLibrary),
+    only('packages/observability', anyLibrary),
     only('packages/pdf', anyLibrary),
     only('packages/markdown', anyLibrary),
   ],

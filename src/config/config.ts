@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { logLevels } from '../kernel/log.ts';
 import { boundsOfDay } from '../kernel/malaysian-time.ts';
 import { parseAmount, readAmount, type Sen } from '../kernel/money.ts';
-import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
+import { readCallbacks, readLandRegistry, readMail, readStaffAlertsTo } from './callbacks-and-mail.ts';
 import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
 import { loadMerchants } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
@@ -53,6 +53,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       port: env.integer('ADMIN_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : (port + 2) % 65_536) }),
       anyPort: env.given('ADMIN_PORT') === undefined,
     },
+    /** Where spans are sent; `''`: nowhere. */
+    otlpEndpoint: env.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
     baseUrl: readBaseUrl(env, `http://${linkHost(host)}:${port}`),
     dataDir: env.text('DATA_DIR'),
     esdbUrl: env.matching(
@@ -94,6 +96,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     /** Null: its address is not configured, and its callbacks wait. */
     landRegistry: readLandRegistry(env, { ...callbacks, hasAgencies }),
     mail: readMail(env),
+    staffAlertsTo: readStaffAlertsTo(env),
     apiKeys: readApiKeys(env),
     landregAccessKey: readLandregAccessKey(env, hasAgencies),
     sandbox: {

@@ -6,7 +6,7 @@ import type { SealEvents } from '../commands/execute.ts';
 import { createFingerprint } from '../commands/fingerprint.ts';
 import { createQuarantine } from '../commands/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
-import type { AnsweredRequest } from '../monitoring/metrics.ts';
+import type { AnsweredRequest } from '../monitoring/counters.ts';
 import type { ApiDependencies } from './api/dependencies.ts';
 import { isApiPath, presentApiError } from './api/errors.ts';
 import { addApiRoutes } from './api/routes.ts';

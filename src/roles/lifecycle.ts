@@ -9,7 +9,7 @@ import { refusal } from '../eventstore/requirements.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
-import type { AnsweredRequest } from '../monitoring/metrics.ts';
+import type { AnsweredRequest } from '../monitoring/counters.ts';
 import { createKeyReserve } from '../personal-data/key-reserve.ts';
 import { wrappingKeys } from '../personal-data/key-store.ts';
 import { createPersonalData, type PersonalData } from '../personal-data/personal-data.ts';

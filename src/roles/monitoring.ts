@@ -1,14 +1,19 @@
 /** Assembles what a process shows of itself on its admin port: content/docs/monitoring.md. */
 import { readFileSync } from 'node:fs';
-import { startAdminServer } from '../monitoring/admin-server.ts';
+import { startAdminServer } from '@ledger/observability/admin-server.ts';
+import { createMetrics, type GaugeSource } from '@ledger/observability/metrics.ts';
+import gauges from '../../content/metrics.json' with { type: 'json' };
+import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
+import { recordSpansWith } from '../kernel/tracing.ts';
+import { createCounters } from '../monitoring/counters.ts';
 import { createLook, type Look } from '../monitoring/look.ts';
-import { createMetrics } from '../monitoring/metrics.ts';
-import { deliveries } from '../monitoring/sources/deliveries.ts';
-import { projectionGauges } from '../monitoring/sources/projections.ts';
-import { requeryBacklog } from '../monitoring/sources/requeries.ts';
-import { seals } from '../monitoring/sources/seals.ts';
-import { hourlyCheck, openExceptions } from '../monitoring/sources/staff.ts';
-import { machine, readiness } from '../monitoring/sources/surroundings.ts';
+import { readDeliveries } from '../monitoring/sources/deliveries.ts';
+import { readMachine } from '../monitoring/sources/machine.ts';
+import { readProjections } from '../monitoring/sources/projections.ts';
+import { readRequeries } from '../monitoring/sources/requeries.ts';
+import { readSeals } from '../monitoring/sources/seals.ts';
+import { readCheck, readExceptions } from '../monitoring/sources/staff.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
@@ -21,15 +26,15 @@ export const { version }: { version: string } = JSON.parse(
 );
 
 /** The projections that a role runs, without which it cannot do its work. */
-const run = { http: [], projections: allProjections, reactors: [toDoList, requeryList] } as const;
-export type RoleName = keyof typeof run;
+const followed = { http: [], projections: allProjections, reactors: [toDoList, requeryList] } as const;
+export type RoleName = keyof typeof followed;
 
 export type Monitoring<Role> = Running & {
   /** What the roles are to be started with, so that they are seen. */
   role: Role;
   port: number;
-  /** `/readyz` says so from now on. */
-  is(state: 'running' | 'stopping'): void;
+  /** What `/readyz` says from now on. */
+  enter(state: 'running' | 'stopping'): void;
 };
 
 /** `name` is the process as its metrics name it; `roles` are those that it runs. */
@@ -38,19 +43,13 @@ export async function startMonitoring<Role extends RoleDependencies>(
   { name, roles }: { name: string; roles: readonly RoleName[] },
 ): Promise<Monitoring<Role>> {
   const { clock, config, eventStore, log, runtime } = role;
+  const tracing = await startTracing(config.otlpEndpoint, name);
   const db = connectPostgres({ url: config.databaseUrl, log });
-  const metrics = createMetrics(name, { log, runtime });
-  const projections = roles.flatMap((each) => [...run[each]]);
+  const projections = roles.flatMap((each) => [...followed[each]]);
+  const standing = { eventStore, projections, projectionStatus: () => projectionStatus(db), runtime };
+  const look = createLook({ ...standing, clockDifferenceMs: clock.differenceMs, log });
   const needsPostgres = roles.some((each) => each !== 'http');
   let state: 'starting' | 'running' | 'stopping' = 'starting';
-  const look = createLook({
-    eventStore,
-    projections,
-    projectionStatus: () => projectionStatus(db),
-    clockDifferenceMs: clock.differenceMs,
-    runtime,
-    log,
-  });
   const reasonsOf = (found: Look) => [
     ...(state === 'running' ? [] : [`the process is ${state}`]),
     ...(found.eventStore === 'up' ? [] : [`event store: ${found.eventStore}`]),
@@ -59,32 +58,65 @@ export async function startMonitoring<Role extends RoleDependencies>(
       .filter(({ status }) => status === 'stopped')
       .map((each) => `projection ${each.name}: ${each.fault}`),
   ];
-  metrics.addSource(readiness(look, reasonsOf));
-  metrics.addSource(machine(clock.differenceMs, config.dataDir));
-  if (projections.length > 0)
-    metrics.addSource(
-      projectionGauges({ eventStore, projections, projectionStatus: () => projectionStatus(db), runtime }),
-    );
+
+  const metrics = createMetrics({
+    role: name,
+    runtime,
+    onFailure: (source, error) =>
+      log.warn({ source, reason: reasonOf(error) }, 'metrics could not be read from their source'),
+  });
+  const add = (source: keyof typeof gauges, read: GaugeSource['read']) =>
+    metrics.addSource({ ...gauges[source], name: source, read });
+  add('readiness', async () => {
+    const found = await look();
+    return [
+      ['ledger_ready', reasonsOf(found).length === 0 ? 1 : 0],
+      ['ledger_event_store_up', found.eventStore === 'up' ? 1 : 0],
+      ['ledger_postgres_up', found.postgres === 'up' ? 1 : 0],
+    ];
+  });
+  add('machine', readMachine(clock.differenceMs, config.dataDir));
+  if (projections.length > 0) add('projections', readProjections(standing));
   if (roles.includes('projections')) {
-    metrics.addSource(openExceptions(db));
-    metrics.addSource(seals(eventStore, runtime));
-    metrics.addSource(hourlyCheck(db, runtime));
+    add('exceptions', readExceptions(db));
+    add('seals', readSeals(eventStore, runtime));
+    add('check', readCheck(db, runtime));
   }
   if (roles.includes('reactors')) {
-    metrics.addSource(deliveries(db, runtime));
-    metrics.addSource(requeryBacklog(db, runtime));
+    add('deliveries', readDeliveries(db, runtime));
+    add('requeries', readRequeries(db, runtime));
   }
-  const about = { role: name, version };
-  const server = await startAdminServer({ ...config.admin, look, reasonsOf, metrics, about, log });
+
+  const server = await startAdminServer({
+    ...config.admin,
+    async readiness() {
+      const { status: health, at, ...found } = await look();
+      const reasons = reasonsOf({ status: health, at, ...found });
+      return { reasons, role: name, version, timestamp: toIsoWithOffset(at.toISOString()), health, ...found };
+    },
+    metrics,
+    onError: (error) => log.warn({ reason: reasonOf(error) }, 'the admin port could not answer'),
+  });
+  log.info({ address: `http://${config.admin.host}:${server.port}` }, 'admin port listening');
+  const { countRequest, watch } = createCounters(metrics.registers, runtime);
   return {
-    role: { ...role, eventStore: metrics.watch(eventStore), countRequest: metrics.countRequest },
+    role: { ...role, eventStore: watch(eventStore), countRequest },
     port: server.port,
-    is(now) {
-      state = now;
+    enter(next) {
+      state = next;
     },
     async stop() {
-      await server.stop();
-      await db.destroy();
+      server.close();
+      await Promise.all([db.destroy(), tracing?.stop()]);
     },
   };
+}
+
+/** Nothing of OpenTelemetry is loaded without an endpoint. */
+async function startTracing(endpoint: string, name: string) {
+  if (endpoint === '') return null;
+  const { startTracing } = await import('@ledger/observability/tracing.ts');
+  const tracing = startTracing({ endpoint, service: `payment-ledger-${name}`, version });
+  recordSpansWith(tracing.span);
+  return tracing;
 }

@@ -38,10 +38,10 @@ export function roleCommand({
         const stores = openStores(config, log);
         const monitoring = await startMonitoring(stores, { name, roles: [name] });
         const role = await start(monitoring.role);
-        monitoring.is('running');
+        monitoring.enter('running');
         return {
           stop() {
-            monitoring.is('stopping');
+            monitoring.enter('stopping');
             return stopAll([stores, monitoring, role]);
           },
         };

@@ -132,8 +132,8 @@ async function start(plan: Config, log: Log): Promise<Running> {
       );
     started(startReactors(role));
     const { port } = started(await startHttp(role));
-    monitoring.is('running');
-    started({ stop: async () => monitoring.is('stopping') });
+    monitoring.enter('running');
+    started({ stop: async () => monitoring.enter('stopping') });
     welcome({
       config,
       port,

@@ -2,7 +2,8 @@
 import type { Next } from 'koa';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import type { AnsweredRequest } from '../../monitoring/metrics.ts';
+import { inSpan } from '../../kernel/tracing.ts';
+import type { AnsweredRequest } from '../../monitoring/counters.ts';
 import type { Context } from './context.ts';
 import { sourceAddress } from './source-address.ts';
 
@@ -30,8 +31,17 @@ export function createRequestLog({
     ctx.state.newId = runtime.uuid;
     ctx.state.address = sourceAddress(ctx);
     ctx.set('X-Request-Id', requestId);
+    const about = { 'http.request.method': ctx.method, 'ledger.correlation_id': requestId };
     try {
-      await next();
+      await inSpan(
+        'request',
+        about,
+        async (note) => {
+          await next();
+          note({ 'http.route': String(ctx._matchedRoute ?? ''), 'http.response.status_code': ctx.status });
+        },
+        ctx.headers,
+      );
     } finally {
       const durationMs = runtime.monotonicMs() - startedMs;
       const route = ctx._matchedRoute === undefined ? null : String(ctx._matchedRoute);
